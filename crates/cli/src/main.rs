@@ -1,0 +1,3 @@
+//! The flashscope command line.
+
+fn main() {}

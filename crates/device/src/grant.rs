@@ -1,0 +1,251 @@
+//! The right to write, and the one place where it is given.
+//!
+//! A [`WriteGrant`] comes from [`WriteGrant::simulated`] for a device that this process made up, or
+//! from [`WriteGrant::decide`], which weighs what the host found about a real one (a
+//! [`SafetyReport`]) against what the operator said ([`Consent`]). Nothing else makes one, and no
+//! write request can be built without one. The grant carries the byte budget and keeps it exactly.
+
+use flashscope_model::{DeviceFacts, DeviceKind};
+use flashscope_units::Bytes;
+use std::fmt;
+
+/// The right to write so many bytes to one device.
+#[derive(Debug)]
+pub struct WriteGrant {
+    capacity: Bytes,
+    budget: Bytes,
+    spent: Bytes,
+}
+
+/// What the host found out about writing to a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SafetyReport {
+    /// What the operator must have named: `SERIAL:BYTES`, `MODEL:BYTES`, `loop:PATH`; `None` for a plain file.
+    pub identity: Option<String>,
+    /// Kind of target.
+    pub kind: DeviceKind,
+    /// Size of the target.
+    pub capacity: Bytes,
+    /// Everything that speaks against writing.
+    pub refusals: Vec<Refusal>,
+}
+
+/// What the operator said on the command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Consent {
+    /// `--destroy-data=IDENTITY`.
+    pub identity: Option<String>,
+    /// `--allow-write`, which serves for plain files only.
+    pub allow_file: bool,
+    /// `--destroy-signatures`: also overwrite a partition table or file system that is not in use.
+    pub signatures: bool,
+}
+
+/// One thing that speaks against writing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What kind of thing.
+    pub kind: RefusalKind,
+    /// What exactly, in words.
+    pub what: String,
+    /// The command or step that would release the device, where there is one.
+    pub release: Option<String>,
+}
+
+/// What speaks against writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RefusalKind {
+    /// The operator did not ask for writing in the way that this target needs.
+    NoConsent,
+    /// The operator named another device.
+    WrongIdentity,
+    /// Mounted here.
+    Mounted,
+    /// Mounted in another mount namespace.
+    MountedElsewhere,
+    /// Used as swap.
+    Swap,
+    /// Part of a device-mapper, md or LVM stack.
+    Holder,
+    /// Backs a loop device, or is a loop device over something that is in use.
+    LoopBacked,
+    /// Opened exclusively by someone else.
+    Busy,
+    /// Carries a partition table or file-system signature.
+    Signature,
+    /// Cannot be written to.
+    ReadOnly,
+    /// Smaller than the plan needs.
+    TooSmall,
+    /// The disk that holds the running system.
+    SystemDisk,
+    /// Not the device that was checked.
+    Changed,
+    /// Something that could not be checked.
+    Unchecked,
+}
+
+impl RefusalKind {
+    /// Whether the operator may consent to it; all else is final.
+    pub const fn may_be_overridden(self) -> bool {
+        matches!(self, RefusalKind::Signature)
+    }
+}
+
+/// Why a write was not granted while running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GrantError {
+    /// The budget does not cover it.
+    BudgetSpent {
+        /// What is left.
+        left: Bytes,
+    },
+    /// It lies outside the device that the grant is for.
+    OutOfRange,
+}
+
+impl fmt::Display for GrantError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BudgetSpent { left } => write!(f, "the write budget is used up ({left} left)"),
+            Self::OutOfRange => write!(f, "a write outside the device was asked for"),
+        }
+    }
+}
+
+impl std::error::Error for GrantError {}
+
+impl WriteGrant {
+    /// For a simulated device, which nobody can be hurt by; `None` for any other.
+    pub fn simulated(facts: &DeviceFacts, budget: Bytes) -> Option<WriteGrant> {
+        facts.simulated.then_some(WriteGrant { capacity: facts.capacity, budget, spent: Bytes::ZERO })
+    }
+
+    /// Weighs the safety report against the operator's consent. On refusal says everything that speaks
+    /// against it, never what the right identity would have been.
+    pub fn decide(report: &SafetyReport, consent: &Consent, budget: Bytes) -> Result<WriteGrant, Vec<Refusal>> {
+        let mut refusals: Vec<Refusal> = report
+            .refusals
+            .iter()
+            .filter(|refusal| !(consent.signatures && refusal.kind.may_be_overridden()))
+            .cloned()
+            .collect();
+        refusals.extend(missing_consent(report, consent));
+        if refusals.is_empty() {
+            Ok(WriteGrant { capacity: report.capacity, budget, spent: Bytes::ZERO })
+        } else {
+            Err(refusals)
+        }
+    }
+
+    /// What may still be written.
+    pub fn left(&self) -> Bytes {
+        self.budget - self.spent
+    }
+
+    /// What has been written.
+    pub fn spent(&self) -> Bytes {
+        self.spent
+    }
+
+    pub(crate) fn covers(&self, offset: Bytes, length: Bytes) -> Result<(), GrantError> {
+        match offset.get().checked_add(length.get()) {
+            Some(end) if end <= self.capacity.get() => Ok(()),
+            _ => Err(GrantError::OutOfRange),
+        }
+    }
+
+    pub(crate) fn spend(&mut self, offset: Bytes, length: Bytes) -> Result<(), GrantError> {
+        self.covers(offset, length)?;
+        if length > self.left() {
+            return Err(GrantError::BudgetSpent { left: self.left() });
+        }
+        self.spent += length;
+        Ok(())
+    }
+}
+
+fn missing_consent(report: &SafetyReport, consent: &Consent) -> Option<Refusal> {
+    let refusal = |kind, what: &str, release: &str| {
+        Some(Refusal { kind, what: what.to_owned(), release: Some(release.to_owned()) })
+    };
+    match (&report.identity, &consent.identity) {
+        (None, _) if consent.allow_file => None,
+        (None, _) => refusal(RefusalKind::NoConsent, "writing to a file was not allowed", "add --allow-write"),
+        (Some(_), None) => refusal(
+            RefusalKind::NoConsent,
+            "writing to a block device destroys its data and was not asked for",
+            "look the device's identity up with `flashscope list`, then add --destroy-data=IDENTITY",
+        ),
+        (Some(right), Some(named)) if right == named => None,
+        (Some(_), Some(_)) => refusal(
+            RefusalKind::WrongIdentity,
+            "--destroy-data names another device than the target",
+            "look the device's identity up with `flashscope list`",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Fill, Request};
+
+    fn report(identity: Option<&str>, refusals: Vec<Refusal>) -> SafetyReport {
+        SafetyReport {
+            identity: identity.map(str::to_owned),
+            kind: DeviceKind::Loop,
+            capacity: Bytes::mib(1),
+            refusals,
+        }
+    }
+
+    fn refusal(kind: RefusalKind) -> Refusal {
+        Refusal { kind, what: "x".into(), release: None }
+    }
+
+    fn kinds(result: Result<WriteGrant, Vec<Refusal>>) -> Vec<RefusalKind> {
+        result.err().unwrap_or_default().iter().map(|refusal| refusal.kind).collect()
+    }
+
+    #[test]
+    fn only_the_right_identity_opens_a_device() {
+        let check = |right: Option<&str>, named: Option<&str>, file: bool, expect: &[RefusalKind]| {
+            let consent = Consent { identity: named.map(str::to_owned), allow_file: file, signatures: false };
+            assert_eq!(kinds(WriteGrant::decide(&report(right, vec![]), &consent, Bytes(10))), expect);
+        };
+        check(Some("A:1"), Some("A:1"), false, &[]);
+        check(Some("A:1"), Some("A:2"), true, &[RefusalKind::WrongIdentity]);
+        check(Some("A:1"), None, true, &[RefusalKind::NoConsent]);
+        check(None, None, false, &[RefusalKind::NoConsent]);
+        check(None, None, true, &[]);
+    }
+
+    #[test]
+    fn only_signatures_can_be_consented_to() {
+        let consent = Consent { identity: Some("A:1".into()), allow_file: false, signatures: true };
+        let refusals = vec![refusal(RefusalKind::Signature), refusal(RefusalKind::Mounted)];
+        let got = kinds(WriteGrant::decide(&report(Some("A:1"), refusals), &consent, Bytes(10)));
+        assert_eq!(got, [RefusalKind::Mounted]);
+    }
+
+    #[test]
+    fn a_wrong_identity_is_not_corrected() {
+        let consent = Consent { identity: Some("B:1".into()), ..Consent::default() };
+        let refusals = WriteGrant::decide(&report(Some("SECRET:1"), vec![]), &consent, Bytes(10)).unwrap_err();
+        assert!(!format!("{refusals:?}").contains("SECRET"));
+    }
+
+    #[test]
+    fn the_budget_is_kept_to_the_byte() {
+        let consent = Consent { allow_file: true, ..Consent::default() };
+        let mut grant = WriteGrant::decide(&report(None, vec![]), &consent, Bytes(1024)).unwrap();
+        let mut write =
+            |offset, length| Request::write(&mut grant, 0, Bytes(offset), Bytes(length), Fill::Byte(0), false).err();
+        assert_eq!(write(0, 512), None);
+        assert_eq!(write(0, 1024), Some(GrantError::BudgetSpent { left: Bytes(512) }));
+        assert_eq!(write(Bytes::mib(1).get() - 256, 512), Some(GrantError::OutOfRange));
+        assert_eq!(write(0, 512), None);
+        assert_eq!(write(0, 1), Some(GrantError::BudgetSpent { left: Bytes::ZERO }));
+    }
+}

@@ -1,0 +1,16 @@
+//! What a target is, as probes see it.
+//!
+//! A [`Target`] takes batches of [`Request`]s and gives [`Completion`]s, each stamped by the target's
+//! own clock, so that a simulated device on virtual time and a real one mean the same. A write can
+//! only be asked for with a [`WriteGrant`], which is made in one place ([`grant`]) from the
+//! safety report and the operator's consent, and which counts every byte.
+//!
+//! This crate knows no device: `sim` and `host` implement it.
+
+pub mod grant;
+mod request;
+mod target;
+
+pub use grant::{Consent, GrantError, Refusal, RefusalKind, SafetyReport, WriteGrant};
+pub use request::{Completion, Content, Fill, Op, Outcome, Request};
+pub use target::{Capabilities, DeviceError, ExecuteExt, Target, Wear};

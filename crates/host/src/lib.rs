@@ -1,0 +1,1 @@
+//! Linux block devices and files, their identity, who uses them, and the real clock.

@@ -1,0 +1,70 @@
+//! What is known of a device before anything is measured: what it is, and what it claims.
+
+use flashscope_units::Bytes;
+
+/// What a device is, as far as it says itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceFacts {
+    /// What people call it: a product name (`SD08G`), else the path or the model's name.
+    pub name: String,
+    /// The class of device.
+    pub kind: DeviceKind,
+    /// Whether it is a simulated device on virtual time.
+    pub simulated: bool,
+    /// The size that it reports.
+    pub capacity: Bytes,
+    /// The smallest addressable unit (512 or 4096 bytes).
+    pub logical_block: Bytes,
+    /// The unit that the device says it handles natively, where it says so.
+    pub physical_block: Option<Bytes>,
+    /// The largest request that reaches the device in one piece, where known.
+    pub max_request: Option<Bytes>,
+    /// Figures that the device states about its own inside: shown beside a measurement, never copied.
+    pub claims: Claims,
+    /// What an operator must name to have this very device written to; `None` for simulated ones.
+    pub identity: Option<Identity>,
+}
+
+/// The class of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DeviceKind {
+    /// SD or microSD card on a native host.
+    SdCard,
+    /// eMMC, alone or in an eMCP.
+    Emmc,
+    /// UFS.
+    Ufs,
+    /// Anything behind USB: sticks, card readers, bridges.
+    Usb,
+    /// NVMe drive.
+    Nvme,
+    /// SATA or SAS drive.
+    Scsi,
+    /// Paravirtual disk.
+    Virtio,
+    /// Loop device.
+    Loop,
+    /// A regular file.
+    File,
+    /// A block device of another class.
+    Other,
+}
+
+/// Figures from the device's own registers or sysfs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Claims {
+    /// SD status AU_SIZE, or the eMMC erase group.
+    pub allocation_unit: Option<Bytes>,
+    /// sysfs `preferred_erase_size`.
+    pub preferred_erase: Option<Bytes>,
+    /// sysfs `erase_size`.
+    pub erase: Option<Bytes>,
+    /// Speed class in words (`class 10`, `U3`, `V30`).
+    pub speed_class: Option<String>,
+    /// Other claims, each a short phrase.
+    pub other: Vec<String>,
+}
+
+/// What names one very device: `SERIAL:BYTES`, `MODEL:BYTES` or `loop:BACKING_PATH`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity(pub String);

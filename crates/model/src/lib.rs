@@ -1,0 +1,35 @@
+//! Plain data that flows through flashscope, in the order in which it comes to be:
+//! [`facts`] of a device → a [`plan`] of experiments → [`observation`]s → [`finding`]s → a whole [`run`].
+//!
+//! Nothing here computes, does I/O or knows how it is printed or stored. Absent is `Option::None`,
+//! never zero. Start at [`run::RunRecord`], which holds all the others.
+
+pub mod facts;
+pub mod finding;
+pub mod observation;
+pub mod plan;
+pub mod run;
+
+pub use facts::{Claims, DeviceFacts, DeviceKind, Identity};
+pub use finding::{Estimate, Findings, Geometry};
+pub use observation::{Data, Observations, Run};
+pub use plan::{Budget, Experiment};
+pub use run::RunRecord;
+
+/// Which way data moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// From the device.
+    Read,
+    /// To the device.
+    Write,
+}
+
+/// The order in which the blocks of a region are visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Order {
+    /// Rising addresses.
+    InOrder,
+    /// A pseudo-random permutation.
+    Random,
+}

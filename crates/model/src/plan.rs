@@ -1,0 +1,270 @@
+//! What is to be done: experiments with their parameters, and the budget they spend from.
+//!
+//! An [`Experiment`] says what to do, not what to think of it. The names are flashbench's where the
+//! experiment is flashbench's, so that tables compare.
+
+use crate::{Direction, Order};
+use flashscope_units::{Bytes, Nanos};
+
+/// What a run may spend. Bytes to write are kept by the write grant, to the byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Bytes that may still be written; zero means reading only.
+    pub write: Bytes,
+    /// Device time that may still be spent, where limited.
+    pub time: Option<Nanos>,
+}
+
+/// One experiment with all of its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Experiment {
+    /// The time of a request that needs no flash: one block read again and again.
+    Floor(Floor),
+    /// Reads at random places, to tell written areas from never-written ones.
+    Survey(Survey),
+    /// flashbench `-a` (or its private write variant).
+    Align(Align),
+    /// Contrasts at random multiples of candidate sizes that are no multiples of larger candidates.
+    Boundaries(Boundaries),
+    /// flashbench `-O`.
+    OpenAu(OpenAu),
+    /// A few rounds of writes, one block in each of `count` fresh units per round.
+    OpenUnits(OpenUnits),
+    /// flashbench `-f`.
+    Fat(Fat),
+    /// The first units against control units from elsewhere, interleaved.
+    FastArea(FastArea),
+    /// flashbench `-s`.
+    Scatter(Scatter),
+    /// flashbench `-i`.
+    Interval(Interval),
+    /// flashbench `-p`.
+    Program(Program),
+    /// Requests of one direction, order and size over one region: a cell of a performance table.
+    Throughput(Throughput),
+}
+
+/// Parameters of [`Experiment::Floor`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Floor {
+    /// Block that is read again and again.
+    pub block: Bytes,
+    /// Where it lies.
+    pub at: Bytes,
+    /// How many reads.
+    pub count: u32,
+}
+
+/// Parameters of [`Experiment::Survey`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Survey {
+    /// Size of each read.
+    pub block: Bytes,
+    /// Number of random places, spread over the whole device.
+    pub places: u32,
+    /// Reads of each place, never one after the other.
+    pub repeats: u32,
+}
+
+/// Parameters of [`Experiment::Align`]: flashbench `-a -b block -c tries`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Align {
+    /// Reads, or the writes of write-align.
+    pub direction: Direction,
+    /// Block size; alignments go down to twice this.
+    pub block: Bytes,
+    /// Size of one access as a multiple of `block`: 1, or 2 for the published write-align log.
+    pub access: u32,
+    /// Tries per position of which the minimum counts (`--count`, 8).
+    pub tries: u32,
+    /// Positions per alignment (7; 8 in the published write-align log).
+    pub places: u32,
+    /// Added to every position (`--offset`).
+    pub offset: Bytes,
+    /// Largest alignment to try, where it is not to be derived from the capacity.
+    pub largest: Option<Bytes>,
+}
+
+/// Parameters of [`Experiment::Boundaries`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Boundaries {
+    /// Size of each read.
+    pub block: Bytes,
+    /// Candidate sizes.
+    pub candidates: Vec<Bytes>,
+    /// A place of a candidate must not be a multiple of any of these, unless the candidate is one itself.
+    pub exclude: Vec<Bytes>,
+    /// Random multiples per candidate.
+    pub places: u32,
+    /// Rounds, each visiting all (candidate, place, role) triples in a random order.
+    pub rounds: u32,
+    /// Shift of the whole grid.
+    pub offset: Bytes,
+    /// Part of the device that the places are taken from; all of it where `None`.
+    pub within: Option<Span>,
+}
+
+/// A part of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Its start.
+    pub start: Bytes,
+    /// Its length.
+    pub length: Bytes,
+}
+
+/// Parameters of [`Experiment::OpenAu`]: flashbench `-O --open-au-nr=count [-r] -e erase -b block`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OpenAu {
+    /// Number of units written alternately.
+    pub count: u32,
+    /// Order of the offsets within a unit.
+    pub order: Order,
+    /// Assumed unit.
+    pub erase: Bytes,
+    /// Smallest block; the blocks tried are `erase`, `erase`/2 … `block`.
+    pub block: Bytes,
+    /// Where the first unit lies (16 MiB in the original).
+    pub offset: Bytes,
+}
+
+/// Parameters of [`Experiment::OpenUnits`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenUnits {
+    /// Order of the offsets within each unit.
+    pub order: Order,
+    /// Assumed unit.
+    pub unit: Bytes,
+    /// Block size.
+    pub block: Bytes,
+    /// Rounds: writes to each unit.
+    pub rounds: u32,
+    /// Start of each unit that is written; their number is the n under test.
+    pub units: Vec<Bytes>,
+    /// First offset within each unit, so that a unit can go on where an earlier trial stopped.
+    pub first_offset: Bytes,
+}
+
+/// Parameters of [`Experiment::Fat`]: flashbench `-f --fat-nr=count [-r]`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fat {
+    /// Number of units from the start of the device.
+    pub count: u32,
+    /// Order of the offsets within a unit.
+    pub order: Order,
+    /// Assumed unit.
+    pub erase: Bytes,
+    /// Smallest block.
+    pub block: Bytes,
+    /// Where the first unit lies.
+    pub offset: Bytes,
+}
+
+/// Parameters of [`Experiment::FastArea`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct FastArea {
+    /// Assumed unit.
+    pub unit: Bytes,
+    /// Starts of the units under suspicion, at the start of the device.
+    pub suspects: Vec<Bytes>,
+    /// Starts of the control units.
+    pub controls: Vec<Bytes>,
+    /// Size of the writes or reads.
+    pub block: Bytes,
+    /// Reads or writes.
+    pub direction: Direction,
+    /// Order of the offsets within each unit.
+    pub order: Order,
+    /// Requests to each unit.
+    pub requests: u32,
+}
+
+/// Parameters of [`Experiment::Scatter`]: flashbench `-s --scatter-order --scatter-span -b`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scatter {
+    /// There are 2^order positions, one every `block` bytes.
+    pub order: u32,
+    /// Blocks read at each position.
+    pub span: u32,
+    /// Block size.
+    pub block: Bytes,
+    /// Passes of which the minimum counts.
+    pub tries: u32,
+    /// Added to every position.
+    pub offset: Bytes,
+}
+
+/// Parameters of [`Experiment::Interval`]: flashbench `-i --interval-order`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Sizes are 512 · 2^k for k below this.
+    pub order: u32,
+    /// Places per size, nine times the size apart (8).
+    pub places: u32,
+    /// Added to every position.
+    pub offset: Bytes,
+}
+
+/// Parameters of [`Experiment::Program`]: flashbench `-p`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Program {
+    /// Region that is written (4 MiB).
+    pub region: Bytes,
+    /// Where it lies (16 MiB).
+    pub offset: Bytes,
+    /// Largest block (2 MiB).
+    pub largest: Bytes,
+    /// Smallest block (512 B, never below the logical block).
+    pub smallest: Bytes,
+}
+
+/// Parameters of [`Experiment::Throughput`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Throughput {
+    /// Reads or writes.
+    pub direction: Direction,
+    /// Order of the blocks within the region.
+    pub order: Order,
+    /// Block size.
+    pub block: Bytes,
+    /// Start of the region.
+    pub start: Bytes,
+    /// Length of the region.
+    pub length: Bytes,
+    /// Number of requests; the region is visited again from its start when it is used up.
+    pub requests: u32,
+    /// What the figure is for.
+    pub purpose: Purpose,
+}
+
+/// What a throughput figure is for: the same requests mean different things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// A cell of the performance table.
+    Performance,
+    /// One unit, in order against random: the random-order penalty and the small-write path.
+    OneUnit,
+    /// Bringing an area into the state that a later experiment assumes.
+    Fill,
+}
+
+impl Experiment {
+    /// The short name by which people call the experiment (`probe NAME`).
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Floor(_) => "floor",
+            Self::Survey(_) => "survey",
+            Self::Align(align) if align.direction == Direction::Write => "write-align",
+            Self::Align(_) => "align",
+            Self::Boundaries(_) => "boundaries",
+            Self::OpenAu(_) => "open-au",
+            Self::OpenUnits(_) => "open-units",
+            Self::Fat(_) => "fat",
+            Self::FastArea(_) => "fast-area",
+            Self::Scatter(_) => "scatter",
+            Self::Interval(_) => "interval",
+            Self::Program(_) => "program",
+            Self::Throughput(_) => "throughput",
+        }
+    }
+}

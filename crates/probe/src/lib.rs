@@ -1,0 +1,1 @@
+//! The experiments: each does I/O on a target and yields observations.

@@ -1,0 +1,1 @@
+//! The versioned wire format of a run: JSON and its schema.

@@ -1,0 +1,1 @@
+//! A record made readable: terminal text and one self-contained HTML page.

@@ -1,0 +1,1 @@
+//! One adaptive run on one target: budget, consent, probes, inference, progress.

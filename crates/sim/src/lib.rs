@@ -1,0 +1,1 @@
+//! Simulated flash devices on virtual time whose inside is known.

@@ -1,0 +1,1 @@
+//! Fixtures and faulty targets for the tests of the other crates.

@@ -1,0 +1,1 @@
+//! Reading and writing flashbench's text formats.
