@@ -96,7 +96,9 @@ mod tests {
         for freedom in [1.5, 4.0, 30.0] {
             let constant = student_ln_constant(freedom);
             let step = 0.01;
-            let sum: f64 = (-20_000..=20_000).map(|i| (constant + student_ln_kernel(f64::from(i) * step, freedom)).exp() * step).sum();
+            let sum: f64 = (-20_000..=20_000)
+                .map(|i| (constant + student_ln_kernel(f64::from(i) * step, freedom)).exp() * step)
+                .sum();
             // What is missing is the tail beyond ±200.
             close(sum + 2.0 * student_sf(200.0, freedom), 1.0, 1e-4);
         }

@@ -97,7 +97,9 @@ mod tests {
 
     #[test]
     fn messages_are_lower_case_without_a_full_stop() {
-        for error in [StatsError::TooFew { needed: 2, got: 1 }, StatsError::NotFinite, StatsError::BadParameter("level")] {
+        for error in
+            [StatsError::TooFew { needed: 2, got: 1 }, StatsError::NotFinite, StatsError::BadParameter("level")]
+        {
             let text = error.to_string();
             assert!(text.starts_with(char::is_lowercase) && !text.ends_with('.'), "{text}");
         }

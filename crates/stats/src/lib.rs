@@ -11,13 +11,9 @@
 //! Empty, too small or non-finite input gives `None` (module [`location`], where there is only one way to fail) or a
 //! [`StatsError`] (everywhere else); no routine panics on data.
 
-pub mod change;
 pub mod interval;
-pub mod levels;
 pub mod line;
 pub mod location;
-pub mod mixture;
-pub mod period;
 pub mod posterior;
 pub mod sequential;
 pub mod steady;

@@ -87,7 +87,10 @@ mod tests {
             v
         };
         let (x, y) = (draw(13), draw(9));
-        let mut walsh: Vec<f64> = (0..x.len()).flat_map(|i| (i..x.len()).map(move |j| (i, j))).map(|(i, j)| 0.5 * x[i] + 0.5 * x[j]).collect();
+        let mut walsh: Vec<f64> = (0..x.len())
+            .flat_map(|i| (i..x.len()).map(move |j| (i, j)))
+            .map(|(i, j)| 0.5 * x[i] + 0.5 * x[j])
+            .collect();
         let mut differences: Vec<f64> = x.iter().flat_map(|a| y.iter().map(move |b| a - b)).collect();
         walsh.sort_by(f64::total_cmp);
         differences.sort_by(f64::total_cmp);
