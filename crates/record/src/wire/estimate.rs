@@ -1,0 +1,284 @@
+//! Estimates: a figure, or a bound, or the reason why there is neither.
+//!
+//! The figure itself stands under the name that suits it (`bytes`, `count`, `ratio` …); all else is the
+//! same for each kind. A figure of one field has its bounds as plain numbers, one of several fields has
+//! them as objects.
+
+use super::AreaKind;
+use crate::RecordError;
+use flashscope_model::{Estimate, finding};
+use flashscope_units::{ByteRate, Bytes};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A kind of estimate: its own struct, that of its alternatives, and the ways from and to the model.
+///
+/// `split` takes a figure of the model apart into the fields, `join` puts the fields together again,
+/// `bound`/`unbound` do the same for `at_least` and `at_most`.
+macro_rules! estimate {
+    (
+        $(#[$doc:meta])* $name:ident, $alternative:ident of $model:ty, bounds $bound:ty
+        { $($(#[$field_doc:meta])* $field:ident: $type:ty,)+ }
+        split $split:expr, join $join:expr, bound $to_bound:expr, unbound $from_bound:expr
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+        pub struct $name {
+            $($(#[$field_doc])* pub $field: Option<$type>,)+
+            /// Probability that the figure, or the bound, is right; null where unknown.
+            #[schemars(range(min = 0, max = 1))]
+            pub confidence: Option<f64>,
+            /// The experiment ended too early to see more: the figure is not below this.
+            pub at_least: Option<$bound>,
+            /// The figure is not above this.
+            pub at_most: Option<$bound>,
+            /// Other figures with their probabilities, likeliest first.
+            pub alternatives: Vec<$alternative>,
+            /// One sentence that a person can check against the samples.
+            pub evidence: String,
+            /// Names of the experiments that it rests on.
+            pub method: Vec<String>,
+            /// Why there is neither a figure nor a bound; null where there is one.
+            pub reason_unknown: Option<String>,
+        }
+
+        /// Another figure and its probability.
+        #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+        pub struct $alternative {
+            $($(#[$field_doc])* pub $field: $type,)+
+            /// Its probability.
+            #[schemars(range(min = 0, max = 1))]
+            pub confidence: f64,
+        }
+
+        impl $name {
+            pub(crate) fn from_model(estimate: &Estimate<$model>) -> $name {
+                let split: fn($model) -> ($($type,)+) = $split;
+                let bound: fn($model) -> $bound = $to_bound;
+                let alternative = |&(figure, confidence): &($model, f64)| {
+                    let ($($field,)+) = split(figure);
+                    $alternative { $($field,)+ confidence }
+                };
+                let figure = estimate.value.map(split);
+                let ($($field,)+) = match figure {
+                    Some(($($field,)+)) => ($(Some($field),)+),
+                    None => ($(nothing::<$type>(),)+),
+                };
+                $name {
+                    $($field,)+
+                    confidence: estimate.confidence,
+                    at_least: estimate.at_least.map(bound),
+                    at_most: estimate.at_most.map(bound),
+                    alternatives: estimate.alternatives.iter().map(alternative).collect(),
+                    evidence: estimate.evidence.clone(),
+                    method: estimate.method.iter().map(|&name| name.to_owned()).collect(),
+                    reason_unknown: estimate.reason_unknown.clone(),
+                }
+            }
+
+            pub(crate) fn into_model(self, field: &str) -> Result<Estimate<$model>, RecordError> {
+                let join: fn(($($type,)+)) -> $model = $join;
+                let unbound: fn($bound) -> $model = $from_bound;
+                let value = match ($(self.$field,)+) {
+                    ($(Some($field),)+) => Some(join(($($field,)+))),
+                    ($(nothing!($field),)+) => None,
+                    #[allow(unreachable_patterns, reason = "a figure of one field is whole or absent")]
+                    _ => return Err(RecordError::contradiction(field, "some of its figures are null and some are not")),
+                };
+                let answers = value.is_some() || self.at_least.is_some() || self.at_most.is_some();
+                if answers == self.reason_unknown.is_some() {
+                    let what = if answers { "a figure, and a reason why it is unknown" } else { "neither a figure, nor a bound, nor a reason" };
+                    return Err(RecordError::contradiction(field, what));
+                }
+                Ok(Estimate {
+                    value,
+                    confidence: self.confidence,
+                    at_least: self.at_least.map(unbound),
+                    at_most: self.at_most.map(unbound),
+                    alternatives: self
+                        .alternatives
+                        .into_iter()
+                        .map(|other| (join(($(other.$field,)+)), other.confidence))
+                        .collect(),
+                    evidence: self.evidence,
+                    method: self.method.iter().map(|name| method(name)).collect(),
+                    reason_unknown: self.reason_unknown,
+                })
+            }
+        }
+    };
+}
+
+/// The pattern of an absent field, once per field of a macro.
+macro_rules! nothing {
+    ($field:ident) => {
+        None
+    };
+}
+
+estimate! {
+    /// An estimated size.
+    SizeEstimate, SizeAlternative of Bytes, bounds u64 {
+        /// The size.
+        bytes: u64,
+    }
+    split |size| (size.get(),), join |(bytes,)| Bytes(bytes), bound Bytes::get, unbound Bytes
+}
+
+estimate! {
+    /// An estimated largest size to which something applies.
+    UpToEstimate, UpToAlternative of Bytes, bounds u64 {
+        /// The largest size to which it applies.
+        up_to_bytes: u64,
+    }
+    split |size| (size.get(),), join |(bytes,)| Bytes(bytes), bound Bytes::get, unbound Bytes
+}
+
+estimate! {
+    /// An estimated number.
+    CountEstimate, CountAlternative of u32, bounds u32 {
+        /// The number.
+        count: u32,
+    }
+    split |count| (count,), join |(count,)| count, bound |count| count, unbound |count| count
+}
+
+estimate! {
+    /// An estimated share.
+    RatioEstimate, RatioAlternative of f64, bounds f64 {
+        /// The share, 0 to 1.
+        ratio: f64,
+    }
+    split |ratio| (ratio,), join |(ratio,)| ratio, bound |ratio| ratio, unbound |ratio| ratio
+}
+
+estimate! {
+    /// How much slower random writes are than writes in order, within one unit.
+    PenaltyEstimate, PenaltyAlternative of finding::Penalty, bounds PenaltyFigure {
+        /// In-order rate over random rate.
+        ratio: f64,
+        /// The block size at which it was measured.
+        at_block_bytes: u64,
+        /// The in-order rate.
+        in_order_bytes_per_s: f64,
+        /// The random rate.
+        random_bytes_per_s: f64,
+    }
+    split |penalty| (penalty.ratio, penalty.block.get(), penalty.in_order.get(), penalty.random.get()),
+    join |(ratio, block, in_order, random)| finding::Penalty {
+        ratio, block: Bytes(block), in_order: ByteRate(in_order), random: ByteRate(random),
+    },
+    bound PenaltyFigure::from_model, unbound PenaltyFigure::into_model
+}
+
+estimate! {
+    /// An area at the start of the device that behaves differently.
+    AreaEstimate, AreaAlternative of finding::FastArea, bounds AreaFigure {
+        /// Start of the area; with an equal end there is none.
+        first_bytes: u64,
+        /// End of the area (exclusive).
+        end_bytes: u64,
+        /// How it differs.
+        kind: AreaKind,
+        /// Its rate over that of its neighbours at large blocks.
+        rate_ratio: f64,
+    }
+    split |area| (area.first.get(), area.end.get(), area.kind.into(), area.ratio),
+    join |(first, end, kind, ratio)| finding::FastArea {
+        first: Bytes(first), end: Bytes(end), kind: kind.into(), ratio,
+    },
+    bound AreaFigure::from_model, unbound AreaFigure::into_model
+}
+
+/// A random-order penalty as a bound.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PenaltyFigure {
+    /// In-order rate over random rate.
+    pub ratio: f64,
+    /// The block size at which it was measured.
+    pub at_block_bytes: u64,
+    /// The in-order rate.
+    pub in_order_bytes_per_s: f64,
+    /// The random rate.
+    pub random_bytes_per_s: f64,
+}
+
+/// An area as a bound.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AreaFigure {
+    /// Start of the area.
+    pub first_bytes: u64,
+    /// End of the area (exclusive).
+    pub end_bytes: u64,
+    /// How it differs.
+    pub kind: AreaKind,
+    /// Its rate over that of its neighbours at large blocks.
+    pub rate_ratio: f64,
+}
+
+impl PenaltyFigure {
+    fn from_model(penalty: finding::Penalty) -> PenaltyFigure {
+        PenaltyFigure {
+            ratio: penalty.ratio,
+            at_block_bytes: penalty.block.get(),
+            in_order_bytes_per_s: penalty.in_order.get(),
+            random_bytes_per_s: penalty.random.get(),
+        }
+    }
+
+    fn into_model(self) -> finding::Penalty {
+        finding::Penalty {
+            ratio: self.ratio,
+            block: Bytes(self.at_block_bytes),
+            in_order: ByteRate(self.in_order_bytes_per_s),
+            random: ByteRate(self.random_bytes_per_s),
+        }
+    }
+}
+
+impl AreaFigure {
+    fn from_model(area: finding::FastArea) -> AreaFigure {
+        AreaFigure {
+            first_bytes: area.first.get(),
+            end_bytes: area.end.get(),
+            kind: area.kind.into(),
+            rate_ratio: area.ratio,
+        }
+    }
+
+    fn into_model(self) -> finding::FastArea {
+        finding::FastArea {
+            first: Bytes(self.first_bytes),
+            end: Bytes(self.end_bytes),
+            kind: self.kind.into(),
+            ratio: self.rate_ratio,
+        }
+    }
+}
+
+/// An absent field of a given type.
+fn nothing<T>() -> Option<T> {
+    None
+}
+
+const METHODS: [&str; 13] = [
+    "floor",
+    "survey",
+    "align",
+    "write-align",
+    "boundaries",
+    "open-au",
+    "open-units",
+    "fat",
+    "fast-area",
+    "scatter",
+    "interval",
+    "program",
+    "throughput",
+];
+
+/// The model holds names of methods as constants. One that this version does not know (a later one wrote it) is
+/// kept for the life of the process: a few bytes per record that is read.
+fn method(name: &str) -> &'static str {
+    METHODS.into_iter().find(|known| *known == name).unwrap_or_else(|| name.to_owned().leak())
+}

@@ -1,0 +1,670 @@
+//! What was seen.
+
+use super::printed::{nanos, not_one_of, ns};
+use super::{AreaState, Direction, Order, PrintedAlign, PrintedInterval, PrintedTime, Purpose, Rate};
+use crate::RecordError;
+use flashscope_model::observation as seen;
+use flashscope_units::{Bytes, Instant, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Everything that was observed on one device, in the order in which it was done.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Observations {
+    /// Size of the device; null where unknown.
+    pub capacity_bytes: Option<u64>,
+    /// The runs of experiments.
+    pub runs: Vec<Run>,
+}
+
+/// One run of one experiment.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// Where the figures come from.
+    pub source: Source,
+    /// State of the touched area.
+    pub state: AreaState,
+    /// Whether it ran to its end.
+    pub complete: bool,
+    /// What it moved and how long it took.
+    pub spent: Spent,
+    /// Requests that failed.
+    pub failures: Vec<Failure>,
+    /// The figures.
+    pub data: Data,
+}
+
+/// Where figures come from.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Source {
+    /// An own probe.
+    Probe {
+        /// Start, on the target's clock.
+        started_ns: u64,
+    },
+    /// A log.
+    Log {
+        /// First line of the table, counted from 1.
+        first_line: u32,
+        /// Last line of the table.
+        last_line: u32,
+    },
+}
+
+/// What an experiment moved.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Spent {
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Time on the target's clock.
+    pub time_ns: u64,
+}
+
+/// One request that failed.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Failure {
+    /// Read or write.
+    pub direction: Direction,
+    /// Where.
+    pub offset_bytes: u64,
+    /// How much was asked for.
+    pub length_bytes: u64,
+    /// What the device or kernel said.
+    pub reason: String,
+}
+
+/// The figures of one run, by experiment.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Data {
+    /// One block read again and again: link and command time.
+    Floor {
+        /// Block size.
+        block_bytes: u64,
+        /// Where it lies.
+        at_bytes: u64,
+        /// Service times in the order of issue.
+        service_time_ns: Vec<u64>,
+    },
+    /// Reads at random places.
+    Survey {
+        /// Size of each read.
+        block_bytes: u64,
+        /// The places.
+        places: Vec<SurveyPlace>,
+    },
+    /// Accesses around boundaries, by alignment (flashbench `-a`).
+    Align {
+        /// Reads or writes.
+        direction: Direction,
+        /// Block size; null where a log does not tell.
+        block_bytes: Option<u64>,
+        /// Size of one access as a multiple of the block.
+        access_blocks: u32,
+        /// One entry per alignment, as measured.
+        rows: Vec<AlignRow>,
+    },
+    /// Contrasts at random multiples of candidate sizes.
+    Boundaries {
+        /// Size of each read.
+        block_bytes: u64,
+        /// Shift of the grid.
+        offset_bytes: u64,
+        /// The candidates, smallest first.
+        candidates: Vec<Candidate>,
+    },
+    /// Writes to several units in turn (flashbench `-O`).
+    OpenUnits {
+        /// Order of the offsets within each unit.
+        order: Order,
+        /// Number of units; null where unknown.
+        count: Option<u32>,
+        /// Assumed unit; null where unknown.
+        unit_bytes: Option<u64>,
+        /// Where the units start; empty where unknown.
+        units_at_bytes: Vec<u64>,
+        /// One entry per block size.
+        rows: Vec<OpenUnitsRow>,
+    },
+    /// Throughput of each of the first units (flashbench `-f`).
+    Fat {
+        /// Order of the offsets within a unit; null where unknown.
+        order: Option<Order>,
+        /// Assumed unit; null where unknown.
+        unit_bytes: Option<u64>,
+        /// Where unit 0 starts; null where unknown.
+        offset_bytes: Option<u64>,
+        /// One entry per block size.
+        rows: Vec<FatRow>,
+    },
+    /// Units at the start against units from elsewhere.
+    FastArea {
+        /// Assumed unit.
+        unit_bytes: u64,
+        /// Reads or writes.
+        direction: Direction,
+        /// Order within each unit.
+        order: Order,
+        /// Block size.
+        block_bytes: u64,
+        /// Units at the start.
+        suspects: Vec<UnitTimes>,
+        /// Units from elsewhere.
+        controls: Vec<UnitTimes>,
+    },
+    /// Read time by position (flashbench `-s`).
+    Scatter {
+        /// Bytes read at each position; null where unknown.
+        length_bytes: Option<u64>,
+        /// The positions.
+        places: Vec<ScatterPlace>,
+    },
+    /// Read time by size (flashbench `-i`).
+    Interval {
+        /// One entry per size.
+        rows: Vec<IntervalRow>,
+    },
+    /// Writes of different content, and reads (flashbench `-p`).
+    Program {
+        /// Start of the region; null where unknown.
+        offset_bytes: Option<u64>,
+        /// Length of the region; null where unknown.
+        region_bytes: Option<u64>,
+        /// One entry per block size.
+        rows: Vec<ProgramRow>,
+    },
+    /// Requests of one kind over one region.
+    Throughput {
+        /// Reads or writes.
+        direction: Direction,
+        /// Order of the blocks.
+        order: Order,
+        /// Block size.
+        block_bytes: u64,
+        /// Start of the region.
+        start_bytes: u64,
+        /// Length of the region.
+        length_bytes: u64,
+        /// What the figure is for.
+        purpose: Purpose,
+        /// Service times in the order of issue.
+        service_time_ns: Vec<u64>,
+    },
+}
+
+/// One place of a survey.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct SurveyPlace {
+    /// Where.
+    pub at_bytes: u64,
+    /// The byte that fills the whole block; null where the block is not uniform.
+    pub uniform_byte: Option<u8>,
+    /// Service times.
+    pub service_time_ns: Vec<u64>,
+}
+
+/// One alignment: either its places or what a log printed; the other is null.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AlignRow {
+    /// The alignment.
+    pub align_bytes: u64,
+    /// Every sample.
+    pub places: Option<Vec<Boundary>>,
+    /// What a log printed.
+    pub printed: Option<PrintedAlign>,
+}
+
+/// Accesses around one boundary.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Boundary {
+    /// The boundary.
+    pub at_bytes: u64,
+    /// Service times of accesses that end at it.
+    pub pre_service_time_ns: Vec<u64>,
+    /// Service times of accesses that straddle it by half.
+    pub on_service_time_ns: Vec<u64>,
+    /// Service times of accesses that start at it.
+    pub post_service_time_ns: Vec<u64>,
+}
+
+/// One candidate size.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Candidate {
+    /// The size.
+    pub size_bytes: u64,
+    /// Larger sizes of which no place is a multiple.
+    pub excluded_bytes: Vec<u64>,
+    /// The boundaries.
+    pub places: Vec<Boundary>,
+}
+
+/// One block size of an open-units run.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct OpenUnitsRow {
+    /// Block size.
+    pub block_bytes: u64,
+    /// Samples in the order of issue, one per unit in each round; or what a log printed.
+    pub rate: Rate,
+}
+
+/// One block size of a fat run.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct FatRow {
+    /// Block size.
+    pub block_bytes: u64,
+    /// One entry per unit, unit 0 first.
+    pub units: Vec<Rate>,
+}
+
+/// Service times within one unit.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct UnitTimes {
+    /// Start of the unit.
+    pub at_bytes: u64,
+    /// Service times in the order of issue.
+    pub service_time_ns: Vec<u64>,
+}
+
+/// One position of a scatter run.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ScatterPlace {
+    /// Where.
+    pub at_bytes: u64,
+    /// Service times, one per pass; a log leaves their minimum.
+    pub service_time_ns: Vec<u64>,
+}
+
+/// One size of an interval run: either its samples or what a log printed; the other is null.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct IntervalRow {
+    /// Size of one read.
+    pub size_bytes: u64,
+    /// Service times, one per place.
+    pub service_time_ns: Option<Vec<u64>>,
+    /// What a log printed.
+    pub printed: Option<PrintedInterval>,
+}
+
+/// One block size of a program run.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ProgramRow {
+    /// Block size.
+    pub block_bytes: u64,
+    /// Zeros, ones, 0x5a, read, in order; then the same four at random.
+    pub columns: Vec<Rate>,
+}
+
+impl Observations {
+    pub(crate) fn from_model(observations: &seen::Observations) -> Observations {
+        Observations {
+            capacity_bytes: observations.capacity.map(Bytes::get),
+            runs: observations.runs.iter().map(Run::from_model).collect(),
+        }
+    }
+
+    pub(crate) fn into_model(self) -> Result<seen::Observations, RecordError> {
+        let run = |(at, run): (usize, Run)| run.into_model(&format!("observations.runs[{at}]"));
+        Ok(seen::Observations {
+            capacity: self.capacity_bytes.map(Bytes),
+            runs: self.runs.into_iter().enumerate().map(run).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl Run {
+    fn from_model(run: &seen::Run) -> Run {
+        let source = match run.source {
+            seen::Source::Probe { started } => Source::Probe { started_ns: started.0 },
+            seen::Source::Log { first_line, last_line } => Source::Log { first_line, last_line },
+        };
+        let failure = |failure: &seen::IoFailure| Failure {
+            direction: failure.direction.into(),
+            offset_bytes: failure.offset.get(),
+            length_bytes: failure.length.get(),
+            reason: failure.reason.clone(),
+        };
+        Run {
+            source,
+            state: run.state.into(),
+            complete: run.complete,
+            spent: Spent {
+                read_bytes: run.spent.read.get(),
+                written_bytes: run.spent.written.get(),
+                time_ns: run.spent.time.get(),
+            },
+            failures: run.failures.iter().map(failure).collect(),
+            data: Data::from_model(&run.data),
+        }
+    }
+
+    fn into_model(self, field: &str) -> Result<seen::Run, RecordError> {
+        let source = match self.source {
+            Source::Probe { started_ns } => seen::Source::Probe { started: Instant(started_ns) },
+            Source::Log { first_line, last_line } => seen::Source::Log { first_line, last_line },
+        };
+        let failure = |failure: Failure| seen::IoFailure {
+            direction: failure.direction.into(),
+            offset: Bytes(failure.offset_bytes),
+            length: Bytes(failure.length_bytes),
+            reason: failure.reason,
+        };
+        Ok(seen::Run {
+            source,
+            state: self.state.into(),
+            complete: self.complete,
+            spent: seen::Spent {
+                read: Bytes(self.spent.read_bytes),
+                written: Bytes(self.spent.written_bytes),
+                time: Nanos(self.spent.time_ns),
+            },
+            failures: self.failures.into_iter().map(failure).collect(),
+            data: self.data.into_model(&format!("{field}.data"))?,
+        })
+    }
+}
+
+impl Data {
+    fn from_model(data: &seen::Data) -> Data {
+        match data {
+            seen::Data::Floor(floor) => Data::Floor {
+                block_bytes: floor.block.get(),
+                at_bytes: floor.at.get(),
+                service_time_ns: ns(&floor.times),
+            },
+            seen::Data::Survey(survey) => Data::Survey {
+                block_bytes: survey.block.get(),
+                places: survey.places.iter().map(SurveyPlace::from_model).collect(),
+            },
+            seen::Data::Align(align) => Data::Align {
+                direction: align.direction.into(),
+                block_bytes: align.block.map(Bytes::get),
+                access_blocks: align.access,
+                rows: align.rows.iter().map(AlignRow::from_model).collect(),
+            },
+            seen::Data::Boundaries(boundaries) => Data::Boundaries {
+                block_bytes: boundaries.block.get(),
+                offset_bytes: boundaries.offset.get(),
+                candidates: boundaries.candidates.iter().map(Candidate::from_model).collect(),
+            },
+            seen::Data::OpenUnits(open) => Data::OpenUnits {
+                order: open.order.into(),
+                count: open.count,
+                unit_bytes: open.unit.map(Bytes::get),
+                units_at_bytes: open.units.iter().map(|unit| unit.get()).collect(),
+                rows: open.rows.iter().map(OpenUnitsRow::from_model).collect(),
+            },
+            seen::Data::Fat(fat) => Data::Fat {
+                order: fat.order.map(Order::from),
+                unit_bytes: fat.unit.map(Bytes::get),
+                offset_bytes: fat.offset.map(Bytes::get),
+                rows: fat.rows.iter().map(FatRow::from_model).collect(),
+            },
+            seen::Data::FastArea(area) => Data::FastArea {
+                unit_bytes: area.unit.get(),
+                direction: area.direction.into(),
+                order: area.order.into(),
+                block_bytes: area.block.get(),
+                suspects: area.suspects.iter().map(UnitTimes::from_model).collect(),
+                controls: area.controls.iter().map(UnitTimes::from_model).collect(),
+            },
+            seen::Data::Scatter(scatter) => Data::Scatter {
+                length_bytes: scatter.length.map(Bytes::get),
+                places: scatter.places.iter().map(ScatterPlace::from_model).collect(),
+            },
+            seen::Data::Interval(interval) => {
+                Data::Interval { rows: interval.rows.iter().map(IntervalRow::from_model).collect() }
+            }
+            seen::Data::Program(program) => Data::Program {
+                offset_bytes: program.offset.map(Bytes::get),
+                region_bytes: program.region.map(Bytes::get),
+                rows: program.rows.iter().map(ProgramRow::from_model).collect(),
+            },
+            seen::Data::Throughput(throughput) => Data::Throughput {
+                direction: throughput.direction.into(),
+                order: throughput.order.into(),
+                block_bytes: throughput.block.get(),
+                start_bytes: throughput.start.get(),
+                length_bytes: throughput.length.get(),
+                purpose: throughput.purpose.into(),
+                service_time_ns: ns(&throughput.times),
+            },
+        }
+    }
+
+    fn into_model(self, field: &str) -> Result<seen::Data, RecordError> {
+        Ok(match self {
+            Data::Floor { block_bytes, at_bytes, service_time_ns } => seen::Data::Floor(seen::FloorData {
+                block: Bytes(block_bytes),
+                at: Bytes(at_bytes),
+                times: nanos(service_time_ns),
+            }),
+            Data::Survey { block_bytes, places } => seen::Data::Survey(seen::SurveyData {
+                block: Bytes(block_bytes),
+                places: places.into_iter().map(SurveyPlace::into_model).collect(),
+            }),
+            Data::Align { direction, block_bytes, access_blocks, rows } => seen::Data::Align(seen::AlignData {
+                direction: direction.into(),
+                block: block_bytes.map(Bytes),
+                access: access_blocks,
+                rows: each(rows, |row| row.into_model(field))?,
+            }),
+            Data::Boundaries { block_bytes, offset_bytes, candidates } => {
+                seen::Data::Boundaries(seen::BoundariesData {
+                    block: Bytes(block_bytes),
+                    offset: Bytes(offset_bytes),
+                    candidates: candidates.into_iter().map(Candidate::into_model).collect(),
+                })
+            }
+            Data::OpenUnits { order, count, unit_bytes, units_at_bytes, rows } => {
+                seen::Data::OpenUnits(seen::OpenUnitsData {
+                    order: order.into(),
+                    count,
+                    unit: unit_bytes.map(Bytes),
+                    units: units_at_bytes.into_iter().map(Bytes).collect(),
+                    rows: each(rows, |row| row.into_model(field))?,
+                })
+            }
+            Data::Fat { order, unit_bytes, offset_bytes, rows } => seen::Data::Fat(seen::FatData {
+                order: order.map(Into::into),
+                unit: unit_bytes.map(Bytes),
+                offset: offset_bytes.map(Bytes),
+                rows: each(rows, |row| row.into_model(field))?,
+            }),
+            Data::FastArea { unit_bytes, direction, order, block_bytes, suspects, controls } => {
+                seen::Data::FastArea(seen::FastAreaData {
+                    unit: Bytes(unit_bytes),
+                    direction: direction.into(),
+                    order: order.into(),
+                    block: Bytes(block_bytes),
+                    suspects: suspects.into_iter().map(UnitTimes::into_model).collect(),
+                    controls: controls.into_iter().map(UnitTimes::into_model).collect(),
+                })
+            }
+            Data::Scatter { length_bytes, places } => seen::Data::Scatter(seen::ScatterData {
+                length: length_bytes.map(Bytes),
+                places: places.into_iter().map(ScatterPlace::into_model).collect(),
+            }),
+            Data::Interval { rows } => {
+                seen::Data::Interval(seen::IntervalData { rows: each(rows, |row| row.into_model(field))? })
+            }
+            Data::Program { offset_bytes, region_bytes, rows } => seen::Data::Program(seen::ProgramData {
+                offset: offset_bytes.map(Bytes),
+                region: region_bytes.map(Bytes),
+                rows: each(rows, |row| row.into_model(field))?,
+            }),
+            Data::Throughput { direction, order, block_bytes, start_bytes, length_bytes, purpose, service_time_ns } => {
+                seen::Data::Throughput(seen::ThroughputData {
+                    direction: direction.into(),
+                    order: order.into(),
+                    block: Bytes(block_bytes),
+                    start: Bytes(start_bytes),
+                    length: Bytes(length_bytes),
+                    purpose: purpose.into(),
+                    times: nanos(service_time_ns),
+                })
+            }
+        })
+    }
+}
+
+impl SurveyPlace {
+    fn from_model(place: &seen::SurveyPlace) -> SurveyPlace {
+        SurveyPlace { at_bytes: place.at.get(), uniform_byte: place.uniform, service_time_ns: ns(&place.times) }
+    }
+
+    fn into_model(self) -> seen::SurveyPlace {
+        seen::SurveyPlace { at: Bytes(self.at_bytes), uniform: self.uniform_byte, times: nanos(self.service_time_ns) }
+    }
+}
+
+impl AlignRow {
+    fn from_model(row: &seen::AlignRow) -> AlignRow {
+        let (places, printed) = match &row.evidence {
+            seen::AlignEvidence::Places(places) => (Some(places.iter().map(Boundary::from_model).collect()), None),
+            seen::AlignEvidence::Printed { pre, on, post, diff } => {
+                let [pre, on, post, diff] =
+                    [pre, on, post, diff].map(|time| time.as_ref().map(PrintedTime::from_model));
+                (None, Some(PrintedAlign { pre, on, post, diff }))
+            }
+        };
+        AlignRow { align_bytes: row.align.get(), places, printed }
+    }
+
+    fn into_model(self, field: &str) -> Result<seen::AlignRow, RecordError> {
+        let evidence = match (self.places, self.printed) {
+            (Some(places), None) => seen::AlignEvidence::Places(places.into_iter().map(Boundary::into_model).collect()),
+            (None, Some(printed)) => seen::AlignEvidence::Printed {
+                pre: printed.pre.map(PrintedTime::into_model),
+                on: printed.on.map(PrintedTime::into_model),
+                post: printed.post.map(PrintedTime::into_model),
+                diff: printed.diff.map(PrintedTime::into_model),
+            },
+            (places, _) => return Err(not_one_of(field, places.is_some())),
+        };
+        Ok(seen::AlignRow { align: Bytes(self.align_bytes), evidence })
+    }
+}
+
+impl Boundary {
+    fn from_model(straddle: &seen::Straddle) -> Boundary {
+        Boundary {
+            at_bytes: straddle.at.get(),
+            pre_service_time_ns: ns(&straddle.pre),
+            on_service_time_ns: ns(&straddle.on),
+            post_service_time_ns: ns(&straddle.post),
+        }
+    }
+
+    fn into_model(self) -> seen::Straddle {
+        seen::Straddle {
+            at: Bytes(self.at_bytes),
+            pre: nanos(self.pre_service_time_ns),
+            on: nanos(self.on_service_time_ns),
+            post: nanos(self.post_service_time_ns),
+        }
+    }
+}
+
+impl Candidate {
+    fn from_model(candidate: &seen::CandidateData) -> Candidate {
+        Candidate {
+            size_bytes: candidate.size.get(),
+            excluded_bytes: candidate.excluded.iter().map(|size| size.get()).collect(),
+            places: candidate.places.iter().map(Boundary::from_model).collect(),
+        }
+    }
+
+    fn into_model(self) -> seen::CandidateData {
+        seen::CandidateData {
+            size: Bytes(self.size_bytes),
+            excluded: self.excluded_bytes.into_iter().map(Bytes).collect(),
+            places: self.places.into_iter().map(Boundary::into_model).collect(),
+        }
+    }
+}
+
+impl OpenUnitsRow {
+    fn from_model(row: &seen::OpenUnitsRow) -> OpenUnitsRow {
+        OpenUnitsRow { block_bytes: row.block.get(), rate: Rate::from_model(&row.rate) }
+    }
+
+    fn into_model(self, field: &str) -> Result<seen::OpenUnitsRow, RecordError> {
+        Ok(seen::OpenUnitsRow { block: Bytes(self.block_bytes), rate: self.rate.into_model(field)? })
+    }
+}
+
+impl FatRow {
+    fn from_model(row: &seen::FatRow) -> FatRow {
+        FatRow { block_bytes: row.block.get(), units: row.units.iter().map(Rate::from_model).collect() }
+    }
+
+    fn into_model(self, field: &str) -> Result<seen::FatRow, RecordError> {
+        Ok(seen::FatRow { block: Bytes(self.block_bytes), units: each(self.units, |unit| unit.into_model(field))? })
+    }
+}
+
+impl UnitTimes {
+    fn from_model(unit: &seen::UnitTimes) -> UnitTimes {
+        UnitTimes { at_bytes: unit.at.get(), service_time_ns: ns(&unit.times) }
+    }
+
+    fn into_model(self) -> seen::UnitTimes {
+        seen::UnitTimes { at: Bytes(self.at_bytes), times: nanos(self.service_time_ns) }
+    }
+}
+
+impl ScatterPlace {
+    fn from_model(place: &seen::ScatterPlace) -> ScatterPlace {
+        ScatterPlace { at_bytes: place.at.get(), service_time_ns: ns(&place.times) }
+    }
+
+    fn into_model(self) -> seen::ScatterPlace {
+        seen::ScatterPlace { at: Bytes(self.at_bytes), times: nanos(self.service_time_ns) }
+    }
+}
+
+impl IntervalRow {
+    fn from_model(row: &seen::IntervalRow) -> IntervalRow {
+        let (service_time_ns, printed) = match &row.evidence {
+            seen::IntervalEvidence::Times(times) => (Some(ns(times)), None),
+            seen::IntervalEvidence::Printed { min, avg, max } => {
+                let [min, avg, max] = [min, avg, max].map(|time| time.as_ref().map(PrintedTime::from_model));
+                (None, Some(PrintedInterval { min, avg, max }))
+            }
+        };
+        IntervalRow { size_bytes: row.size.get(), service_time_ns, printed }
+    }
+
+    fn into_model(self, field: &str) -> Result<seen::IntervalRow, RecordError> {
+        let evidence = match (self.service_time_ns, self.printed) {
+            (Some(times), None) => seen::IntervalEvidence::Times(nanos(times)),
+            (None, Some(printed)) => seen::IntervalEvidence::Printed {
+                min: printed.min.map(PrintedTime::into_model),
+                avg: printed.avg.map(PrintedTime::into_model),
+                max: printed.max.map(PrintedTime::into_model),
+            },
+            (times, _) => return Err(not_one_of(field, times.is_some())),
+        };
+        Ok(seen::IntervalRow { size: Bytes(self.size_bytes), evidence })
+    }
+}
+
+impl ProgramRow {
+    fn from_model(row: &seen::ProgramRow) -> ProgramRow {
+        ProgramRow { block_bytes: row.block.get(), columns: row.columns.iter().map(Rate::from_model).collect() }
+    }
+
+    fn into_model(self, field: &str) -> Result<seen::ProgramRow, RecordError> {
+        Ok(seen::ProgramRow {
+            block: Bytes(self.block_bytes),
+            columns: each(self.columns, |column| column.into_model(field))?,
+        })
+    }
+}
+
+fn each<T, U>(items: Vec<T>, convert: impl Fn(T) -> Result<U, RecordError>) -> Result<Vec<U>, RecordError> {
+    items.into_iter().map(convert).collect()
+}

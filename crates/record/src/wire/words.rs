@@ -1,0 +1,159 @@
+//! The closed sets of words that the format uses.
+
+use flashscope_model as model;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An enum of the format that mirrors one of the model, word by word.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident mirrors $model:ty { $($(#[$variant_doc:meta])* $variant:ident,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name {
+            $($(#[$variant_doc])* $variant,)+
+        }
+
+        impl From<$model> for $name {
+            fn from(word: $model) -> $name {
+                match word {
+                    $(<$model>::$variant => $name::$variant,)+
+                }
+            }
+        }
+
+        impl From<$name> for $model {
+            fn from(word: $name) -> $model {
+                match word {
+                    $($name::$variant => <$model>::$variant,)+
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// Which way data moves.
+    Direction mirrors model::Direction {
+        /// From the device.
+        Read,
+        /// To the device.
+        Write,
+    }
+}
+
+words! {
+    /// The order in which the blocks of a region are visited.
+    Order mirrors model::Order {
+        /// Rising addresses.
+        InOrder,
+        /// A pseudo-random permutation.
+        Random,
+    }
+}
+
+words! {
+    /// The class of a device.
+    DeviceKind mirrors model::DeviceKind {
+        /// SD or microSD card on a native host.
+        SdCard,
+        /// eMMC, alone or in an eMCP.
+        Emmc,
+        /// UFS.
+        Ufs,
+        /// Anything behind USB: sticks, card readers, bridges.
+        Usb,
+        /// NVMe drive.
+        Nvme,
+        /// SATA or SAS drive.
+        Scsi,
+        /// Paravirtual disk.
+        Virtio,
+        /// Loop device.
+        Loop,
+        /// A regular file.
+        File,
+        /// A block device of another class.
+        Other,
+    }
+}
+
+words! {
+    /// State of the area that an experiment touched.
+    AreaState mirrors model::observation::AreaState {
+        /// Nobody knows.
+        Unknown,
+        /// Never written, or discarded.
+        Blank,
+        /// Written once in rising order.
+        FilledInOrder,
+        /// Written at random.
+        Scattered,
+    }
+}
+
+words! {
+    /// What a printed figure summarises.
+    Statistic mirrors model::observation::Statistic {
+        /// The mean over places of the minimum over tries.
+        MeanOfMinima,
+        /// The mean.
+        Mean,
+        /// The smallest.
+        Minimum,
+        /// The largest.
+        Maximum,
+        /// Bytes over time of a whole region.
+        Throughput,
+    }
+}
+
+words! {
+    /// What a throughput figure is for.
+    Purpose mirrors model::plan::Purpose {
+        /// A cell of the performance table.
+        Performance,
+        /// One unit, in order against random.
+        OneUnit,
+        /// Bringing an area into the state that a later experiment assumes.
+        Fill,
+    }
+}
+
+words! {
+    /// How an area differs from its neighbours.
+    AreaKind mirrors model::finding::AreaKind {
+        /// No different area: tested, and none found.
+        None,
+        /// Faster.
+        Faster,
+        /// Slower.
+        Slower,
+        /// Slower for large blocks and faster for small ones, or the other way round.
+        Mixed,
+    }
+}
+
+words! {
+    /// How grave a note is.
+    Severity mirrors model::finding::Severity {
+        /// Good to know.
+        Info,
+        /// Weakens an answer.
+        Warning,
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EndedHow {
+    /// It did all it set out to do.
+    Complete,
+    /// The budget was used up first.
+    BudgetSpent,
+    /// The operator stopped it.
+    Interrupted,
+    /// The device went away or stopped answering.
+    DeviceLost,
+}
