@@ -1,0 +1,299 @@
+//! Units at the start that the controller treats differently, because FAT file systems hammer them.
+//!
+//! Every unit is held against the control units *of the same run and block size*, so that drift and absolute speed
+//! cancel. Two-sided: such an area may be faster, slower, or slower for large blocks and faster for small ones.
+//! Effect size and consistency over block sizes and repeats decide, not p values: with enough requests any trifle is
+//! significant.
+
+use crate::numbers::{digits, ln_rate, median, probability, rates_side_by_side};
+use flashscope_model::finding::{AreaKind, FastArea};
+use flashscope_model::observation::{FastAreaData, FatData, UnitTimes};
+use flashscope_model::{Data, Estimate, Observations};
+use flashscope_stats::test::cliffs_delta;
+use flashscope_units::Bytes;
+use std::collections::BTreeMap;
+
+/// A unit of a table counts as different from this factor on: what was written before makes units differ by less.
+const TABLE_FACTOR: f64 = 1.5;
+
+/// The same where every request was timed and fresh control units were interleaved.
+const TRIAL_FACTOR: f64 = 1.3;
+
+/// Blocks of at least this size show the rate of the flash, smaller ones the cost of a request.
+const LARGE: Bytes = Bytes::kib(32);
+
+/// Blocks up to this size are small.
+const SMALL: Bytes = Bytes::kib(4);
+
+/// One unit against the controls at one block size.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    run: usize,
+    block: Bytes,
+    /// Logarithm of its rate over that of the controls.
+    ln_ratio: f64,
+    /// Its rate and that of the controls.
+    rates: (f64, f64),
+    /// Whether the samples behind it are told apart; taken for granted where a log left none.
+    distinct: bool,
+}
+
+/// All rows of one unit.
+type Units = BTreeMap<Bytes, Vec<Row>>;
+
+/// How one unit differs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Verdict {
+    kind: AreaKind,
+    /// Logarithm of the factor at large blocks.
+    ln_ratio: f64,
+    /// Share of rows with the same sign.
+    consistent: f64,
+}
+
+/// Whether an area at the start differs, and how.
+pub(crate) fn estimate(observations: &Observations) -> Estimate<FastArea> {
+    let trial = gather_trials(observations);
+    let table = gather_tables(observations);
+    match (trial, table) {
+        (Some((unit, units)), _) => judge(unit, &units, TRIAL_FACTOR.ln(), "fast-area"),
+        (None, Some((unit, units))) => judge(unit, &units, TABLE_FACTOR.ln(), "fat"),
+        (None, None) => Estimate::unknown("the first units were not compared with others"),
+    }
+}
+
+/// Tables of the first units, flashbench `-f`: the later half are the controls.
+fn gather_tables(observations: &Observations) -> Option<(Bytes, Units)> {
+    let mut units = Units::new();
+    let mut assumed = None;
+    let tables = observations.runs.iter().filter_map(|run| match &run.data {
+        Data::Fat(data) => Some(data),
+        _ => None,
+    });
+    for (run, data) in tables.enumerate() {
+        let Some(unit) = data.unit.or_else(|| data.rows.iter().map(|row| row.block).max()) else { continue };
+        // Tables with another assumed unit cannot be laid over each other.
+        if *assumed.get_or_insert(unit) == unit {
+            add_table(run, unit, data, &mut units);
+        }
+    }
+    assumed.filter(|_| !units.is_empty()).map(|unit| (unit, units))
+}
+
+fn add_table(run: usize, unit: Bytes, data: &FatData, units: &mut Units) {
+    let offset = data.offset.unwrap_or(Bytes::ZERO);
+    for row in &data.rows {
+        let rates: Vec<Option<f64>> = row.units.iter().map(|evidence| ln_rate(row.block, evidence)).collect();
+        let controls: Vec<f64> = rates.iter().skip(rates.len().div_ceil(2)).flatten().copied().collect();
+        let (Some(control), true) = (median(&controls), controls.len() >= 2) else { continue };
+        for (index, rate) in rates.iter().enumerate() {
+            let Some(rate) = rate else { continue };
+            let row = Row {
+                run,
+                block: row.block,
+                ln_ratio: rate - control,
+                rates: (rate.exp(), control.exp()),
+                distinct: true,
+            };
+            units.entry(offset + unit * index as u64).or_default().push(row);
+        }
+    }
+}
+
+/// Suspect units against controls, every request timed.
+fn gather_trials(observations: &Observations) -> Option<(Bytes, Units)> {
+    let mut units = Units::new();
+    let mut assumed = None;
+    let trials = observations.runs.iter().filter_map(|run| match &run.data {
+        Data::FastArea(data) => Some(data),
+        _ => None,
+    });
+    for (run, data) in trials.enumerate() {
+        if *assumed.get_or_insert(data.unit) == data.unit {
+            add_trial(run, data, &mut units);
+        }
+    }
+    assumed.filter(|_| !units.is_empty()).map(|unit| (unit, units))
+}
+
+fn add_trial(run: usize, data: &FastAreaData, units: &mut Units) {
+    let seconds = |unit: &UnitTimes| -> Vec<f64> {
+        unit.times.iter().map(|time| time.as_secs_f64()).filter(|s| *s > 0.0).collect()
+    };
+    let pool: Vec<f64> = data.controls.iter().flat_map(seconds).collect();
+    let Some(control) = median(&pool) else { return };
+    for suspect in &data.suspects {
+        let times = seconds(suspect);
+        let (Some(middle), Ok(delta)) = (median(&times), cliffs_delta(&times, &pool)) else { continue };
+        let rate = |seconds: f64| data.block.as_f64() / seconds;
+        let row = Row {
+            run,
+            block: data.block,
+            ln_ratio: (control / middle).ln(),
+            rates: (rate(middle), rate(control)),
+            distinct: delta.abs() > 0.6,
+        };
+        units.entry(suspect.at).or_default().push(row);
+    }
+}
+
+fn judge(unit: Bytes, units: &Units, threshold: f64, method: &'static str) -> Estimate<FastArea> {
+    let scatter = scatter(units, method == "fat");
+    let threshold = threshold.max(4.0 * scatter);
+    let verdicts: Vec<(Bytes, Option<Verdict>)> =
+        units.iter().map(|(at, rows)| (*at, verdict(rows, unit, threshold))).collect();
+    let Some(first) = verdicts.iter().position(|(_, verdict)| verdict.is_some()) else {
+        return none(units, unit, threshold, method);
+    };
+    let kind = verdicts[first].1.map_or(AreaKind::None, |verdict| verdict.kind);
+    let area: Vec<(Bytes, Verdict)> = verdicts[first..]
+        .iter()
+        .map_while(|(at, verdict)| verdict.filter(|verdict| verdict.kind == kind).map(|verdict| (*at, verdict)))
+        .collect();
+    let start = area[0].0;
+    let late = start >= unit * 2 && verdicts[0].0 < start;
+    let stray = verdicts[first + area.len()..].iter().any(|(_, verdict)| verdict.is_some());
+    if late || stray {
+        return Estimate::unknown(format!(
+            "units differ ({}), but not as one area at the start: what was written to them before may be why",
+            verdicts.iter().filter(|(_, v)| v.is_some()).map(|(at, _)| at.to_string()).collect::<Vec<_>>().join(", ")
+        ));
+    }
+    let open_end = first + area.len() == verdicts.len();
+    found(unit, units, &area, scatter, open_end, method)
+}
+
+fn found(
+    unit: Bytes,
+    units: &Units,
+    area: &[(Bytes, Verdict)],
+    scatter: f64,
+    open_end: bool,
+    method: &'static str,
+) -> Estimate<FastArea> {
+    let (start, verdict) = area[0];
+    let end = area[area.len() - 1].0 + unit;
+    let ratios: Vec<f64> = area.iter().map(|(_, verdict)| verdict.ln_ratio).collect();
+    let ratio = median(&ratios).unwrap_or(verdict.ln_ratio).exp();
+    let rows = &units[&start];
+    let runs = run_count(rows);
+    let consistent = area.iter().map(|(_, verdict)| verdict.consistent).fold(1.0, f64::min);
+    let depth = (ratio.ln().abs() / scatter.max(0.02)).min(30.0);
+    let mut confidence =
+        1.0 - 0.4 * (-depth / 6.0).exp() - 0.3 * (1.0 - consistent) - if runs > 1 { 0.001 } else { 0.008 };
+    let mut tail = format!(", {}× its neighbours", digits(ratio));
+    if open_end {
+        confidence = confidence.min(0.6);
+        tail.push_str("; it may go on beyond the units that were compared");
+    }
+    if verdict.kind == AreaKind::Mixed {
+        tail.push_str(", the other way round for small blocks");
+    }
+    let shown = shown(rows, unit);
+    let evidence = format!(
+        "{start} to {end} against other units: {} at {}{tail}, in {runs} {}",
+        rates_side_by_side(shown.rates.1, shown.rates.0),
+        shown.block,
+        if runs == 1 { "run" } else { "runs" }
+    );
+    Estimate::known(
+        FastArea { first: start, end, kind: verdict.kind, ratio },
+        probability(confidence),
+        evidence,
+        &[method],
+    )
+}
+
+/// No unit differs by enough: as sure as the most deviant one is far from the threshold.
+fn none(units: &Units, unit: Bytes, threshold: f64, method: &'static str) -> Estimate<FastArea> {
+    let deviation = |rows: &Vec<Row>| typical(rows, |row| is_large(row, unit)).or_else(|| typical(rows, |_| true));
+    let most = units
+        .iter()
+        .filter_map(|(at, rows)| Some((*at, deviation(rows)?, shown(rows, unit))))
+        .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+    let Some((at, ln_ratio, row)) = most else {
+        return Estimate::unknown("the first units were not compared with others");
+    };
+    let closeness = (ln_ratio.abs() / threshold).min(1.0);
+    let confidence = 0.985 - 0.4 * (closeness - 0.2).max(0.0);
+    let area = FastArea { first: Bytes::ZERO, end: Bytes::ZERO, kind: AreaKind::None, ratio: 1.0 };
+    let evidence = format!(
+        "none of {} units stands out: the farthest off, at {at}, has {}× the rate of the others ({} at {})",
+        units.len(),
+        digits(ln_ratio.exp()),
+        rates_side_by_side(row.rates.1, row.rates.0),
+        row.block
+    );
+    Estimate::known(area, probability(confidence), evidence, &[method])
+}
+
+/// How one unit differs, if it does in every run and nearly every row.
+fn verdict(rows: &[Row], unit: Bytes, threshold: f64) -> Option<Verdict> {
+    let large = typical(rows, |row| is_large(row, unit));
+    let small = typical(rows, |row| row.block <= SMALL);
+    let small_rows = rows.iter().filter(|row| row.block <= SMALL).count();
+    let strong = |ln_ratio: Option<f64>| ln_ratio.filter(|ratio| ratio.abs() >= threshold);
+    let (lead, pick): (f64, &dyn Fn(&Row) -> bool) = match (strong(large), strong(small)) {
+        (Some(large), _) => (large, &|row| is_large(row, unit)),
+        (None, Some(small)) if small_rows >= 2 || large.is_none() => (small, &|row| row.block <= SMALL),
+        (None, _) if large.is_none() => (strong(typical(rows, |_| true))?, &|_| true),
+        _ => return None,
+    };
+    let chosen: Vec<&Row> = rows.iter().filter(|row| pick(row)).collect();
+    let same = chosen.iter().filter(|row| row.ln_ratio * lead > 0.0 && row.distinct).count();
+    let consistent = same as f64 / chosen.len() as f64;
+    let every_run = (0..=chosen.iter().map(|row| row.run).max()?).all(|run| {
+        let ratios: Vec<f64> =
+            chosen.iter().filter(|row| row.run == run).map(|row| row.ln_ratio * lead.signum()).collect();
+        median(&ratios).is_none_or(|ratio| ratio >= 0.6 * threshold)
+    });
+    if consistent < 0.8 || !every_run {
+        return None;
+    }
+    let opposite = small.is_some_and(|small| small * lead < 0.0 && small.abs() >= threshold);
+    let kind = match (opposite, lead > 0.0) {
+        (true, _) => AreaKind::Mixed,
+        (false, true) => AreaKind::Faster,
+        (false, false) => AreaKind::Slower,
+    };
+    // The figure that people quote is the one of the largest blocks, where a request costs next to nothing.
+    let largest = typical(rows, |row| is_large(row, unit) && row.block * 8 >= unit);
+    Some(Verdict { kind, ln_ratio: largest.or(large).unwrap_or(lead), consistent })
+}
+
+/// Rows of large blocks; whole units are left out where there are others, for the first row after an erase lies.
+fn is_large(row: &Row, unit: Bytes) -> bool {
+    row.block >= LARGE && row.block < unit
+}
+
+fn typical(rows: &[Row], pick: impl Fn(&Row) -> bool) -> Option<f64> {
+    let ratios: Vec<f64> = rows.iter().filter(|row| pick(row)).map(|row| row.ln_ratio).collect();
+    median(&ratios)
+}
+
+/// The row to show: the middle one of the large rows, else of all.
+fn shown(rows: &[Row], unit: Bytes) -> Row {
+    let mut sorted: Vec<Row> = rows.iter().filter(|row| is_large(row, unit)).copied().collect();
+    if sorted.is_empty() {
+        sorted = rows.to_vec();
+    }
+    sorted.sort_by(|a, b| a.ln_ratio.total_cmp(&b.ln_ratio));
+    sorted[sorted.len() / 2]
+}
+
+fn run_count(rows: &[Row]) -> usize {
+    let mut runs: Vec<usize> = rows.iter().map(|row| row.run).collect();
+    runs.sort_unstable();
+    runs.dedup();
+    runs.len()
+}
+
+/// Scatter of one figure among units that are alike: of a table its later half; trials have samples of their own.
+fn scatter(units: &Units, table: bool) -> f64 {
+    if !table {
+        return 0.0;
+    }
+    let controls: Vec<f64> =
+        units.values().skip(units.len().div_ceil(2)).flatten().map(|row| row.ln_ratio.abs()).collect();
+    1.4826 * median(&controls).unwrap_or(0.0)
+}

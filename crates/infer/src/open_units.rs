@@ -1,0 +1,109 @@
+//! How many units can be half-written at once, in order and at random: two figures that are never mixed.
+//!
+//! Each is the largest n before the rate falls against smaller n *in the same order*. Two kinds of evidence serve:
+//! [`table`] reads rows of throughput for many block sizes (flashbench `-O`, printed or measured), [`trial`] reads
+//! rounds of writes at one block size. Start at [`estimate`].
+
+mod table;
+mod trial;
+
+use crate::numbers::{probability, rates_side_by_side};
+use flashscope_model::{Data, Estimate, Observations, Order, observation::OpenUnitsData, observation::RateEvidence};
+use flashscope_units::Bytes;
+
+/// A drop below this factor is not a limit: a controller that spreads its work over more units may lose as much.
+pub(crate) const SMALLEST_FALL: f64 = 1.5;
+
+/// A fall of this factor is a collapse: every request costs a copy of what the unit held.
+pub(crate) const COLLAPSE: f64 = 3.0;
+
+/// More rows than this make a table; fewer are trials with samples of their own.
+const ROWS_OF_A_TRIAL: usize = 3;
+
+/// Where the rate falls, or does not.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Limit {
+    /// Largest count before the fall, or the largest count seen to be as good as smaller ones.
+    pub(crate) good: u32,
+    /// Smallest count seen to have fallen; `None` where none has.
+    pub(crate) fallen: Option<u32>,
+    /// Probability that both are right.
+    pub(crate) confidence: f64,
+    /// Other limits with their probabilities.
+    pub(crate) alternatives: Vec<(u32, f64)>,
+    /// The row to show: block size, rate at `good`, rate at `fallen`; or for no fall the rates at the ends.
+    pub(crate) row: (Bytes, f64, f64),
+    /// What else a reader should know, as the tail of a sentence.
+    pub(crate) remark: String,
+}
+
+/// Why there is no limit to report.
+pub(crate) type Silence = String;
+
+/// The count of open units for one order.
+pub(crate) fn estimate(observations: &Observations, order: Order) -> Estimate<u32> {
+    let live = trial::limit(observations, order);
+    let printed = table::limit(observations, order);
+    // Trials come from disjoint fresh units with samples of their own: where they speak, they speak first.
+    let chosen = match (live, printed) {
+        (Ok(live), _) => Ok((live, "open-units")),
+        (Err(_), Ok(table)) => Ok((table, "open-au")),
+        (Err(why), Err(None)) => Err(why),
+        (Err(_), Err(Some(why))) => Err(Some(why)),
+    };
+    match chosen {
+        Ok((limit, method)) => describe(&limit, method),
+        Err(Some(why)) => Estimate::unknown(why),
+        Err(None) => Estimate::unknown(format!("no writes to several units in turn were observed ({})", words(order))),
+    }
+}
+
+/// Whether a run of several units is a table of many block sizes.
+pub(crate) fn is_table(data: &OpenUnitsData) -> bool {
+    data.rows.len() > ROWS_OF_A_TRIAL || data.rows.iter().any(|row| matches!(row.rate, RateEvidence::Printed(_)))
+}
+
+/// All runs of several units in one order.
+fn runs(observations: &Observations, order: Order) -> impl Iterator<Item = &OpenUnitsData> {
+    observations.runs.iter().filter_map(move |run| match &run.data {
+        Data::OpenUnits(data) if data.order == order => Some(data),
+        _ => None,
+    })
+}
+
+/// The order in words.
+pub(crate) fn words(order: Order) -> &'static str {
+    match order {
+        Order::InOrder => "in order",
+        Order::Random => "at random",
+    }
+}
+
+fn describe(limit: &Limit, method: &'static str) -> Estimate<u32> {
+    let (block, from, to) = limit.row;
+    let confidence = probability(limit.confidence);
+    let mut estimate = match limit.fallen {
+        Some(fallen) => {
+            let evidence =
+                format!("{} → {fallen} units: {} at {block}{}", limit.good, rates_side_by_side(from, to), limit.remark);
+            if fallen == limit.good + 1 {
+                Estimate::known(limit.good, confidence, evidence, &[method])
+            } else {
+                let mut bound = Estimate::at_least(limit.good, confidence, evidence, &[method]);
+                bound.at_most = Some(fallen - 1);
+                bound
+            }
+        }
+        None => {
+            let evidence = format!(
+                "no fall up to {} units, the most that were tried: {} at {block}{}",
+                limit.good,
+                rates_side_by_side(from, to),
+                limit.remark
+            );
+            Estimate::at_least(limit.good, confidence, evidence, &[method])
+        }
+    };
+    estimate.alternatives = limit.alternatives.clone();
+    estimate
+}

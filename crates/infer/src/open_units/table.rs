@@ -1,0 +1,309 @@
+//! The limit from rows of throughput: one figure for each count and block size, as flashbench `-O` prints them.
+//!
+//! Absolute speed says nothing (small blocks are slow anyway), nor does one figure (a single collection spoils a
+//! row, and the first rows after an erase lie): what counts is a fall against smaller counts *row by row*, in several
+//! neighbouring rows at once, that stays with all larger counts.
+
+use super::{COLLAPSE, Limit, SMALLEST_FALL, Silence, is_table, runs, words};
+use crate::numbers::{ln_rate, median};
+use flashscope_model::{Observations, Order};
+use flashscope_units::Bytes;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Logarithms of the rates by count and block size, repeats kept apart.
+type Cells = BTreeMap<u32, BTreeMap<Bytes, Vec<f64>>>;
+
+/// The limit that the tables of one order show; `Err(None)` where there are no tables.
+pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, Option<Silence>> {
+    let tables = gather(observations, order);
+    let mut answers: Vec<Result<Limit, Silence>> = tables.iter().map(|(unit, cells)| read(*unit, cells)).collect();
+    if answers.is_empty() {
+        return Err(None);
+    }
+    // The same card asked with another assumed unit: the answer that is surest counts.
+    answers.sort_by(|a, b| sureness(b).total_cmp(&sureness(a)));
+    let several = answers.len() > 1;
+    match answers.swap_remove(0) {
+        Err(why) => Err(Some(format!("{why} ({})", words(order)))),
+        Ok(mut first) => {
+            if several && answers.iter().flatten().any(|other| contradict(&first, other)) {
+                first.confidence *= 0.8;
+                first.remark.push_str("; tables with another assumed unit say otherwise");
+            }
+            Ok(first)
+        }
+    }
+}
+
+fn sureness(answer: &Result<Limit, Silence>) -> f64 {
+    answer.as_ref().map_or(0.0, |limit| limit.confidence + if limit.fallen.is_some() { 1.0 } else { 0.0 })
+}
+
+fn contradict(one: &Limit, other: &Limit) -> bool {
+    one.fallen.is_some_and(|fallen| fallen <= other.good) || other.fallen.is_some_and(|fallen| fallen <= one.good)
+}
+
+/// The tables of one order by assumed unit.
+fn gather(observations: &Observations, order: Order) -> BTreeMap<Bytes, Cells> {
+    let mut tables: BTreeMap<Bytes, Cells> = BTreeMap::new();
+    for data in runs(observations, order).filter(|data| is_table(data)) {
+        let largest = data.rows.iter().map(|row| row.block).max();
+        let (Some(count), Some(unit)) = (data.count, data.unit.or(largest)) else { continue };
+        for row in &data.rows {
+            let Some(rate) = ln_rate(row.block, &row.rate) else { continue };
+            tables.entry(unit).or_default().entry(count).or_default().entry(row.block).or_default().push(rate);
+        }
+    }
+    tables
+}
+
+/// One table made ready: the counts in rising order, and for each block the rates in that order.
+struct Grid {
+    counts: Vec<u32>,
+    /// Largest block first; rows of the unit's own size are left out: whole units never need a copy.
+    rows: Vec<(Bytes, Vec<Option<f64>>)>,
+}
+
+/// A step between two neighbouring counts at which several rows fall.
+#[derive(Clone, Debug)]
+struct Fall {
+    /// Index of the last good count.
+    at: usize,
+    /// Fallen rows: index, and the logarithm of the factor.
+    rows: Vec<(usize, f64)>,
+    /// Whether it is a collapse rather than a loss.
+    collapse: bool,
+}
+
+fn read(unit: Bytes, cells: &Cells) -> Result<Limit, Silence> {
+    let grid = Grid::new(unit, cells);
+    let Some(&last) = grid.counts.last() else { return Err("no table has a usable row".into()) };
+    if grid.counts.len() < 2 {
+        return Err(format!("only {last} units were written at once: there is nothing to compare with"));
+    }
+    if grid.rows.len() < 2 {
+        return Err("the tables hold too few block sizes below the unit".into());
+    }
+    if grid.counts[0] > 1 && grid.starts_collapsed(unit) {
+        return Err(format!(
+            "with {} units, the fewest that were tried, the rate already falls with the block size",
+            grid.counts[0]
+        ));
+    }
+    let noise = grid.noise();
+    let threshold = SMALLEST_FALL.ln().max(4.0 * noise);
+    let falls: Vec<Fall> = (0..grid.counts.len() - 1).filter_map(|at| grid.fall(at, threshold)).collect();
+    if let Some(gap) = grid.unexplained_start(threshold) {
+        let first_fall = falls.first().map(|fall| fall.at);
+        if first_fall.is_none_or(|at| at > 0) {
+            return Err(gap);
+        }
+    }
+    match choose(&grid, &falls) {
+        Some((fall, earlier)) => Ok(grid.fallen(fall, earlier, noise)),
+        None => grid.level(noise, threshold),
+    }
+}
+
+/// The first fall, unless a collapse of nearly all rows comes after a mere loss in a few of them.
+fn choose<'a>(grid: &Grid, falls: &'a [Fall]) -> Option<(&'a Fall, Option<&'a Fall>)> {
+    let first = falls.first()?;
+    let later = falls[1..].iter().find(|later| {
+        let partial = 2 * first.rows.len() <= grid.rows.len();
+        !first.collapse && partial && later.collapse && later.rows.len() > first.rows.len()
+    });
+    Some(later.map_or((first, None), |later| (later, Some(first))))
+}
+
+impl Grid {
+    fn new(unit: Bytes, cells: &Cells) -> Grid {
+        let blocks: BTreeSet<Bytes> =
+            cells.values().flat_map(|row| row.keys().copied()).filter(|b| *b < unit).collect();
+        let counts: Vec<u32> =
+            cells.iter().filter(|(_, row)| row.keys().any(|block| *block < unit)).map(|(count, _)| *count).collect();
+        let rows = blocks
+            .into_iter()
+            .rev()
+            .map(|block| {
+                let cell = |count| cells.get(count)?.get(&block).and_then(|repeats| median(repeats));
+                (block, counts.iter().map(cell).collect())
+            })
+            .collect();
+        Grid { counts, rows }
+    }
+
+    /// Scatter of one figure around its neighbours, as a logarithm: along the counts (where the median of the steps
+    /// is blind to falls as long as most steps are none) or along the block sizes of one count (where a smooth curve
+    /// has no bend), whichever is less, since structure adds to either.
+    fn noise(&self) -> f64 {
+        let steps: Vec<f64> = self
+            .rows
+            .iter()
+            .flat_map(|(_, rates)| rates.windows(2).filter_map(|pair| Some((pair[1]? - pair[0]?).abs())))
+            .collect();
+        let bends: Vec<f64> = (0..self.counts.len())
+            .flat_map(|count| {
+                self.rows.windows(3).filter_map(move |rows| {
+                    Some((rows[0].1[count]? - 2.0 * rows[1].1[count]? + rows[2].1[count]?).abs())
+                })
+            })
+            .collect();
+        // A difference of two scatters by √2, a bend by √6; 1.4826 makes the median of either a standard deviation.
+        let along_counts = median(&steps).map(|middle| 1.4826 * middle / 2f64.sqrt());
+        let along_blocks = median(&bends).map(|middle| 1.4826 * middle / 6f64.sqrt());
+        along_counts.into_iter().chain(along_blocks).reduce(f64::min).unwrap_or(0.0)
+    }
+
+    /// Level of a row before and up to a step. A single unit is left out where others are there: one stream often gets
+    /// a treatment that two do not.
+    fn before(&self, rates: &[Option<f64>], at: usize) -> Option<f64> {
+        let from = usize::from(at > 0 && self.counts[0] == 1);
+        let values: Vec<f64> = rates[from..=at].iter().flatten().copied().collect();
+        median(&values)
+    }
+
+    /// How far a row falls at a step for good: against smaller counts, against the last one, and with all larger ones.
+    fn drop(&self, row: usize, at: usize) -> Option<f64> {
+        let rates = &self.rows[row].1;
+        let before = self.before(rates, at)?;
+        let next = rates[at + 1]?;
+        let after: Vec<f64> = rates[at + 1..].iter().flatten().copied().collect();
+        let fallen = (before - next).min(before - median(&after)?);
+        // A slow decline also ends up below where it began: the step itself must carry most of the fall.
+        let here = rates[at].map_or(fallen, |last| last - next);
+        Some(if here >= 0.6 * fallen { fallen } else { here })
+    }
+
+    fn drops(&self, at: usize) -> Vec<(usize, f64)> {
+        (0..self.rows.len()).filter_map(|row| Some((row, self.drop(row, at)?))).collect()
+    }
+
+    /// Whether several neighbouring rows fall at a step.
+    fn fall(&self, at: usize, threshold: f64) -> Option<Fall> {
+        let drops = self.drops(at);
+        let rows: Vec<(usize, f64)> = drops.iter().copied().filter(|(_, drop)| *drop >= threshold).collect();
+        let neighbours = rows.windows(2).any(|pair| pair[1].0 == pair[0].0 + 1);
+        let enough = rows.len() >= 3 || (drops.len() <= 4 && 2 * rows.len() >= drops.len() && rows.len() >= 2);
+        if !neighbours || !enough {
+            return None;
+        }
+        let deep = rows.iter().filter(|(_, drop)| *drop >= COLLAPSE.ln()).count();
+        let collapse = deep >= 2 && 2 * rows.len() >= drops.len();
+        // From one unit to two, only a collapse counts: many controllers favour a single stream.
+        let single = at == 0 && self.counts[0] == 1;
+        let everywhere = 2 * deep >= drops.len() && self.proportional(1);
+        (!single || (collapse && everywhere)).then_some(Fall { at, rows, collapse })
+    }
+
+    /// Whether the rate is in proportion to the block size, as where each request costs the same whole copy.
+    fn proportional(&self, count: usize) -> bool {
+        let points: Vec<(f64, f64)> =
+            self.rows.iter().filter_map(|(block, rates)| Some((block.as_f64().ln(), rates[count]?))).collect();
+        let slopes: Vec<f64> =
+            points.windows(2).map(|pair| (pair[0].1 - pair[1].1) / (pair[0].0 - pair[1].0)).collect();
+        median(&slopes).is_some_and(|slope| slope > 0.7)
+    }
+
+    /// Whether the smallest count, where it is not one, already looks like the far side of a cliff.
+    fn starts_collapsed(&self, unit: Bytes) -> bool {
+        let small = |block: &Bytes| block.get() * 4 <= unit.get();
+        self.rows.iter().filter(|(block, _)| small(block)).count() >= 2 && self.proportional(0)
+    }
+
+    /// One unit is faster than the next count tried, and that is not two: the fall may be the single stream's
+    /// privilege or a limit in between, and nothing tells which.
+    fn unexplained_start(&self, threshold: f64) -> Option<Silence> {
+        let (first, second) = (self.counts[0], self.counts[1]);
+        let rows = self.drops(0).iter().filter(|(_, drop)| *drop >= threshold).count();
+        (first == 1 && second > 2 && rows >= 3).then(|| {
+            format!("one unit is faster than {second}, and nothing between was tried: a limit or a single stream's privilege")
+        })
+    }
+
+    fn fallen(&self, fall: &Fall, earlier: Option<&Fall>, noise: f64) -> Limit {
+        let mut drops: Vec<(usize, f64)> = fall.rows.clone();
+        let middle = drops[drops.len() / 2].0;
+        drops.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let typical = drops[drops.len() / 2].1;
+        let confirmed = self.counts.len() - (fall.at + 1);
+        let mut confidence = fall_confidence(typical, drops.len(), self.rows.len(), confirmed, noise);
+        let mut remark = format!(", and so in {} of {} block sizes", fall.rows.len(), self.rows.len());
+        let good = self.counts[fall.at];
+        let mut alternatives = Vec::new();
+        if let Some(earlier) = earlier {
+            let other = self.counts[earlier.at];
+            confidence = confidence.min(0.93);
+            alternatives.push((other, 0.05));
+            remark.push_str(&format!("; {} of them lose a little from {} units on", earlier.rows.len(), other + 1));
+        } else if !fall.collapse {
+            alternatives.push((good + 1, (1.0 - confidence) / 2.0));
+        }
+        let rates = &self.rows[middle].1;
+        let from = self.before_shown(rates, fall.at);
+        let to = rates[fall.at + 1].unwrap_or(f64::NAN);
+        Limit {
+            good,
+            fallen: Some(self.counts[fall.at + 1]),
+            confidence,
+            alternatives,
+            row: (self.rows[middle].0, from.exp(), to.exp()),
+            remark,
+        }
+    }
+
+    fn before_shown(&self, rates: &[Option<f64>], at: usize) -> f64 {
+        rates[at].or_else(|| self.before(rates, at)).unwrap_or(f64::NAN)
+    }
+
+    /// No fall: the largest count is a lower bound, as sure as the closest call was far from a fall.
+    fn level(&self, noise: f64, threshold: f64) -> Result<Limit, Silence> {
+        let last = self.counts.len() - 1;
+        let mut good = last;
+        let mut closest = 0.0f64;
+        for at in usize::from(self.counts[0] == 1)..last {
+            let drops: Vec<f64> = self.drops(at).iter().map(|(_, drop)| *drop).collect();
+            let third = nth_largest(&drops, 2);
+            closest = closest.max(third);
+            // Two rows fell far and no third: too many for one spoiled row, too few for a limit.
+            if nth_largest(&drops, 1) >= threshold.max(2f64.ln()) {
+                good = good.min(at);
+            }
+        }
+        if good < last && self.counts[good] < 2 {
+            return Err("a few rows fall and others do not: neither a limit nor its absence".into());
+        }
+        let margin = (threshold - closest).max(0.0) / threshold;
+        let confidence = (0.8 + 0.4 * margin - 2.0 * noise).clamp(0.5, if last >= 2 { 0.985 } else { 0.95 });
+        let middle = self.rows.len() / 2;
+        let rates = &self.rows[middle].1;
+        let value = |at: usize| rates[at].unwrap_or(f64::NAN).exp();
+        let decline: Vec<f64> = self.rows.iter().filter_map(|(_, r)| Some(r[0]? - r[last]?)).collect();
+        let remark = match median(&decline) {
+            Some(loss) if loss > 1.25f64.ln() => ", a slow decline without a step".to_owned(),
+            _ => String::new(),
+        };
+        Ok(Limit {
+            good: self.counts[good],
+            fallen: None,
+            confidence,
+            alternatives: Vec::new(),
+            row: (self.rows[middle].0, value(0), value(good)),
+            remark,
+        })
+    }
+}
+
+fn nth_largest(values: &[f64], n: usize) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    sorted.get(n).copied().unwrap_or(0.0)
+}
+
+/// How sure a fall is: more rows, deeper falls, more tables beyond it that agree, less noise.
+fn fall_confidence(typical: f64, fallen: usize, rows: usize, confirmed: usize, noise: f64) -> f64 {
+    let depth = typical / noise.max(0.03);
+    let weight = fallen as f64 * (depth / 12.0).min(3.0) * (0.5 + fallen as f64 / rows as f64);
+    let ceiling = if typical >= COLLAPSE.ln() { 0.997 } else { 0.96 };
+    let once = if confirmed == 1 { 1.4 } else { 1.0 };
+    (1.0 - 0.3 * (-weight / (3.0 * once)).exp()).min(if confirmed == 1 { ceiling - 0.006 } else { ceiling })
+}

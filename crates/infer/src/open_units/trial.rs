@@ -1,0 +1,171 @@
+//! The limit from trials: rounds of writes, one block in each of n fresh units per round, with every time kept.
+//!
+//! A count has fallen where its rounds are slower than those of all smaller good counts together by Cliff's δ and by
+//! factor; p values play no part, since a thousand rounds make any trifle significant.
+
+use super::{COLLAPSE, Limit, SMALLEST_FALL, Silence, is_table, runs};
+use crate::numbers::median;
+use flashscope_model::{Observations, Order, observation::RateEvidence};
+use flashscope_stats::test::cliffs_delta;
+use flashscope_units::{Bytes, Nanos};
+use std::collections::BTreeMap;
+
+/// Share of pairs by which the rounds of a fallen count must be slower.
+const CLEAR_DELTA: f64 = 0.6;
+
+/// What was seen with one count at one block size.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LiveCount {
+    /// Size of each write.
+    pub(crate) block: Bytes,
+    /// Units written in turn.
+    pub(crate) count: u32,
+    /// Runs that it was tried in.
+    pub(crate) runs: u32,
+    /// Seconds of one write, as the mean of each round; rounds that pay for earlier runs are left out.
+    pub(crate) seconds: Vec<f64>,
+}
+
+/// How far the search has come at one block size.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct State {
+    /// Largest count that has not fallen, with no fallen one below.
+    pub(crate) good: Option<u32>,
+    /// Smallest count that has fallen, with no good one above.
+    pub(crate) fallen: Option<u32>,
+    /// How often the good count was tried.
+    pub(crate) good_runs: u32,
+    /// How often the fallen count was tried.
+    pub(crate) fallen_runs: u32,
+    /// Seconds of one write before and after.
+    pub(crate) seconds: (f64, f64),
+    /// Whether the verdicts do not rise with the count.
+    pub(crate) muddled: bool,
+}
+
+/// The limit that trials of one order show; `Err(None)` where there are none.
+pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, Option<Silence>> {
+    let counts = live_counts(observations, order);
+    let mut blocks: Vec<Bytes> = counts.iter().map(|count| count.block).collect();
+    blocks.dedup();
+    let mut states: Vec<(Bytes, State)> = blocks.iter().map(|block| (*block, state(&counts, *block))).collect();
+    // The block size at which most counts were tried leads.
+    states.sort_by_key(|(block, _)| std::cmp::Reverse(counts.iter().filter(|c| c.block == *block).count()));
+    let Some(((block, first), others)) = states.split_first() else { return Err(None) };
+    let tried = counts.iter().filter(|count| count.block == *block).count();
+    let (Some(good), true) = (first.good, tried >= 2) else {
+        return Err(Some("only one count of units was tried: there is nothing to compare with".into()));
+    };
+    Ok(assemble(*block, first, good, others))
+}
+
+fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)]) -> Limit {
+    let factor = first.seconds.1 / first.seconds.0;
+    let mut confidence: f64 = match first.fallen {
+        None => 0.96,
+        Some(_) if factor >= COLLAPSE => 0.985,
+        Some(_) => 0.94,
+    };
+    let mut remark = String::new();
+    let mut alternatives = Vec::new();
+    if first.fallen.is_some() && first.good_runs.min(first.fallen_runs) >= 2 {
+        confidence += 0.4 * (1.0 - confidence);
+    }
+    for (other_block, other) in others {
+        let agrees = match (first.fallen, other.fallen) {
+            (Some(fallen), _) => other.good.is_none_or(|n| n < fallen) && other.fallen.is_none_or(|n| n > good),
+            (None, fallen) => fallen.is_none_or(|n| n > good),
+        };
+        if agrees {
+            confidence += 0.5 * (1.0 - confidence);
+            if other.good == Some(good) && other.fallen == first.fallen && first.fallen.is_some() {
+                remark = format!(", the same at {other_block}");
+            }
+        } else {
+            confidence *= 0.75;
+            remark = format!("; at {other_block} the limit lies elsewhere, as that of a buffer would");
+            alternatives.extend(other.good.map(|n| (n, 0.15)));
+        }
+    }
+    if first.muddled {
+        confidence *= 0.8;
+        remark.push_str("; some larger counts did not fall");
+    }
+    let rate = |seconds: f64| block.as_f64() / seconds;
+    let row = (block, rate(first.seconds.0), rate(first.seconds.1));
+    Limit { good, fallen: first.fallen, confidence, alternatives, row, remark }
+}
+
+/// All trials of one order, by block size and count.
+pub(crate) fn live_counts(observations: &Observations, order: Order) -> Vec<LiveCount> {
+    let mut found: BTreeMap<(Bytes, u32), (u32, Vec<f64>)> = BTreeMap::new();
+    for data in runs(observations, order).filter(|data| !is_table(data)) {
+        let Some(count) = data.count.or(u32::try_from(data.units.len()).ok()).filter(|count| *count > 0) else {
+            continue;
+        };
+        for row in &data.rows {
+            let RateEvidence::Times(times) = &row.rate else { continue };
+            let rounds = steady_rounds(times, count);
+            if rounds.is_empty() {
+                continue;
+            }
+            let entry = found.entry((row.block, count)).or_default();
+            entry.0 += 1;
+            entry.1.extend(rounds);
+        }
+    }
+    found.into_iter().map(|((block, count), (runs, seconds))| LiveCount { block, count, runs, seconds }).collect()
+}
+
+/// Mean time of one write in each round, without the first rounds: they close the units of whatever was written before.
+fn steady_rounds(times: &[Nanos], count: u32) -> Vec<f64> {
+    let rounds: Vec<f64> = times
+        .chunks_exact(count as usize)
+        .map(|round| round.iter().map(|time| time.as_secs_f64()).sum::<f64>() / f64::from(count))
+        .collect();
+    let skip = match rounds.len() {
+        0..=1 => 0,
+        2..=5 => 1,
+        _ => 2,
+    };
+    rounds[skip..].to_vec()
+}
+
+/// What the trials at one block size say together.
+pub(crate) fn state(counts: &[LiveCount], block: Bytes) -> State {
+    let mut pool: Vec<f64> = Vec::new();
+    let mut single = false;
+    let mut verdicts: Vec<(&LiveCount, bool)> = Vec::new();
+    for trial in counts.iter().filter(|trial| trial.block == block) {
+        let fallen =
+            !pool.is_empty() && has_fallen(&pool, &trial.seconds, if single { COLLAPSE } else { SMALLEST_FALL });
+        verdicts.push((trial, fallen));
+        if !fallen {
+            // One stream often has a privilege: as soon as two do as well as they do, they are the yardstick.
+            if single {
+                pool.clear();
+            }
+            single = trial.count == 1;
+            pool.extend(&trial.seconds);
+        }
+    }
+    let last_good = verdicts.iter().rposition(|(_, fallen)| !fallen);
+    let muddled = verdicts.iter().position(|(_, fallen)| *fallen).is_some_and(|at| last_good.is_some_and(|g| g > at));
+    let good = last_good.map(|at| verdicts[at].0);
+    let fallen = last_good.and_then(|at| verdicts.get(at + 1)).map(|verdict| verdict.0);
+    let typical = |trial: Option<&LiveCount>| trial.and_then(|trial| median(&trial.seconds)).unwrap_or(f64::NAN);
+    let after = if fallen.is_some() { typical(fallen) } else { typical(good) };
+    State {
+        good: good.map(|trial| trial.count),
+        fallen: fallen.map(|trial| trial.count),
+        good_runs: good.map_or(0, |trial| trial.runs),
+        fallen_runs: fallen.map_or(0, |trial| trial.runs),
+        seconds: (if fallen.is_some() { typical(good) } else { typical(verdicts.first().map(|v| v.0)) }, after),
+        muddled,
+    }
+}
+
+fn has_fallen(pool: &[f64], seconds: &[f64], factor: f64) -> bool {
+    let (Some(before), Some(after)) = (median(pool), median(seconds)) else { return false };
+    after > factor * before && cliffs_delta(seconds, pool).is_ok_and(|delta| delta > CLEAR_DELTA)
+}

@@ -1,0 +1,52 @@
+//! How fast the device is: one cell for each direction, order and block size that was measured for this purpose.
+
+use flashscope_model::finding::{Interval, PerformanceCell};
+use flashscope_model::observation::ThroughputData;
+use flashscope_model::plan::Purpose;
+use flashscope_model::{Data, Direction, Observations, Order};
+use flashscope_stats::interval::median_interval;
+use flashscope_stats::location::{median, quantile};
+use flashscope_units::{ByteRate, Bytes, Iops, Nanos};
+use std::collections::BTreeMap;
+
+/// A 99th percentile needs values beyond it: ten of them make it more than an outlier.
+const COUNT_FOR_P99: usize = 1000;
+
+/// The table, reads before writes, in order before random, small blocks before large.
+pub(crate) fn table(observations: &Observations) -> Vec<PerformanceCell> {
+    let mut cells: BTreeMap<(Direction, Order, Bytes), Vec<Nanos>> = BTreeMap::new();
+    for run in &observations.runs {
+        if let Data::Throughput(data) = &run.data
+            && data.purpose == Purpose::Performance
+        {
+            cells.entry(key(data)).or_default().extend(&data.times);
+        }
+    }
+    cells.into_iter().filter_map(|((direction, order, block), times)| cell(direction, order, block, &times)).collect()
+}
+
+fn key(data: &ThroughputData) -> (Direction, Order, Bytes) {
+    (data.direction, data.order, data.block)
+}
+
+fn cell(direction: Direction, order: Order, block: Bytes, times: &[Nanos]) -> Option<PerformanceCell> {
+    let values: Vec<f64> = times.iter().map(|time| time.as_f64()).collect();
+    let middle = median(&values)?;
+    // Too few for an interval of 95 %: the extremes are what is known.
+    let extremes = (quantile(&values, 0.0)?, quantile(&values, 1.0)?);
+    let (low, high) = median_interval(&values, 0.95).map_or(extremes, |interval| (interval.low, interval.high));
+    let total: Nanos = times.iter().copied().sum();
+    let nanos = |value: f64| Nanos(value.round() as u64);
+    Some(PerformanceCell {
+        direction,
+        order,
+        block,
+        queue_depth: 1,
+        requests: u32::try_from(times.len()).unwrap_or(u32::MAX),
+        service_time: Interval { value: nanos(middle), low: nanos(low), high: nanos(high) },
+        mean_rate: ByteRate::of(block * times.len() as u64, total)?,
+        iops: Iops(times.len() as f64 / total.as_secs_f64()),
+        service_time_p99: (times.len() >= COUNT_FOR_P99).then(|| quantile(&values, 0.99).map(nanos)).flatten(),
+        service_time_max: nanos(extremes.1),
+    })
+}
