@@ -1,1 +1,13 @@
-//! Fixtures and faulty targets for the tests of the other crates.
+//! Targets for the tests of the other crates: one that takes as long as a test says, and wrappers
+//! that fail, vanish or remember.
+//!
+//! [`ScriptedTarget`] is a device without an inside: a virtual clock and a function from request to
+//! service time. It is no flash model (that is the simulator's job), so a test that uses it states
+//! exactly what the device does. [`Failing`], [`Vanishing`] and [`Recording`] wrap any target.
+
+mod content;
+mod scripted;
+mod wrappers;
+
+pub use scripted::{History, ScriptedTarget};
+pub use wrappers::{Failing, Recorded, Recording, Vanishing};

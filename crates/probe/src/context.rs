@@ -1,0 +1,97 @@
+//! What an experiment is given besides its parameters, and what it says besides its figures.
+
+use flashscope_device::WriteGrant;
+use flashscope_units::Bytes;
+use std::fmt;
+use std::ops::ControlFlow;
+
+/// The surroundings of one [`run`](crate::run).
+pub struct Context<'a> {
+    /// The right to write; experiments that only read do without.
+    pub grant: Option<&'a mut WriteGrant>,
+    /// Seed of every random choice: the same seed does the same requests in the same order.
+    pub seed: u64,
+    /// Who watches, and may stop.
+    pub observer: &'a mut dyn Observer,
+    /// Filled in by the run.
+    pub report: Report,
+}
+
+/// How a run went, beyond its figures.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Why the run is not complete, where it ended early without an error.
+    pub ended_early: Option<EndedEarly>,
+    /// How many requests failed in all; `Run::failures` keeps the first [`KEPT_FAILURES`].
+    pub failed: u64,
+}
+
+/// So many failed requests are kept one by one; the last one kept says how many more there were.
+pub const KEPT_FAILURES: usize = 100;
+
+/// After so many failed requests in a row, with no good one in between, a run ends early.
+pub const HOPELESS_FAILURES: u64 = 200;
+
+/// Why a run ended before it was complete, although the device is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndedEarly {
+    /// The observer asked for it.
+    Stopped,
+    /// The next write is not covered by the write budget.
+    BudgetSpent {
+        /// What is left of it.
+        left: Bytes,
+    },
+    /// Nothing but failures: [`HOPELESS_FAILURES`] in a row.
+    NothingButFailures,
+}
+
+impl fmt::Display for EndedEarly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stopped => write!(f, "stopped on request"),
+            Self::BudgetSpent { left } => {
+                write!(f, "the write budget does not cover the next write ({left} left)\nhint: allow more writing")
+            }
+            Self::NothingButFailures => write!(f, "{HOPELESS_FAILURES} requests in a row failed"),
+        }
+    }
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Requests done.
+    pub done: u64,
+    /// Requests in all.
+    pub total: u64,
+}
+
+/// Watches a run. Called between requests, never inside a timed part, and not after every one: about every 50 ms of the
+/// target's time.
+pub trait Observer {
+    /// Takes note of the progress; `Break` ends the run early, with everything measured so far.
+    fn progress(&mut self, progress: Progress) -> ControlFlow<()>;
+}
+
+/// Watches nothing and never stops.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn progress(&mut self, _progress: Progress) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+impl<'a> Context<'a> {
+    /// Surroundings without the right to write.
+    pub fn reading(seed: u64, observer: &'a mut dyn Observer) -> Context<'a> {
+        Context { grant: None, seed, observer, report: Report::default() }
+    }
+
+    /// Surroundings with the right to write.
+    pub fn writing(grant: &'a mut WriteGrant, seed: u64, observer: &'a mut dyn Observer) -> Context<'a> {
+        Context { grant: Some(grant), seed, observer, report: Report::default() }
+    }
+}

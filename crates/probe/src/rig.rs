@@ -1,0 +1,197 @@
+//! One request at a time on a target: counts, keeps failures, knows when to end.
+
+use crate::context::{Context, EndedEarly, HOPELESS_FAILURES, KEPT_FAILURES, Progress};
+use crate::error::ProbeError;
+use crate::rng::Rng;
+use flashscope_device::{Completion, Content, DeviceError, ExecuteExt, Fill, GrantError, Outcome, Request, Target};
+use flashscope_model::Direction;
+use flashscope_model::observation::{AreaState, Data, IoFailure, Run, Source, Spent};
+use flashscope_units::{Bytes, Instant, Nanos};
+
+/// The observer is asked about this often, on the target's clock, so that a slow device can be stopped soon and a fast
+/// one is not slowed down.
+const OBSERVE_EVERY: Nanos = Nanos::millis(50);
+
+/// An experiment's way to its target.
+pub(crate) struct Rig<'a, 'c, T: ?Sized> {
+    target: &'a mut T,
+    context: &'a mut Context<'c>,
+    total: u64,
+    done: u64,
+    observed: Instant,
+    started: Instant,
+    generation: u32,
+    failed_in_a_row: u64,
+    /// Noticed after a request, heeded before the next one, so that no sample is lost.
+    ending: Option<EndedEarly>,
+    failures: Vec<IoFailure>,
+    spent: Spent,
+}
+
+/// Why an experiment does not go on.
+#[derive(Clone, Debug)]
+pub(crate) enum Halt {
+    /// The device is there, but the run ends.
+    Early(EndedEarly),
+    /// The measurement cannot go on.
+    Lost(DeviceError),
+}
+
+/// What came of one request: nothing where it failed.
+pub(crate) type Sample = Option<Served>;
+
+/// A request that went well.
+pub(crate) struct Served {
+    pub(crate) time: Nanos,
+    pub(crate) content: Content,
+}
+
+impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
+    pub(crate) fn new(target: &'a mut T, context: &'a mut Context<'c>, total: u64) -> Rig<'a, 'c, T> {
+        let started = target.now();
+        // Successive runs start their generations apart, so that no two writings of a place carry the same bytes.
+        let generation = Rng::new(context.seed, "generation").next() as u32;
+        Rig {
+            target,
+            context,
+            total,
+            done: 0,
+            observed: started,
+            started,
+            generation,
+            failed_in_a_row: 0,
+            ending: None,
+            failures: Vec::new(),
+            spent: Spent::default(),
+        }
+    }
+
+    /// The run, from its figures and how it came to an end.
+    pub(crate) fn finish(mut self, data: Data, state: AreaState, end: Result<(), Halt>) -> Result<Run, ProbeError> {
+        let more = self.context.report.failed - self.failures.len() as u64;
+        if let Some(last) = self.failures.last_mut().filter(|_| more > 0) {
+            last.reason.push_str(&format!(" (and {more} more requests failed)"));
+        }
+        let run = Run {
+            source: Source::Probe { started: self.started },
+            state: if end.is_ok() { state } else { AreaState::Unknown },
+            complete: end.is_ok(),
+            spent: Spent { time: self.target.now().since(self.started), ..self.spent },
+            failures: self.failures,
+            data,
+        };
+        match end {
+            Ok(()) => Ok(run),
+            Err(Halt::Early(why)) => {
+                self.context.report.ended_early = Some(why);
+                Ok(run)
+            }
+            Err(Halt::Lost(error)) => Err(ProbeError::Device { error, partial: Box::new(run) }),
+        }
+    }
+
+    /// Reads or durably writes one block at each position, and keeps the times of those that go well.
+    pub(crate) fn visit(
+        &mut self,
+        times: &mut Vec<Nanos>,
+        direction: Direction,
+        block: Bytes,
+        positions: impl IntoIterator<Item = Bytes>,
+    ) -> Result<(), Halt> {
+        positions.into_iter().try_for_each(|at| self.time_into(times, direction, at, block))
+    }
+
+    /// Reads or durably writes a range and keeps its time, if it went well.
+    pub(crate) fn time_into(
+        &mut self,
+        times: &mut Vec<Nanos>,
+        direction: Direction,
+        at: Bytes,
+        length: Bytes,
+    ) -> Result<(), Halt> {
+        let sample = match direction {
+            Direction::Read => self.read(at, length)?,
+            Direction::Write => self.write(at, length)?,
+        };
+        times.extend(sample.map(|served| served.time));
+        Ok(())
+    }
+
+    pub(crate) fn read(&mut self, at: Bytes, length: Bytes) -> Result<Sample, Halt> {
+        self.go_on()?;
+        let completion = self.execute(Request::read(self.done, at, length))?;
+        if completion.outcome.is_done() {
+            self.spent.read += length;
+        }
+        Ok(self.settle(completion, Direction::Read, at, length))
+    }
+
+    /// A durable write of tagged bytes, different from those of every other write of the run.
+    pub(crate) fn write(&mut self, at: Bytes, length: Bytes) -> Result<Sample, Halt> {
+        self.generation = self.generation.wrapping_add(1);
+        self.write_fill(at, length, Fill::Tagged { generation: self.generation })
+    }
+
+    /// A durable write of the given bytes.
+    pub(crate) fn write_fill(&mut self, at: Bytes, length: Bytes, fill: Fill) -> Result<Sample, Halt> {
+        self.go_on()?;
+        let Some(grant) = self.context.grant.as_deref_mut() else {
+            return Err(Halt::Early(EndedEarly::BudgetSpent { left: Bytes::ZERO }));
+        };
+        let request = Request::write(grant, self.done, at, length, fill, true).map_err(|refused| match refused {
+            GrantError::BudgetSpent { left } => Halt::Early(EndedEarly::BudgetSpent { left }),
+            GrantError::OutOfRange => Halt::Lost(DeviceError::Invalid(refused.to_string())),
+        })?;
+        // A write that fails may have worn the flash all the same, so it counts from here on.
+        self.spent.written += length;
+        let completion = self.execute(request)?;
+        Ok(self.settle(completion, Direction::Write, at, length))
+    }
+
+    /// Ends the run where that was decided after the last request.
+    fn go_on(&self) -> Result<(), Halt> {
+        self.ending.map_or(Ok(()), |why| Err(Halt::Early(why)))
+    }
+
+    fn execute(&mut self, request: Request) -> Result<Completion, Halt> {
+        self.target.execute(request).map_err(Halt::Lost)
+    }
+
+    /// Keeps a failure, and asks the observer where it is time to.
+    fn settle(&mut self, completion: Completion, direction: Direction, offset: Bytes, length: Bytes) -> Sample {
+        self.done += 1;
+        self.observe(completion.completed);
+        let reason = match completion.outcome {
+            Outcome::Done => {
+                self.failed_in_a_row = 0;
+                return Some(Served { time: completion.service_time(), content: completion.content });
+            }
+            Outcome::Mismatch => "other bytes were read than expected".to_owned(),
+            Outcome::Failed(reason) => reason,
+        };
+        self.fail(IoFailure { direction, offset, length, reason });
+        None
+    }
+
+    fn fail(&mut self, failure: IoFailure) {
+        self.context.report.failed += 1;
+        if self.failures.len() < KEPT_FAILURES {
+            self.failures.push(failure);
+        }
+        self.failed_in_a_row += 1;
+        if self.failed_in_a_row >= HOPELESS_FAILURES {
+            self.ending = Some(EndedEarly::NothingButFailures);
+        }
+    }
+
+    fn observe(&mut self, now: Instant) {
+        if now.since(self.observed) < OBSERVE_EVERY && self.done < self.total {
+            return;
+        }
+        self.observed = now;
+        let progress = Progress { done: self.done, total: self.total };
+        if self.context.observer.progress(progress).is_break() {
+            self.ending = Some(EndedEarly::Stopped);
+        }
+    }
+}
