@@ -13,7 +13,7 @@ pub enum StatsError {
         /// Number that was given.
         got: usize,
     },
-    /// A value is NaN or infinite.
+    /// A value is NaN, infinite or so large (beyond ±1e150) that its square would be.
     NotFinite,
     /// A value is zero or negative where a logarithm or a ratio is needed.
     NotPositive,
@@ -48,12 +48,15 @@ impl fmt::Display for StatsError {
 
 impl std::error::Error for StatsError {}
 
+/// Values beyond this are as good as infinite: sums of their squares overflow.
+const LARGEST: f64 = 1e150;
+
 /// Refuses non-finite values and samples of fewer than `needed` values.
 pub(crate) fn check_sample(values: &[f64], needed: usize) -> Result<(), StatsError> {
     if values.len() < needed {
         return Err(StatsError::TooFew { needed, got: values.len() });
     }
-    if values.iter().any(|v| !v.is_finite()) {
+    if values.iter().any(|v| v.is_nan() || v.abs() > LARGEST) {
         return Err(StatsError::NotFinite);
     }
     Ok(())

@@ -10,10 +10,10 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Result<Interval, Stat
     quantile_interval(values, 0.5, confidence)
 }
 
-/// The interval between two order statistics that holds the population quantile of level `p` (strictly between 0 and
-/// 1) with at least `confidence`: the number of values below the quantile is binomial, and each tail gets at most half
-/// of what is left (Hahn and Meeker, *Statistical Intervals*, 1991, section 5.2). The confidence returned is the
-/// achieved one, exact for continuous data and a lower bound with ties.
+/// The interval between two order statistics that holds the population quantile of level `p`, 0 < `p` < 1, with at
+/// least `confidence`: the number of values below the quantile is binomial, and each tail gets at most half of what is
+/// left (Hahn and Meeker, *Statistical Intervals*, 1991, section 5.2). The confidence returned is the achieved one,
+/// exact for continuous data and a lower bound with ties.
 ///
 /// `TooFew` when the sample's extremes do not suffice; `needed` is then the smallest sample that would.
 pub fn quantile_interval(values: &[f64], p: f64, confidence: f64) -> Result<Interval, StatsError> {

@@ -10,9 +10,9 @@ use crate::location::{median, sorted};
 const NEEDED: usize = 5;
 
 /// Interval of median(`x`)/median(`y`) for positive data of any shape and any two spreads, each sample of five or
-/// more: the log medians with the variances of Price and Bonett ("Distribution-free confidence intervals for difference and ratio of medians", Journal of
-/// Statistical Computation and Simulation 72, 2002) and a normal factor. The confidence is nominal. The point estimate
-/// is the plain quotient of the medians.
+/// more: the log medians with the variances of Price and Bonett ("Distribution-free confidence intervals for difference
+/// and ratio of medians", Journal of Statistical Computation and Simulation 72, 2002) and a normal factor. The
+/// confidence is nominal. The point estimate is the plain quotient of the medians.
 pub fn median_ratio_interval(x: &[f64], y: &[f64], confidence: f64) -> Result<Interval, StatsError> {
     check_unit_open(confidence, "confidence")?;
     let (x, y) = (logs(x, NEEDED)?, logs(y, NEEDED)?);

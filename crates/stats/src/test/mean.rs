@@ -40,7 +40,9 @@ pub fn welch_t(x: &[f64], y: &[f64], alternative: Alternative) -> Result<WelchT,
         return Err(StatsError::NoSpread);
     }
     let (x_freedom, y_freedom) = ((x.len() - 1) as f64, (y.len() - 1) as f64);
-    let freedom = square * square / (x_square * x_square / x_freedom + y_square * y_square / y_freedom);
+    // By shares, so that tiny or huge squares stay in range.
+    let (x_share, y_share) = (x_square / square, y_square / square);
+    let freedom = 1.0 / (x_share * x_share / x_freedom + y_share * y_share / y_freedom);
     let difference = x_mean - y_mean;
     let standard_error = square.sqrt();
     let t = difference / standard_error;
