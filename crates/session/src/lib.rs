@@ -1,1 +1,195 @@
-//! One adaptive run on one target: budget, consent, probes, inference, progress.
+//! One adaptive run on one target: choose an experiment, run it, draw conclusions, choose again.
+//!
+//! The only place where the loop from findings back to experiments closes. [`inspect`] lets
+//! [`flashscope_infer::next`] choose until nothing is left that the budget covers; [`single`] runs one
+//! experiment that the operator chose. Neither prints: a [`Watcher`] is told what happens, and is
+//! asked whether to stop. Whatever happens, everything measured so far comes back.
+
+mod adapter;
+mod describe;
+mod wear;
+
+use adapter::Adapter;
+pub use describe::describe;
+
+use flashscope_device::{Target, WriteGrant};
+use flashscope_infer::Choice;
+use flashscope_model::finding::{Note, Severity};
+use flashscope_model::plan::{Budget, Experiment};
+use flashscope_model::run::{Cost, Ended, Plan, Step};
+use flashscope_model::{Findings, Observations};
+use flashscope_probe::{Context, EndedEarly, ProbeError, Report};
+use flashscope_units::Bytes;
+
+/// What the run is allowed and how its random choices begin.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Limit on device time; bytes are limited by the grant.
+    pub budget: Budget,
+}
+
+/// Told what happens; never called inside a timed section.
+pub trait Watcher {
+    /// An experiment begins; `number` counts from 1.
+    fn step(&mut self, number: u32, step: &Step);
+
+    /// So many of the step's requests are done.
+    fn progress(&mut self, done: u64, total: u64);
+
+    /// Whether the operator wants to stop.
+    fn stop(&mut self) -> bool;
+}
+
+/// Everything that a run yields, whether it came to its end or not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionReport {
+    /// What was done and why.
+    pub plan: Plan,
+    /// What was seen.
+    pub observations: Observations,
+    /// What was concluded.
+    pub findings: Findings,
+    /// What it cost.
+    pub cost: Cost,
+    /// How it ended.
+    pub ended: Ended,
+}
+
+/// No adaptive run needs more experiments than this; a plan that does is going in circles.
+const MOST_STEPS: u32 = 400;
+
+/// The full characterisation. Without a grant only reads are done.
+pub fn inspect<T: Target>(
+    target: &mut T,
+    grant: Option<&mut WriteGrant>,
+    options: Options,
+    watcher: &mut dyn Watcher,
+) -> SessionReport {
+    let mut session = Session::new(target, grant, options);
+    let mut ended = Ended::Complete;
+    while session.number < MOST_STEPS {
+        let budget = session.budget();
+        if budget.time.is_some_and(|time| time.get() == 0) {
+            ended = Ended::BudgetSpent;
+            break;
+        }
+        let seed = session.step_seed();
+        let Some(choice) = flashscope_infer::next(session.target.facts(), &session.observations, budget, seed) else {
+            break;
+        };
+        match session.run(choice, watcher) {
+            Ok(None) => {}
+            Ok(Some(early)) => {
+                ended = early;
+                break;
+            }
+            Err(error) => {
+                // A plan that does not fit the device is a fault of ours; what was measured is still good.
+                session.notes.push(unplannable(&error));
+                break;
+            }
+        }
+    }
+    session.finish(ended)
+}
+
+/// One experiment that the operator chose. `Err` means that it makes no sense here and nothing was done.
+pub fn single<T: Target>(
+    experiment: Experiment,
+    target: &mut T,
+    grant: Option<&mut WriteGrant>,
+    options: Options,
+    watcher: &mut dyn Watcher,
+) -> Result<SessionReport, ProbeError> {
+    let mut session = Session::new(target, grant, options);
+    let choice = Choice { experiment, why: "asked for".to_owned() };
+    let ended = session.run(choice, watcher)?.unwrap_or(Ended::Complete);
+    Ok(session.finish(ended))
+}
+
+fn unplannable(error: &ProbeError) -> Note {
+    Note {
+        severity: Severity::Warning,
+        text: format!("the plan ended early, because its next experiment does not fit this device: {error}"),
+        hint: None,
+    }
+}
+
+struct Session<'a, T> {
+    target: &'a mut T,
+    grant: Option<&'a mut WriteGrant>,
+    options: Options,
+    steps: Vec<Step>,
+    observations: Observations,
+    notes: Vec<Note>,
+    number: u32,
+}
+
+impl<'a, T: Target> Session<'a, T> {
+    fn new(target: &'a mut T, grant: Option<&'a mut WriteGrant>, options: Options) -> Self {
+        let observations = Observations { capacity: Some(target.facts().capacity), runs: Vec::new() };
+        Session { target, grant, options, steps: Vec::new(), observations, notes: Vec::new(), number: 0 }
+    }
+
+    /// What is left to spend.
+    fn budget(&self) -> Budget {
+        let write = self.grant.as_ref().map_or(Bytes::ZERO, |grant| grant.left());
+        let used = self.observations.spent().time;
+        Budget { write, time: self.options.budget.time.map(|time| time.saturating_sub(used)) }
+    }
+
+    /// Each step draws from a stream of its own, so that a step more or less leaves the others as they were.
+    fn step_seed(&self) -> u64 {
+        self.options.seed.wrapping_add(u64::from(self.number).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    /// Runs one experiment and keeps what it saw; says how the whole run ends, where it ends here.
+    fn run(&mut self, choice: Choice, watcher: &mut dyn Watcher) -> Result<Option<Ended>, ProbeError> {
+        self.number += 1;
+        let step = Step {
+            experiment: choice.experiment.name().to_owned(),
+            parameters: describe(&choice.experiment),
+            why: choice.why,
+        };
+        watcher.step(self.number, &step);
+        self.steps.push(step);
+
+        let seed = self.step_seed();
+        let mut adapter = Adapter::new(watcher);
+        let mut context =
+            Context { grant: self.grant.as_deref_mut(), seed, observer: &mut adapter, report: Report::default() };
+        let outcome = flashscope_probe::run(&choice.experiment, self.target, &mut context);
+        let ended_early = context.report.ended_early;
+        match outcome {
+            Ok(run) => {
+                self.observations.runs.push(run);
+                Ok(ended_early.map(|early| match early {
+                    EndedEarly::Stopped => Ended::Interrupted,
+                    EndedEarly::BudgetSpent { .. } => Ended::BudgetSpent,
+                    EndedEarly::NothingButFailures => Ended::DeviceLost(early.to_string()),
+                }))
+            }
+            Err(ProbeError::Device { error, partial }) => {
+                self.observations.runs.push(*partial);
+                Ok(Some(Ended::DeviceLost(error.to_string())))
+            }
+            Err(nothing_done) => Err(nothing_done),
+        }
+    }
+
+    fn finish(self, ended: Ended) -> SessionReport {
+        let mut findings = flashscope_infer::infer(&self.observations);
+        findings.notes.extend(self.notes);
+        let spent = self.observations.spent();
+        let erases = wear::erases(self.target.wear(), &self.observations, &findings);
+        SessionReport {
+            plan: Plan { seed: self.options.seed, budget: self.options.budget, steps: self.steps },
+            cost: Cost { read: spent.read, written: spent.written, time: spent.time, erases },
+            observations: self.observations,
+            findings,
+            ended,
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! An experiment's parameters in words, for the plan and for progress.
+
+use flashscope_model::{Direction, Experiment, Order};
+
+/// What an experiment will do, in a few words.
+pub fn describe(experiment: &Experiment) -> String {
+    match experiment {
+        Experiment::Floor(floor) => format!("{} reads of {} at {}", floor.count, floor.block, floor.at),
+        Experiment::Survey(survey) => {
+            format!("{} reads of each of {} random places, {} each", survey.repeats, survey.places, survey.block)
+        }
+        Experiment::Align(align) => {
+            format!("{} of {}, {} places, {} tries", ways(align.direction), align.block, align.places, align.tries)
+        }
+        Experiment::Boundaries(plan) => format!(
+            "{} candidates, {} places each, reads of {}, {} rounds",
+            plan.candidates.len(),
+            plan.places,
+            plan.block,
+            plan.rounds
+        ),
+        Experiment::OpenAu(plan) => {
+            format!("{} units of {} {}, blocks down to {}", plan.count, plan.erase, order(plan.order), plan.block)
+        }
+        Experiment::OpenUnits(plan) => format!(
+            "{} units of {} {}, {} rounds of {}",
+            plan.units.len(),
+            plan.unit,
+            order(plan.order),
+            plan.rounds,
+            plan.block
+        ),
+        Experiment::Fat(plan) => {
+            format!("first {} units of {} {}, blocks down to {}", plan.count, plan.erase, order(plan.order), plan.block)
+        }
+        Experiment::FastArea(plan) => format!(
+            "{} units against {} others, {} {} of {} {}",
+            plan.suspects.len(),
+            plan.controls.len(),
+            plan.requests,
+            ways(plan.direction),
+            plan.block,
+            order(plan.order)
+        ),
+        Experiment::Scatter(plan) => {
+            format!("2^{} places, {} × {} each, {} passes", plan.order, plan.span, plan.block, plan.tries)
+        }
+        Experiment::Interval(plan) => format!("{} sizes from 512 B, {} places each", plan.order, plan.places),
+        Experiment::Program(plan) => {
+            format!("{} at {}, blocks {} to {}", plan.region, plan.offset, plan.largest, plan.smallest)
+        }
+        Experiment::Throughput(plan) => format!(
+            "{} {} of {} {} over {} at {}",
+            plan.requests,
+            ways(plan.direction),
+            plan.block,
+            order(plan.order),
+            plan.length,
+            plan.start
+        ),
+    }
+}
+
+fn ways(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Read => "reads",
+        Direction::Write => "writes",
+    }
+}
+
+fn order(order: Order) -> &'static str {
+    match order {
+        Order::InOrder => "in order",
+        Order::Random => "at random",
+    }
+}
