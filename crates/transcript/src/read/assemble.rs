@@ -1,0 +1,469 @@
+//! Groups rows into tables: which command or heading a table stands under, where it ends, and where
+//! the next one begins although nothing is said.
+
+use super::command::{self, Command};
+use super::convert;
+use super::figure::TimeFigure;
+use super::heading::{self, Heading, Test};
+use super::identity::{self, Fact};
+use super::row::{self, AlignFields, RateRow, Row};
+use super::{LogDevice, Parsed, clean};
+use flashscope_model::{Direction, Observations};
+use flashscope_units::Bytes;
+use std::rc::Rc;
+
+/// Rows beyond this are left out, so that memory stays bounded; a scatter plot has at most 65 536.
+const MAX_ROWS: usize = 1 << 18;
+/// Notes beyond this are left out.
+const MAX_NOTES: usize = 200;
+/// Statements about the device beyond this are left out.
+const MAX_FACTS: usize = 256;
+
+/// A table as it stands in the log.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    pub(super) first_line: u32,
+    pub(super) last_line: u32,
+    pub(super) context: Context,
+    pub(super) body: Body,
+}
+
+/// Rows of one test.
+#[derive(Clone, Debug)]
+pub(super) enum Body {
+    Align {
+        direction: Direction,
+        rows: Vec<(Bytes, AlignFields)>,
+    },
+    Rates(Vec<RateRow>),
+    Interval(Vec<IntervalLine>),
+    /// Position in MiB, time in milliseconds, spelt as the original does.
+    Scatter(Vec<(f64, f64, bool)>),
+}
+
+/// One size of an interval table.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct IntervalLine {
+    pub(super) size: Bytes,
+    pub(super) fields: [Option<TimeFigure>; 3],
+    pub(super) rate: Option<(f64, f64)>,
+    /// The smallest time from the lines below the table.
+    pub(super) nanos: Option<u64>,
+}
+
+/// What is known of the tables that follow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Context {
+    pub(super) command: Option<Rc<Command>>,
+    pub(super) heading: Heading,
+    /// Number of the table under the same command.
+    pub(super) turn: usize,
+}
+
+/// Reads all tables of a text.
+pub(super) fn assemble(text: &str) -> Parsed {
+    let mut reader = Reader::default();
+    for (number, line) in clean::lines(text) {
+        for piece in clean::pieces(line) {
+            reader.read(number, &piece);
+        }
+    }
+    reader.finish()
+}
+
+#[derive(Default)]
+struct Reader {
+    context: Context,
+    /// Heading without a count that the ones below it belong to.
+    section: Heading,
+    table: Option<Table>,
+    tables: Vec<Table>,
+    rows: usize,
+    /// A command that goes on in the next line.
+    unfinished: Option<String>,
+    /// The line of the last row, where the row may go on in the next line.
+    wrapped: Option<(u32, String)>,
+    /// The next line may be a size in these units.
+    size_of: Option<(u64, Option<String>)>,
+    device: LogDevice,
+    facts: Vec<Fact>,
+    paths: Vec<String>,
+    notes: Vec<String>,
+}
+
+impl Reader {
+    fn read(&mut self, number: u32, line: &str) {
+        if line.trim().is_empty() {
+            return;
+        }
+        if let Some(mut start) = self.unfinished.take() {
+            start.truncate(start.trim_end().trim_end_matches('\\').len());
+            self.command_line(number, &format!("{start} {line}"));
+            return;
+        }
+        let rows = row::rows(line);
+        if !rows.is_empty() {
+            self.wrapped = None;
+            for row in rows {
+                self.row(number, row, line);
+            }
+            return;
+        }
+        if self.command_line(number, line) {
+            return;
+        }
+        if self.rest_of_command(number, line) || self.rest_of_row(number, line) {
+            return;
+        }
+        self.other_line(line);
+    }
+
+    fn command_line(&mut self, _number: u32, line: &str) -> bool {
+        let Some(command) = command::read(line) else { return false };
+        self.close();
+        if command.open_ended && line.len() < 4096 {
+            self.unfinished = Some(line.to_owned());
+        }
+        if let Some(path) = &command.path {
+            self.path(path.clone());
+        }
+        if command.asks_for_a_test() || command.open_ended {
+            self.context = Context { command: Some(Rc::new(command)), ..Context::default() };
+            self.section = Heading::default();
+        }
+        true
+    }
+
+    /// A command that a forum wrapped without a backslash: options and nothing else, before any row.
+    fn rest_of_command(&mut self, number: u32, line: &str) -> bool {
+        let options = line.trim_start().starts_with("--") || line.trim_start().starts_with("/dev/");
+        let Some(command) = self.context.command.as_ref().filter(|_| options && self.table.is_none()) else {
+            return false;
+        };
+        let more = command::read(&format!("flashbench {line} -"));
+        let Some(more) = more else { return false };
+        let merged = Rc::new(command.as_ref().clone().and(more));
+        if let Some(path) = &merged.path {
+            self.path(path.clone());
+        }
+        let _ = number;
+        self.context.command = Some(merged);
+        true
+    }
+
+    fn row(&mut self, number: u32, row: Row, line: &str) {
+        self.size_of = None;
+        if self.rows >= MAX_ROWS {
+            if self.rows == MAX_ROWS {
+                self.note(format!("line {number}: more than {MAX_ROWS} rows; the rest is left out"));
+                self.rows += 1;
+            }
+            return;
+        }
+        self.rows += 1;
+        match row {
+            Row::Align { direction, align, fields } => {
+                if fields.iter().any(Option::is_none) {
+                    self.wrapped = Some((number, line.to_owned()));
+                }
+                self.align(number, direction, align, fields);
+            }
+            Row::Rates(row) => self.rates(number, row),
+            Row::RatesRest(cells) => self.rates_rest(number, cells),
+            Row::Interval { size, fields, rate } => {
+                self.interval(number, IntervalLine { size, fields, rate, nanos: None });
+            }
+            Row::IntervalSummary => self.touch_interval(number),
+            Row::IntervalTime { size, nanos } => self.interval_time(number, size, nanos),
+            Row::Pair { position, millis, original } => self.pair(number, position, millis, original, line),
+        }
+    }
+
+    fn align(&mut self, number: u32, direction: Direction, align: Bytes, fields: AlignFields) {
+        if let Some(Table { body: Body::Align { direction: open, rows }, last_line, .. }) = &mut self.table {
+            let falls = rows.last().is_none_or(|(last, _)| align < *last);
+            if *open == direction && falls {
+                rows.push((align, fields));
+                *last_line = number;
+                return;
+            }
+        }
+        self.open(number, Body::Align { direction, rows: vec![(align, fields)] });
+    }
+
+    fn rates(&mut self, number: u32, row: RateRow) {
+        if let Some(Table { body: Body::Rates(rows), last_line, .. }) = &mut self.table
+            && rows.last().is_none_or(|last| row.block < last.block)
+        {
+            rows.push(row);
+            *last_line = number;
+            return;
+        }
+        self.open(number, Body::Rates(vec![row]));
+    }
+
+    fn rates_rest(
+        &mut self,
+        number: u32,
+        cells: Vec<flashscope_model::observation::Printed<flashscope_units::ByteRate>>,
+    ) {
+        if let Some(Table { body: Body::Rates(rows), last_line, .. }) = &mut self.table
+            && let Some(row) = rows.last_mut().filter(|row| row.cells.len() >= 2 && !row.broken)
+            && *last_line + 1 == number
+            && row.cells.len() + cells.len() <= 4096
+        {
+            row.cells.extend(cells);
+            *last_line = number;
+        }
+    }
+
+    fn interval(&mut self, number: u32, line: IntervalLine) {
+        if let Some(Table { body: Body::Interval(rows), last_line, .. }) = &mut self.table {
+            let below = rows.iter().any(|row| row.nanos.is_some());
+            if !below && rows.last().is_none_or(|last| line.size > last.size) {
+                rows.push(line);
+                *last_line = number;
+                return;
+            }
+        }
+        self.open(number, Body::Interval(vec![line]));
+    }
+
+    fn touch_interval(&mut self, number: u32) {
+        if let Some(Table { body: Body::Interval(_), last_line, .. }) = &mut self.table {
+            *last_line = number;
+        }
+    }
+
+    /// The lines below an interval table give its smallest times to the nanosecond.
+    fn interval_time(&mut self, number: u32, size: Bytes, nanos: u64) {
+        if let Some(Table { body: Body::Interval(rows), last_line, .. }) = &mut self.table {
+            let again = rows.iter().rfind(|row| row.nanos.is_some()).is_some_and(|last| last.size >= size);
+            if !again {
+                *last_line = number;
+                match rows.iter_mut().find(|row| row.size == size) {
+                    Some(row) => row.nanos = Some(nanos),
+                    None => {
+                        let at = rows.partition_point(|row| row.size < size);
+                        rows.insert(at, IntervalLine { size, nanos: Some(nanos), ..IntervalLine::default() });
+                    }
+                }
+                return;
+            }
+        }
+        self.open(number, Body::Interval(vec![IntervalLine { size, nanos: Some(nanos), ..IntervalLine::default() }]));
+    }
+
+    fn pair(&mut self, number: u32, position: f64, millis: f64, original: bool, line: &str) {
+        let asked = self.context.command.as_ref().is_some_and(|command| command.scatter);
+        let meant = asked || self.context.heading.test == Some(Test::Scatter);
+        if !meant && !original {
+            self.other_line(line);
+            return;
+        }
+        if let Some(Table { body: Body::Scatter(rows), last_line, .. }) = &mut self.table
+            && rows.last().is_none_or(|(last, ..)| position > *last)
+        {
+            rows.push((position, millis, original));
+            *last_line = number;
+            return;
+        }
+        self.open(number, Body::Scatter(vec![(position, millis, original)]));
+    }
+
+    /// A row that a terminal or a forum wrapped: read again with the next line behind it.
+    fn rest_of_row(&mut self, number: u32, line: &str) -> bool {
+        let Some((start_line, start)) = self.wrapped.take().filter(|(start_line, _)| start_line + 1 == number) else {
+            return false;
+        };
+        let Some(Table { body: Body::Align { rows, .. }, last_line, .. }) = &mut self.table else { return false };
+        let Some((align, fields)) = rows.last_mut() else { return false };
+        let filled = |fields: &AlignFields| fields.iter().flatten().count();
+        let joined = [format!("{start}{line}"), format!("{start} {line}")];
+        let best = joined.iter().filter_map(|text| match row::rows(text).pop() {
+            Some(Row::Align { align: again, fields, .. }) if again == *align => Some(fields),
+            _ => None,
+        });
+        let Some(better) = best.max_by_key(filled).filter(|better| filled(better) > filled(fields)) else {
+            return false;
+        };
+        *fields = better;
+        *last_line = number;
+        if filled(fields) < 4 && start_line + 3 > number && start.len() < 1024 {
+            self.wrapped = Some((number, joined[1].clone()));
+        }
+        true
+    }
+
+    fn other_line(&mut self, line: &str) {
+        if let Some((unit, path)) = self.size_of.take()
+            && let Ok(count) = line.trim().parse::<u64>()
+            && let Some(bytes) = count.checked_mul(unit)
+        {
+            self.fact(Fact::Size(path, Bytes(bytes)));
+            return;
+        }
+        self.size_of = identity::size_command(line);
+        let facts = identity::facts(line);
+        let silent = facts.is_empty();
+        facts.into_iter().for_each(|fact| self.fact(fact));
+        if self.size_of.is_none() && silent {
+            match heading::read(line) {
+                Some(heading) => self.heading(heading),
+                None if is_other_command(line) => self.forget(),
+                None => {}
+            }
+        } else if self.size_of.is_some() {
+            self.forget();
+        }
+    }
+
+    fn heading(&mut self, heading: Heading) {
+        self.close();
+        let heading = heading.within(self.section);
+        if heading.count.is_none() {
+            self.section = heading;
+        }
+        let command = self.context.command.take().filter(|command| asks_for(command, heading.test));
+        self.context = Context { command, heading, turn: self.context.turn };
+    }
+
+    /// Another program's output follows.
+    fn forget(&mut self) {
+        self.close();
+        self.context = Context::default();
+        self.section = Heading::default();
+    }
+
+    fn open(&mut self, number: u32, body: Body) {
+        let again = self.table.as_ref().is_some_and(|table| same_test(&table.body, &body));
+        self.close();
+        self.context.turn += usize::from(again);
+        self.table = Some(Table { first_line: number, last_line: number, context: self.context.clone(), body });
+    }
+
+    fn close(&mut self) {
+        self.wrapped = None;
+        self.tables.extend(self.table.take());
+    }
+
+    fn fact(&mut self, fact: Fact) {
+        match fact {
+            Fact::Field(field, value) => {
+                let slot = field.of(&mut self.device);
+                match slot {
+                    None => *slot = Some(value),
+                    Some(old) if *old != value && field == identity::Field::Cid => {
+                        let note = format!("the log is about more than one device: CID {old} and {value}");
+                        self.note(note);
+                    }
+                    Some(_) => {}
+                }
+            }
+            Fact::Path(path) => self.path(path),
+            fact if self.facts.len() < MAX_FACTS => self.facts.push(fact),
+            _ => {}
+        }
+    }
+
+    fn path(&mut self, path: String) {
+        if path.starts_with("/dev/") && !self.paths.contains(&path) && self.paths.len() < MAX_FACTS {
+            self.paths.push(path);
+        }
+    }
+
+    fn note(&mut self, note: String) {
+        if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    fn finish(mut self) -> Parsed {
+        self.close();
+        let tables = std::mem::take(&mut self.tables);
+        let mut converted = convert::runs(&tables);
+        self.device.path = self.paths.first().cloned();
+        if let [_, _, ..] = self.paths.as_slice() {
+            let note = format!("several devices are named ({}); all tables are taken as of one", self.paths.join(", "));
+            self.note(note);
+        }
+        let capacity = self.capacity();
+        let mut notes = std::mem::take(&mut converted.notes);
+        notes.truncate(MAX_NOTES);
+        notes.append(&mut self.notes);
+        let device = Some(self.device).filter(|device| *device != LogDevice::default());
+        Parsed { observations: Observations { capacity, runs: converted.runs }, device, capacity, notes }
+    }
+
+    /// The exact size of the device under test: a disk of another name is another disk.
+    fn capacity(&mut self) -> Option<Bytes> {
+        let facts = std::mem::take(&mut self.facts);
+        for fact in &facts {
+            if let Fact::Roughly(path, size, name) = fact {
+                let tested = self.device.path.as_ref().is_none_or(|tested| tested.starts_with(path.as_str()));
+                if tested && self.device.name.is_none() {
+                    self.device.name.clone_from(name);
+                }
+                self.note(format!("{path} is said to have {size}: rounded, so not taken as its size"));
+            }
+        }
+        let sizes = facts.iter().filter_map(|fact| match fact {
+            Fact::Size(path, bytes) => Some((path.as_deref(), *bytes)),
+            _ => None,
+        });
+        let tested = self.device.path.as_deref();
+        let mut same: Vec<Bytes> = sizes
+            .clone()
+            .filter(|(path, _)| path.is_none() || tested.is_none() || *path == tested)
+            .map(|(_, bytes)| bytes)
+            .filter(|bytes| *bytes > Bytes::ZERO)
+            .collect();
+        same.sort();
+        same.dedup();
+        match same.as_slice() {
+            [size] => Some(*size),
+            [] => {
+                if let Some((Some(path), bytes)) = sizes.clone().next() {
+                    let tested = tested.unwrap_or("the device").to_owned();
+                    self.note(format!("{path} has {} bytes, but {tested} was tested: not taken as its size", bytes.0));
+                }
+                None
+            }
+            _ => {
+                self.note("the log states several sizes; none is taken".to_owned());
+                None
+            }
+        }
+    }
+}
+
+fn asks_for(command: &Command, test: Option<Test>) -> bool {
+    match test {
+        None => true,
+        Some(Test::Align) => command.align || command.write_align,
+        Some(Test::OpenAu) => command.open_au,
+        Some(Test::Fat) => command.find_fat,
+        Some(Test::Program) => command.program,
+        Some(Test::Interval) => command.interval,
+        Some(Test::Scatter) => command.scatter,
+    }
+}
+
+fn same_test(one: &Body, other: &Body) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(other)
+}
+
+/// A prompt with a command behind it.
+fn is_other_command(line: &str) -> bool {
+    let Some(at) = line.find(['#', '$', '%']).filter(|at| *at < 80) else { return false };
+    let prompt = line[..at].trim_start();
+    let (mark, rest) = line[at..].split_at(1);
+    let typed = rest.trim_start();
+    let spaced = rest.starts_with([' ', '\t']);
+    let prompt_like =
+        prompt.is_empty() || prompt.contains(['@', ':', '~', '/', '>']) || prompt.split_whitespace().count() <= 1;
+    mark != "%"
+        && spaced
+        && prompt_like
+        && typed.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/'))
+}

@@ -1,0 +1,77 @@
+//! From a log to observations.
+
+mod arithmetic;
+mod assemble;
+mod clean;
+mod command;
+mod convert;
+mod figure;
+mod heading;
+mod identity;
+mod lexer;
+mod row;
+
+use flashscope_model::Observations;
+use flashscope_units::Bytes;
+
+/// Text beyond this is not read: no console log comes near it, and memory stays bounded.
+const MAX_TEXT: usize = 64 << 20;
+
+/// What a log says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parsed {
+    /// The tables as runs, in the order in which they stand in the log.
+    pub observations: Observations,
+    /// What the log says about the device, where it says anything.
+    pub device: Option<LogDevice>,
+    /// The exact size of the device, where the log states one (same as in `observations`).
+    pub capacity: Option<Bytes>,
+    /// What was left out, guessed or odd, each with its line.
+    pub notes: Vec<String>,
+}
+
+/// What a log says about the device, each field as spelt there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogDevice {
+    /// Product name (`SU04G`).
+    pub name: Option<String>,
+    /// Manufacturer (`0x000003`).
+    pub manfid: Option<String>,
+    /// OEM or application (`0x5344`).
+    pub oemid: Option<String>,
+    /// Date of manufacture (`11/2013`).
+    pub date: Option<String>,
+    /// Serial number.
+    pub serial: Option<String>,
+    /// Hardware revision.
+    pub hwrev: Option<String>,
+    /// Firmware revision.
+    pub fwrev: Option<String>,
+    /// CID register in hexadecimal.
+    pub cid: Option<String>,
+    /// CSD register in hexadecimal.
+    pub csd: Option<String>,
+    /// Path of the device under test on the machine of the log.
+    pub path: Option<String>,
+}
+
+/// Reads a log. Never fails: text without tables gives no runs.
+///
+/// Text beyond 64 MiB, lines beyond 16 KiB and rows beyond 262 144 are left out with a note.
+pub fn parse(text: &str) -> Parsed {
+    let mut end = text.len().min(MAX_TEXT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut parsed = assemble::assemble(&text[..end]);
+    if end < text.len() {
+        parsed.notes.push(format!("only the first {} MiB of the text were read", MAX_TEXT >> 20));
+    }
+    parsed
+}
+
+/// Reads a log from bytes of any encoding: UTF-8 with errors, UTF-16 with a byte-order mark, or any
+/// superset of ASCII.
+pub fn parse_bytes(bytes: &[u8]) -> Parsed {
+    parse(&clean::decode(bytes, MAX_TEXT + 1))
+}
