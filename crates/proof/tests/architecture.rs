@@ -69,6 +69,8 @@ fn arrows_run_one_way() {
         ("report", "probe"),
         ("report", "device"),
         ("record", "infer"),
+        ("view", "infer"),
+        ("view", "device"),
         ("transcript", "infer"),
         ("transcript", "device"),
     ] {
@@ -123,7 +125,7 @@ const WORLD: [&str; 7] =
 
 #[test]
 fn the_core_never_touches_the_world() {
-    for name in ["units", "stats", "model", "device", "sim", "probe", "infer", "session", "transcript", "record", "report"] {
+    for name in ["units", "stats", "model", "device", "sim", "probe", "infer", "session", "transcript", "record", "view", "report"] {
         must_not_say(name, &WORLD);
         must_not_say(name, &["println!", "print!(", "eprintln!", "dbg!"]);
     }
@@ -138,7 +140,7 @@ fn unsafe_stays_in_its_room() {
 
 #[test]
 fn the_inner_types_are_not_the_wire_format() {
-    for name in ["units", "model", "device", "stats", "infer", "probe", "session"] {
+    for name in ["units", "model", "device", "stats", "infer", "probe", "session", "view"] {
         must_not_say(name, &["Serialize", "Deserialize", "serde"]);
     }
 }

@@ -1,0 +1,378 @@
+//! The figures of one experiment as tables, for the terminal, the page and other forms alike.
+
+use crate::contrast;
+use crate::rate;
+use crate::time;
+use flashscope_model::finding::PerformanceCell;
+use flashscope_model::observation::{
+    AlignData, AlignEvidence, BoundariesData, FastAreaData, FatData, FloorData, IntervalData, IntervalEvidence,
+    OpenUnitsData, Printed, ProgramData, ScatterData, Straddle, SurveyData, ThroughputData, UnitTimes,
+};
+use flashscope_model::{Data, Direction, Order};
+use flashscope_units::{ByteRate, Bytes, Contrast, Iops, Nanos};
+
+/// A table of figures with their units.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// What was done, in one line.
+    pub caption: String,
+    /// Heads of the columns.
+    pub columns: Vec<String>,
+    /// The rows, each as long as `columns`.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// One figure.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Nothing was measured here.
+    Absent,
+    /// A size or a position.
+    Size(Bytes),
+    /// A time.
+    Time(Nanos),
+    /// A difference or a mean of times.
+    Contrast(Contrast),
+    /// A speed.
+    Rate(ByteRate),
+    /// Requests per second.
+    Iops(Iops),
+    /// A number of things.
+    Count(u64),
+    /// Words.
+    Text(String),
+}
+
+/// The tables of one experiment: one, or none where nothing was measured.
+pub fn tables(data: &Data) -> Vec<Table> {
+    let table = match data {
+        Data::Floor(data) => floor(data),
+        Data::Survey(data) => survey(data),
+        Data::Align(data) => align(data),
+        Data::Boundaries(data) => boundaries(data),
+        Data::OpenUnits(data) => open_units(data),
+        Data::Fat(data) => fat(data),
+        Data::FastArea(data) => fast_area(data),
+        Data::Scatter(data) => scatter(data),
+        Data::Interval(data) => interval(data),
+        Data::Program(data) => program(data),
+        Data::Throughput(data) => throughput(data),
+    };
+    if table.rows.is_empty() { Vec::new() } else { vec![table] }
+}
+
+/// The performance table of a run.
+pub fn performance(cells: &[PerformanceCell]) -> Table {
+    let row = |cell: &PerformanceCell| {
+        let interval = format!("{} … {}", cell.service_time.low, cell.service_time.high);
+        vec![
+            Cell::Text(work(cell.direction, cell.order)),
+            Cell::Size(cell.block),
+            Cell::Count(u64::from(cell.queue_depth)),
+            Cell::Rate(cell.mean_rate),
+            Cell::Iops(cell.iops),
+            Cell::Time(cell.service_time.value),
+            Cell::Text(interval),
+            cell.service_time_p99.map_or(Cell::Absent, Cell::Time),
+            Cell::Time(cell.service_time_max),
+            Cell::Count(u64::from(cell.requests)),
+        ]
+    };
+    Table {
+        caption: "direct I/O; rate over the whole run, stalls included".to_owned(),
+        columns: heads(&[
+            "work",
+            "block",
+            "queue",
+            "rate",
+            "requests/s",
+            "median",
+            "95 % interval",
+            "p99",
+            "longest",
+            "requests",
+        ]),
+        rows: cells.iter().map(row).collect(),
+    }
+}
+
+/// `read in order`, `write at random`.
+pub fn work(direction: Direction, order: Order) -> String {
+    format!("{} {}", direction_word(direction), order_word(order))
+}
+
+/// `read` or `write`.
+pub fn direction_word(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Read => "read",
+        Direction::Write => "write",
+    }
+}
+
+/// `in order` or `at random`.
+pub fn order_word(order: Order) -> &'static str {
+    match order {
+        Order::InOrder => "in order",
+        Order::Random => "at random",
+    }
+}
+
+fn floor(data: &FloorData) -> Table {
+    let summary = time::summary(&data.times);
+    Table {
+        caption: format!("{} at {}, read again and again: link and command", data.block, data.at),
+        columns: heads(&SUMMARY),
+        rows: summary.map(summary_row).into_iter().collect(),
+    }
+}
+
+fn survey(data: &SurveyData) -> Table {
+    let rows = data.places.iter().map(|place| {
+        let content = match place.uniform {
+            Some(byte) => Cell::Text(format!("all {byte:#04x}")),
+            None => Cell::Text("data".to_owned()),
+        };
+        vec![Cell::Size(place.at), shortest(&place.times), content]
+    });
+    Table {
+        caption: format!("reads of {} at random places", data.block),
+        columns: heads(&["position", "shortest", "content"]),
+        rows: rows.collect(),
+    }
+}
+
+fn align(data: &AlignData) -> Table {
+    let rows = data.rows.iter().map(|row| {
+        let figures = match &row.evidence {
+            AlignEvidence::Places(places) => {
+                let [pre, on, post] = [straddle_pre, straddle_on, straddle_post].map(|of| mean_of_minima(places, of));
+                let diff = pre.zip(on).zip(post).map(|((pre, on), post)| on - (pre + post) / 2.0);
+                [pre, on, post, diff].map(|ns| ns.map(Contrast))
+            }
+            AlignEvidence::Printed { pre, on, post, diff } => {
+                let diff = contrast::printed_diff(*pre, *on, *post, *diff);
+                let value = |printed: &Option<Printed<Contrast>>| printed.map(|printed| printed.value);
+                [value(pre), value(on), value(post), diff]
+            }
+        };
+        std::iter::once(Cell::Size(row.align)).chain(figures.map(or_absent(Cell::Contrast))).collect()
+    });
+    let block = data.block.map_or("blocks of unknown size".to_owned(), |block| format!("blocks of {block}"));
+    let verb = direction_word(data.direction);
+    let access = if data.access == 1 { String::new() } else { format!(", accesses of {} blocks", data.access) };
+    Table {
+        caption: format!(
+            "{verb} {block}{access} before, across and after boundaries: mean over places of the shortest time"
+        ),
+        columns: heads(&["align", "pre", "on", "post", "diff"]),
+        rows: rows.collect(),
+    }
+}
+
+fn boundaries(data: &BoundariesData) -> Table {
+    let rows = data.candidates.iter().filter_map(|found| {
+        let view = contrast::candidate(found.size, &found.places)?;
+        let (low, high) = view.interval.unzip();
+        Some(vec![
+            Cell::Size(view.size),
+            Cell::Contrast(view.centre),
+            or_absent(Cell::Contrast)(low),
+            or_absent(Cell::Contrast)(high),
+            Cell::Count(view.places.len() as u64),
+        ])
+    });
+    Table {
+        caption: format!("reads of {} across multiples of each size that are no multiples of a larger one", data.block),
+        columns: heads(&["candidate", "contrast", "95 % low", "95 % high", "places"]),
+        rows: rows.collect(),
+    }
+}
+
+fn open_units(data: &OpenUnitsData) -> Table {
+    let rows = data.rows.iter().map(|row| {
+        let rate = rate::of_rounds(row.block, data.count.unwrap_or(1), &row.rate);
+        let (slowest, fastest) = rate.and_then(|rate| rate.range).unzip();
+        vec![
+            Cell::Size(row.block),
+            or_absent(Cell::Rate)(rate.map(|rate| rate.mean)),
+            or_absent(Cell::Rate)(slowest),
+            or_absent(Cell::Rate)(fastest),
+        ]
+    });
+    let count = data.count.map_or("several units".to_owned(), |count| format!("{count} units"));
+    let unit = data.unit.map_or(String::new(), |unit| format!(" of {unit}"));
+    Table {
+        caption: format!("{count}{unit} written in turn, each {}", order_word(data.order)),
+        columns: heads(&["block", "rate", "slowest round", "fastest round"]),
+        rows: rows.collect(),
+    }
+}
+
+fn fat(data: &FatData) -> Table {
+    let units = data.rows.iter().map(|row| row.units.len()).max().unwrap_or(0);
+    let rows = data.rows.iter().map(|row| {
+        let rate = |at: usize| row.units.get(at).and_then(|unit| rate::of_evidence(row.block, unit));
+        std::iter::once(Cell::Size(row.block)).chain((0..units).map(rate).map(or_absent(Cell::Rate))).collect()
+    });
+    let order = data.order.map_or(String::new(), |order| format!(", each {}", order_word(order)));
+    let mut columns = vec!["block".to_owned()];
+    columns.extend((0..units).map(|unit| format!("unit {unit}")));
+    Table { caption: format!("writes to each of the first units{order}"), columns, rows: rows.collect() }
+}
+
+fn fast_area(data: &FastAreaData) -> Table {
+    let row = |role: &str, unit: &UnitTimes| {
+        let summary = time::summary(&unit.times);
+        vec![
+            Cell::Size(unit.at),
+            Cell::Text(role.to_owned()),
+            or_absent(Cell::Rate)(summary.and_then(|summary| ByteRate::of(data.block, summary.mean))),
+            or_absent(Cell::Time)(summary.map(|summary| summary.median)),
+            or_absent(Cell::Time)(summary.map(|summary| summary.max)),
+        ]
+    };
+    let suspects = data.suspects.iter().map(|unit| row("suspect", unit));
+    let controls = data.controls.iter().map(|unit| row("control", unit));
+    Table {
+        caption: format!("{} {} in units of {}", work(data.direction, data.order), data.block, data.unit),
+        columns: heads(&["unit at", "role", "rate", "median", "longest"]),
+        rows: suspects.chain(controls).collect(),
+    }
+}
+
+fn scatter(data: &ScatterData) -> Table {
+    let length = data.length.map_or(String::new(), |length| format!(" of {length}"));
+    Table {
+        caption: format!("reads{length} at each position"),
+        columns: heads(&["position", "shortest"]),
+        rows: data.places.iter().map(|place| vec![Cell::Size(place.at), shortest(&place.times)]).collect(),
+    }
+}
+
+fn interval(data: &IntervalData) -> Table {
+    let rows = data.rows.iter().map(|row| {
+        let [min, avg, max] = match &row.evidence {
+            IntervalEvidence::Times(times) => {
+                let summary = time::summary(times);
+                let contrast = |time: Nanos| Contrast(time.as_f64());
+                [summary.map(|of| of.min), summary.map(|of| of.mean), summary.map(|of| of.max)]
+                    .map(|time| time.map(contrast))
+            }
+            IntervalEvidence::Printed { min, avg, max } => [min, avg, max].map(|time| time.map(|time| time.value)),
+        };
+        let rate = min.filter(|min| min.get() > 0.0).map(|min| ByteRate(row.size.as_f64() / min.get() * 1e9));
+        let times = [min, avg, max].map(or_absent(Cell::Contrast));
+        std::iter::once(Cell::Size(row.size)).chain(times).chain([or_absent(Cell::Rate)(rate)]).collect()
+    });
+    Table {
+        caption: "reads by size".to_owned(),
+        columns: heads(&["size", "shortest", "mean", "longest", "rate of shortest"]),
+        rows: rows.collect(),
+    }
+}
+
+fn program(data: &ProgramData) -> Table {
+    const COLUMNS: [&str; 8] =
+        ["zeros", "ones", "0x5a", "read", "random zeros", "random ones", "random 0x5a", "random read"];
+    let rows = data.rows.iter().map(|row| {
+        let rate = |at: usize| row.columns.get(at).and_then(|column| rate::of_evidence(row.block, column));
+        std::iter::once(Cell::Size(row.block)).chain((0..COLUMNS.len()).map(rate).map(or_absent(Cell::Rate))).collect()
+    });
+    let region = data.region.map_or("a region".to_owned(), |region| region.to_string());
+    let mut columns = vec!["block".to_owned()];
+    columns.extend(heads(&COLUMNS));
+    Table { caption: format!("writes of three contents and reads over {region}"), columns, rows: rows.collect() }
+}
+
+fn throughput(data: &ThroughputData) -> Table {
+    let row = time::summary(&data.times).map(|summary| {
+        let mut row = summary_row(summary);
+        row.push(or_absent(Cell::Rate)(ByteRate::of(data.block, summary.mean)));
+        row
+    });
+    let mut columns = heads(&SUMMARY);
+    columns.push("rate".to_owned());
+    let place = format!("{} from {}", data.length, data.start);
+    Table {
+        caption: format!("{} of {} over {place}", work(data.direction, data.order), data.block),
+        columns,
+        rows: row.into_iter().collect(),
+    }
+}
+
+const SUMMARY: [&str; 6] = ["requests", "shortest", "median", "mean", "p99", "longest"];
+
+fn summary_row(summary: time::Summary) -> Vec<Cell> {
+    vec![
+        Cell::Count(summary.requests as u64),
+        Cell::Time(summary.min),
+        Cell::Time(summary.median),
+        Cell::Time(summary.mean),
+        or_absent(Cell::Time)(summary.p99),
+        Cell::Time(summary.max),
+    ]
+}
+
+fn heads(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+fn or_absent<T>(cell: fn(T) -> Cell) -> impl Fn(Option<T>) -> Cell {
+    move |figure| figure.map_or(Cell::Absent, cell)
+}
+
+fn shortest(times: &[Nanos]) -> Cell {
+    or_absent(Cell::Time)(times.iter().min().copied())
+}
+
+fn straddle_pre(place: &Straddle) -> &[Nanos] {
+    &place.pre
+}
+
+fn straddle_on(place: &Straddle) -> &[Nanos] {
+    &place.on
+}
+
+fn straddle_post(place: &Straddle) -> &[Nanos] {
+    &place.post
+}
+
+/// flashbench's figure: the shortest time at each place, and the mean of these over the places.
+fn mean_of_minima(places: &[Straddle], of: fn(&Straddle) -> &[Nanos]) -> Option<f64> {
+    let minima: Vec<f64> = places.iter().filter_map(|place| of(place).iter().min()).map(|time| time.as_f64()).collect();
+    (!minima.is_empty()).then(|| minima.iter().sum::<f64>() / minima.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashscope_model::observation::AlignRow;
+
+    #[test]
+    fn align_prints_the_mean_over_places_of_minima() {
+        let place = |on: u64| Straddle {
+            at: Bytes::ZERO,
+            pre: vec![Nanos(100), Nanos(90)],
+            on: vec![Nanos(on), Nanos(on + 50)],
+            post: vec![Nanos(110)],
+        };
+        let data = AlignData {
+            direction: Direction::Read,
+            block: Some(Bytes::kib(1)),
+            access: 1,
+            rows: vec![AlignRow {
+                align: Bytes::kib(2),
+                evidence: AlignEvidence::Places(vec![place(200), place(300)]),
+            }],
+        };
+        let table = &tables(&Data::Align(data))[0];
+        let expect = [90.0, 250.0, 110.0, 150.0].map(|ns| Cell::Contrast(Contrast(ns)));
+        assert_eq!(table.rows[0][1..], expect);
+    }
+
+    #[test]
+    fn nothing_measured_makes_no_table() {
+        assert_eq!(tables(&Data::Scatter(ScatterData { length: None, places: Vec::new() })), []);
+        assert_eq!(tables(&Data::Floor(FloorData { block: Bytes(512), at: Bytes::ZERO, times: Vec::new() })), []);
+    }
+}
