@@ -1,0 +1,120 @@
+//! The seam between a simulated device and its mapping (flash translation layer).
+//!
+//! [`SimTarget`](crate::SimTarget) owns the clock, the content, the noise and the queue; a mapping owns everything
+//! from the link inwards: it is asked "this work reaches you at this time: when is it done?" and keeps
+//! its own timelines (one for a card's controller, one per die for a drive). A mapping never sees the
+//! host's clock, never reads the truth and draws chance only from the generator it was made with.
+//!
+//! A new mapping implements [`Ftl`], gets a variant in [`Device`] and one in
+//! [`Mapping`](crate::model::Mapping) (`[mapping] kind = "…"`).
+
+use crate::au_log::AuLog;
+use crate::model::{Mapping, Model};
+use flashscope_device::Wear;
+use flashscope_units::{Bytes, Instant};
+
+/// A range of the device in whole logical blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub(crate) start: Bytes,
+    pub(crate) length: Bytes,
+}
+
+impl Extent {
+    pub(crate) fn new(start: Bytes, length: Bytes) -> Extent {
+        Extent { start, length }
+    }
+
+    /// First byte behind the range.
+    pub(crate) fn end(self) -> Bytes {
+        self.start + self.length
+    }
+}
+
+/// One piece of work: at most the link's `max_request` long, never empty, always inside the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    Read(Extent),
+    Write { extent: Extent, durable: bool },
+    Flush,
+    Discard(Extent),
+}
+
+/// How much of a range the mapping finds data for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    All,
+    None,
+    Part,
+}
+
+/// A mapping with its flash and its link, on virtual time.
+pub(crate) trait Ftl {
+    /// Takes `work` at `now` (never earlier than the `now` of the call before) and says when it is done, link time
+    /// included; never earlier than `now`. Work that is still under way inside (other requests of the
+    /// queue, a collection) delays it as far as it needs the same parts.
+    fn serve(&mut self, now: Instant, work: Work) -> Instant;
+
+    /// Nothing is outstanding from `from` to `until`: background work may use the time. The next `serve` comes at
+    /// `until` at the earliest.
+    fn idle(&mut self, from: Instant, until: Instant);
+
+    /// Whether the mapping finds data in the range; a blank range reads as the erased byte.
+    fn presence(&self, extent: Extent) -> Presence;
+
+    /// Erases and bytes programmed since it was made.
+    fn wear(&self) -> Wear;
+
+    /// The invariants of docs "What a model is": says which one is broken. Called after every step in
+    /// debug and test builds, so it should cost no more than the step's own reach where it can.
+    fn check(&self) -> Result<(), String>;
+}
+
+/// The mappings that there are. An enum and not a box: one match per request, no allocation.
+#[derive(Debug, Clone)]
+pub(crate) enum Device {
+    AuLog(AuLog),
+}
+
+impl Device {
+    /// A device in the model's start state; `seed` feeds every chance in it.
+    pub(crate) fn new(model: &Model, seed: u64) -> Device {
+        match &model.mapping {
+            Mapping::AuLog(params) => Device::AuLog(AuLog::new(params, model, seed)),
+        }
+    }
+
+    fn inner(&self) -> &dyn Ftl {
+        match self {
+            Device::AuLog(device) => device,
+        }
+    }
+
+    fn inner_mut(&mut self) -> &mut dyn Ftl {
+        match self {
+            Device::AuLog(device) => device,
+        }
+    }
+}
+
+impl Ftl for Device {
+    fn serve(&mut self, now: Instant, work: Work) -> Instant {
+        self.inner_mut().serve(now, work)
+    }
+
+    fn idle(&mut self, from: Instant, until: Instant) {
+        self.inner_mut().idle(from, until);
+    }
+
+    fn presence(&self, extent: Extent) -> Presence {
+        self.inner().presence(extent)
+    }
+
+    fn wear(&self) -> Wear {
+        self.inner().wear()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.inner().check()
+    }
+}

@@ -1,0 +1,140 @@
+//! What a model file says: the device as the host sees it, the link, the mapping with its flash, the state it starts
+//! in and the noise around it. Every parameter is written out in every file: there are no hidden defaults.
+
+use crate::au_log::AuLogParams;
+use crate::text;
+use flashscope_units::{Bytes, Nanos};
+use serde::Deserialize;
+
+/// A whole model.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Model {
+    /// What the model is, in one line.
+    pub(crate) title: String,
+    pub(crate) device: DeviceSection,
+    pub(crate) link: Link,
+    pub(crate) mapping: Mapping,
+    pub(crate) state: StartState,
+    pub(crate) noise: Noise,
+}
+
+/// The device as a host sees it. Its claims are what its registers say, true or not.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DeviceSection {
+    /// Product name as the device gives it.
+    pub(crate) product: String,
+    pub(crate) kind: KindName,
+    #[serde(deserialize_with = "text::bytes")]
+    pub(crate) capacity: Bytes,
+    #[serde(deserialize_with = "text::bytes")]
+    pub(crate) logical_block: Bytes,
+    #[serde(default)]
+    pub(crate) claims: ClaimsSection,
+}
+
+/// What the device's registers say of its inside.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ClaimsSection {
+    #[serde(deserialize_with = "text::optional_bytes")]
+    pub(crate) allocation_unit: Option<Bytes>,
+    #[serde(deserialize_with = "text::optional_bytes")]
+    pub(crate) preferred_erase: Option<Bytes>,
+    #[serde(deserialize_with = "text::optional_bytes")]
+    pub(crate) erase: Option<Bytes>,
+    #[serde(deserialize_with = "text::optional_bytes")]
+    pub(crate) physical_block: Option<Bytes>,
+    pub(crate) speed_class: Option<String>,
+    pub(crate) other: Vec<String>,
+}
+
+/// Class of device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum KindName {
+    SdCard,
+    Emmc,
+    Ufs,
+    Usb,
+    Nvme,
+    Scsi,
+}
+
+/// The way between host and controller.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Link {
+    /// From the host's call to the controller's start, and back: paid once per piece.
+    #[serde(deserialize_with = "text::nanos")]
+    pub(crate) command: Nanos,
+    /// Bytes per second on the wire.
+    pub(crate) bytes_per_s: f64,
+    /// Larger requests are split into pieces of this size.
+    #[serde(deserialize_with = "text::bytes")]
+    pub(crate) max_request: Bytes,
+    /// Requests that the device takes at once; 1 for a card without a queue.
+    pub(crate) queue_depth: u32,
+    /// An explicit flush, when there is nothing to make durable.
+    #[serde(deserialize_with = "text::nanos")]
+    pub(crate) flush: Nanos,
+    /// Added to a write that must be durable when it completes.
+    #[serde(deserialize_with = "text::nanos")]
+    pub(crate) durable_write: Nanos,
+}
+
+impl Link {
+    /// Time on the wire.
+    pub(crate) fn transfer(&self, length: Bytes) -> Nanos {
+        Nanos((length.as_f64() / self.bytes_per_s * 1e9).round() as u64)
+    }
+}
+
+/// How logical addresses find their flash; each kind brings its own parameters.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub(crate) enum Mapping {
+    /// Unit-mapped with a few open logs: SD cards, eMMC, sticks.
+    AuLog(AuLogParams),
+}
+
+/// The state that a device starts in.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StartState {
+    pub(crate) start: Start,
+    /// What an erased place reads as: 0x00 or 0xff.
+    pub(crate) erased_byte: u8,
+}
+
+/// How a device was used before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Start {
+    /// Never written.
+    Blank,
+    /// Written once from start to end.
+    Filled,
+}
+
+/// Noise between device and clock.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Noise {
+    pub(crate) level: NoiseLevel,
+}
+
+/// How noisy the surroundings are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum NoiseLevel {
+    /// Exact times.
+    None,
+    /// A quiet machine on a desk.
+    Bench,
+    /// A machine that does other things as well.
+    Field,
+    /// A busy machine with a coarse clock.
+    Harsh,
+}
