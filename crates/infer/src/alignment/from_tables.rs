@@ -1,0 +1,222 @@
+//! What printed tables answer: estimates in words from a [`Reading`].
+
+use super::AlignmentFindings;
+use super::ladder::{PageKey, UnitKey};
+use super::levels::Levels;
+use super::printed::{self, Reading};
+use super::tables::{self, Table};
+use flashscope_model::finding::{Note, Severity};
+use flashscope_model::{Estimate, Observations};
+use flashscope_units::{Bytes, Contrast};
+
+/// A value is given from this probability on; below, a bound or nothing.
+const ENOUGH: f64 = 0.85;
+
+/// A step is given as a lower bound from this probability on.
+const ENOUGH_FOR_BOUND: f64 = 0.9;
+
+/// Means over seven places leave room for what the hypotheses do not hold, so no more than this is claimed.
+const MOST_UNIT: f64 = 0.985;
+
+/// As [`MOST_UNIT`], for a page: many rows lie on either side of its step.
+const MOST_PAGE: f64 = 0.995;
+
+/// The experiment's name.
+const METHOD: &[&str] = &["align"];
+
+/// Reads all tables; without one, every answer says so.
+pub(super) fn estimate(tables: &[Table], has_writes: bool, observations: &Observations) -> AlignmentFindings {
+    let (Some(reading), Some(finest)) = (printed::read(tables, observations.capacity), tables.first()) else {
+        return nothing(has_writes);
+    };
+    let page = page(&reading, finest);
+    AlignmentFindings {
+        allocation_unit: unit(&reading, tables),
+        page_inner: inner(&reading, &page),
+        page,
+        notes: notes(&reading),
+    }
+}
+
+fn nothing(has_writes: bool) -> AlignmentFindings {
+    let reason = if has_writes {
+        "only write-align tables: their times mix writes with collections and small-write buffers, so a step in them need \
+         not be a boundary"
+    } else {
+        "no reads around boundaries were observed (align or boundaries)"
+    };
+    AlignmentFindings {
+        allocation_unit: Estimate::unknown(reason),
+        page: Estimate::unknown(reason),
+        page_inner: Estimate::unknown(reason),
+        notes: Vec::new(),
+    }
+}
+
+fn unit(reading: &Reading, tables: &[Table]) -> Estimate<Bytes> {
+    let Some(longest) = tables::longest(tables) else {
+        return Estimate::unknown("no align table");
+    };
+    let Some((best, probability)) = reading.units.iter().find_map(|(key, probability)| match key {
+        UnitKey::Size(size) => Some((*size, *probability)),
+        UnitKey::Unseen => None,
+    }) else {
+        let largest = longest.rows.last().map_or(Bytes::ZERO, |row| row.align);
+        return Estimate::unknown(format!("the largest alignment in the table is {largest}: too small to see a unit"));
+    };
+    let onset = printed::onset(best);
+    let start = reading.onset_probability(onset);
+    let evidence = unit_evidence(reading.levels.as_ref(), onset, tables);
+    let others = |from: Bytes| -> Vec<(Bytes, f64)> {
+        let sizes = reading.units.iter().filter_map(|(key, probability)| match key {
+            UnitKey::Size(size) if *size >= from => Some((*size, *probability)),
+            _ => None,
+        });
+        sizes.filter(|(_, probability)| *probability >= 0.001).take(5).collect()
+    };
+    if probability >= ENOUGH {
+        let rest = others(Bytes::ZERO).into_iter().skip(1).collect();
+        return Estimate::known(best, probability.min(MOST_UNIT), evidence, METHOD).with_alternatives(rest);
+    }
+    if start >= ENOUGH_FOR_BOUND {
+        let evidence =
+            format!("{evidence}; a table of powers of two cannot tell {onset} from a multiple such as {}", onset * 3);
+        return Estimate::at_least(onset, start.min(MOST_UNIT), evidence, METHOD).with_alternatives(others(onset));
+    }
+    Estimate::unknown(why_no_unit(reading, longest, best))
+}
+
+fn why_no_unit(reading: &Reading, table: &Table, best: Bytes) -> String {
+    let from = match reading.pages.first() {
+        Some((PageKey::Size(size), _)) => *size,
+        _ => table.rows.first().map_or(Bytes::ZERO, |row| row.align),
+    };
+    let span: Vec<f64> = table.rows.iter().filter(|row| row.align >= from).map(|row| row.share).collect();
+    let (low, high) = (span.iter().copied().fold(f64::MAX, f64::min), span.iter().copied().fold(f64::MIN, f64::max));
+    let largest = table.rows.last().map_or(Bytes::ZERO, |row| row.align);
+    let spread = format!("straddling costs {} to {} from {from} to {largest}", table.nanos(low), table.nanos(high));
+    let flat = matches!(reading.units.first(), Some((UnitKey::Unseen, _)));
+    if flat {
+        format!("no step that stands out above the page: {spread}")
+    } else {
+        format!("no sharp step: {spread}, and {best} fits little better than its neighbours")
+    }
+}
+
+fn unit_evidence(levels: Option<&Levels>, onset: Bytes, tables: &[Table]) -> String {
+    let Some((levels, (low, high, middle))) = levels.and_then(|levels| levels.top.map(|top| (levels, top))) else {
+        return format!("a step at {onset}");
+    };
+    let mut text = format!("straddling costs {middle} at multiples of {onset} ({low} to {high})");
+    if let Some((align, level)) = levels.middle {
+        text.push_str(&format!(", {level} at odd {align} ones"));
+    } else if let Some((align, level)) = levels.below {
+        text.push_str(&format!(", {level} at odd {align} ones"));
+    }
+    if let (Some(plateau), Some(_)) = (levels.plateau, levels.middle) {
+        text.push_str(&format!(", {plateau} below"));
+    }
+    text.push_str(&format!(" ({})", runs(tables)));
+    text
+}
+
+fn runs(tables: &[Table]) -> String {
+    let count: usize = tables.iter().map(|table| table.runs).sum();
+    let sizes = tables.len();
+    let plural = |n: usize| if n == 1 { "" } else { "s" };
+    if sizes == 1 {
+        format!("{count} table{}", plural(count))
+    } else {
+        format!("{count} table{}, {sizes} block sizes", plural(count))
+    }
+}
+
+fn page(reading: &Reading, finest: &Table) -> Estimate<Bytes> {
+    let smallest = finest.rows.first().map_or(Bytes::ZERO, |row| row.align);
+    if reading.pages.len() < 4 {
+        return Estimate::unknown(format!(
+            "the smallest alignment in the table is {smallest}: too large to see a page"
+        ));
+    }
+    let sizes: Vec<(Bytes, f64)> = reading
+        .pages
+        .iter()
+        .filter_map(|(key, probability)| match key {
+            PageKey::Size(size) => Some((*size, *probability)),
+            PageKey::Unseen => None,
+        })
+        .collect();
+    let Some((best, probability)) = sizes.first().copied() else { return Estimate::unknown("no align table") };
+    let levels = reading.levels.as_ref();
+    let plateau = levels.and_then(|levels| levels.plateau);
+    let rest: Vec<(Bytes, f64)> = sizes.iter().skip(1).filter(|(_, share)| *share >= 0.001).take(3).copied().collect();
+    match (levels.and_then(|levels| levels.base), plateau) {
+        (Some((base, below)), Some(level)) if probability >= ENOUGH => {
+            let evidence = format!("first rise between {below} ({}) and {best} ({})", signed(base), signed(level));
+            Estimate::known(best, probability.min(MOST_PAGE), evidence, METHOD).with_alternatives(rest)
+        }
+        (None, Some(level)) if probability >= ENOUGH && best == smallest => Estimate {
+            value: None,
+            at_least: None,
+            at_most: Some(best),
+            ..Estimate::known(
+                best,
+                probability.min(MOST_PAGE),
+                format!("{level} already at the smallest alignment, {best}"),
+                METHOD,
+            )
+        },
+        _ => Estimate::unknown(why_no_page(reading, finest)),
+    }
+}
+
+fn why_no_page(reading: &Reading, table: &Table) -> String {
+    let end = reading.levels.as_ref().and_then(|levels| levels.unit_rows).map_or(Bytes::mib(1), |(start, _)| start);
+    let span: Vec<f64> = table.rows.iter().filter(|row| row.align < end).map(|row| row.share).collect();
+    let (low, high) = (span.iter().copied().fold(f64::MAX, f64::min), span.iter().copied().fold(f64::MIN, f64::max));
+    let first = table.rows.first().map_or(Bytes::ZERO, |row| row.align);
+    format!(
+        "no rise stands out at small alignments: straddling costs {} to {} from {first} to below {end}",
+        table.nanos(low),
+        table.nanos(high)
+    )
+}
+
+fn inner(reading: &Reading, page: &Estimate<Bytes>) -> Estimate<Bytes> {
+    let (Some(size), Some(confidence)) = (page.value, page.confidence) else {
+        return Estimate::unknown("the page itself is not known");
+    };
+    let Some((smallest, low, high)) = reading.levels.as_ref().and_then(|levels| levels.inner) else {
+        return Estimate::unknown(format!("no level shows inside the {size} page"));
+    };
+    let levels = if low == high { signed(high) } else { format!("{} to {}", signed(low), signed(high)) };
+    let evidence = format!("{levels} from {smallest} on, before the full rise at {size}");
+    Estimate::known(smallest, 0.95 * confidence, evidence, METHOD)
+}
+
+fn signed(contrast: Contrast) -> String {
+    if contrast.get() < 0.0 { contrast.to_string() } else { format!("+{contrast}") }
+}
+
+fn notes(reading: &Reading) -> Vec<Note> {
+    let Some((UnitKey::Size(best), _)) = reading.units.first() else { return Vec::new() };
+    let onset = printed::onset(*best);
+    let diluted: f64 = reading
+        .units
+        .iter()
+        .filter(|(key, _)| matches!(key, UnitKey::Size(size) if printed::onset(*size) == onset && *size != onset))
+        .map(|(_, probability)| probability)
+        .sum();
+    if diluted < 0.03 || reading.onset_probability(onset) < ENOUGH_FOR_BOUND {
+        return Vec::new();
+    }
+    vec![Note {
+        severity: Severity::Info,
+        text: format!(
+            "the align tables read only odd multiples of powers of two, of which two in seven are multiples of {}: the \
+             step at {onset} may be a diluted one",
+            onset * 3
+        ),
+        hint: Some("measure with 'probe boundaries', which tests multiples of three separately".to_owned()),
+    }]
+}

@@ -1,0 +1,3 @@
+//! Tests of the inference of alignment.
+
+mod fixture;
