@@ -1,8 +1,8 @@
 //! flashbench's `-a`: accesses that end at, straddle and start at boundaries, one alignment after the other.
 //!
-//! The positions of alignment `a` are `offset + a + i·largest` for `i` below `places`: odd multiples of `a`, as long as
-//! they do not wrap around at the end of the device, which flashbench's do and ours do too. Unlike flashbench
-//! we leave out a position whose accesses would cross the end (flashbench reads half a block at either end and calls
+//! The positions of alignment `a` are `offset + a + i·largest` for `i` below `places`: odd multiples of `a` in all rows
+//! but that of the largest. Positions beyond the end of the device wrap around to its start, as flashbench's do (and
+//! are then multiples of `a` only if the capacity is one). Unlike flashbench we leave out a position whose accesses would cross the end (flashbench reads half a block at either end and calls
 //! that straddling). Order: tries, within them the three roles, within them the positions.
 
 use crate::checks;

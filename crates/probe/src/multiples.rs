@@ -98,8 +98,8 @@ mod tests {
 
     fn naive(size: u64, excluded: &[u64], range: RangeInclusive<u64>) -> Vec<u64> {
         range
-            .filter(|&at| at > 0 && at % size == 0)
-            .filter(|at| excluded.iter().all(|other| size % other == 0 || at % other != 0))
+            .filter(|&at| at > 0 && at.is_multiple_of(size))
+            .filter(|at| excluded.iter().all(|&other| size.is_multiple_of(other) || !at.is_multiple_of(other)))
             .collect()
     }
 

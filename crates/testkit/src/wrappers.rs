@@ -236,6 +236,7 @@ mod tests {
     use super::*;
     use crate::ScriptedTarget;
     use flashscope_device::ExecuteExt;
+    use flashscope_units::Nanos;
 
     fn steady() -> ScriptedTarget {
         ScriptedTarget::steady(Bytes::mib(1), Nanos(10))

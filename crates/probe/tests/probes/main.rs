@@ -1,0 +1,7 @@
+//! The experiments on targets without an inside: what is asked of the device, in which order, and what comes back.
+
+mod classic;
+mod common;
+mod endings;
+mod modern;
+mod plans;
