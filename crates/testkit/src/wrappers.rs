@@ -15,8 +15,8 @@ pub struct Failing<T> {
 
 impl<T: Target> Failing<T> {
     /// Fails requests that touch any of `ranges` (in bytes) for `reason`.
-    pub fn new(inner: T, ranges: Vec<Range<u64>>, reason: &str) -> Failing<T> {
-        Failing { inner, ranges, reason: reason.into(), failing: Vec::new() }
+    pub fn new(inner: T, ranges: impl IntoIterator<Item = Range<u64>>, reason: &str) -> Failing<T> {
+        Failing { inner, ranges: ranges.into_iter().collect(), reason: reason.into(), failing: Vec::new() }
     }
 
     /// The wrapped target.
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn failing_fails_what_it_touches() {
-        let mut target = Failing::new(steady(), vec![1000..1024], "EIO: input/output error");
+        let mut target = Failing::new(steady(), Some(1000..1024), "EIO: input/output error");
         let mut done = |at| target.execute(Request::read(9, Bytes(at), Bytes(512))).unwrap().outcome.is_done();
         assert_eq!([done(0), done(512), done(1024), done(512)], [true, false, true, false]);
     }
