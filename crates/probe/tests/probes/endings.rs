@@ -4,7 +4,8 @@ use crate::common::{one_of_each, run_reported};
 use flashscope_device::{DeviceError, Target, WriteGrant};
 use flashscope_model::Run;
 use flashscope_model::observation::{AlignEvidence, Data, IntervalEvidence, RateEvidence, Straddle};
-use flashscope_model::plan::{Experiment, Floor};
+use flashscope_model::plan::{Experiment, Floor, Purpose, Throughput};
+use flashscope_model::{Direction, Order};
 use flashscope_probe::{
     Context, EndedEarly, HOPELESS_FAILURES, KEPT_FAILURES, Observer, ProbeError, Progress, cost, run,
 };
@@ -179,4 +180,22 @@ fn all_failures_are_counted_and_a_hopeless_run_ends() {
     assert_eq!(result.failures[KEPT_FAILURES - 2].reason, "EIO");
     assert_eq!(result.failures[KEPT_FAILURES - 1].reason, "EIO (and 100 more requests failed)");
     assert!(!result.complete && samples(&result) == 0 && result.spent.read == Bytes::ZERO);
+}
+
+#[test]
+fn a_device_that_fails_every_other_time_is_not_given_up() {
+    let block = Bytes::kib(4);
+    let experiment = Experiment::Throughput(Throughput {
+        direction: Direction::Read,
+        order: Order::InOrder,
+        block,
+        start: Bytes::ZERO,
+        length: block * 2,
+        requests: 1000,
+        purpose: Purpose::Performance,
+    });
+    let mut target = Failing::new(slow(), Some(0..4096), "EIO");
+    let (result, report) = run_reported(&experiment, &mut target, 1, Bytes::ZERO);
+    assert!(result.unwrap().complete);
+    assert_eq!(report.failed, 500);
 }

@@ -4,7 +4,7 @@ use crate::common::{one_of_each, recording, run_reported};
 use flashscope_device::Op;
 use flashscope_device::Target;
 use flashscope_model::plan::{
-    Align, Boundaries, Experiment, FastArea, Fat, Interval, OpenAu, OpenUnits, Program, Span,
+    Align, Boundaries, Experiment, FastArea, Fat, Interval, OpenAu, OpenUnits, Program, Scatter, Span,
 };
 use flashscope_model::{Direction, Order};
 use flashscope_probe::{Cost, ProbeError, classic, cost, validate};
@@ -154,4 +154,24 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
         Experiment::Boundaries(Boundaries { block: Bytes(512), ..boundaries }),
         "the block (512 B) is not a multiple of 1 KiB",
     );
+}
+
+/// Exactly at the end of the device is inside, one block more is not.
+#[test]
+fn the_last_block_of_the_device_may_be_used() {
+    let check = |experiment: Experiment, fits: u64| {
+        for (capacity, expect) in [(fits, true), (fits - 512, false)] {
+            let target = ScriptedTarget::steady(Bytes(capacity), Nanos(1));
+            assert_eq!(validate(&experiment, target.facts()).is_ok(), expect, "{experiment:?} on {capacity}");
+        }
+    };
+    let kib = 1024;
+    let scatter = Scatter { order: 4, span: 3, ..classic::scatter(Bytes::kib(8)) };
+    check(Experiment::Scatter(scatter), (16 + 2) * 8 * kib);
+    let fat = Fat { count: 3, erase: Bytes::kib(64), offset: Bytes::kib(8), ..classic::fat(Order::InOrder) };
+    check(Experiment::Fat(fat), (3 * 64 + 8) * kib);
+    let open_au = OpenAu { erase: Bytes::kib(64), ..classic::open_au(3, Order::InOrder) };
+    check(Experiment::OpenAu(open_au), (16 * 1024 + 24 * 64 + 64) * kib);
+    check(Experiment::Interval(Interval { order: 3, places: 2, offset: Bytes::ZERO }), 20 * kib);
+    check(Experiment::Program(classic::program()), 20 << 20);
 }
