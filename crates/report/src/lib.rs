@@ -1,1 +1,13 @@
-//! A record made readable: terminal text and one self-contained HTML page.
+//! A record made readable: terminal text, Markdown and CSV.
+//!
+//! Everything here only arranges: what is concluded stands in the record, what is drawn is worked out in the
+//! `view` crate. Nothing is computed, read or printed here; every function gives a text.
+
+mod csv;
+mod markdown;
+mod table;
+mod terminal;
+
+pub use csv::csv;
+pub use markdown::markdown;
+pub use terminal::{Style, probe_table, terminal};

@@ -4,15 +4,16 @@
 //! the rate of a round, the bins of a histogram, where an axis has its ticks) is worked out here, as plain
 //! data with units. Nothing here draws conclusions: those are in the record's findings.
 //!
-//! Where to start: [`view`] for plots, [`tables`] for the figures of one experiment.
+//! Where to start: [`view`] for plots, [`tables`] for the figures of one experiment, [`answer`] for findings in words.
 
+pub mod answer;
 pub mod axis;
 pub mod contrast;
 pub mod rate;
 pub mod table;
 pub mod time;
 
-pub use table::{Cell, Table, performance, tables};
+pub use table::{Cell, Room, Table, performance, tables};
 
 use flashscope_model::{Data, RunRecord};
 

@@ -10,6 +10,7 @@ use flashscope_model::observation::{
 };
 use flashscope_model::{Data, Direction, Order};
 use flashscope_units::{ByteRate, Bytes, Contrast, Iops, Nanos};
+use std::fmt;
 
 /// A table of figures with their units.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +44,28 @@ pub enum Cell {
     Text(String),
 }
 
+impl Cell {
+    /// Whether it holds words, which are read from the left.
+    pub fn is_text(&self) -> bool {
+        matches!(self, Cell::Text(_))
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cell::Absent => f.pad("–"),
+            Cell::Size(size) => size.fmt(f),
+            Cell::Time(time) => time.fmt(f),
+            Cell::Contrast(contrast) => contrast.fmt(f),
+            Cell::Rate(rate) => rate.fmt(f),
+            Cell::Iops(iops) => f.pad(iops.to_string().trim_end_matches("IOPS").trim_end()),
+            Cell::Count(count) => count.fmt(f),
+            Cell::Text(text) => f.pad(text),
+        }
+    }
+}
+
 /// The tables of one experiment: one, or none where nothing was measured.
 pub fn tables(data: &Data) -> Vec<Table> {
     let table = match data {
@@ -61,37 +84,51 @@ pub fn tables(data: &Data) -> Vec<Table> {
     if table.rows.is_empty() { Vec::new() } else { vec![table] }
 }
 
+/// How much room there is for a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Room {
+    /// Less than 80 columns.
+    Narrow,
+    /// 80 columns.
+    Medium,
+    /// As much as it takes.
+    Wide,
+}
+
 /// The performance table of a run.
-pub fn performance(cells: &[PerformanceCell]) -> Table {
+pub fn performance(cells: &[PerformanceCell], room: Room) -> Table {
+    let queued = cells.iter().any(|cell| cell.queue_depth != 1);
+    let shown = [
+        ("work", true),
+        ("block", true),
+        ("queue", queued),
+        ("rate", true),
+        ("requests/s", room >= Room::Wide),
+        ("median", true),
+        ("95 % interval", room >= Room::Medium),
+        ("p99", room >= Room::Medium),
+        ("longest", true),
+        ("requests", room >= Room::Wide),
+    ];
     let row = |cell: &PerformanceCell| {
-        let interval = format!("{} … {}", cell.service_time.low, cell.service_time.high);
-        vec![
+        let figures = [
             Cell::Text(work(cell.direction, cell.order)),
             Cell::Size(cell.block),
             Cell::Count(u64::from(cell.queue_depth)),
             Cell::Rate(cell.mean_rate),
             Cell::Iops(cell.iops),
             Cell::Time(cell.service_time.value),
-            Cell::Text(interval),
+            Cell::Text(between(&cell.service_time.low.to_string(), &cell.service_time.high.to_string())),
             cell.service_time_p99.map_or(Cell::Absent, Cell::Time),
             Cell::Time(cell.service_time_max),
             Cell::Count(u64::from(cell.requests)),
-        ]
+        ];
+        figures.into_iter().zip(shown).filter(|(_, (_, shown))| *shown).map(|(figure, _)| figure).collect()
     };
+    let queue = if queued { "" } else { ", one request at a time" };
     Table {
-        caption: "direct I/O; rate over the whole run, stalls included".to_owned(),
-        columns: heads(&[
-            "work",
-            "block",
-            "queue",
-            "rate",
-            "requests/s",
-            "median",
-            "95 % interval",
-            "p99",
-            "longest",
-            "requests",
-        ]),
+        caption: format!("direct I/O{queue}; rate over all the time, stalls included; service times"),
+        columns: shown.iter().filter(|(_, shown)| *shown).map(|(name, _)| (*name).to_owned()).collect(),
         rows: cells.iter().map(row).collect(),
     }
 }
@@ -199,7 +236,11 @@ fn open_units(data: &OpenUnitsData) -> Table {
             or_absent(Cell::Rate)(fastest),
         ]
     });
-    let count = data.count.map_or("several units".to_owned(), |count| format!("{count} units"));
+    let count = match data.count {
+        None => "several units".to_owned(),
+        Some(1) => "one unit".to_owned(),
+        Some(count) => format!("{count} units"),
+    };
     let unit = data.unit.map_or(String::new(), |unit| format!(" of {unit}"));
     Table {
         caption: format!("{count}{unit} written in turn, each {}", order_word(data.order)),
@@ -311,6 +352,14 @@ fn summary_row(summary: time::Summary) -> Vec<Cell> {
         or_absent(Cell::Time)(summary.p99),
         Cell::Time(summary.max),
     ]
+}
+
+/// `26.2 … 27.5 ms` where both ends have the same unit.
+fn between(low: &str, high: &str) -> String {
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((bare, unit)), Some((_, same))) if unit == same => format!("{bare} … {high}"),
+        _ => format!("{low} … {high}"),
+    }
 }
 
 fn heads(names: &[&str]) -> Vec<String> {

@@ -1,0 +1,118 @@
+//! Findings and performance as CSV, one figure per line, under the names of the record.
+
+use flashscope_model::finding::{FastArea, Penalty, PerformanceCell};
+use flashscope_model::{Estimate, Order, RunRecord};
+use flashscope_view::table::direction_word;
+
+/// The figures of a run: `section,item,figure,value`, numbers in the unit of the figure's name, absent figures empty.
+pub fn csv(run: &RunRecord) -> String {
+    let mut sheet = Sheet { text: "section,item,figure,value\n".to_owned() };
+    sheet.row("run", "tool", "version", &run.tool_version);
+    sheet.row("run", "target", "name", &run.target);
+    if let Some(device) = &run.device {
+        sheet.row("run", "device", "name", &device.name);
+        sheet.row("run", "device", "capacity_bytes", &device.capacity.get().to_string());
+    }
+    let geometry = &run.findings.geometry;
+    let bytes = |size: &flashscope_units::Bytes| vec![size.get().to_string()];
+    let count = |count: &u32| vec![count.to_string()];
+    sheet.estimate("allocation_unit", &geometry.allocation_unit, &["bytes"], bytes);
+    sheet.estimate("page", &geometry.page, &["bytes"], bytes);
+    sheet.estimate("page_inner", &geometry.page_inner, &["bytes"], bytes);
+    sheet.estimate("open_units_linear", &geometry.open_units_linear, &["count"], count);
+    sheet.estimate("open_units_random", &geometry.open_units_random, &["count"], count);
+    sheet.estimate("random_order_penalty", &geometry.random_order_penalty, &PENALTY, penalty);
+    sheet.estimate("small_write_path", &geometry.small_write_path, &["up_to_bytes"], bytes);
+    sheet.estimate("fast_area", &geometry.fast_area, &AREA, area);
+    sheet.estimate("never_written", &geometry.never_written, &["ratio"], |ratio| vec![ratio.to_string()]);
+    for cell in &run.findings.performance {
+        sheet.performance(cell);
+    }
+    sheet.row("cost", "run", "read_bytes", &run.cost.read.get().to_string());
+    sheet.row("cost", "run", "written_bytes", &run.cost.written.get().to_string());
+    sheet.row("cost", "run", "time_ns", &run.cost.time.get().to_string());
+    sheet.text
+}
+
+const PENALTY: [&str; 4] = ["ratio", "at_block_bytes", "in_order_bytes_per_s", "random_bytes_per_s"];
+const AREA: [&str; 4] = ["first_bytes", "end_bytes", "kind", "rate_ratio"];
+
+fn penalty(penalty: &Penalty) -> Vec<String> {
+    vec![
+        penalty.ratio.to_string(),
+        penalty.block.get().to_string(),
+        penalty.in_order.get().to_string(),
+        penalty.random.get().to_string(),
+    ]
+}
+
+fn area(area: &FastArea) -> Vec<String> {
+    vec![
+        area.first.get().to_string(),
+        area.end.get().to_string(),
+        format!("{:?}", area.kind).to_lowercase(),
+        area.ratio.to_string(),
+    ]
+}
+
+struct Sheet {
+    text: String,
+}
+
+impl Sheet {
+    fn row(&mut self, section: &str, item: &str, figure: &str, value: &str) {
+        let fields = [section, item, figure, value].map(quoted);
+        self.text.push_str(&fields.join(","));
+        self.text.push('\n');
+    }
+
+    fn estimate<T>(&mut self, item: &str, estimate: &Estimate<T>, names: &[&str], print: impl Fn(&T) -> Vec<String>) {
+        let mut figures = |prefix: &str, value: Option<&T>| {
+            let printed = value.map(&print);
+            for (at, name) in names.iter().enumerate() {
+                let value = printed.as_ref().map_or("", |printed| &printed[at]);
+                self.row("geometry", item, &format!("{prefix}{name}"), value);
+            }
+        };
+        figures("", estimate.value.as_ref());
+        if estimate.at_least.is_some() {
+            figures("at_least_", estimate.at_least.as_ref());
+        }
+        if estimate.at_most.is_some() {
+            figures("at_most_", estimate.at_most.as_ref());
+        }
+        let confidence = estimate.confidence.map(|confidence| confidence.to_string()).unwrap_or_default();
+        self.row("geometry", item, "confidence", &confidence);
+        self.row("geometry", item, "reason_unknown", estimate.reason_unknown.as_deref().unwrap_or_default());
+    }
+
+    fn performance(&mut self, cell: &PerformanceCell) {
+        let order = match cell.order {
+            Order::InOrder => "in_order",
+            Order::Random => "random",
+        };
+        let item = format!("{} {order} {} q{}", direction_word(cell.direction), cell.block.get(), cell.queue_depth);
+        let p99 = cell.service_time_p99.map(|time| time.get().to_string()).unwrap_or_default();
+        for (figure, value) in [
+            ("rate_bytes_per_s_mean", cell.mean_rate.get().to_string()),
+            ("iops_mean", cell.iops.0.to_string()),
+            ("service_time_ns_p50", cell.service_time.value.get().to_string()),
+            ("service_time_ns_p50_low", cell.service_time.low.get().to_string()),
+            ("service_time_ns_p50_high", cell.service_time.high.get().to_string()),
+            ("service_time_ns_p99", p99),
+            ("service_time_ns_max", cell.service_time_max.get().to_string()),
+            ("requests", cell.requests.to_string()),
+        ] {
+            self.row("performance", &item, figure, &value);
+        }
+    }
+}
+
+/// RFC 4180: quoted where a comma, a quote or a line end would mislead.
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}

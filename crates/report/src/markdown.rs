@@ -1,0 +1,102 @@
+//! The report as Markdown, for an issue or a wiki.
+
+use flashscope_model::RunRecord;
+use flashscope_model::finding::Severity;
+use flashscope_view::answer::{self, Answer};
+use flashscope_view::table::{Cell, Room, Table, performance};
+
+/// The whole report of a run as Markdown.
+pub fn markdown(run: &RunRecord) -> String {
+    let mut text = format!("# {}\n\n", escape(&title(run)));
+    let mut facts = Vec::new();
+    facts.extend(run.observations.capacity.map(|capacity| format!("Capacity: {capacity}")));
+    let claims = answer::claims(run);
+    facts.extend((!claims.is_empty()).then(|| format!("Claims: {}", claims.join(", "))));
+    facts.extend(answer::state_word(&run.observations.runs).map(|state| format!("State: {state}")));
+    facts.extend(answer::path(run).map(|path| format!("Path: {path}")));
+    facts.extend(answer::cut_short(&run.ended).map(|why| format!("**Cut short**: {why}")));
+    facts.push(format!("Cost: {}", answer::cost(run)));
+    text.extend(facts.iter().map(|fact| format!("- {}\n", escape(fact))));
+
+    text.push_str("\n## Geometry\n\n");
+    text.push_str(&table(&geometry(&answer::answers(&run.findings.geometry))));
+    if !run.findings.performance.is_empty() {
+        let performance = performance(&run.findings.performance, Room::Wide);
+        text.push_str(&format!("\n## Performance\n\n{}.\n\n{}", performance.caption, table(&performance)));
+    }
+    if !run.findings.advice.is_empty() {
+        text.push_str("\n## What to do with it\n\n");
+        let advice = run.findings.advice.iter();
+        text.extend(advice.map(|item| {
+            format!(
+                "- **{}**: `{}` (because: {})\n",
+                escape(&item.topic),
+                item.text.replace('`', "'"),
+                escape(&item.because)
+            )
+        }));
+    }
+    notes(run, &mut text);
+    text
+}
+
+/// What the report is about, in a few words.
+pub(crate) fn title(run: &RunRecord) -> String {
+    match &run.device {
+        Some(device) if device.simulated => format!("{} {} (simulated)", answer::kind_word(device.kind), device.name),
+        Some(device) => format!("{} {}", answer::kind_word(device.kind), device.name),
+        None => run.target.clone(),
+    }
+}
+
+fn geometry(answers: &[Answer]) -> Table {
+    let row = |answer: &Answer| {
+        let figure = answer.figure.clone().unwrap_or_else(|| "cannot tell".to_owned());
+        let confidence = answer.confidence.map_or(Cell::Absent, |confidence| Cell::Text(answer::percent(confidence)));
+        let others =
+            answer.alternatives.iter().map(|(other, share)| format!(" or {other} ({})", answer::percent(*share)));
+        let why: String = std::iter::once(answer.why.clone()).chain(others).collect::<Vec<_>>().join(";");
+        vec![Cell::Text(answer.name.to_owned()), Cell::Text(figure), confidence, Cell::Text(why)]
+    };
+    Table {
+        caption: String::new(),
+        columns: ["finding", "figure", "confidence", "evidence"].map(str::to_owned).into(),
+        rows: answers.iter().map(row).collect(),
+    }
+}
+
+fn notes(run: &RunRecord, text: &mut String) {
+    let mut notes: Vec<String> =
+        answer::warnings(run).iter().map(|warning| format!("**warning**: {}", escape(warning))).collect();
+    notes.extend(run.findings.notes.iter().map(|note| {
+        let grave = if note.severity == Severity::Warning { "**warning**: " } else { "" };
+        let hint = note.hint.as_ref().map_or(String::new(), |hint| format!(" (hint: {})", escape(hint)));
+        format!("{grave}{}{hint}", escape(&note.text))
+    }));
+    if !notes.is_empty() {
+        text.push_str("\n## Notes\n\n");
+        text.extend(notes.iter().map(|note| format!("- {note}\n")));
+    }
+}
+
+fn table(table: &Table) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let mut text = line(table.columns.iter().map(|head| escape(head)).collect());
+    let is_text = |at: usize| table.rows.iter().any(|row| row[at].is_text());
+    text.push_str(&line(
+        (0..table.columns.len()).map(|at| if is_text(at) { "---" } else { "---:" }.to_owned()).collect(),
+    ));
+    text.extend(table.rows.iter().map(|row| line(row.iter().map(|cell| escape(&cell.to_string())).collect())));
+    text
+}
+
+/// Text of the run that must not become markup.
+fn escape(text: &str) -> String {
+    text.chars()
+        .flat_map(|letter| match letter {
+            '|' | '*' | '_' | '`' | '<' | '[' | '#' => vec!['\\', letter],
+            '\n' | '\r' => vec![' '],
+            _ => vec![letter],
+        })
+        .collect()
+}

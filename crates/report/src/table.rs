@@ -1,0 +1,31 @@
+//! Tables for a terminal.
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, ContentArrangement};
+use flashscope_view::{Cell, Table};
+
+/// More rows than this are cut, and the cut is said.
+const ROWS: usize = 200;
+
+/// A table as lines, each indented by two; columns wrap where `width` is too small for them.
+pub(crate) fn lines(table: &Table, width: usize) -> Vec<String> {
+    let mut drawn = comfy_table::Table::new();
+    drawn.load_style(NOTHING);
+    drawn.set_content_arrangement(ContentArrangement::Dynamic);
+    drawn.set_width(u16::try_from(width).unwrap_or(u16::MAX));
+    drawn.set_header(table.columns.clone());
+    for row in table.rows.iter().take(ROWS) {
+        drawn.add_row(row.iter().map(Cell::to_string).collect::<Vec<String>>());
+    }
+    for (at, column) in drawn.column_iter_mut().enumerate() {
+        column.set_padding((if at == 0 { 2 } else { 1 }, 1));
+        if !table.rows.iter().any(|row| row[at].is_text()) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let mut lines: Vec<String> = drawn.lines().map(|line| line.trim_end().to_owned()).collect();
+    if table.rows.len() > ROWS {
+        lines.push(format!("  … {} more rows; the record holds them all", table.rows.len() - ROWS));
+    }
+    lines
+}

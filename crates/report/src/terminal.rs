@@ -1,0 +1,291 @@
+//! The report on a terminal.
+
+use crate::table;
+use flashscope_model::finding::{Advice, Note, Severity};
+use flashscope_model::{Run, RunRecord};
+use flashscope_view::answer::{self, Answer};
+use flashscope_view::table::{Room, performance, tables};
+
+/// How to print on a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Whether escape codes for colour and weight may be used.
+    pub colour: bool,
+    /// Columns of the terminal.
+    pub width: usize,
+}
+
+/// Columns of the names of findings.
+const NAME: usize = 22;
+/// Columns of their figures.
+const FIGURE: usize = 16;
+/// Columns of their confidences.
+const CONFIDENCE: usize = 8;
+/// What is left for words at the least, however narrow the terminal.
+const WORDS_AT_LEAST: usize = 30;
+/// From this width on, the performance table has all its columns.
+const WIDE: usize = 106;
+/// From this width on, it has its most telling columns.
+const MEDIUM: usize = 80;
+
+/// The whole report of a run.
+pub fn terminal(run: &RunRecord, style: Style) -> String {
+    let mut page = Page { text: String::new(), style };
+    page.header(run);
+    page.geometry(run);
+    page.performance(run);
+    page.advice(&run.findings.advice);
+    page.notes(run);
+    page.line(&format!("{} {}", page.bold("Cost:"), answer::cost(run)));
+    page.text
+}
+
+/// The figures of one experiment as tables.
+pub fn probe_table(run: &Run, style: Style) -> String {
+    let mut page = Page { text: String::new(), style };
+    for table in tables(&run.data) {
+        page.line(&format!("{}  {}", page.bold(run.data.name()), page.dim(&table.caption)));
+        for line in table::lines(&table, style.width) {
+            page.line(&line);
+        }
+    }
+    if page.text.is_empty() {
+        page.line(&format!("{}  nothing was measured", page.bold(run.data.name())));
+    }
+    if !run.complete {
+        page.line(&page.warn("  cut short: not all of it was measured"));
+    }
+    for failure in &run.failures {
+        let what = format!("  failed: {} at {}: {}", failure.length, failure.offset, failure.reason);
+        page.line(&page.warn(&what));
+    }
+    page.text
+}
+
+struct Page {
+    text: String,
+    style: Style,
+}
+
+impl Page {
+    fn header(&mut self, run: &RunRecord) {
+        let mut parts = Vec::new();
+        match &run.device {
+            Some(device) => {
+                let simulated = if device.simulated { " (simulated)" } else { "" };
+                parts.push(self.bold(&format!("{} {}{simulated}", answer::kind_word(device.kind), device.name)));
+                parts.push(device.capacity.to_string());
+            }
+            None => {
+                parts.push(self.bold(&run.target));
+                parts.extend(run.observations.capacity.map(|capacity| capacity.to_string()));
+            }
+        }
+        let claims = answer::claims(run);
+        parts.extend((!claims.is_empty()).then(|| format!("claims: {}", claims.join(", "))));
+        parts.extend(answer::state_word(&run.observations.runs).map(|state| format!("state: {state}")));
+        self.line(&parts.join("   "));
+        if let Some(path) = answer::path(run) {
+            self.wrapped("", &path, Page::dim);
+        }
+        if let Some(why) = answer::cut_short(&run.ended) {
+            self.wrapped("", &format!("cut short: {why}"), Page::warn);
+        }
+    }
+
+    fn geometry(&mut self, run: &RunRecord) {
+        self.heading("Geometry", "");
+        for answer in answer::answers(&run.findings.geometry) {
+            self.answer(&answer);
+        }
+    }
+
+    fn answer(&mut self, answer: &Answer) {
+        let Some(figure) = &answer.figure else {
+            let lead = format!("  {:NAME$} ", answer.name);
+            let why = format!("cannot tell: {}", answer.why);
+            return self.hanging(&lead, lead.chars().count(), &why, Page::dim);
+        };
+        let confidence = answer.confidence.map(answer::percent).unwrap_or_default();
+        let wide = figure.chars().count().max(FIGURE);
+        let indent = 2 + NAME + 1 + wide + 1 + CONFIDENCE + 3;
+        let shade = match answer.confidence {
+            Some(confidence) if confidence >= 0.95 => Page::good,
+            Some(confidence) if confidence >= 0.8 => Page::plain,
+            _ => Page::warn,
+        };
+        let lead = format!(
+            "  {:NAME$} {} {}   ",
+            answer.name,
+            self.bold(&format!("{figure:>wide$}")),
+            shade(self, &format!("{confidence:>CONFIDENCE$}")),
+        );
+        self.hanging(&lead, indent, &answer.why, Page::plain);
+        if !answer.alternatives.is_empty() {
+            let others: Vec<String> = answer
+                .alternatives
+                .iter()
+                .map(|(figure, confidence)| format!("{figure} ({})", answer::percent(*confidence)))
+                .collect();
+            let lead = " ".repeat(indent);
+            self.hanging(&lead, indent, &format!("or {}", others.join(", ")), Page::dim);
+        }
+    }
+
+    fn performance(&mut self, run: &RunRecord) {
+        let cells = &run.findings.performance;
+        if cells.is_empty() {
+            return;
+        }
+        let room = match self.style.width {
+            width if width >= WIDE => Room::Wide,
+            width if width >= MEDIUM => Room::Medium,
+            _ => Room::Narrow,
+        };
+        let table = performance(cells, room);
+        self.heading("Performance", &format!("  ({})", table.caption));
+        for line in table::lines(&table, self.style.width) {
+            self.line(&line);
+        }
+        if let Some(line) = &run.findings.transfer {
+            let transfer = format!("  reads take {} and then {}", line.access, line.rate);
+            self.line(&self.dim(&transfer));
+        }
+    }
+
+    fn advice(&mut self, advice: &[Advice]) {
+        if advice.is_empty() {
+            return;
+        }
+        self.heading("What to do with it", "");
+        for item in advice {
+            let lead = format!("  {:NAME$} ", item.topic);
+            self.hanging(&lead, lead.chars().count(), &item.text, Page::plain);
+            let lead = " ".repeat(2 + NAME + 1);
+            self.hanging(&lead, lead.len(), &format!("because: {}", item.because), Page::dim);
+        }
+    }
+
+    fn notes(&mut self, run: &RunRecord) {
+        let warnings = answer::warnings(run);
+        let notes = &run.findings.notes;
+        if warnings.is_empty() && notes.is_empty() {
+            return;
+        }
+        self.heading("Notes", "");
+        for warning in warnings {
+            self.wrapped("  warning: ", &warning, Page::warn);
+        }
+        for note in notes {
+            self.note(note);
+        }
+    }
+
+    fn note(&mut self, note: &Note) {
+        match note.severity {
+            Severity::Warning => self.wrapped("  warning: ", &note.text, Page::warn),
+            Severity::Info => self.wrapped("  ", &note.text, Page::plain),
+        }
+        if let Some(hint) = &note.hint {
+            self.wrapped("    hint: ", hint, Page::dim);
+        }
+    }
+
+    fn heading(&mut self, title: &str, beside: &str) {
+        self.line(&format!("{}{}", self.bold(title), self.dim(beside)));
+    }
+
+    /// Words behind a short plain lead, wrapped below it.
+    fn wrapped(&mut self, lead: &str, words: &str, shade: fn(&Page, &str) -> String) {
+        let painted = shade(self, lead);
+        self.hanging(&painted, lead.chars().count(), words, shade);
+    }
+
+    /// A lead that takes up `indent` columns, and words wrapped behind it. Where the terminal leaves too little room
+    /// there, the words go below.
+    fn hanging(&mut self, lead: &str, indent: usize, words: &str, shade: fn(&Page, &str) -> String) {
+        let room = self.style.width.saturating_sub(indent);
+        let (first, indent, room) = if room >= WORDS_AT_LEAST {
+            (lead.to_owned(), indent, room)
+        } else {
+            self.line(lead.trim_end());
+            ("      ".to_owned(), 6, self.style.width.saturating_sub(6).max(WORDS_AT_LEAST))
+        };
+        for (at, line) in wrap(words, room).iter().enumerate() {
+            let start = if at == 0 { first.clone() } else { " ".repeat(indent) };
+            self.line(&format!("{start}{}", shade(self, line)));
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+
+    fn bold(&self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    fn dim(&self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    fn good(&self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    fn warn(&self, text: &str) -> String {
+        self.paint("33", text)
+    }
+
+    fn plain(&self, text: &str) -> String {
+        text.to_owned()
+    }
+
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.style.colour && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+/// Units that stay on the line of their number.
+const UNITS: [&str; 15] =
+    ["ns", "µs", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "TiB", "KB/s", "MB/s", "GB/s", "%"];
+
+/// Lines of at most `width` characters, broken at blanks but not before a unit; a longer word stands alone. At
+/// least one line.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let unit = UNITS.contains(&word.trim_end_matches([',', ')', ';', ':', '.']));
+        match words.last_mut().filter(|_| unit) {
+            Some(number) => *number = format!("{number} {word}"),
+            None => words.push(word.to_owned()),
+        }
+    }
+    let mut lines = vec![String::new()];
+    for word in words {
+        let line = lines.last_mut().expect("there is always a line");
+        if line.is_empty() {
+            *line = word;
+        } else if line.chars().count() + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(&word);
+        } else {
+            lines.push(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_wrap_at_blanks() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("extraordinary", 4), ["extraordinary"]);
+        assert_eq!(wrap("", 4), [""]);
+        assert_eq!(wrap("costs 249 µs, or 4 MiB", 11), ["costs", "249 µs, or", "4 MiB"]);
+    }
+}

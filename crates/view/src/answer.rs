@@ -1,0 +1,252 @@
+//! Findings in words: what stands in the columns of a report.
+
+use flashscope_model::finding::{AreaKind, FastArea, Penalty};
+use flashscope_model::observation::AreaState;
+use flashscope_model::run::{Ended, RunRecord};
+use flashscope_model::{DeviceKind, Estimate, Geometry, Run};
+use flashscope_units::Bytes;
+
+/// One finding, ready to be printed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// What was asked.
+    pub name: &'static str,
+    /// The figure or the bound; `None` where it is unknown.
+    pub figure: Option<String>,
+    /// Probability that it is right.
+    pub confidence: Option<f64>,
+    /// Other figures with their probabilities, where they are worth a line.
+    pub alternatives: Vec<(String, f64)>,
+    /// The evidence, or the reason why it is unknown.
+    pub why: String,
+    /// The experiments that it rests on.
+    pub method: Vec<&'static str>,
+}
+
+/// Alternatives below this are not worth a line.
+const ALTERNATIVE_AT_LEAST: f64 = 0.02;
+
+/// All findings on how a device is built, in the order of a report. An inner page is only mentioned where there
+/// is one, and never-written areas only where some were found.
+pub fn answers(geometry: &Geometry) -> Vec<Answer> {
+    let size = |size: &Bytes| size.to_string();
+    let count = |count: &u32| count.to_string();
+    let unit = geometry.allocation_unit.value;
+    let mut answers = vec![
+        answer("allocation unit", &geometry.allocation_unit, size),
+        answer("page (effective)", &geometry.page, size),
+    ];
+    if !geometry.page_inner.is_unknown() {
+        answers.push(answer("page inside it", &geometry.page_inner, size));
+    }
+    answers.extend([
+        answer("open units, in order", &geometry.open_units_linear, count),
+        answer("open units, random", &geometry.open_units_random, count),
+        answer("random-order penalty", &geometry.random_order_penalty, penalty),
+        answer("fast area", &geometry.fast_area, |found| area(found, unit)),
+        answer("small-write path", &geometry.small_write_path, |size| format!("≤ {size}")),
+    ]);
+    if geometry.never_written.value.is_some_and(|share| share > 0.0) {
+        answers.push(answer("never written", &geometry.never_written, |share| percent(*share)));
+    }
+    answers
+}
+
+/// A probability as printed: never rounded up to certainty, never down to impossibility.
+pub fn percent(share: f64) -> String {
+    match share * 100.0 {
+        percent if percent > 99.94 && share < 1.0 => "> 99.9 %".to_owned(),
+        percent if percent < 0.05 && share > 0.0 => "< 0.1 %".to_owned(),
+        percent => format!("{percent:.1} %"),
+    }
+}
+
+/// What people call a class of device.
+pub fn kind_word(kind: DeviceKind) -> &'static str {
+    match kind {
+        DeviceKind::SdCard => "SD card",
+        DeviceKind::Emmc => "eMMC",
+        DeviceKind::Ufs => "UFS",
+        DeviceKind::Usb => "USB storage",
+        DeviceKind::Nvme => "NVMe drive",
+        DeviceKind::Scsi => "SATA/SAS drive",
+        DeviceKind::Virtio => "virtual disk",
+        DeviceKind::Loop => "loop device",
+        DeviceKind::File => "file",
+        DeviceKind::Other => "block device",
+    }
+}
+
+/// The state of the touched area, where all experiments that established one agree.
+pub fn state_word(runs: &[Run]) -> Option<&'static str> {
+    let mut states: Vec<AreaState> =
+        runs.iter().map(|run| run.state).filter(|state| *state != AreaState::Unknown).collect();
+    states.dedup();
+    match states[..] {
+        [AreaState::Blank] => Some("never written"),
+        [AreaState::FilledInOrder] => Some("filled in order"),
+        [AreaState::Scattered] => Some("written at random"),
+        _ => None,
+    }
+}
+
+/// What a device claims of itself, each a short phrase.
+pub fn claims(run: &RunRecord) -> Vec<String> {
+    let Some(device) = &run.device else { return Vec::new() };
+    let claims = &device.claims;
+    let size = |name: &str, size: Option<Bytes>| size.map(|size| format!("{name} {size}"));
+    let mut phrases: Vec<String> = claims.speed_class.iter().cloned().collect();
+    phrases.extend(size("AU", claims.allocation_unit));
+    phrases.extend(size("preferred erase", claims.preferred_erase));
+    phrases.extend(size("erase", claims.erase));
+    phrases.extend(claims.other.iter().cloned());
+    phrases
+}
+
+/// What a run cost, in one line.
+pub fn cost(run: &RunRecord) -> String {
+    let cost = &run.cost;
+    if cost.time.get() == 0 && cost.read == Bytes::ZERO && cost.written == Bytes::ZERO {
+        return "nothing: no device was touched".to_owned();
+    }
+    let capacity = run.observations.capacity.filter(|capacity| *capacity > Bytes::ZERO);
+    let mut wear: Vec<String> = Vec::new();
+    if let Some(capacity) = capacity.filter(|_| cost.written > Bytes::ZERO) {
+        wear.push(format!("{} of capacity", percent(cost.written.as_f64() / capacity.as_f64())));
+    }
+    if let Some(erases) = &cost.erases {
+        let about = if erases.counted { "" } else { "about " };
+        let assuming =
+            erases.assumption.as_ref().map_or(String::new(), |assumption| format!(", assuming {assumption}"));
+        wear.push(format!("{about}{} unit erases{assuming}", erases.units));
+    }
+    let wear = if wear.is_empty() { String::new() } else { format!(" ({})", wear.join("; ")) };
+    format!("{} written{wear}, {} read, {}", cost.written, cost.read, cost.time)
+}
+
+/// Why a run ended before its end; `None` where it did not.
+pub fn cut_short(ended: &Ended) -> Option<String> {
+    match ended {
+        Ended::Complete => None,
+        Ended::BudgetSpent => Some("the budget was used up before every question was settled".to_owned()),
+        Ended::Interrupted => Some("the operator stopped the run; what was measured until then is kept".to_owned()),
+        Ended::DeviceLost(why) => Some(format!("the device was lost: {why}")),
+    }
+}
+
+/// How requests reached the device, in one line; `None` where a log does not tell.
+pub fn path(run: &RunRecord) -> Option<String> {
+    let path = run.path.as_ref()?;
+    let mut parts = vec![path.engine.clone()];
+    parts.extend((!path.flags.is_empty()).then(|| path.flags.join(" ")));
+    parts.push(format!("queue depth {}", path.queue_depth));
+    if let Some(host) = &run.host {
+        parts.push(format!("kernel {} {}", host.kernel, host.architecture));
+        parts.extend(host.conditions.iter().map(|(name, value)| format!("{name} {value}")));
+    }
+    Some(parts.join(", "))
+}
+
+/// What the findings do not say and a reader must know: ways not taken as asked, other users, failed requests.
+pub fn warnings(run: &RunRecord) -> Vec<String> {
+    let path = run.path.as_ref();
+    let fallbacks =
+        path.iter().flat_map(|path| &path.fallbacks).map(|fallback| format!("not as asked for: {fallback}"));
+    let in_use = path.iter().flat_map(|path| &path.in_use).map(|user| format!("read while in use: {user}"));
+    let failed: usize = run.observations.runs.iter().map(|run| run.failures.len()).sum();
+    let first = run.observations.runs.iter().flat_map(|run| &run.failures).next();
+    let failures =
+        first.map(|failure| format!("{failed} requests failed, the first at {}: {}", failure.offset, failure.reason));
+    fallbacks.chain(in_use).chain(failures).collect()
+}
+
+fn answer<T>(name: &'static str, estimate: &Estimate<T>, print: impl Fn(&T) -> String) -> Answer {
+    let bound = match (&estimate.at_least, &estimate.at_most) {
+        (Some(low), Some(high)) => Some(format!("{} … {}", print(low), print(high))),
+        (Some(low), None) => Some(format!("at least {}", print(low))),
+        (None, Some(high)) => Some(format!("at most {}", print(high))),
+        (None, None) => None,
+    };
+    let alternatives = estimate.alternatives.iter().filter(|(_, confidence)| *confidence >= ALTERNATIVE_AT_LEAST);
+    Answer {
+        name,
+        figure: estimate.value.as_ref().map(&print).or(bound),
+        confidence: estimate.confidence,
+        alternatives: alternatives.map(|(figure, confidence)| (print(figure), *confidence)).collect(),
+        why: estimate.reason_unknown.clone().unwrap_or_else(|| estimate.evidence.clone()),
+        method: estimate.method.clone(),
+    }
+}
+
+fn penalty(penalty: &Penalty) -> String {
+    if penalty.ratio < 9.95 { format!("{:.1}×", penalty.ratio) } else { format!("{:.0}×", penalty.ratio) }
+}
+
+fn area(area: &FastArea, unit: Option<Bytes>) -> String {
+    if area.kind == AreaKind::None {
+        return "none".to_owned();
+    }
+    let kind = match area.kind {
+        AreaKind::Slower => ", slower",
+        AreaKind::Mixed => ", mixed",
+        AreaKind::Faster | AreaKind::None => "",
+    };
+    let units = unit.filter(|unit| unit.get() > 0 && area.end > area.first).map(|unit| {
+        let (first, last) = (area.first / unit, (area.end - Bytes(1)) / unit);
+        if first == last { format!(" (AU {first})") } else { format!(" (AU {first}–{last})") }
+    });
+    format!("{}{}{kind}", span(area.first, area.end), units.unwrap_or_default())
+}
+
+/// `4–8 MiB` where both ends have the same unit, else `512 KiB – 1 MiB`.
+fn span(first: Bytes, end: Bytes) -> String {
+    let (first, end) = (first.to_string(), end.to_string());
+    match (first.split_once(' '), end.split_once(' ')) {
+        (Some((low, unit)), Some((_, same))) if unit == same => format!("{low}–{end}"),
+        (Some(("0", _)), _) => format!("0–{end}"),
+        _ => format!("{first} – {end}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities_never_round_to_certainty() {
+        let check = |share: f64, expect: &str| assert_eq!(percent(share), expect);
+        check(0.999, "99.9 %");
+        check(0.9996, "> 99.9 %");
+        check(1.0, "100.0 %");
+        check(0.58, "58.0 %");
+        check(0.0001, "< 0.1 %");
+        check(0.0, "0.0 %");
+    }
+
+    #[test]
+    fn answers_say_what_is_known() {
+        let print = |size: &Bytes| size.to_string();
+        let known = Estimate::known(Bytes::mib(4), 0.9, "e", &["align"]);
+        let known = known.with_alternatives(vec![(Bytes::mib(8), 0.09), (Bytes::mib(2), 0.01)]);
+        let seen = answer("unit", &known, print);
+        assert_eq!(seen.figure.as_deref(), Some("4 MiB"));
+        assert_eq!(seen.alternatives, [("8 MiB".to_owned(), 0.09)]);
+
+        let seen = answer("unit", &Estimate::at_least(Bytes::mib(4), 0.9, "e", &[]), print);
+        assert_eq!(seen.figure.as_deref(), Some("at least 4 MiB"));
+
+        let seen = answer("unit", &Estimate::<Bytes>::unknown("too noisy"), print);
+        assert_eq!((seen.figure, seen.why.as_str()), (None, "too noisy"));
+    }
+
+    #[test]
+    fn areas_are_named_by_place_and_unit() {
+        let check = |first, end, kind, expect: &str| {
+            let found = FastArea { first, end, kind, ratio: 1.9 };
+            assert_eq!(area(&found, Some(Bytes::mib(4))), expect);
+        };
+        check(Bytes::mib(4), Bytes::mib(8), AreaKind::Faster, "4–8 MiB (AU 1)");
+        check(Bytes::ZERO, Bytes::mib(8), AreaKind::Slower, "0–8 MiB (AU 0–1), slower");
+        check(Bytes::ZERO, Bytes::ZERO, AreaKind::None, "none");
+    }
+}
