@@ -1,28 +1,40 @@
 //! From observations to findings with confidence and evidence.
 //!
 //! Pure: no I/O, no clock, no randomness but what is passed in. [`infer`] draws conclusions from live
-//! runs, stored records and pasted logs alike; [`next`] says which experiment would settle most next.
-//! Each family of findings has a module of its own and is a function from [`Observations`] to
-//! [`Estimate`](flashscope_model::Estimate)s.
+//! runs, stored records and pasted logs alike; [`next`] says which experiment would settle most next;
+//! [`outlook`] says before anything is measured what a run may write, and [`left_open`] afterwards what the
+//! budget left unsettled. Each family of findings has a module of its own and is a function from
+//! [`Observations`] to [`Estimate`]s.
 
+mod advice;
+mod alignment;
+mod choose;
 mod fast_area;
+mod notes;
 mod numbers;
 mod open_units;
 mod penalty;
 mod performance;
+mod pool;
+mod reading;
+mod situation;
 mod small_write;
 mod survey;
 mod transfer;
 mod write_align;
+mod writing;
 
-use flashscope_model::{Budget, DeviceFacts, Estimate, Experiment, Findings, Geometry, Observations, Order};
+pub use choose::{Outlook, left_open, next, outlook};
+
+use flashscope_model::{Estimate, Experiment, Findings, Geometry, Observations, Order};
 
 /// All that can be concluded from what was observed; everything else is unknown, with a reason.
 pub fn infer(observations: &Observations) -> Findings {
+    let alignment = alignment::estimate(observations);
     let geometry = Geometry {
-        allocation_unit: Estimate::unknown("boundaries were not looked at"),
-        page: Estimate::unknown("boundaries were not looked at"),
-        page_inner: Estimate::unknown("boundaries were not looked at"),
+        allocation_unit: alignment.allocation_unit,
+        page: alignment.page,
+        page_inner: alignment.page_inner,
         open_units_linear: open_units_in_order(observations),
         open_units_random: open_units::estimate(observations, Order::Random),
         random_order_penalty: penalty::estimate(observations),
@@ -30,11 +42,14 @@ pub fn infer(observations: &Observations) -> Findings {
         fast_area: fast_area::estimate(observations),
         never_written: survey::estimate(observations),
     };
+    let mut notes = alignment.notes;
+    notes.extend(write_align::notes(observations));
+    notes.extend(notes::remarks(observations, &geometry));
     Findings {
         transfer: transfer::estimate(observations),
         performance: performance::table(observations),
-        advice: Vec::new(),
-        notes: write_align::notes(observations),
+        advice: advice::advise(&geometry, observations.capacity),
+        notes,
         geometry,
     }
 }
@@ -55,10 +70,4 @@ pub struct Choice {
     pub experiment: Experiment,
     /// Why, in one sentence for the plan.
     pub why: String,
-}
-
-/// The experiment that would settle most for least wear, or `None` when nothing is left that the budget covers.
-pub fn next(device: &DeviceFacts, observations: &Observations, budget: Budget, seed: u64) -> Option<Choice> {
-    let _ = (device, observations, budget, seed);
-    unimplemented!()
 }

@@ -61,13 +61,14 @@ fn push(rates: &mut Rates, block: Bytes, order: Order, rate: f64) {
     }
 }
 
-/// Writes within one unit, every request timed. The mean counts here: the copies *are* the penalty.
+/// Writes within one unit, every request timed. The mean counts here: the copies *are* the penalty; but the first
+/// requests pay for what was open before.
 fn one_unit(observations: &Observations) -> Rates {
     let mut rates = Rates::new();
     for run in &observations.runs {
         let Data::Throughput(data) = &run.data else { continue };
         if (data.purpose, data.direction) == (Purpose::OneUnit, Direction::Write)
-            && let Some(rate) = mean_rate(data.block, &data.times)
+            && let Some(rate) = mean_rate(data.block, &data.times[data.times.len() / 4..])
         {
             push(&mut rates, data.block, data.order, rate);
         }

@@ -1,5 +1,8 @@
 //! Reads the tables of the published logs, no more than these tests need: the real reader is another crate's business.
 
+#[allow(dead_code)]
+pub(crate) mod card;
+
 use flashscope_model::observation::*;
 use flashscope_model::{Direction, Order};
 use flashscope_units::{ByteRate, Bytes, Contrast};

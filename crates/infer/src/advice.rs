@@ -1,0 +1,221 @@
+//! What to type: partition start, file-system options, and what not to do with this part.
+//!
+//! Only from findings that are sure enough to format a device by. The options' meanings, from the manual pages: ext4
+//! `stride` and `stripe-width` count file-system blocks; f2fs segments are 2 MiB, `-s` is segments per section and
+//! `active_logs` a mount option of 2, 4 or 6; mkfs.fat `-s` and `-R` count sectors.
+
+use crate::numbers::digits;
+use flashscope_model::Estimate;
+use flashscope_model::finding::{Advice, AreaKind, FastArea, Geometry};
+use flashscope_units::Bytes;
+
+/// A finding of less confidence is shown, but nobody is told to format by it.
+const SURE_ENOUGH: f64 = 0.9;
+
+/// Block of ext4 that the advice is for.
+const EXT4_BLOCK: Bytes = Bytes::kib(4);
+
+/// Segment of f2fs.
+const F2FS_SEGMENT: Bytes = Bytes::mib(2);
+
+/// Cluster of the FAT layout: large enough to be a page anywhere, small enough for small files.
+const FAT_CLUSTER: Bytes = Bytes::kib(32);
+
+/// A random-order penalty below this is not worth a warning.
+const PENALTY_WORTH_SAYING: f64 = 3.0;
+
+/// Advice from what was found.
+pub(crate) fn advise(geometry: &Geometry, capacity: Option<Bytes>) -> Vec<Advice> {
+    let unit = sure(&geometry.allocation_unit);
+    let page = sure(&geometry.page);
+    let start = unit.map(|unit| partition_start(unit, sure(&geometry.fast_area)));
+    let mut advice = Vec::new();
+    if let (Some(unit), Some(start)) = (unit, start) {
+        advice.push(partition(unit, start, sure(&geometry.fast_area)));
+        advice.push(ext4(unit, page));
+        advice.push(f2fs(unit, &geometry.open_units_linear));
+        advice.extend(fat(unit, start, capacity, sure(&geometry.fast_area)));
+    }
+    advice.extend(streams(&geometry.open_units_linear));
+    advice.extend(random_writes(geometry));
+    advice
+}
+
+/// The value of an estimate that is sure enough.
+fn sure<T: Copy>(estimate: &Estimate<T>) -> Option<T> {
+    estimate.value.filter(|_| estimate.confidence.is_some_and(|confidence| confidence >= SURE_ENOUGH))
+}
+
+fn advice(topic: &str, text: String, because: String) -> Advice {
+    Advice { topic: topic.to_owned(), text, because }
+}
+
+/// The first whole unit from 1 MiB on, past an area where large writes are slow.
+fn partition_start(unit: Bytes, area: Option<FastArea>) -> Bytes {
+    let slow = area.filter(|area| matches!(area.kind, AreaKind::Slower | AreaKind::Mixed) && area.ratio < 1.0);
+    slow.map_or(Bytes::mib(1), |area| area.end).max(Bytes::mib(1)).align_up(unit)
+}
+
+fn partition(unit: Bytes, start: Bytes, area: Option<FastArea>) -> Advice {
+    let mut because = format!("the allocation unit is {unit}");
+    if let Some(area) = area.filter(|area| area.kind != AreaKind::None) {
+        let way = if area.ratio > 1.0 { "faster" } else { "slower" };
+        because.push_str(&format!(", and {} to {} is {way} ({}×)", area.first, area.end, digits(area.ratio)));
+    }
+    advice("partition", format!("start the first partition at {start} (sector {})", start / Bytes::SECTOR), because)
+}
+
+fn ext4(unit: Bytes, page: Option<Bytes>) -> Advice {
+    let blocks = |size: Bytes| (size / EXT4_BLOCK).max(1);
+    let mut because = format!("stripe-width = {unit} unit / {EXT4_BLOCK}");
+    let stride = page.map_or(String::new(), |page| {
+        because = format!("stride = {page} page / {EXT4_BLOCK}, {because}");
+        format!("stride={},", blocks(page))
+    });
+    advice("ext4", format!("mkfs.ext4 -b 4096 -E {stride}stripe-width={} DEVICE", blocks(unit)), because)
+}
+
+fn f2fs(unit: Bytes, open: &Estimate<u32>) -> Advice {
+    let section = common_multiple(unit, F2FS_SEGMENT);
+    let segments = section / F2FS_SEGMENT;
+    let mut because = format!("a section of {segments} × {F2FS_SEGMENT} is whole units of {unit}");
+    let count = open.value.or(open.at_least).filter(|_| open.confidence.is_some_and(|c| c >= SURE_ENOUGH));
+    let logs = count.map(|count| [6, 4].into_iter().find(|logs| *logs <= count).unwrap_or(2));
+    let mount = match (logs, count) {
+        (Some(logs), Some(count)) => {
+            let least = if open.value.is_none() { "at least " } else { "" };
+            because.push_str(&format!("; {least}{count} units can be open in order"));
+            format!("; mount -o active_logs={logs}")
+        }
+        _ => String::new(),
+    };
+    advice("f2fs", format!("mkfs.f2fs -s {segments} DEVICE{mount}"), because)
+}
+
+/// The least common multiple of two sizes.
+fn common_multiple(one: Bytes, other: Bytes) -> Bytes {
+    let (mut a, mut b) = (one.get(), other.get());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    Bytes(one.get() / a * other.get())
+}
+
+/// A FAT layout whose data area begins on a unit, for partitions to which FAT32 applies.
+fn fat(unit: Bytes, start: Bytes, capacity: Option<Bytes>, area: Option<FastArea>) -> Option<Advice> {
+    let size = capacity?.checked_sub(start)?;
+    let clusters = size / FAT_CLUSTER;
+    // Below 65525 clusters it is no FAT32; above 2 TiB no FAT at all.
+    if !(65_525..=1 << 26).contains(&clusters) {
+        return None;
+    }
+    // Four bytes per cluster and two reserved entries, twice.
+    let table = ((clusters + 2) * 4).div_ceil(512);
+    let before_data = Bytes(512 * (2 * table + 32)).align_up(unit);
+    let reserved = before_data / Bytes::SECTOR - 2 * table;
+    let sectors = FAT_CLUSTER / Bytes::SECTOR;
+    let layout = format!("clusters of {FAT_CLUSTER}, and reserved sectors and both FATs together {before_data}");
+    let command = (reserved <= 65_535).then(|| format!(": mkfs.fat -F 32 -a -s {sectors} -R {reserved} DEVICE"));
+    let mut because = format!("clusters and data area then lie within units of {unit}");
+    let small = area
+        .filter(|area| matches!(area.kind, AreaKind::Faster) && start < area.end && area.first < start + before_data);
+    if small.is_some() {
+        because.push_str(", and the FATs in the fast area");
+    }
+    Some(advice("FAT", layout + &command.unwrap_or_default(), because))
+}
+
+fn streams(open: &Estimate<u32>) -> Option<Advice> {
+    let count = sure(open)?;
+    Some(advice(
+        "use",
+        format!("write no more than {count} streams at once; a file system's metadata is one of them"),
+        format!("{} (open units in order)", open.evidence),
+    ))
+}
+
+fn random_writes(geometry: &Geometry) -> Option<Advice> {
+    let penalty = sure(&geometry.random_order_penalty).filter(|penalty| penalty.ratio >= PENALTY_WORTH_SAYING)?;
+    let escape = sure(&geometry.small_write_path)
+        .map_or(String::new(), |size| format!("; writes up to {size} take another way and fare better"));
+    Some(advice(
+        "use",
+        format!("write in order; writes of {} at random are {}× slower{escape}", penalty.block, digits(penalty.ratio)),
+        format!("{} in order and {} at random within one unit", penalty.in_order, penalty.random),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known<T>(value: T) -> Estimate<T> {
+        Estimate::known(value, 0.99, "e", &["m"])
+    }
+
+    fn texts(unit: Bytes, page: Bytes, open: Estimate<u32>, area: Option<FastArea>) -> Vec<String> {
+        let geometry = Geometry {
+            allocation_unit: known(unit),
+            page: known(page),
+            page_inner: Estimate::unknown("-"),
+            open_units_linear: open,
+            open_units_random: Estimate::unknown("-"),
+            random_order_penalty: Estimate::unknown("-"),
+            small_write_path: Estimate::unknown("-"),
+            fast_area: area.map_or(Estimate::unknown("-"), known),
+            never_written: Estimate::unknown("-"),
+        };
+        advise(&geometry, Some(Bytes(7_948_206_080))).into_iter().map(|advice| advice.text).collect()
+    }
+
+    #[test]
+    fn options_follow_the_geometry() {
+        let fast = FastArea { first: Bytes::mib(4), end: Bytes::mib(8), kind: AreaKind::Faster, ratio: 1.9 };
+        let sd = texts(Bytes::mib(4), Bytes::kib(16), known(8), Some(fast));
+        assert_eq!(sd[0], "start the first partition at 4 MiB (sector 8192)");
+        assert_eq!(sd[1], "mkfs.ext4 -b 4096 -E stride=4,stripe-width=1024 DEVICE");
+        assert_eq!(sd[2], "mkfs.f2fs -s 2 DEVICE; mount -o active_logs=6");
+        assert!(sd[3].contains("mkfs.fat -F 32 -a -s 64 -R "), "{}", sd[3]);
+        assert!(sd[4].starts_with("write no more than 8 streams"), "{}", sd[4]);
+        let odd = texts(Bytes::mib(3), Bytes::kib(2), Estimate::at_least(4, 0.95, "e", &["m"]), None);
+        assert_eq!(odd[0], "start the first partition at 3 MiB (sector 6144)");
+        assert_eq!(odd[1], "mkfs.ext4 -b 4096 -E stride=1,stripe-width=768 DEVICE");
+        assert_eq!(odd[2], "mkfs.f2fs -s 3 DEVICE; mount -o active_logs=4");
+        let small = texts(Bytes::kib(512), Bytes::kib(4), known(1), None);
+        assert_eq!(small[0], "start the first partition at 1 MiB (sector 2048)");
+        assert_eq!(small[2], "mkfs.f2fs -s 1 DEVICE; mount -o active_logs=2");
+    }
+
+    #[test]
+    fn a_slow_start_is_left_alone() {
+        let slow = FastArea { first: Bytes::ZERO, end: Bytes::mib(12), kind: AreaKind::Slower, ratio: 0.2 };
+        let texts = texts(Bytes::mib(4), Bytes::kib(8), known(4), Some(slow));
+        assert_eq!(texts[0], "start the first partition at 12 MiB (sector 24576)");
+    }
+
+    #[test]
+    fn the_data_area_begins_on_a_unit() {
+        let texts = texts(Bytes::mib(4), Bytes::kib(16), known(8), None);
+        let reserved: u64 = texts[3].split("-R ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+        let clusters = (7_948_206_080 - (4 << 20)) / 32_768;
+        let table = ((clusters + 2) * 4u64).div_ceil(512);
+        assert_eq!((reserved + 2 * table) * 512 % (4 << 20), 0);
+        assert!((32..=65_535).contains(&reserved), "{reserved}");
+    }
+
+    #[test]
+    fn nobody_formats_by_a_guess() {
+        let geometry = Geometry {
+            allocation_unit: Estimate::known(Bytes::mib(4), 0.7, "e", &["m"]),
+            page: Estimate::unknown("-"),
+            page_inner: Estimate::unknown("-"),
+            open_units_linear: Estimate::known(8, 0.6, "e", &["m"]),
+            open_units_random: Estimate::unknown("-"),
+            random_order_penalty: Estimate::unknown("-"),
+            small_write_path: Estimate::unknown("-"),
+            fast_area: Estimate::unknown("-"),
+            never_written: Estimate::unknown("-"),
+        };
+        assert_eq!(advise(&geometry, Some(Bytes::gib(8))), Vec::new());
+    }
+}

@@ -1,0 +1,148 @@
+//! What to do next: of all subjects the first that still has a question and whose experiment the budget covers.
+//!
+//! Reads come before writes, cheap before dear, and what others lean on before them. The choice is a pure function of
+//! what was observed: there is no state between calls, so that a stored record can be gone on with.
+
+use crate::situation::{Situation, assumed_unit, bytes_written};
+use crate::{Choice, reading, writing};
+use flashscope_model::finding::{Note, Severity};
+use flashscope_model::plan::Budget;
+use flashscope_model::{DeviceFacts, Observations, Order};
+use flashscope_units::{Bytes, Nanos};
+
+/// What an experiment is about; the order is that of the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Subject {
+    Floor,
+    Survey,
+    Fill,
+    Boundaries,
+    Interval,
+    Reads,
+    OpenInOrder,
+    OpenRandom,
+    OneUnit,
+    Area,
+    Writes,
+}
+
+const SUBJECTS: [Subject; 11] = [
+    Subject::Floor,
+    Subject::Survey,
+    Subject::Fill,
+    Subject::Boundaries,
+    Subject::Interval,
+    Subject::Reads,
+    Subject::OpenInOrder,
+    Subject::OpenRandom,
+    Subject::OneUnit,
+    Subject::Area,
+    Subject::Writes,
+];
+
+/// The experiment that would settle most for least wear, or `None` when nothing is left that the budget covers.
+pub fn next(device: &DeviceFacts, observations: &Observations, budget: Budget, seed: u64) -> Option<Choice> {
+    if budget.time == Some(Nanos::ZERO) {
+        return None;
+    }
+    let now = Situation::new(device, observations, seed);
+    SUBJECTS
+        .iter()
+        .filter_map(|subject| subject.choice(&now))
+        .find(|choice| bytes_written(&choice.experiment) <= budget.write)
+}
+
+/// Remarks on the questions that the budget left open, each with the flag that would settle it.
+pub fn left_open(device: &DeviceFacts, observations: &Observations, budget: Budget) -> Vec<Note> {
+    let now = Situation::new(device, observations, 0);
+    let open: Vec<(&Subject, Bytes)> = SUBJECTS
+        .iter()
+        .filter_map(|subject| Some((subject, bytes_written(&subject.choice(&now)?.experiment))))
+        .filter(|(_, bytes)| *bytes > budget.write)
+        .collect();
+    let Some((_, most)) = open.iter().max_by_key(|(_, bytes)| *bytes) else { return Vec::new() };
+    let subjects: Vec<&str> = open.iter().map(|(subject, _)| subject.words()).collect();
+    let nothing_written = observations.spent().written == Bytes::ZERO && budget.write == Bytes::ZERO;
+    let hint = if nothing_written { grant_hint(device) } else { format!("raise --max-write by {most} or more") };
+    let why = if nothing_written { "need writes" } else { "did not fit what may be written" };
+    vec![Note {
+        severity: Severity::Info,
+        text: format!("left open, because they {why}: {}", subjects.join("; ")),
+        hint: Some(hint),
+    }]
+}
+
+/// What a full run may write, for the operator's consent before the first write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outlook {
+    /// Never more than this.
+    pub will_write_at_most: Bytes,
+    /// What is overwritten, in words.
+    pub regions: Vec<String>,
+    /// The experiments that write, each with about how much.
+    pub experiments: Vec<String>,
+}
+
+/// What a run within this budget would write, said before anything is measured.
+pub fn outlook(device: &DeviceFacts, budget: Budget) -> Outlook {
+    if budget.write == Bytes::ZERO {
+        return Outlook { will_write_at_most: Bytes::ZERO, regions: Vec::new(), experiments: Vec::new() };
+    }
+    let unit = assumed_unit(device);
+    let parts = writing::most_written(device, unit);
+    let total: Bytes = parts.iter().map(|(_, bytes)| *bytes).sum();
+    // A unit that is measured to be larger than assumed makes the fill, and only that, larger.
+    Outlook {
+        will_write_at_most: budget.write,
+        regions: vec![
+            format!("the first units of the device (from 0 B to {} or a little further)", unit * 4),
+            format!("units all over the rest of the device, picked at random ({unit} each, from {} on)", unit * 16),
+        ],
+        experiments: parts
+            .iter()
+            .map(|(name, bytes)| format!("{name}: at most {bytes}"))
+            .chain([format!("in all usually far less than {total}, and never more than {}", budget.write)])
+            .collect(),
+    }
+}
+
+impl Subject {
+    fn choice(self, now: &Situation) -> Option<Choice> {
+        match self {
+            Self::Floor => reading::floor(now),
+            Self::Survey => reading::survey(now),
+            Self::Fill => writing::fill(now),
+            Self::Boundaries => reading::boundaries(now),
+            Self::Interval => reading::interval(now),
+            Self::Reads => reading::performance(now),
+            Self::OpenInOrder => writing::open_units(now, Order::InOrder),
+            Self::OpenRandom => writing::open_units(now, Order::Random),
+            Self::OneUnit => writing::one_unit(now),
+            Self::Area => writing::area(now),
+            Self::Writes => writing::performance(now),
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Floor => "the floor",
+            Self::Survey => "which parts hold data",
+            Self::Fill => "the geometry of a device that was never written",
+            Self::Boundaries => "allocation unit and page",
+            Self::Interval => "access time",
+            Self::Reads => "speed of reads",
+            Self::OpenInOrder => "open units in order",
+            Self::OpenRandom => "open units at random",
+            Self::OneUnit => "random-order penalty and small-write path",
+            Self::Area => "an area at the start that differs",
+            Self::Writes => "speed of writes",
+        }
+    }
+}
+
+fn grant_hint(device: &DeviceFacts) -> String {
+    match &device.identity {
+        Some(identity) => format!("--destroy-data={} allows it, and overwrites what is there", identity.0),
+        None => "--allow-write allows it, and overwrites what is there".to_owned(),
+    }
+}

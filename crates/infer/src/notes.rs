@@ -1,0 +1,89 @@
+//! What else a reader must know: weak spots of a run, contradictions, and what would help.
+
+use flashscope_model::finding::{Geometry, Note, Severity};
+use flashscope_model::{Data, Direction, Observations};
+use flashscope_units::Bytes;
+use std::collections::BTreeSet;
+
+/// From this share on, reads say little of the flash.
+const BLANK: f64 = 0.5;
+
+/// Remarks on a whole run.
+pub(crate) fn remarks(observations: &Observations, geometry: &Geometry) -> Vec<Note> {
+    [
+        failures(observations),
+        cut_short(observations),
+        blank(observations, geometry),
+        assumed_unit(observations, geometry),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn failures(observations: &Observations) -> Option<Note> {
+    let failures: Vec<_> = observations.runs.iter().flat_map(|run| &run.failures).collect();
+    let first = failures.first()?;
+    let writes = failures.iter().filter(|failure| failure.direction == Direction::Write).count();
+    Some(Note {
+        severity: Severity::Warning,
+        text: format!(
+            "{} requests failed ({writes} of them writes), the first at {}: {}",
+            failures.len(),
+            first.offset,
+            first.reason
+        ),
+        hint: Some("a device that fails requests is not to be trusted with data, whatever its speed".into()),
+    })
+}
+
+fn cut_short(observations: &Observations) -> Option<Note> {
+    let names: BTreeSet<&str> =
+        observations.runs.iter().filter(|run| !run.complete).map(|run| run.data.name()).collect();
+    (!names.is_empty()).then(|| Note {
+        severity: Severity::Info,
+        text: format!("not run to their end: {}", names.into_iter().collect::<Vec<_>>().join(", ")),
+        hint: None,
+    })
+}
+
+/// Reads of what was never written do not touch the flash.
+fn blank(observations: &Observations, geometry: &Geometry) -> Option<Note> {
+    let share = geometry.never_written.value.filter(|share| *share >= BLANK)?;
+    let filled = crate::pool::filled(observations).is_some();
+    (!filled && geometry.allocation_unit.value.is_none()).then(|| Note {
+        severity: Severity::Warning,
+        text: format!(
+            "{:.0} % of the device was never written: reads there are answered without the flash, and show no geometry",
+            share * 100.0
+        ),
+        hint: Some(
+            "allow a region to be filled (--allow-write, or --destroy-data=IDENTITY on a real device), or fill the \
+             device first"
+                .into(),
+        ),
+    })
+}
+
+/// Units that were written as one, and turned out to be none.
+fn assumed_unit(observations: &Observations, geometry: &Geometry) -> Option<Note> {
+    let found = geometry.allocation_unit.value?;
+    let assumed: BTreeSet<Bytes> = observations
+        .runs
+        .iter()
+        .filter_map(|run| match &run.data {
+            Data::OpenUnits(data) => data.unit,
+            Data::FastArea(data) => Some(data.unit),
+            _ => None,
+        })
+        .filter(|unit| !unit.is_multiple_of(found))
+        .collect();
+    let assumed = assumed.iter().next()?;
+    Some(Note {
+        severity: Severity::Warning,
+        text: format!(
+            "writes went to units of {assumed}, and the allocation unit is {found}: what rests on them is less sure"
+        ),
+        hint: Some(format!("repeat with --erase {found}")),
+    })
+}

@@ -1,0 +1,127 @@
+//! Where to write: fresh units from a pool that no earlier run has touched.
+//!
+//! A unit that was written before is half open, or holds what an earlier trial left: only fresh units compare. They
+//! lie further apart than any superblock, and not near the start, which is the business of the fast-area experiment.
+
+use flashscope_model::observation::Run;
+use flashscope_model::plan::{Purpose, Span};
+use flashscope_model::{Data, DeviceFacts, Direction, Observations};
+use flashscope_stats::Rng;
+use flashscope_units::Bytes;
+
+/// Units at the start that only the fast-area experiment writes.
+const KEPT_AT_START: u64 = 16;
+
+/// Distance of neighbouring pool units, in units, where the device is large enough.
+const APART: u64 = 4;
+
+/// The units that may be written, and which of them still are fresh.
+pub(crate) struct Pool {
+    unit: Bytes,
+    fresh: Vec<Bytes>,
+    worn: Vec<Bytes>,
+}
+
+impl Pool {
+    /// The pool of a device, given what was written so far.
+    pub(crate) fn new(device: &DeviceFacts, observations: &Observations, unit: Bytes) -> Pool {
+        let units = device.capacity / unit;
+        // A small device has no room to be generous: rather close neighbours than no fresh units.
+        let apart = [APART, 2, 1].into_iter().find(|apart| units / apart >= 64).unwrap_or(1);
+        let first = KEPT_AT_START.min(units / 4);
+        let used = written(observations, unit);
+        let slots = (first..units).step_by(apart as usize).map(|index| unit * index);
+        let (worn, fresh) =
+            slots.partition(|start| used.iter().any(|range| overlap(*range, Span { start: *start, length: unit })));
+        Pool { unit, fresh, worn }
+    }
+
+    /// How many units there are, fresh or not.
+    pub(crate) fn size(&self) -> usize {
+        self.fresh.len() + self.worn.len()
+    }
+
+    /// `count` units at random, fresh ones first; `None` where the device has not so many.
+    pub(crate) fn take(&self, count: usize, rng: &mut Rng) -> Option<Vec<Bytes>> {
+        let mut chosen = shuffled(&self.fresh, rng);
+        if chosen.len() < count {
+            chosen.extend(shuffled(&self.worn, rng));
+        }
+        chosen.truncate(count);
+        (chosen.len() == count).then_some(chosen)
+    }
+
+    /// Units nearest to the middle of the device, fresh ones first: the controls of the fast-area experiment.
+    pub(crate) fn middle(&self, count: usize, capacity: Bytes) -> Option<Vec<Bytes>> {
+        let distance = |start: &Bytes| start.get().abs_diff(capacity.get() / 2);
+        let mut near = self.fresh.clone();
+        near.sort_by_key(distance);
+        let mut worn = self.worn.clone();
+        worn.sort_by_key(distance);
+        near.extend(worn);
+        near.truncate(count);
+        (near.len() == count).then_some(near)
+    }
+
+    /// A stretch of whole units for a long transfer, over fresh ground where there is some.
+    pub(crate) fn stretch(&self, length: Bytes, capacity: Bytes, rng: &mut Rng) -> Option<Bytes> {
+        let fits = |start: &&Bytes| **start + length <= capacity;
+        let steps = length.get().div_ceil(self.unit.get());
+        let is_fresh = |start: &&Bytes| {
+            let span = Span { start: **start, length: self.unit * steps };
+            !self.worn.iter().any(|worn| overlap(span, Span { start: *worn, length: self.unit }))
+        };
+        let fresh: Vec<&Bytes> = self.fresh.iter().filter(fits).filter(is_fresh).collect();
+        let any: Vec<&Bytes> = self.fresh.iter().chain(&self.worn).filter(fits).collect();
+        let from = if fresh.is_empty() { any } else { fresh };
+        (!from.is_empty()).then(|| *from[rng.below(from.len())])
+    }
+}
+
+fn shuffled(from: &[Bytes], rng: &mut Rng) -> Vec<Bytes> {
+    let mut units = from.to_vec();
+    for last in (1..units.len()).rev() {
+        units.swap(last, rng.below(last + 1));
+    }
+    units
+}
+
+fn overlap(one: Span, other: Span) -> bool {
+    one.start < other.start + other.length && other.start < one.start + one.length
+}
+
+/// All ranges that were written, by what the runs say of themselves.
+fn written(observations: &Observations, unit: Bytes) -> Vec<Span> {
+    observations.runs.iter().flat_map(|run| ranges(run, unit)).collect()
+}
+
+fn ranges(run: &Run, assumed: Bytes) -> Vec<Span> {
+    match &run.data {
+        Data::OpenUnits(data) => {
+            let length = data.unit.unwrap_or(assumed);
+            data.units.iter().map(|start| Span { start: *start, length }).collect()
+        }
+        Data::FastArea(data) if data.direction == Direction::Write => {
+            let starts = data.suspects.iter().chain(&data.controls);
+            starts.map(|times| Span { start: times.at, length: data.unit }).collect()
+        }
+        Data::Throughput(data) if data.direction == Direction::Write => {
+            vec![Span { start: data.start, length: data.length }]
+        }
+        Data::Program(data) => match (data.offset, data.region) {
+            (Some(start), Some(length)) => vec![Span { start, length }],
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// The region that was filled so that reads have something to read.
+pub(crate) fn filled(observations: &Observations) -> Option<Span> {
+    observations.runs.iter().find_map(|run| match &run.data {
+        Data::Throughput(data) if (data.purpose, data.direction) == (Purpose::Fill, Direction::Write) => {
+            Some(Span { start: data.start, length: data.length })
+        }
+        _ => None,
+    })
+}

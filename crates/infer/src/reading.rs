@@ -1,0 +1,105 @@
+//! The experiments that only read: floor, survey, boundaries, access time, and the reading half of the table.
+
+use crate::pool::filled;
+use crate::situation::{Situation, written_stretch};
+use crate::{Choice, alignment};
+use flashscope_model::plan::{Floor, Interval, Purpose, Span, Survey, Throughput};
+use flashscope_model::{Data, Direction, Experiment, Order};
+use flashscope_units::Bytes;
+
+/// A stretch must hold this many units before boundaries within it tell something.
+pub(crate) const STRETCH_IN_UNITS: u64 = 32;
+
+/// Block size, requests in order, requests at random of the reading cells. A thousand small random reads support a
+/// 99th percentile; the large cells only need a median.
+const READ_CELLS: [(Bytes, u32, u32); 4] =
+    [(Bytes::kib(4), 512, 1024), (Bytes::kib(16), 256, 512), (Bytes::kib(128), 128, 128), (Bytes::mib(1), 48, 48)];
+
+/// One block read again and again: link and command, which every later time contains.
+pub(crate) fn floor(now: &Situation) -> Option<Choice> {
+    let block = now.block(Bytes::kib(4));
+    let at = (now.device.capacity / 2).align_down(block);
+    (!now.has(|data| matches!(data, Data::Floor(_)))).then(|| Choice {
+        experiment: Experiment::Floor(Floor { block, at, count: 200 }),
+        why: "the time of link and command, which every later figure contains".into(),
+    })
+}
+
+/// Which parts hold data: reads of never-written ones say nothing of the flash.
+pub(crate) fn survey(now: &Situation) -> Option<Choice> {
+    let block = now.block(Bytes::kib(4));
+    let places = (now.device.capacity.get() / (block.get() * 16)).min(192) as u32;
+    (places >= 8 && !now.has(|data| matches!(data, Data::Survey(_)))).then(|| Choice {
+        experiment: Experiment::Survey(Survey { block, places, repeats: 3 }),
+        why: "which parts hold data: reads of never-written ones do not touch the flash".into(),
+    })
+}
+
+/// Boundaries of pages and units, where there is something to read.
+pub(crate) fn boundaries(now: &Situation) -> Option<Choice> {
+    let mut choice = alignment::wanted(now.device, now.observations, now.seed)?;
+    if let Experiment::Boundaries(plan) = &mut choice.experiment
+        && plan.within.is_none()
+    {
+        plan.within = readable(now);
+    }
+    Some(choice)
+}
+
+/// The part of the device that reads should keep to; `None` for all of it.
+pub(crate) fn readable(now: &Situation) -> Option<Span> {
+    let stretch = written_stretch(now.observations)?;
+    if stretch.length >= now.unit * STRETCH_IN_UNITS {
+        let start = stretch.start.align_up(now.unit);
+        return Some(Span { start, length: (stretch.start + stretch.length - start).align_down(now.unit) });
+    }
+    // A blank device that may not be filled is read all over, for what it is worth.
+    filled(now.observations)
+}
+
+/// Read time against size.
+pub(crate) fn interval(now: &Situation) -> Option<Choice> {
+    if now.has(|data| matches!(data, Data::Interval(_))) {
+        return None;
+    }
+    // Eight places, nine sizes apart: 64 sizes in all.
+    let offset = readable(now).map_or(Bytes::ZERO, |span| span.start);
+    let room = now.device.capacity.saturating_sub(offset);
+    let order = (5..=13).rev().find(|order| Bytes(512u64 << (order - 1)) * 64 <= room)?;
+    Some(Choice {
+        experiment: Experiment::Interval(Interval { order, places: 8, offset }),
+        why: "access time and transfer rate, from read time against size".into(),
+    })
+}
+
+/// The next cell of the performance table that was not read.
+pub(crate) fn performance(now: &Situation) -> Option<Choice> {
+    let region = read_region(now);
+    let cells = READ_CELLS
+        .iter()
+        .flat_map(|(block, in_order, random)| [(*block, Order::InOrder, *in_order), (*block, Order::Random, *random)]);
+    cells
+        .map(|(block, order, requests)| (now.block(block), order, requests))
+        .filter(|(block, ..)| *block * 4 <= region.length)
+        .find(|(block, order, _)| !now.has_throughput(Purpose::Performance, Direction::Read, *order, *block))
+        .map(|(block, order, requests)| Choice {
+            experiment: Experiment::Throughput(Throughput {
+                direction: Direction::Read,
+                order,
+                block,
+                start: region.start,
+                length: region.length.align_down(block),
+                requests,
+                purpose: Purpose::Performance,
+            }),
+            why: "a cell of the performance table".into(),
+        })
+}
+
+/// In order from the middle of what can be read, at random from there to its end.
+fn read_region(now: &Situation) -> Span {
+    let whole = Span { start: Bytes::ZERO, length: now.device.capacity };
+    let span = readable(now).filter(|span| span.length >= Bytes::mib(16)).unwrap_or(whole);
+    let skip = (span.length / 4).align_down(now.unit);
+    Span { start: span.start + skip, length: (span.length - skip).align_down(now.device.logical_block) }
+}

@@ -1,0 +1,117 @@
+//! What is known when the next experiment is chosen, worked out once per choice.
+
+use crate::alignment;
+use flashscope_model::plan::{Purpose, Span};
+use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Observations, Order};
+use flashscope_stats::Rng;
+use flashscope_units::Bytes;
+
+/// An allocation unit that was found with less confidence than this is not built upon.
+const GOOD_ENOUGH: f64 = 0.8;
+
+/// What most cards of a gigabyte and more have.
+const USUAL_UNIT: Bytes = Bytes::mib(4);
+
+/// Device, observations, and what follows from them.
+pub(crate) struct Situation<'a> {
+    pub(crate) device: &'a DeviceFacts,
+    pub(crate) observations: &'a Observations,
+    pub(crate) seed: u64,
+    /// The allocation unit to write by: measured, claimed, or assumed.
+    pub(crate) unit: Bytes,
+}
+
+impl<'a> Situation<'a> {
+    pub(crate) fn new(device: &'a DeviceFacts, observations: &'a Observations, seed: u64) -> Situation<'a> {
+        let found = alignment::estimate(observations).allocation_unit;
+        let measured = found.value.filter(|_| found.confidence.is_some_and(|confidence| confidence >= GOOD_ENOUGH));
+        let unit = measured.filter(|unit| fits(*unit, device)).unwrap_or_else(|| assumed_unit(device));
+        Situation { device, observations, seed, unit }
+    }
+
+    /// A generator for one subject's random choices at this point of the run.
+    pub(crate) fn rng(&self, subject: u64) -> Rng {
+        let step = self.observations.runs.len() as u64;
+        Rng::new(self.seed ^ subject.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ step.rotate_left(32))
+    }
+
+    /// A block size that the device takes: the wanted one, or its logical block where that is larger.
+    pub(crate) fn block(&self, wanted: Bytes) -> Bytes {
+        wanted.max(self.device.logical_block)
+    }
+
+    /// Whether an experiment of this kind was run.
+    pub(crate) fn has(&self, pick: impl Fn(&Data) -> bool) -> bool {
+        self.observations.runs.iter().any(|run| pick(&run.data))
+    }
+
+    /// Whether a throughput was measured.
+    pub(crate) fn has_throughput(&self, purpose: Purpose, direction: Direction, order: Order, block: Bytes) -> bool {
+        let wanted = (purpose, direction, order, block);
+        self.has(|data| {
+            matches!(data, Data::Throughput(found)
+                if (found.purpose, found.direction, found.order, found.block) == wanted)
+        })
+    }
+}
+
+/// The unit to go by before anything was measured: what the device claims, else what is usual for its size.
+pub(crate) fn assumed_unit(device: &DeviceFacts) -> Bytes {
+    let claims = &device.claims;
+    let claimed = [claims.allocation_unit, claims.preferred_erase, claims.erase];
+    let plausible = |unit: &Bytes| *unit >= Bytes::kib(128) && *unit <= Bytes::mib(64) && fits(*unit, device);
+    claimed.into_iter().flatten().find(plausible).unwrap_or_else(|| {
+        let share = (device.capacity.get() / 256).max(1);
+        let power = 1u64 << share.ilog2();
+        Bytes(power.clamp(Bytes::kib(64).get(), USUAL_UNIT.get())).max(device.logical_block * 16)
+    })
+}
+
+fn fits(unit: Bytes, device: &DeviceFacts) -> bool {
+    unit * 32 <= device.capacity && unit.is_multiple_of(device.logical_block)
+}
+
+/// Bytes that an experiment writes.
+pub(crate) fn bytes_written(experiment: &Experiment) -> Bytes {
+    let halvings = |unit: Bytes, block: Bytes| u64::from((unit / block.max(Bytes(1))).max(1).ilog2() + 1);
+    match experiment {
+        Experiment::OpenUnits(plan) => plan.block * (u64::from(plan.rounds) * plan.units.len() as u64),
+        Experiment::OpenAu(plan) => plan.erase * (u64::from(plan.count) * halvings(plan.erase, plan.block)),
+        Experiment::Fat(plan) => plan.erase * (u64::from(plan.count) * halvings(plan.erase, plan.block)),
+        Experiment::FastArea(plan) if plan.direction == Direction::Write => {
+            plan.block * (u64::from(plan.requests) * (plan.suspects.len() + plan.controls.len()) as u64)
+        }
+        Experiment::Throughput(plan) if plan.direction == Direction::Write => plan.block * u64::from(plan.requests),
+        Experiment::Program(plan) => plan.region * (6 * halvings(plan.largest, plan.smallest)),
+        // No adaptive run chooses write-align: `probe write-align` is there for comparison with the published log.
+        Experiment::Floor(_)
+        | Experiment::Survey(_)
+        | Experiment::Align(_)
+        | Experiment::Boundaries(_)
+        | Experiment::FastArea(_)
+        | Experiment::Scatter(_)
+        | Experiment::Interval(_)
+        | Experiment::Throughput(_) => Bytes::ZERO,
+    }
+}
+
+/// The longest stretch of a surveyed device in which every place holds data; `None` where there is no survey, or
+/// where all of the device holds data and no stretch needs to be singled out.
+pub(crate) fn written_stretch(observations: &Observations) -> Option<Span> {
+    let survey = observations.runs.iter().rev().find_map(|run| match &run.data {
+        Data::Survey(data) if !data.places.is_empty() => Some(data),
+        _ => None,
+    })?;
+    let mut places: Vec<(Bytes, bool)> =
+        survey.places.iter().map(|place| (place.at, place.uniform.is_none())).collect();
+    if places.iter().all(|(_, written)| *written) {
+        return None;
+    }
+    places.sort_unstable();
+    let longest = places
+        .chunk_by(|a, b| a.1 == b.1)
+        .filter(|stretch| stretch[0].1)
+        .map(|stretch| Span { start: stretch[0].0, length: stretch[stretch.len() - 1].0 - stretch[0].0 })
+        .max_by_key(|span| span.length);
+    Some(longest.unwrap_or(Span { start: Bytes::ZERO, length: Bytes::ZERO }))
+}

@@ -1,0 +1,211 @@
+//! The experiments that write: a fill for blank devices, open units, one unit in order and at random, the area at the
+//! start, and the writing half of the table. Each takes fresh units, and as few bytes as a decision needs.
+
+use crate::open_units::{self, search};
+use crate::pool::{Pool, filled};
+use crate::reading::STRETCH_IN_UNITS;
+use crate::situation::{Situation, written_stretch};
+use crate::{Choice, fast_area};
+use flashscope_model::finding::AreaKind;
+use flashscope_model::plan::{FastArea, OpenUnits, Purpose, Throughput};
+use flashscope_model::{Data, Direction, Experiment, Order};
+use flashscope_units::Bytes;
+
+/// Units that a blank device is filled with, so that boundaries of the next candidates show as well.
+const FILLED_UNITS: u64 = 48;
+
+/// Rounds of a trial of several units: two that pay for what was open before, and eight that count.
+const ROUNDS: u32 = 10;
+
+/// Rounds of a single unit, whose rounds hold one write only.
+const ROUNDS_OF_ONE: u32 = 26;
+
+/// Block sizes at which one unit is written in order and at random.
+const ONE_UNIT_BLOCKS: [Bytes; 6] =
+    [Bytes::kib(16), Bytes::kib(8), Bytes::kib(4), Bytes::kib(32), Bytes::kib(64), Bytes::kib(2)];
+
+/// Requests to one unit: enough for a median, few enough for a card that copies a unit for each.
+const ONE_UNIT_REQUESTS: u32 = 40;
+
+/// Units at the start that are looked at first, and by how many the search goes on while they differ.
+const SUSPECTS: usize = 4;
+
+/// No area at the start is followed further than this.
+const MOST_SUSPECTS: usize = 32;
+
+/// Block size, order and requests to each unit of the fast-area trials: large blocks show the rate of the flash, small
+/// ones the cost of a request.
+const AREA_TRIALS: [(Bytes, Order, u32); 3] =
+    [(Bytes::kib(128), Order::InOrder, 16), (Bytes::kib(4), Order::Random, 12), (Bytes::kib(16), Order::Random, 12)];
+
+/// Block size, order and requests of the writing cells, cheapest first.
+const WRITE_CELLS: [(Bytes, Order, u32); 8] = [
+    (Bytes::kib(4), Order::InOrder, 256),
+    (Bytes::kib(4), Order::Random, 64),
+    (Bytes::kib(16), Order::InOrder, 256),
+    (Bytes::kib(16), Order::Random, 64),
+    (Bytes::kib(128), Order::InOrder, 96),
+    (Bytes::kib(128), Order::Random, 48),
+    (Bytes::mib(1), Order::InOrder, 24),
+    (Bytes::mib(1), Order::Random, 16),
+];
+
+/// A region to read, for a device that was never written.
+pub(crate) fn fill(now: &Situation) -> Option<Choice> {
+    let blank = written_stretch(now.observations)?.length < now.unit * STRETCH_IN_UNITS;
+    if !blank || filled(now.observations).is_some() {
+        return None;
+    }
+    let block = now.block(Bytes::kib(512)).min(now.unit);
+    let length = now.unit * FILLED_UNITS.min(now.device.capacity / now.unit / 4);
+    // At a quarter of the device: clear of the start, and on a boundary of every candidate.
+    let start = (now.device.capacity / 4).align_down(now.unit * 16);
+    Some(throughput(Direction::Write, Order::InOrder, block, (start, length), length / block, Purpose::Fill)).map(
+        |experiment| Choice {
+            experiment,
+            why: "the device was never written where reads should tell something: fill a region in order".into(),
+        },
+    )
+}
+
+fn throughput(
+    direction: Direction,
+    order: Order,
+    block: Bytes,
+    (start, length): (Bytes, Bytes),
+    requests: u64,
+    purpose: Purpose,
+) -> Experiment {
+    let length = length.align_down(block);
+    let requests = u32::try_from(requests).unwrap_or(u32::MAX);
+    Experiment::Throughput(Throughput { direction, order, block, start, length, requests, purpose })
+}
+
+/// The leading block size of trials of several units, and the second one.
+fn trial_blocks(now: &Situation) -> [Bytes; 2] {
+    let lead = now.block((now.unit / 32).min(Bytes::kib(64)).align_down(now.device.logical_block));
+    [lead, lead * 2]
+}
+
+/// The most units that trials can have without running out of fresh ones at once.
+fn most_units(pool: &Pool) -> u32 {
+    u32::try_from(pool.size() / 2).unwrap_or(u32::MAX).clamp(1, search::MOST_UNITS)
+}
+
+/// The next count of units to write in turn.
+pub(crate) fn open_units(now: &Situation, order: Order) -> Option<Choice> {
+    let pool = Pool::new(now.device, now.observations, now.unit);
+    let trial = search::next_trial(now.observations, order, trial_blocks(now), most_units(&pool))?;
+    let subject = u64::from(trial.count) * 2 + u64::from(order == Order::Random);
+    let units = pool.take(trial.count as usize, &mut now.rng(subject))?;
+    let rounds = if trial.count == 1 { ROUNDS_OF_ONE } else { ROUNDS };
+    let rounds = rounds.min(u32::try_from(now.unit / trial.block).unwrap_or(u32::MAX));
+    let why = format!("{} units {}: {}", trial.count, open_units::words(order), trial.why);
+    let plan = OpenUnits { order, unit: now.unit, block: trial.block, rounds, units, first_offset: Bytes::ZERO };
+    Some(Choice { experiment: Experiment::OpenUnits(plan), why })
+}
+
+/// One unit, in order and at random, at the next block size.
+pub(crate) fn one_unit(now: &Situation) -> Option<Choice> {
+    let (block, order) = ONE_UNIT_BLOCKS
+        .iter()
+        .filter(|block| **block >= now.device.logical_block && **block * 16 <= now.unit)
+        .flat_map(|block| [(*block, Order::InOrder), (*block, Order::Random)])
+        .find(|(block, order)| !now.has_throughput(Purpose::OneUnit, Direction::Write, *order, *block))?;
+    let pool = Pool::new(now.device, now.observations, now.unit);
+    let start = pool.take(1, &mut now.rng(block.get()))?[0];
+    let requests = u64::from(ONE_UNIT_REQUESTS).min(now.unit / block);
+    let why = format!("one unit {} at {block}: random-order penalty and small-write path", open_units::words(order));
+    let experiment = throughput(Direction::Write, order, block, (start, now.unit), requests, Purpose::OneUnit);
+    Some(Choice { experiment, why })
+}
+
+/// The next group of suspects against controls.
+pub(crate) fn area(now: &Situation) -> Option<Choice> {
+    AREA_TRIALS.iter().find_map(|trial| area_trial(now, *trial))
+}
+
+fn area_trial(now: &Situation, (block, order, requests): (Bytes, Order, u32)) -> Option<Choice> {
+    let block = now.block(block.min(now.unit));
+    let pool = Pool::new(now.device, now.observations, now.unit);
+    let wanted = suspects_wanted(now).min((now.device.capacity / now.unit / 8) as usize);
+    let compared: Vec<Bytes> = compared(now, block, order);
+    let left: Vec<Bytes> =
+        (0..wanted as u64).map(|index| now.unit * index).filter(|start| !compared.contains(start)).collect();
+    let (group, controls) = group_sizes(now, order);
+    let suspects: Vec<Bytes> = left.into_iter().take(group).collect();
+    if suspects.is_empty() {
+        return None;
+    }
+    let controls = pool.middle(controls, now.device.capacity)?;
+    let requests = requests.min(u32::try_from(now.unit / block).unwrap_or(u32::MAX));
+    let why = format!("whether the first units differ from others: {block} {}", open_units::words(order));
+    let plan = FastArea { unit: now.unit, suspects, controls, block, direction: Direction::Write, order, requests };
+    Some(Choice { experiment: Experiment::FastArea(plan), why })
+}
+
+/// How many units from the start to compare: more while the last one that was compared still differs.
+fn suspects_wanted(now: &Situation) -> usize {
+    let found = fast_area::estimate(now.observations).value.filter(|area| area.kind != AreaKind::None);
+    let end = found.map_or(0, |area| (area.end / now.unit) as usize);
+    (end + 2).clamp(SUSPECTS, MOST_SUSPECTS)
+}
+
+fn compared(now: &Situation, block: Bytes, order: Order) -> Vec<Bytes> {
+    let runs = now.observations.runs.iter().filter_map(|run| match &run.data {
+        Data::FastArea(data) if (data.block, data.order, data.unit) == (block, order, now.unit) => Some(data),
+        _ => None,
+    });
+    runs.flat_map(|data| data.suspects.iter().map(|times| times.at)).collect()
+}
+
+/// Suspects and controls that are written in turn: together no more than can be open, or all would be slow alike.
+fn group_sizes(now: &Situation, order: Order) -> (usize, usize) {
+    let limit = open_units::estimate(now.observations, order);
+    match limit.value.or(limit.at_least) {
+        Some(open) if open >= 7 => (4, 3),
+        Some(open) if open >= 4 => (2, 2),
+        Some(3) => (1, 2),
+        _ => (1, 1),
+    }
+}
+
+/// The next cell of the performance table that was not written.
+pub(crate) fn performance(now: &Situation) -> Option<Choice> {
+    let (block, order, requests) = WRITE_CELLS
+        .iter()
+        .map(|(block, order, requests)| (now.block(*block), *order, *requests))
+        .filter(|(block, ..)| *block * 64 <= now.device.capacity)
+        .find(|(block, order, _)| !now.has_throughput(Purpose::Performance, Direction::Write, *order, *block))?;
+    let pool = Pool::new(now.device, now.observations, now.unit);
+    let wanted = match order {
+        Order::InOrder => block * u64::from(requests),
+        // Spread over several units, as an application would, and not over the whole device.
+        Order::Random => (now.unit * 16).max(block * u64::from(requests)),
+    };
+    let length = wanted.min(now.device.capacity / 8).align_down(block).max(block);
+    let start = pool.stretch(length, now.device.capacity, &mut now.rng(block.get() + 1))?;
+    let experiment =
+        throughput(Direction::Write, order, block, (start, length), u64::from(requests), Purpose::Performance);
+    Some(Choice { experiment, why: "a cell of the performance table".into() })
+}
+
+/// What each subject can write at worst, before anything is known of the device.
+pub(crate) fn most_written(device: &flashscope_model::DeviceFacts, unit: Bytes) -> Vec<(&'static str, Bytes)> {
+    let lead = (unit / 32).min(Bytes::kib(64)).max(device.logical_block);
+    let most = u64::from(search::MOST_UNITS);
+    // The bracket doubles up to the most units; a bisection takes six more trials at the worst, a confirmation four,
+    // and the second block size two of twice the size.
+    let trials = 2 * most + 6 * most + 4 * most + 2 * 2 * most;
+    let one_unit: Bytes = ONE_UNIT_BLOCKS.iter().map(|block| *block * u64::from(ONE_UNIT_REQUESTS) * 2).sum();
+    let group: Bytes = AREA_TRIALS.iter().map(|(block, _, requests)| *block * u64::from(*requests)).sum();
+    let cells: Bytes = WRITE_CELLS.iter().map(|(block, _, requests)| *block * u64::from(*requests)).sum();
+    vec![
+        ("a region to read, only on a blank device", unit * FILLED_UNITS.min(device.capacity / unit / 4)),
+        ("open units in order", lead * (trials * u64::from(ROUNDS))),
+        ("open units at random", lead * (trials * u64::from(ROUNDS))),
+        ("one unit in order and at random", one_unit),
+        ("the first units against others", group * (2 * MOST_SUSPECTS as u64)),
+        ("speed of writes", cells),
+    ]
+}

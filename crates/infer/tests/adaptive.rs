@@ -1,0 +1,202 @@
+//! The choice of experiments, run to its end against a card of known inside.
+
+#[allow(dead_code)]
+mod common;
+
+use common::card::{Card, written};
+use flashscope_infer::{infer, left_open, next, outlook};
+use flashscope_model::finding::AreaKind;
+use flashscope_model::observation::Observations;
+use flashscope_model::plan::{Budget, Purpose};
+use flashscope_model::{DeviceFacts, Experiment, Findings};
+use flashscope_units::{Bytes, Nanos};
+
+/// Everything that was chosen, and what it showed.
+struct Session {
+    facts: DeviceFacts,
+    experiments: Vec<Experiment>,
+    observations: Observations,
+    budget: Budget,
+}
+
+fn session(mut card: Card, write: Bytes, seed: u64) -> Session {
+    let facts = card.facts();
+    let mut budget = Budget { write, time: None };
+    let mut observations = Observations { capacity: Some(facts.capacity), runs: Vec::new() };
+    let mut experiments = Vec::new();
+    while let Some(choice) = next(&facts, &observations, budget, seed) {
+        assert!(experiments.len() < 300, "going in circles: {:?}", experiments.last());
+        assert!(!choice.why.is_empty());
+        let cost = written(&choice.experiment);
+        budget.write = budget.write.checked_sub(cost).expect("within the budget");
+        experiments.push(choice.experiment.clone());
+        match card.run(&choice.experiment) {
+            Some(run) => observations.runs.push(run),
+            // Boundaries: this card has none to show. What was chosen once is chosen again, so end here.
+            None => break,
+        }
+    }
+    Session { facts, experiments, observations, budget }
+}
+
+impl Session {
+    fn findings(&self) -> Findings {
+        infer(&self.observations)
+    }
+
+    fn written(&self) -> Bytes {
+        self.experiments.iter().map(written).sum()
+    }
+}
+
+#[test]
+fn limits_are_bracketed_bisected_and_confirmed() {
+    for (seed, open) in [(8, 8), (3, 3), (6, 5), (20, 2), (11, 13), (2, 2), (5, 64)].into_iter().enumerate() {
+        let session = session(Card::new(open, seed as u64), Bytes::gib(1), 7 + seed as u64);
+        let geometry = session.findings().geometry;
+        assert_eq!(geometry.open_units_linear.value, Some(open.0 as u32), "{open:?} {:?}", geometry.open_units_linear);
+        let random = &geometry.open_units_random;
+        match open.1 {
+            64 => assert_eq!((random.value, random.at_least), (None, Some(64)), "{random:?}"),
+            count => assert_eq!(random.value, Some(count as u32), "{open:?} {random:?}"),
+        }
+        assert!(geometry.open_units_linear.confidence.unwrap() > 0.97, "{:?}", geometry.open_units_linear);
+    }
+}
+
+#[test]
+fn a_card_is_characterised_with_few_writes() {
+    let mut card = Card::new((8, 8), 1);
+    card.area = (1, 2, 1.9);
+    card.small = Bytes::kib(8);
+    let session = session(card, Bytes::gib(1), 3);
+    let findings = session.findings();
+    let geometry = &findings.geometry;
+    assert!(session.written() < Bytes::mib(600), "{}", session.written());
+    let area = geometry.fast_area.value.unwrap();
+    assert_eq!((area.first, area.end, area.kind), (Bytes::mib(4), Bytes::mib(8), AreaKind::Faster));
+    assert!((1.7..2.1).contains(&area.ratio), "{area:?}");
+    assert_eq!(geometry.small_write_path.value, Some(Bytes::kib(8)), "{:?}", geometry.small_write_path);
+    let penalty = geometry.random_order_penalty.value.unwrap();
+    assert_eq!(penalty.block, Bytes::kib(16), "{:?}", geometry.random_order_penalty);
+    // 190 ms of copy on 1.4 ms of write.
+    assert!((100.0..160.0).contains(&penalty.ratio), "{penalty:?}");
+    assert_eq!(findings.performance.len(), 16);
+    assert_eq!(geometry.never_written.value, Some(0.0));
+    assert!(left_open(&session.facts, &session.observations, session.budget).is_empty());
+}
+
+#[test]
+fn a_longer_area_is_followed_to_its_end() {
+    let mut card = Card::new((8, 8), 2);
+    card.area = (0, 7, 0.5);
+    let area = session(card, Bytes::gib(1), 5).findings().geometry.fast_area;
+    let found = area.value.unwrap();
+    assert_eq!((found.first, found.end, found.kind), (Bytes::ZERO, Bytes::mib(28), AreaKind::Slower), "{area:?}");
+    assert!(area.confidence.unwrap() > 0.95, "{area:?}");
+}
+
+#[test]
+fn without_a_grant_nothing_is_written_and_the_flag_is_named() {
+    let session = session(Card::new((8, 8), 1), Bytes::ZERO, 3);
+    assert_eq!(session.written(), Bytes::ZERO);
+    assert!(session.experiments.len() >= 10, "reads are done: {}", session.experiments.len());
+    assert!(session.findings().geometry.open_units_linear.is_unknown());
+    let notes = left_open(&session.facts, &session.observations, session.budget);
+    assert!(notes[0].text.contains("open units in order"), "{notes:?}");
+    assert!(notes[0].hint.as_ref().unwrap().contains("--allow-write"), "{notes:?}");
+}
+
+#[test]
+fn what_does_not_fit_is_skipped_and_the_rest_is_done() {
+    let session = session(Card::new((8, 8), 1), Bytes::mib(24), 3);
+    assert!(session.written() <= Bytes::mib(24));
+    let notes = left_open(&session.facts, &session.observations, session.budget);
+    assert!(notes[0].hint.as_ref().unwrap().contains("--max-write"), "{notes:?}");
+    // The dear bracket was given up, the cheap trials in one unit were not.
+    let one_unit =
+        |experiment: &Experiment| matches!(experiment, Experiment::Throughput(t) if t.purpose == Purpose::OneUnit);
+    assert!(session.experiments.iter().any(one_unit));
+    let linear = session.findings().geometry.open_units_linear;
+    assert!(linear.value.is_none() && linear.at_least.is_none_or(|count| count <= 8), "{linear:?}");
+}
+
+#[test]
+fn trials_take_fresh_units_that_lie_apart() {
+    let session = session(Card::new((8, 8), 1), Bytes::gib(1), 3);
+    let mut used: Vec<Bytes> = Vec::new();
+    for experiment in &session.experiments {
+        if let Experiment::OpenUnits(plan) = experiment {
+            used.extend(&plan.units);
+        }
+    }
+    used.sort_unstable();
+    assert!(used.len() > 50);
+    for pair in used.windows(2) {
+        assert!(pair[1] - pair[0] >= Bytes::mib(16), "{pair:?}");
+    }
+    assert!(used[0] >= Bytes::mib(64), "the start is left to the fast-area experiment");
+}
+
+#[test]
+fn a_blank_device_is_filled_where_boundaries_are_looked_for() {
+    let mut card = Card::new((8, 8), 1);
+    card.written = false;
+    let granted = session(card.clone(), Bytes::gib(1), 3);
+    let filled = granted.experiments.iter().find_map(|experiment| match experiment {
+        Experiment::Throughput(plan) if plan.purpose == Purpose::Fill => Some(*plan),
+        _ => None,
+    });
+    let filled = filled.expect("a fill");
+    assert!(filled.length >= Bytes::mib(128) && filled.length <= Bytes::mib(256), "{filled:?}");
+    assert_eq!(filled.block * u64::from(filled.requests), filled.length);
+    for experiment in &granted.experiments {
+        if let Experiment::Boundaries(plan) = experiment {
+            let within = plan.within.expect("reads stay where data is");
+            assert_eq!((within.start, within.length), (filled.start, filled.length));
+        }
+    }
+    let refused = session(card, Bytes::ZERO, 3);
+    let findings = refused.findings();
+    assert_eq!(findings.geometry.never_written.value, Some(1.0));
+    assert!(findings.notes.iter().any(|note| note.text.contains("never written") && note.hint.is_some()));
+}
+
+#[test]
+fn the_same_seed_chooses_the_same_and_another_does_not() {
+    let run = |seed| session(Card::new((6, 6), 4), Bytes::mib(400), seed).experiments;
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}
+
+#[test]
+fn no_time_no_experiment_and_an_outlook_within_the_budget() {
+    let facts = Card::new((8, 8), 1).facts();
+    let none = Observations::default();
+    assert_eq!(next(&facts, &none, Budget { write: Bytes::ZERO, time: Some(Nanos::ZERO) }, 1), None);
+    let said = outlook(&facts, Budget { write: Bytes::mib(600), time: None });
+    assert_eq!(said.will_write_at_most, Bytes::mib(600));
+    assert!(!said.regions.is_empty() && !said.experiments.is_empty());
+    assert_eq!(outlook(&facts, Budget { write: Bytes::ZERO, time: None }).will_write_at_most, Bytes::ZERO);
+}
+
+#[test]
+fn small_devices_have_plans_that_fit() {
+    for capacity in [Bytes::mib(2), Bytes::mib(16), Bytes::mib(64), Bytes::mib(500)] {
+        let mut card = Card::new((4, 4), 1);
+        card.capacity = capacity;
+        card.unit = Bytes::kib(256);
+        let session = session(card, Bytes::gib(1), 3);
+        for experiment in &session.experiments {
+            let end = match experiment {
+                Experiment::OpenUnits(plan) => plan.units.iter().max().copied().unwrap() + plan.unit,
+                Experiment::Throughput(plan) => plan.start + plan.length,
+                Experiment::FastArea(plan) => {
+                    plan.suspects.iter().chain(&plan.controls).max().copied().unwrap() + plan.unit
+                }
+                _ => Bytes::ZERO,
+            };
+            assert!(end <= capacity, "{capacity}: {experiment:?}");
+        }
+    }
+}

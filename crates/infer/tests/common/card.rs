@@ -1,0 +1,214 @@
+//! A card of a few rules, to let the choice of experiments run against: not a simulator, only what these tests need.
+//!
+//! Units are kept open by recency, one list for writes in order and one for others; whoever finds its unit closed pays
+//! a copy of the whole unit, a write out of order pays half of one, and small writes may take another way.
+
+use flashscope_model::observation::*;
+use flashscope_model::plan::*;
+use flashscope_model::{Claims, DeviceFacts, DeviceKind, Direction, Order};
+use flashscope_stats::Rng;
+use flashscope_units::{Bytes, Instant, Nanos};
+use std::collections::BTreeMap;
+
+/// The inside of a card, and its state.
+#[derive(Clone, Debug)]
+pub(crate) struct Card {
+    pub(crate) capacity: Bytes,
+    pub(crate) unit: Bytes,
+    /// Units open in order, and at random.
+    pub(crate) open: (usize, usize),
+    /// Units from and to which are faster by a factor.
+    pub(crate) area: (u64, u64, f64),
+    /// Writes up to this size take another way.
+    pub(crate) small: Bytes,
+    /// Cost of a copy of a whole unit.
+    pub(crate) copy: Nanos,
+    pub(crate) noise: f64,
+    pub(crate) written: bool,
+    next: BTreeMap<u64, u64>,
+    recent: [Vec<u64>; 2],
+    rng: Rng,
+}
+
+impl Card {
+    pub(crate) fn new(open: (usize, usize), seed: u64) -> Card {
+        Card {
+            capacity: Bytes(7_948_206_080),
+            unit: Bytes::mib(4),
+            open,
+            area: (0, 0, 1.0),
+            small: Bytes::ZERO,
+            copy: Nanos::millis(380),
+            noise: 0.05,
+            written: true,
+            next: BTreeMap::new(),
+            recent: [Vec::new(), Vec::new()],
+            rng: Rng::new(seed),
+        }
+    }
+
+    pub(crate) fn facts(&self) -> DeviceFacts {
+        DeviceFacts {
+            name: "card".into(),
+            kind: DeviceKind::SdCard,
+            simulated: true,
+            capacity: self.capacity,
+            logical_block: Bytes(512),
+            physical_block: None,
+            max_request: None,
+            claims: Claims::default(),
+            identity: None,
+        }
+    }
+
+    /// Service time of one request.
+    fn time(&mut self, direction: Direction, at: Bytes, block: Bytes, order: Order) -> Nanos {
+        let unit = at / self.unit;
+        let speed = if (self.area.0..self.area.1).contains(&unit) { self.area.2 } else { 1.0 };
+        let mut ns = 3e5 / speed + block.as_f64() / (15e6 * speed) * 1e9;
+        if direction == Direction::Write && block > self.small {
+            let list = usize::from(order == Order::Random);
+            let limit = [self.open.0, self.open.1][list];
+            let recent = &mut self.recent[list];
+            let found = recent.iter().position(|open| *open == unit);
+            if let Some(index) = found {
+                recent.remove(index);
+            }
+            let full = recent.len() >= limit;
+            recent.push(unit);
+            if recent.len() > limit {
+                recent.remove(0);
+            }
+            let closes = found.is_none() && full;
+            let in_order = self.next.get(&unit).is_none_or(|next| *next == at.get());
+            if closes {
+                ns += self.copy.as_f64();
+            } else if !in_order && order == Order::Random {
+                ns += self.copy.as_f64() / 2.0;
+            }
+            self.next.insert(unit, (at + block).get());
+        }
+        Nanos((ns * (1.0 + self.noise * self.rng.unit())) as u64)
+    }
+
+    fn times(
+        &mut self,
+        direction: Direction,
+        order: Order,
+        block: Bytes,
+        at: impl Iterator<Item = Bytes>,
+    ) -> Vec<Nanos> {
+        at.map(|at| self.time(direction, at, block, order)).collect()
+    }
+
+    fn offsets(&mut self, order: Order, region: Bytes, block: Bytes, count: u32) -> Vec<Bytes> {
+        let blocks = (region / block) as usize;
+        (0..count as usize)
+            .map(|i| if order == Order::InOrder { i % blocks } else { self.rng.below(blocks) })
+            .map(|index| block * index as u64)
+            .collect()
+    }
+
+    /// Does what an experiment says; `None` for those that these tests do not answer.
+    pub(crate) fn run(&mut self, experiment: &Experiment) -> Option<Run> {
+        let data = match experiment {
+            Experiment::Floor(plan) => Data::Floor(FloorData {
+                block: plan.block,
+                at: plan.at,
+                times: self.times(Direction::Read, Order::InOrder, plan.block, (0..plan.count).map(|_| plan.at)),
+            }),
+            Experiment::Survey(plan) => Data::Survey(SurveyData { block: plan.block, places: self.survey(*plan) }),
+            Experiment::Interval(plan) => Data::Interval(IntervalData {
+                rows: (0..plan.order)
+                    .map(|k| {
+                        let size = Bytes(512 << k);
+                        let at = (0..u64::from(plan.places)).map(|place| size * (9 * place));
+                        let times = self.times(Direction::Read, Order::InOrder, size, at);
+                        IntervalRow { size, evidence: IntervalEvidence::Times(times) }
+                    })
+                    .collect(),
+            }),
+            Experiment::OpenUnits(plan) => self.open_units(plan),
+            Experiment::FastArea(plan) => self.fast_area(plan),
+            Experiment::Throughput(plan) => {
+                let offsets = self.offsets(plan.order, plan.length, plan.block, plan.requests);
+                let at = offsets.into_iter().map(|offset| plan.start + offset);
+                Data::Throughput(ThroughputData {
+                    direction: plan.direction,
+                    order: plan.order,
+                    block: plan.block,
+                    start: plan.start,
+                    length: plan.length,
+                    purpose: plan.purpose,
+                    times: self.times(plan.direction, plan.order, plan.block, at),
+                })
+            }
+            _ => return None,
+        };
+        let spent = Spent { written: written(experiment), ..Spent::default() };
+        let source = Source::Probe { started: Instant::ORIGIN };
+        Some(Run { source, state: AreaState::Unknown, complete: true, spent, failures: Vec::new(), data })
+    }
+
+    fn survey(&mut self, plan: Survey) -> Vec<SurveyPlace> {
+        let step = self.capacity / u64::from(plan.places);
+        (0..u64::from(plan.places))
+            .map(|place| SurveyPlace {
+                at: (step * place).align_down(plan.block),
+                uniform: (!self.written).then_some(0),
+                times: vec![Nanos::micros(500); plan.repeats as usize],
+            })
+            .collect()
+    }
+
+    fn open_units(&mut self, plan: &OpenUnits) -> Data {
+        let offsets: Vec<Vec<Bytes>> =
+            plan.units.iter().map(|_| self.offsets(plan.order, plan.unit, plan.block, plan.rounds)).collect();
+        let at: Vec<Bytes> = (0..plan.rounds as usize)
+            .flat_map(|round| plan.units.iter().zip(&offsets).map(move |(unit, offsets)| *unit + offsets[round]))
+            .collect();
+        let times = self.times(Direction::Write, plan.order, plan.block, at.into_iter());
+        Data::OpenUnits(OpenUnitsData {
+            order: plan.order,
+            count: Some(plan.units.len() as u32),
+            unit: Some(plan.unit),
+            units: plan.units.clone(),
+            rows: vec![OpenUnitsRow { block: plan.block, rate: RateEvidence::Times(times) }],
+        })
+    }
+
+    fn fast_area(&mut self, plan: &FastArea) -> Data {
+        let starts: Vec<Bytes> = plan.suspects.iter().chain(&plan.controls).copied().collect();
+        let mut units: Vec<UnitTimes> = starts.iter().map(|at| UnitTimes { at: *at, times: Vec::new() }).collect();
+        for request in 0..u64::from(plan.requests) {
+            for unit in &mut units {
+                let offset = match plan.order {
+                    Order::InOrder => plan.block * request,
+                    Order::Random => plan.block * self.rng.below((plan.unit / plan.block) as usize) as u64,
+                };
+                unit.times.push(self.time(plan.direction, unit.at + offset, plan.block, plan.order));
+            }
+        }
+        let controls = units.split_off(plan.suspects.len());
+        Data::FastArea(FastAreaData {
+            unit: plan.unit,
+            direction: plan.direction,
+            order: plan.order,
+            block: plan.block,
+            suspects: units,
+            controls,
+        })
+    }
+}
+
+/// Bytes that an experiment writes.
+pub(crate) fn written(experiment: &Experiment) -> Bytes {
+    match experiment {
+        Experiment::OpenUnits(plan) => plan.block * (u64::from(plan.rounds) * plan.units.len() as u64),
+        Experiment::FastArea(plan) => {
+            plan.block * (u64::from(plan.requests) * (plan.suspects.len() + plan.controls.len()) as u64)
+        }
+        Experiment::Throughput(plan) if plan.direction == Direction::Write => plan.block * u64::from(plan.requests),
+        _ => Bytes::ZERO,
+    }
+}
