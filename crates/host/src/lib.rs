@@ -1,1 +1,35 @@
-//! Linux block devices and files, their identity, who uses them, and the real clock.
+//! Linux block devices and regular files as targets, and the real clock.
+//!
+//! Start at [`list`] to see what there is, at [`safety`] for what speaks against writing to it, and at
+//! [`open_for_reading`] and [`open_for_writing`] for a [`HostTarget`]. This is the only crate that may hold
+//! `unsafe`, and it does so in one file, for three ioctls. It draws no conclusions and prints nothing.
+
+mod blocks;
+mod buffer;
+mod clock;
+mod engine;
+mod errno;
+mod error;
+mod ioctl;
+mod list;
+mod mounts;
+mod open;
+mod openers;
+pub mod payload;
+pub mod registers;
+mod safety;
+mod signature;
+mod sysfs;
+mod target;
+mod uses;
+
+pub use clock::{MonotonicClock, clock_resolution, wall_clock};
+pub use error::HostError;
+pub use list::{
+    Bus, BusMode, ListedDevice, LoopFacts, MmcFacts, NvmeFacts, Partition, Queue, ScsiFacts, UsbFacts, list,
+};
+pub use open::{OpenOptions, open_for_reading, open_for_writing};
+pub use safety::{Checked, safety};
+pub use sysfs::{DeviceNumber, SysRoot};
+pub use target::HostTarget;
+pub use uses::{Use, UsedBy};

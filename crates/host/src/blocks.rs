@@ -1,0 +1,157 @@
+//! The block devices of a machine and how they stand on each other.
+
+use crate::ioctl;
+use crate::sysfs::{DeviceNumber, Directory, SysRoot, names};
+use rustix::fs::{Mode, OFlags};
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// One block device or partition.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    /// The kernel's name (`sda1`, `cciss!c0d0`).
+    pub(crate) name: String,
+    pub(crate) number: DeviceNumber,
+    pub(crate) directory: Directory,
+    /// For a partition, the disk that it is on.
+    pub(crate) whole: Option<String>,
+    /// For a bound loop device, what it stands on.
+    pub(crate) backing: Option<Backing>,
+}
+
+/// What a loop device stands on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Backing {
+    /// The path as the kernel prints it, without a mark of deletion.
+    pub(crate) path: PathBuf,
+    /// What is there; `None` where that cannot be told.
+    pub(crate) file: Option<FileId>,
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileId {
+    /// A block device.
+    Block(DeviceNumber),
+    /// A regular file: its file system's device number and its inode.
+    File(DeviceNumber, u64),
+}
+
+/// All of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Blocks {
+    pub(crate) nodes: Vec<Node>,
+}
+
+impl Blocks {
+    pub(crate) fn read(sys: &SysRoot) -> Blocks {
+        let mut nodes = Vec::new();
+        for name in names(&sys.path("/sys/block")) {
+            let Some(directory) = Directory(sys.path("/sys/block")).below(&name) else { continue };
+            let Some(disk) = Node::read(sys, &directory, name.clone(), None) else { continue };
+            nodes.push(disk);
+            for part in directory.names() {
+                let Some(below) = directory.below(&part).filter(|below| below.has("partition")) else { continue };
+                nodes.extend(Node::read(sys, &below, part, Some(name.clone())));
+            }
+        }
+        Blocks { nodes }
+    }
+
+    pub(crate) fn by_name(&self, name: &str) -> Option<&Node> {
+        self.nodes.iter().find(|node| node.name == name)
+    }
+
+    pub(crate) fn by_number(&self, number: DeviceNumber) -> Option<&Node> {
+        self.nodes.iter().find(|node| node.number == number)
+    }
+
+    pub(crate) fn partitions<'a>(&'a self, disk: &'a Node) -> impl Iterator<Item = &'a Node> + 'a {
+        self.nodes.iter().filter(move |node| node.whole.as_deref() == Some(&disk.name))
+    }
+
+    /// Device-mapper, md, bcache … devices that stand on a device.
+    pub(crate) fn holders<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = &'a Node> + 'a {
+        node.linked("holders").into_iter().filter_map(|name| self.by_name(&name))
+    }
+
+    /// What a device-mapper or md device stands on.
+    pub(crate) fn slaves<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = &'a Node> + 'a {
+        node.linked("slaves").into_iter().filter_map(|name| self.by_name(&name))
+    }
+
+    /// Loop devices that stand on a file or device.
+    pub(crate) fn loops_on(&self, file: FileId) -> impl Iterator<Item = &Node> {
+        self.nodes.iter().filter(move |node| node.backing.as_ref().is_some_and(|backing| backing.file == Some(file)))
+    }
+
+    /// The disk of a partition, or the device itself.
+    pub(crate) fn disk_of<'a>(&'a self, node: &'a Node) -> &'a Node {
+        node.whole.as_ref().and_then(|disk| self.by_name(disk)).unwrap_or(node)
+    }
+}
+
+impl Node {
+    fn read(sys: &SysRoot, directory: &Directory, name: String, whole: Option<String>) -> Option<Node> {
+        let number = DeviceNumber::parse(&directory.text("dev")?)?;
+        let backing = Backing::read(sys, directory, &name);
+        Some(Node { name, number, directory: directory.clone(), whole, backing })
+    }
+
+    /// Where its node in `/dev` is.
+    pub(crate) fn path(&self) -> PathBuf {
+        Path::new("/dev").join(self.name.replace('!', "/"))
+    }
+
+    /// sysfs counts sectors of 512 bytes whatever the logical block.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.directory.number("size").unwrap_or(0) * 512
+    }
+
+    fn linked(&self, directory: &str) -> Vec<String> {
+        names(&self.directory.0.join(directory))
+    }
+}
+
+impl Backing {
+    fn read(sys: &SysRoot, directory: &Directory, name: &str) -> Option<Backing> {
+        let printed = directory.text("loop/backing_file")?;
+        let deleted = printed.ends_with(DELETED);
+        let path = PathBuf::from(printed.trim_end_matches(DELETED));
+        // The path may lead elsewhere by now, or mean another mount namespace; the kernel knows better.
+        let file = match sys.is_live().then(|| ask_loop(name)).flatten() {
+            Some(file) => Some(file),
+            None if deleted => None,
+            None => FileId::of(&sys.path(&path)),
+        };
+        Some(Backing { path, file })
+    }
+}
+
+impl FileId {
+    /// What is at a path, links followed; `None` where there is nothing, or neither a file nor a block device.
+    pub(crate) fn of(path: &Path) -> Option<FileId> {
+        FileId::of_metadata(&fs::metadata(path).ok()?)
+    }
+
+    pub(crate) fn of_metadata(found: &fs::Metadata) -> Option<FileId> {
+        if found.file_type().is_block_device() {
+            Some(FileId::Block(DeviceNumber::from_raw(found.rdev())))
+        } else if found.is_file() {
+            Some(FileId::File(DeviceNumber::from_raw(found.dev()), found.ino()))
+        } else {
+            None
+        }
+    }
+}
+
+const DELETED: &str = " (deleted)";
+
+/// Asks a loop device itself; a device as backing is left to its path, since the kernel then says where its node is.
+fn ask_loop(name: &str) -> Option<FileId> {
+    let path = Path::new("/dev").join(name);
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let status = ioctl::loop_status(rustix::fs::open(&path, flags, Mode::empty()).ok()?).ok()?;
+    (!status.on_device).then(|| FileId::File(DeviceNumber::from_raw(status.device), status.inode))
+}

@@ -1,0 +1,91 @@
+//! The two clocks of a host: the monotonic one that times requests, and the wall clock for the record.
+
+use flashscope_units::{Instant, Nanos};
+use rustix::io::Errno;
+use rustix::thread::clock_nanosleep_absolute;
+use rustix::time::{ClockId, Timespec, clock_gettime};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// `CLOCK_MONOTONIC`, counted from when this clock was made. Reading it costs no system call.
+#[derive(Clone, Copy, Debug)]
+pub struct MonotonicClock {
+    origin_ns: u64,
+}
+
+impl MonotonicClock {
+    /// A clock whose origin is now.
+    pub fn start() -> MonotonicClock {
+        MonotonicClock { origin_ns: monotonic_ns() }
+    }
+
+    /// Now.
+    pub fn now(&self) -> Instant {
+        Instant(monotonic_ns() - self.origin_ns)
+    }
+
+    /// Sleeps until `at`; returns at once where that is past.
+    pub fn sleep_until(&self, at: Instant) {
+        let ns = at.0.saturating_add(self.origin_ns);
+        let deadline = Timespec { tv_sec: (ns / NS_PER_S) as i64, tv_nsec: (ns % NS_PER_S) as _ };
+        while clock_nanosleep_absolute(ClockId::Monotonic, &deadline) == Err(Errno::INTR) {}
+    }
+}
+
+/// The smallest difference that the clock was seen to make, from `n` back-to-back readings.
+pub fn clock_resolution(n: u32) -> Option<Nanos> {
+    let mut last = monotonic_ns();
+    let mut smallest = None;
+    for _ in 0..n {
+        let now = monotonic_ns();
+        if now > last {
+            let step = now - last;
+            smallest = Some(smallest.map_or(step, |least: u64| least.min(step)));
+        }
+        last = now;
+    }
+    smallest.map(Nanos)
+}
+
+/// The wall clock in RFC 3339, UTC, to the second: `2025-11-20T22:44:05Z`.
+pub fn wall_clock() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    rfc3339(seconds)
+}
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
+}
+
+/// Days to a civil date by Howard Hinnant's `civil_from_days` (public domain algorithm).
+fn rfc3339(unix_seconds: u64) -> String {
+    let (days, second_of_day) = (unix_seconds / 86_400, unix_seconds % 86_400);
+    let shifted = days + 719_468;
+    let era = shifted / 146_097;
+    let day_of_era = shifted % 146_097;
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (hour, minute, second) = (second_of_day / 3_600, second_of_day / 60 % 60, second_of_day % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates() {
+        let check = |seconds, expect: &str| assert_eq!(rfc3339(seconds), expect);
+        check(0, "1970-01-01T00:00:00Z");
+        check(951_782_400, "2000-02-29T00:00:00Z");
+        check(1_763_678_645, "2025-11-20T22:44:05Z");
+        check(4_107_542_399, "2100-02-28T23:59:59Z");
+        check(4_107_542_400, "2100-03-01T00:00:00Z");
+    }
+}

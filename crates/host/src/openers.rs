@@ -1,0 +1,52 @@
+//! Which processes have a device or file open for writing, as far as `/proc` lets us see.
+
+use crate::blocks::FileId;
+use crate::sysfs::names;
+use std::fs;
+use std::path::Path;
+
+/// A process that has it open for writing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Opener {
+    pub(crate) pid: u32,
+    pub(crate) command: String,
+}
+
+/// All of them but ourselves. Other users' processes are only visible to root.
+pub(crate) fn writers(file: FileId, path: &Path) -> Vec<Opener> {
+    let canonical = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let pids = names(Path::new("/proc")).into_iter().filter_map(|name| name.parse::<u32>().ok());
+    pids.filter(|pid| *pid != std::process::id())
+        .filter(|pid| writes(*pid, file, &canonical))
+        .map(|pid| {
+            let command = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned();
+            Opener { pid, command }
+        })
+        .collect()
+}
+
+/// `dd (process 123), qemu (process 456)`.
+pub(crate) fn in_words(openers: &[Opener]) -> String {
+    let words = openers.iter().map(|opener| format!("{} (process {})", opener.command, opener.pid));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+fn writes(pid: u32, file: FileId, canonical: &Path) -> bool {
+    let directory = format!("/proc/{pid}/fd");
+    names(Path::new(&directory)).iter().any(|descriptor| {
+        let link = Path::new(&directory).join(descriptor);
+        // Only likely ones are looked at, since looking at a file on a dead network share would hang.
+        let likely = fs::read_link(&link).is_ok_and(|target| match file {
+            FileId::Block(_) => target.starts_with("/dev"),
+            FileId::File(..) => target == canonical,
+        });
+        likely && FileId::of(&link) == Some(file) && opened_for_writing(pid, descriptor)
+    })
+}
+
+/// The octal `flags:` of fdinfo: the lowest two bits are zero for a file opened for reading only.
+fn opened_for_writing(pid: u32, descriptor: &str) -> bool {
+    let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{descriptor}")).unwrap_or_default();
+    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
+    flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok()).is_some_and(|flags| flags & 3 != 0)
+}

@@ -1,0 +1,114 @@
+//! The bytes that writes carry, and what reads found.
+//!
+//! A tagged payload depends on the position on the device and on a generation only, never on how it was cut
+//! into requests: a 4 MiB write can be checked by 4 KiB reads. It is incompressible, so that a controller
+//! that compresses or deduplicates gains nothing.
+
+use flashscope_device::{Content, Fill};
+
+/// Writes into `bytes` what `fill` means at position `offset` of the device; `offset` and the length are
+/// multiples of 8.
+pub fn fill(fill: Fill, offset: u64, bytes: &mut [u8]) {
+    match fill {
+        Fill::Byte(byte) => bytes.fill(byte),
+        Fill::Tagged { generation } => {
+            let key = mix(u64::from(generation));
+            for (index, word) in (offset / 8..).zip(bytes.chunks_exact_mut(8)) {
+                word.copy_from_slice(&tag(index, key).to_le_bytes());
+            }
+        }
+    }
+}
+
+/// Whether `bytes`, read at `offset`, are what `fill` means there.
+pub fn matches(fill: Fill, offset: u64, bytes: &[u8]) -> bool {
+    match fill {
+        Fill::Byte(byte) => uniform(bytes) == Some(byte),
+        Fill::Tagged { generation } => {
+            let key = mix(u64::from(generation));
+            (offset / 8..).zip(bytes.chunks_exact(8)).all(|(index, word)| word == tag(index, key).to_le_bytes())
+        }
+    }
+}
+
+/// What a read found.
+pub fn content(bytes: &[u8]) -> Content {
+    match uniform(bytes) {
+        Some(byte) => Content::Uniform(byte),
+        None if bytes.is_empty() => Content::Unknown,
+        None => Content::Varied,
+    }
+}
+
+fn uniform(bytes: &[u8]) -> Option<u8> {
+    let byte = *bytes.first()?;
+    // In chunks: quick where bytes differ early, and without a branch per byte where they do not.
+    bytes.chunks(256).all(|chunk| chunk.iter().fold(0, |differs, other| differs | (byte ^ other)) == 0).then_some(byte)
+}
+
+/// One word of payload.
+fn tag(index: u64, key: u64) -> u64 {
+    mix(index ^ key)
+}
+
+/// One step of SplitMix64 (Steele, Lea, Flood 2014): a bijection that looks random.
+fn mix(number: u64) -> u64 {
+    let mut word = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: Fill = Fill::Tagged { generation: 1 };
+
+    fn made(kind: Fill, offset: u64, length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length];
+        fill(kind, offset, &mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn a_tag_knows_its_place_and_its_generation() {
+        let bytes = made(FIRST, 8192, 4096);
+        assert!(matches(FIRST, 8192, &bytes));
+        assert!(!matches(FIRST, 4096, &bytes));
+        assert!(!matches(Fill::Tagged { generation: 2 }, 8192, &bytes));
+        let mut torn = bytes.clone();
+        torn[4095] ^= 1;
+        assert!(!matches(FIRST, 8192, &torn));
+    }
+
+    #[test]
+    fn a_tag_does_not_depend_on_how_it_was_cut() {
+        let whole = made(FIRST, 1 << 20, 8192);
+        let parts = [made(FIRST, 1 << 20, 512), made(FIRST, (1 << 20) + 512, 7680)].concat();
+        assert_eq!(whole, parts);
+    }
+
+    #[test]
+    fn tagged_bytes_look_random() {
+        let bytes = made(FIRST, 0, 1 << 16);
+        let mut counts = [0u32; 256];
+        bytes.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+        // 256 of each expected, standard deviation 16: six of them either way.
+        assert!(counts.iter().all(|count| (160..352).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn tells_uniform_from_varied() {
+        let check = |bytes: &[u8], expect| assert_eq!(content(bytes), expect);
+        check(&[0xff; 4096], Content::Uniform(0xff));
+        check(&[0; 512], Content::Uniform(0));
+        check(&made(FIRST, 0, 512), Content::Varied);
+        check(&[], Content::Unknown);
+        let mut last_differs = vec![0; 4096];
+        last_differs[4095] = 1;
+        check(&last_differs, Content::Varied);
+        assert!(matches(Fill::Byte(0xff), 0, &[0xff; 512]));
+        assert!(!matches(Fill::Byte(0), 0, &[0xff; 512]));
+    }
+}

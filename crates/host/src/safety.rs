@@ -1,0 +1,281 @@
+//! What speaks against writing to a device or file.
+//!
+//! Everything is looked up by the device's number or the file's inode, never by its name, so that a symbolic link
+//! or another name for the same thing makes no difference. Looking opens the device for reading at most. The kernel
+//! has the last word: an exclusive open fails whenever it knows of a use that this module does not.
+
+use crate::blocks::{FileId, Node};
+use crate::error::HostError;
+use crate::list;
+use crate::openers;
+use crate::signature;
+use crate::sysfs::SysRoot;
+use crate::uses::{Snapshot, quoted};
+use flashscope_device::{Refusal, RefusalKind, SafetyReport};
+use flashscope_model::DeviceKind;
+use flashscope_units::Bytes;
+use rustix::fs::{Access, FlockOperation, Mode, OFlags, access, flock, open};
+use rustix::io::Errno;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// The outcome of a check, and what was checked, so that opening can tell whether it is still the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// What was found.
+    pub report: SafetyReport,
+    pub(crate) path: PathBuf,
+    pub(crate) min_capacity: Bytes,
+    pub(crate) stamp: Stamp,
+}
+
+/// What tells one device or file from another that has taken its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) file: FileId,
+    /// The kernel's count of disks and media; `None` for files and before Linux 5.15.
+    pub(crate) disk_sequence: Option<u64>,
+    pub(crate) size: u64,
+}
+
+/// Looks for everything that speaks against writing to `path`, a block device or a regular file that has to hold
+/// `min_capacity`. Nothing is written, and nothing is opened for writing.
+pub fn safety(sys: &SysRoot, path: &Path, min_capacity: Bytes) -> Result<Checked, HostError> {
+    inspect(sys, path, min_capacity, Claim::Nobody)
+}
+
+/// Who holds the device exclusively, as far as the caller knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// It should be free: a probe will tell.
+    Nobody,
+    /// The caller does.
+    Ourselves,
+}
+
+pub(crate) fn inspect(sys: &SysRoot, path: &Path, min_capacity: Bytes, claim: Claim) -> Result<Checked, HostError> {
+    let place = Place::find(sys, path)?;
+    let mut refusals = match &place.node {
+        Some(node) => device_refusals(sys, &place, node),
+        None => file_refusals(&place),
+    };
+    if place.node.is_none() && matches!(place.file, FileId::Block(_)) {
+        let what = format!("the kernel's sysfs does not know {}", path.display());
+        refusals.push(Refusal { kind: RefusalKind::Unchecked, what, release: None });
+    }
+    refusals.extend(too_small(&place, min_capacity));
+    if claim == Claim::Nobody {
+        let explained = refusals.iter().any(|refusal| is_use(refusal.kind));
+        refusals.extend(busy(&place, explained)?);
+    }
+    refusals.extend(signatures(&place)?);
+    dedup(&mut refusals);
+    Ok(Checked { report: place.report(sys, refusals), path: path.to_owned(), min_capacity, stamp: place.stamp() })
+}
+
+/// A path and what it leads to.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) path: PathBuf,
+    pub(crate) file: FileId,
+    /// The block device; `None` for a regular file.
+    pub(crate) node: Option<Node>,
+    pub(crate) size: u64,
+    pub(crate) snapshot: Snapshot,
+}
+
+impl Place {
+    pub(crate) fn find(sys: &SysRoot, path: &Path) -> Result<Place, HostError> {
+        let metadata = fs::metadata(path).map_err(|error| HostError::from_io("look at", path, &error))?;
+        let Some(file) = FileId::of_metadata(&metadata) else {
+            let what = if metadata.is_dir() { "a directory" } else { "a special file" };
+            return Err(HostError::NotATarget { path: path.to_owned(), what });
+        };
+        let snapshot = Snapshot::take(sys);
+        let node = match file {
+            FileId::Block(number) => snapshot.blocks.by_number(number).cloned(),
+            FileId::File(..) => None,
+        };
+        let size = node.as_ref().map_or(metadata.len(), Node::bytes);
+        Ok(Place { path: path.to_owned(), file, node, size, snapshot })
+    }
+
+    /// What to call it: the path as given, and where that is another name, the kernel's.
+    fn name(&self) -> String {
+        match &self.node {
+            Some(node) if node.path() != self.path => format!("{} ({})", self.path.display(), node.path().display()),
+            _ => self.path.display().to_string(),
+        }
+    }
+
+    fn stamp(&self) -> Stamp {
+        let disk = self.node.as_ref().map(|node| self.snapshot.blocks.disk_of(node));
+        let disk_sequence = disk.and_then(|disk| disk.directory.number("diskseq"));
+        Stamp { file: self.file, disk_sequence, size: self.size }
+    }
+
+    fn report(&self, sys: &SysRoot, refusals: Vec<Refusal>) -> SafetyReport {
+        // A block device without an identity would pass for a plain file, so it gets its number.
+        let unknown = || format!("{}:{}", self.path.display(), self.size);
+        let (identity, kind) = match (&self.node, self.file) {
+            (Some(node), _) => {
+                let identity = list::identity_of(sys, &self.snapshot.blocks, node).0;
+                (Some(identity), list::kind_of(sys, &self.snapshot.blocks, node))
+            }
+            (None, FileId::Block(_)) => (Some(unknown()), DeviceKind::Other),
+            (None, FileId::File(..)) => (None, DeviceKind::File),
+        };
+        SafetyReport { identity, kind, capacity: Bytes(self.size), refusals }
+    }
+}
+
+/// Whether it means that someone else works with the device, so that reading it needs asking for as well.
+pub(crate) fn is_use(kind: RefusalKind) -> bool {
+    use RefusalKind::*;
+    matches!(kind, Mounted | MountedElsewhere | Swap | Holder | LoopBacked | Busy)
+}
+
+/// Every use of a place: of the device and what is stacked on it, and for a loop device of what it stands on.
+pub(crate) fn uses(place: &Place) -> Vec<Refusal> {
+    let Some(node) = &place.node else {
+        let uses = place.snapshot.uses_of_file(place.file, &place.path);
+        return uses.iter().map(|found| found.refusal()).collect();
+    };
+    let above = place.snapshot.uses(node).into_iter().map(|found| found.refusal());
+    let disk = place.snapshot.blocks.disk_of(node);
+    let below = place.snapshot.uses_below(disk).into_iter().map(|found| {
+        let Refusal { what, release, .. } = found.refusal();
+        let what = format!("{} stands on something that is in use: {what}", disk.path().display());
+        Refusal { kind: RefusalKind::LoopBacked, what, release }
+    });
+    above.chain(below).collect()
+}
+
+fn device_refusals(sys: &SysRoot, place: &Place, node: &Node) -> Vec<Refusal> {
+    let mut refusals = uses(place);
+    let disk = place.snapshot.blocks.disk_of(node);
+    let system = place.snapshot.system_devices(sys);
+    if system.contains(&node.number) || system.contains(&disk.number) {
+        let what = format!("the running system is on {}", disk.path().display());
+        refusals.push(Refusal { kind: RefusalKind::SystemDisk, what, release: None });
+    }
+    if node.directory.flag("ro") == Some(true) || disk.directory.flag("ro") == Some(true) {
+        let what = format!("{} is read-only", place.name());
+        refusals.push(Refusal { kind: RefusalKind::ReadOnly, what, release: make_writable(disk) });
+    }
+    if let Some(backing) = disk.backing.as_ref().filter(|backing| backing.file.is_none()) {
+        let what = format!("what {} stands on ({}) cannot be found", disk.path().display(), backing.path.display());
+        refusals.push(Refusal { kind: RefusalKind::Unchecked, what, release: None });
+    }
+    refusals
+}
+
+fn make_writable(disk: &Node) -> Option<String> {
+    if disk.directory.has("force_ro") {
+        Some(format!("echo 0 > /sys/block/{}/force_ro", disk.name))
+    } else if disk.backing.is_some() {
+        Some(format!("losetup -d {}, then attach its file again without -r", disk.path().display()))
+    } else {
+        Some(format!("blockdev --setrw {} (a card's lock switch may say no)", disk.path().display()))
+    }
+}
+
+fn file_refusals(place: &Place) -> Vec<Refusal> {
+    let mut refusals = uses(place);
+    let name = place.path.display();
+    let (kind, what, release) = match access(&place.path, Access::WRITE_OK) {
+        Ok(()) => return refusals,
+        Err(Errno::ROFS) => (RefusalKind::ReadOnly, format!("{name} is on a read-only file system"), None),
+        Err(Errno::TXTBSY) => (RefusalKind::Busy, format!("{name} is running as a program or swapped on"), None),
+        Err(_) => {
+            let release = format!("chmod u+w {}", quoted(&place.path.to_string_lossy()));
+            (RefusalKind::ReadOnly, format!("{name} may not be written to"), Some(release))
+        }
+    };
+    refusals.push(Refusal { kind, what, release });
+    refusals
+}
+
+fn too_small(place: &Place, min_capacity: Bytes) -> Option<Refusal> {
+    let what = match place.size {
+        0 => format!("{} is empty: no medium, or a file without a size", place.name()),
+        size if size < min_capacity.get() => {
+            format!("{} holds {}, the plan needs {min_capacity}", place.name(), Bytes(size))
+        }
+        _ => return None,
+    };
+    Some(Refusal { kind: RefusalKind::TooSmall, what, release: None })
+}
+
+/// Asks the kernel for an exclusive open, which is given back at once, and looks for processes that write.
+fn busy(place: &Place, explained: bool) -> Result<Option<Refusal>, HostError> {
+    let openers = openers::writers(place.file, &place.path);
+    let who = openers::in_words(&openers);
+    let taken = is_taken(place)?;
+    let what = match (taken, openers.is_empty()) {
+        (true, _) if explained => return Ok(None),
+        (true, true) => format!("{} is opened exclusively by someone else", place.name()),
+        (true, false) => format!("{} is opened exclusively by someone else; {who} may write to it", place.name()),
+        (false, false) => format!("{} is opened for writing by {who}", place.name()),
+        (false, true) => return Ok(None),
+    };
+    let release = Some(format!("fuser -v {} (shows who; end that program)", quoted(&place.path.to_string_lossy())));
+    Ok(Some(Refusal { kind: RefusalKind::Busy, what, release }))
+}
+
+fn is_taken(place: &Place) -> Result<bool, HostError> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let exclusive = if matches!(place.file, FileId::Block(_)) { OFlags::EXCL } else { OFlags::empty() };
+    match open(&place.path, flags | exclusive, Mode::empty()) {
+        Ok(file) if exclusive.is_empty() => {
+            let free = flock(&file, FlockOperation::NonBlockingLockExclusive);
+            Ok(free == Err(Errno::AGAIN))
+        }
+        Ok(_) => Ok(false),
+        Err(Errno::BUSY) => Ok(true),
+        // An empty card reader; its size of zero is refused elsewhere.
+        Err(Errno::NOMEDIUM) => Ok(false),
+        Err(error) => Err(HostError::from_errno("open for reading", &place.path, error)),
+    }
+}
+
+fn signatures(place: &Place) -> Result<Vec<Refusal>, HostError> {
+    let mut refusals: Vec<Refusal> = Vec::new();
+    let mut refuse = |what: String| {
+        let release = Some("add --destroy-signatures if nothing of it is needed any more".to_owned());
+        refusals.push(Refusal { kind: RefusalKind::Signature, what, release });
+    };
+    if let Some(node) = &place.node {
+        let names: Vec<String> = place.snapshot.blocks.partitions(node).map(|part| part.name.clone()).collect();
+        if !names.is_empty() {
+            refuse(format!("{} has partitions: {}", place.name(), names.join(", ")));
+        }
+    }
+    if place.size == 0 {
+        return Ok(refusals);
+    }
+    let file = File::open(&place.path).map_err(|error| HostError::from_io("open for reading", &place.path, &error))?;
+    let read = |at: u64, length: usize| {
+        let mut bytes = vec![0; length];
+        file.read_exact_at(&mut bytes, at).map(|()| bytes)
+    };
+    match signature::find(place.size, read) {
+        Ok(found) => found.iter().for_each(|found| refuse(format!("{} carries a {}", place.name(), found.name))),
+        Err(error) => {
+            let what = format!("{} cannot be searched for file systems: {error}", place.name());
+            refusals.push(Refusal { kind: RefusalKind::Unchecked, what, release: None });
+        }
+    }
+    Ok(refusals)
+}
+
+fn dedup(refusals: &mut Vec<Refusal>) {
+    let mut kept: Vec<Refusal> = Vec::with_capacity(refusals.len());
+    for refusal in refusals.drain(..) {
+        if !kept.contains(&refusal) {
+            kept.push(refusal);
+        }
+    }
+    *refusals = kept;
+}
