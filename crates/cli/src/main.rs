@@ -1,3 +1,47 @@
-//! The flashscope command line.
+//! The flashscope command line: arguments → a validated plan → a run → a record → a report.
+//!
+//! The only crate that prints. stdout is data and has one writer ([`output`]); stderr is talk. Exit
+//! codes: 0 done, 1 an expectation failed, 2 usage or environment, 3 refused for safety. Start
+//! at [`args`] for what can be typed and at [`commands`] for what then happens.
 
-fn main() {}
+mod args;
+mod commands;
+mod error;
+mod interrupt;
+mod output;
+mod progress;
+mod target;
+
+use args::{Cli, Command};
+use clap::Parser;
+use error::{Failure, Outcome};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return output::usage(&error),
+    };
+    let outcome = match cli.command {
+        Command::Inspect(args) => commands::inspect::run(args),
+        Command::Probe(args) => commands::probe::run(args),
+        Command::Infer(args) => commands::infer::run(args),
+        Command::Report(args) => commands::report::run(args),
+        Command::List(args) => commands::list::run(args),
+        Command::Sim(args) => commands::sim::run(args),
+        Command::Schema => commands::schema(),
+    };
+    match outcome {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::ExpectationFailed) => ExitCode::from(1),
+        Err(failure) => report_failure(&failure),
+    }
+}
+
+fn report_failure(failure: &Failure) -> ExitCode {
+    if matches!(failure, Failure::ClosedPipe) {
+        return ExitCode::SUCCESS;
+    }
+    output::error(&failure.to_string());
+    ExitCode::from(failure.exit_code())
+}

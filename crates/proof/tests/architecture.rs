@@ -125,7 +125,20 @@ const WORLD: [&str; 7] =
 
 #[test]
 fn the_core_never_touches_the_world() {
-    for name in ["units", "stats", "model", "device", "sim", "probe", "infer", "session", "transcript", "record", "view", "report"] {
+    for name in [
+        "units",
+        "stats",
+        "model",
+        "device",
+        "sim",
+        "probe",
+        "infer",
+        "session",
+        "transcript",
+        "record",
+        "view",
+        "report",
+    ] {
         must_not_say(name, &WORLD);
         must_not_say(name, &["println!", "print!(", "eprintln!", "dbg!"]);
     }
@@ -166,7 +179,18 @@ fn every_dependency_is_explained_and_freely_licensed() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("metadata is JSON");
     let explained = std::fs::read_to_string(root().join("docs/dependencies.md")).expect("docs/dependencies.md");
-    let free = ["MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "Unicode-3.0", "Zlib", "Unlicense", "CC0-1.0", "0BSD"];
+    let free = [
+        "MIT",
+        "Apache-2.0",
+        "BSD-2-Clause",
+        "BSD-3-Clause",
+        "ISC",
+        "Unicode-3.0",
+        "Zlib",
+        "Unlicense",
+        "CC0-1.0",
+        "0BSD",
+    ];
     for package in metadata["packages"].as_array().expect("packages") {
         let name = package["name"].as_str().expect("a name");
         if short(&package["name"]).is_some() {

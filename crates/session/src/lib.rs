@@ -92,6 +92,8 @@ pub fn inspect<T: Target>(
             }
         }
     }
+    let left = flashscope_infer::left_open(session.target.facts(), &session.observations, session.budget());
+    session.notes.extend(left);
     session.finish(ended)
 }
 

@@ -1,0 +1,445 @@
+//! What can be typed. Dumb structs: nothing is opened, checked or decided here.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use flashscope_probe::classic;
+use flashscope_units::{Bytes, Nanos};
+use std::path::PathBuf;
+
+/// The simulated card that is looked at when no target is named.
+pub(crate) const DEMO: &str = "sim:sd-4mib";
+
+/// See inside flash storage: SD cards, eMMC, USB sticks, SSDs, and simulated ones whose inside is known.
+#[derive(Debug, Parser)]
+#[command(name = "flashscope", version, max_term_width = 100, propagate_version = true)]
+#[command(after_help = "Examples:
+  flashscope inspect                        the whole characterisation, on a simulated demo card
+  flashscope list                           the block devices of this machine
+  sudo flashscope inspect /dev/mmcblk0      a real card, reading only
+  flashscope infer card.log                 what a flashbench log says")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// The main job: characterise a device and write one report
+    Inspect(Inspect),
+    /// Run one experiment
+    Probe(Probe),
+    /// Findings from recorded observations: flashbench logs or earlier records
+    Infer(Infer),
+    /// Show a record again, in any form
+    Report(Report),
+    /// List block devices: identity, claims, what holds them
+    List(List),
+    /// The simulated devices
+    Sim(Sim),
+    /// Print the JSON Schema of the record
+    Schema,
+}
+
+/// What is looked at, and what may be done to it.
+#[derive(Args, Debug)]
+pub(crate) struct TargetArgs {
+    /// Block device, file, or sim:MODEL[,key=value…] (see `flashscope sim list`)
+    #[arg(default_value = DEMO)]
+    pub(crate) target: String,
+    /// Seed of every random choice; the same seed on a simulated device gives the same bytes
+    #[arg(long, default_value_t = 1, env = "FLASHSCOPE_SEED")]
+    pub(crate) seed: u64,
+    /// Never write more than this in all [default: 2 GiB or 10 % of the capacity, whichever is smaller]
+    #[arg(long, value_name = "SIZE", env = "FLASHSCOPE_MAX_WRITE")]
+    pub(crate) max_write: Option<Bytes>,
+    /// Only read, even where writing would be granted
+    #[arg(long, conflicts_with_all = ["allow_write", "destroy_data"])]
+    pub(crate) read_only: bool,
+    /// Allow writing to a plain file (its content is destroyed)
+    #[arg(long)]
+    pub(crate) allow_write: bool,
+    /// Allow writing to the block device of this identity, as `flashscope list` prints it (its content is destroyed)
+    #[arg(long, value_name = "IDENTITY")]
+    pub(crate) destroy_data: Option<String>,
+    /// Also overwrite a partition table or file system that is not in use
+    #[arg(long)]
+    pub(crate) destroy_signatures: bool,
+    /// Read a device that is in use; said in the record, since others disturb the figures
+    #[arg(long)]
+    pub(crate) read_in_use: bool,
+    /// Use the page cache where the file system refuses direct I/O; said in the record
+    #[arg(long)]
+    pub(crate) allow_cached: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  flashscope inspect
+  flashscope inspect sim:sd-24mib --seed 7 --json
+  flashscope inspect card.img --allow-write
+  sudo flashscope inspect /dev/sdX --destroy-data=0x1c09a3f2:7948206080
+
+A block device is only read unless --destroy-data names its identity: look it up with `flashscope list`.")]
+pub(crate) struct Inspect {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Stop after this much device time
+    #[arg(long, value_name = "TIME")]
+    pub(crate) max_time: Option<Nanos>,
+    /// Print the plan and what it may cost, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print the record on stdout and nothing else; write no files unless --output is given
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write the report and record to PREFIX.html and PREFIX.json [default: flashscope-NAME]
+    #[arg(short, long, value_name = "PREFIX")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write no files
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) no_files: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Probe {
+    #[command(subcommand)]
+    pub(crate) experiment: ProbeKind,
+}
+
+/// One experiment; parameters mean what they mean to flashbench.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProbeKind {
+    /// Reads before, across and after boundaries, by alignment (flashbench -a)
+    #[command(after_help = "Example: flashscope probe align sim:sd-4mib -b 1024")]
+    Align(ProbeAlign),
+    /// Writes before, across and after boundaries, by alignment
+    #[command(after_help = "Example: flashscope probe write-align sim:emmc-write-align -b 1024")]
+    WriteAlign(ProbeWriteAlign),
+    /// Writes to several units in turn (flashbench -O)
+    #[command(after_help = "Example: flashscope probe open-au sim:sd-4mib --open-au-nr 9 -e 4M -b 64k")]
+    OpenAu(ProbeOpenAu),
+    /// Throughput of each of the first units (flashbench -f)
+    #[command(after_help = "Example: flashscope probe fat sim:sd-4mib -e 4M --fat-nr 8")]
+    Fat(ProbeFat),
+    /// Read time by position (flashbench -s)
+    #[command(after_help = "Example: flashscope probe scatter sim:sd-4mib --scatter-order 10 -b 16k")]
+    Scatter(ProbeScatter),
+    /// Read time by size, and the line through it (flashbench -i)
+    #[command(after_help = "Example: flashscope probe interval sim:sd-4mib --interval-order 13")]
+    Interval(ProbeInterval),
+    /// Writes of zeros, ones and a pattern, and reads, in order and at random (flashbench -p)
+    #[command(after_help = "Example: flashscope probe program sim:sd-4mib")]
+    Program(ProbeProgram),
+    /// Contrasts at multiples of candidate sizes that need not be powers of two
+    #[command(after_help = "Example: flashscope probe boundaries sim:sd-24mib -b 2k --candidates 4M,8M,12M,24M")]
+    Boundaries(ProbeBoundaries),
+    /// The time of a request that needs no flash
+    #[command(after_help = "Example: flashscope probe floor sim:sd-4mib -b 4k -c 200")]
+    Floor(ProbeFloor),
+    /// Which parts were never written
+    #[command(after_help = "Example: flashscope probe survey sim:sd-4mib,state=blank")]
+    Survey(ProbeSurvey),
+}
+
+/// What every probe takes.
+#[derive(Args, Debug)]
+pub(crate) struct ProbeCommon {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Print the record on stdout (the same as --format json)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(crate) format: Format,
+    /// Also keep the record in this file
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// How a probe's result is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A readable table
+    Table,
+    /// The record
+    Json,
+    /// The layout of flashbench, line for line
+    Flashbench,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ProbeAlign {
+    #[command(flatten)]
+    pub(crate) common: ProbeCommon,
+    /// Block size
+    #[arg(short, long, visible_alias = "blocksize", default_value_t = classic::BLOCK, value_name = "SIZE")]
+    pub(crate) block: Bytes,
+    /// Tries per position; the minimum counts
+    #[arg(short, long, default_value_t = classic::COUNT)]
+    pub(crate) count: u32,
+    /// Positions per alignment
+    #[arg(long, default_value_t = classic::PLACES)]
+    pub(crate) places: u32,
+    /// Added to every position
+    #[arg(long, default_value = "0", value_name = "SIZE")]
+    pub(crate) offset: Bytes,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ProbeWriteAlign {
+    #[command(flatten)]
+    pub(crate) common: ProbeCommon,
+    /// Block size
+    #[arg(short, long, visible_alias = "blocksize", default_value_t = classic::BLOCK, value_name = "SIZE")]
+    pub(crate) block: Bytes,
+    /// Tries per position; the minimum counts
+    #[arg(short, long, default_value_t = classic::COUNT)]
+    pub(crate) count: u32,
+    /// Positions per alignment
+    #[arg(long, default_value_t = classic::WRITE_PLACES)]
+    pub(crate) places: u32,
+    /// Size of one access in blocks
+    #[arg(long, default_value_t = classic::WRITE_ACCESS, value_parser = clap::value_parser!(u32).range(1..=2))]
+    pub(crate) access: u32,
+    /// Added to every position
+    #[arg(long, default_value = "0", value_name = "SIZE")]
+    pub(crate) offset: Bytes,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ProbeOpenAu {
+    #[command(flatten)]
+    pub(crate) common: ProbeCommon,
+    /// Number of units written in turn
+    #[arg(short = '0', long, default_value_t = 2, value_name = "N")]
+    pub(crate) open_au_nr: u32,
+    /// Assumed unit
+    #[arg(short, long, visible_alias = "erasesize", default_value_t = classic::ERASE, value_name = "SIZE")]
+    pub(crate) erase: Bytes,
+    /// Smallest block
+    #[arg(short, long, visible_alias = "blocksize", default_value_t = classic::BLOCK, value_name = "SIZE")]
+    pub(crate) block: Bytes,
+    /// Visit the offsets within a unit at random
+    #[arg(short, long)]
+    pub(crate) random: bool,
+    /// Where the first unit lies
+    #[arg(long, default_value_t = classic::WRITE_OFFSET, value_name = "SIZE")]
+    pub(crate) offset: Bytes,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ProbeFat {
+    #[command(flatten)]
+    pub(crate) common: ProbeCommon,
+    /// Number of units from the start of the device
+    #[arg(long, default_value_t = classic::FAT_UNITS, value_name = "N")]
+    pub(crate) fat_nr: u32,
+    /// Assumed unit
+    #[arg(short, long, visible_alias = "erasesize", default_value_t = classic::ERASE, value_name = "SIZE")]
+    pub(crate) erase: Bytes,
+    /// Smallest block
+    #[arg(short, long, visible_alias = "blocksize", default_value_t = classic::BLOCK, value_name = "SIZE")]
+    pub(crate) block: Bytes,
+    /// Visit the offsets within a unit at random
+    #[arg(short, long)]
+    pub(crate) random: bool,
+    /// Where unit 0 lies
+    #[arg(long, default_value = "0", value_name = "SIZE")]
+    pub(crate) offset: Bytes,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ProbeScatter {
+    #[command(flatten)]
+    pub(crate) common: ProbeCommon,
+    /// There are 2^N positions
+    #[arg(long, default_value_t = classic::SCATTER_ORDER, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20))]
+    pub(crate) scatter_order: u32,
+    /// Blocks read at each position
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub(crate) scatter_span: u32,
+    /// Block size
+    #[arg(short, long, visible_alias = "blocksize", default_value_t = classic::BLOCK, value_name = "SIZE")]
+    pub(crate) block: Bytes,
+    /// Passes; the minimum counts
+    #[arg(short, long, default_value_t = classic::COUNT)]
+    pub(crate) count: u32,
+    /// Added to every position
+    #[arg(long, default_value = "0", value_name = "SIZE")]
+    pub(crate) offset: Bytes,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ProbeInterval {
+    #[command(flatten)]
+    pub(crate) common: ProbeCommon,
+    /// Sizes are 512·2^k for k below this
+    #[arg(long, default_value_t = classic::INTERVAL_ORDER, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20))]
+    pub(crate) interval_order: u32,
+    /// Places per size
+    #[arg(long, default_value_t = 8)]
+    pub(crate) places: u32,
+    /// Added to every position
+    #[arg(long, default_value = "0", value_name = "SIZE")]
+    pub(crate) offset: Bytes,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ProbeProgram {
+    #[command(flatten)]
+    pub(crate) common: ProbeCommon,
+    /// Region that is written
+    #[arg(long, default_value = "4M", value_name = "SIZE")]
+    pub(crate) region: Bytes,
+    /// Where it lies
+    #[arg(long, default_value_t = classic::WRITE_OFFSET, value_name = "SIZE")]
+    pub(crate) offset: Bytes,
+    /// Largest block
+    #[arg(long, default_value = "2M", value_name = "SIZE")]
+    pub(crate) largest: Bytes,
+    /// Smallest block
+    #[arg(short, long, visible_alias = "blocksize", default_value = "512", value_name = "SIZE")]
+    pub(crate) block: Bytes,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ProbeBoundaries {
+    #[command(flatten)]
+    pub(crate) common: ProbeCommon,
+    /// Block size
+    #[arg(short, long, visible_alias = "blocksize", default_value = "2k", value_name = "SIZE")]
+    pub(crate) block: Bytes,
+    /// Candidate sizes
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "SIZES",
+        default_value = "4k,8k,16k,32k,64k,512k,1M,2M,3M,4M,6M,8M,12M,16M,24M,32M"
+    )]
+    pub(crate) candidates: Vec<Bytes>,
+    /// Random multiples per candidate
+    #[arg(long, default_value_t = 15)]
+    pub(crate) places: u32,
+    /// Rounds; the minimum per place counts
+    #[arg(short, long, default_value_t = 6)]
+    pub(crate) count: u32,
+    /// Shift of the whole grid
+    #[arg(long, default_value = "0", value_name = "SIZE")]
+    pub(crate) offset: Bytes,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ProbeFloor {
+    #[command(flatten)]
+    pub(crate) common: ProbeCommon,
+    /// Block size
+    #[arg(short, long, visible_alias = "blocksize", default_value = "4k", value_name = "SIZE")]
+    pub(crate) block: Bytes,
+    /// Number of reads
+    #[arg(short, long, default_value_t = 200)]
+    pub(crate) count: u32,
+    /// Where the block lies
+    #[arg(long, default_value = "0", value_name = "SIZE")]
+    pub(crate) offset: Bytes,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ProbeSurvey {
+    #[command(flatten)]
+    pub(crate) common: ProbeCommon,
+    /// Block size
+    #[arg(short, long, visible_alias = "blocksize", default_value = "4k", value_name = "SIZE")]
+    pub(crate) block: Bytes,
+    /// Number of random places
+    #[arg(long, default_value_t = 64)]
+    pub(crate) places: u32,
+    /// Reads of each place
+    #[arg(short, long, default_value_t = 2)]
+    pub(crate) count: u32,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  flashscope infer card.log
+  flashscope infer --json a.log b.log record.json
+  some-command | flashscope infer -")]
+pub(crate) struct Infer {
+    /// flashbench logs (other text around them is passed over), flashscope records, or - for stdin
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print one record for one file, an array of records for several
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write the HTML report to this file (one input only)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  flashscope report flashscope-SD08G.json
+  flashscope report flashscope-SD08G.json --format html -o card.html")]
+pub(crate) struct Report {
+    /// A record
+    pub(crate) file: PathBuf,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+    /// Write it to this file instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Forms of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// Terminal text
+    Text,
+    /// One self-contained page with plots
+    Html,
+    /// The record itself, as this version writes it
+    Json,
+    /// Markdown
+    Markdown,
+    /// Findings and figures as comma-separated values
+    Csv,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example: flashscope list --json")]
+pub(crate) struct List {
+    /// Only these devices
+    pub(crate) devices: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Read this sysfs tree instead of /sys
+    #[arg(long, value_name = "DIR", default_value = "/sys")]
+    pub(crate) sysfs: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Sim {
+    #[command(subcommand)]
+    pub(crate) command: SimCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SimCommand {
+    /// List the catalogue
+    #[command(after_help = "Example: flashscope sim list")]
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a model as TOML, to read or to copy and change
+    #[command(after_help = "Example: flashscope sim show sd-4mib --truth")]
+    Show {
+        /// A model of the catalogue, or a TOML file
+        model: String,
+        /// Print what a perfect observer would report instead
+        #[arg(long)]
+        truth: bool,
+    },
+}

@@ -1,0 +1,44 @@
+//! From a session's report to a record, and from a record's end to an exit code.
+
+use crate::error::{Failure, Outcome};
+use anyhow::anyhow;
+use flashscope_device::Target;
+use flashscope_model::RunRecord;
+use flashscope_model::run::{Ended, HostFacts};
+use flashscope_session::SessionReport;
+
+/// Puts a record together. `host` is absent in a virtual run, so that the same seed gives the same bytes.
+pub(crate) fn record<T: Target>(
+    command: String,
+    asked_for: &str,
+    target: &T,
+    host: Option<HostFacts>,
+    report: SessionReport,
+) -> RunRecord {
+    RunRecord {
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        command,
+        target: asked_for.to_owned(),
+        host,
+        device: Some(target.facts().clone()),
+        path: Some(target.path()),
+        plan: report.plan,
+        observations: report.observations,
+        findings: report.findings,
+        cost: report.cost,
+        ended: report.ended,
+    }
+}
+
+/// A run that was cut short has kept what it has; whether that is a failure depends on why.
+pub(crate) fn exit(ended: &Ended) -> Result<Outcome, Failure> {
+    match ended {
+        Ended::Complete | Ended::BudgetSpent => Ok(Outcome::Done),
+        Ended::Interrupted => {
+            Err(Failure::Cannot(anyhow!("interrupted; the record holds what was measured and is marked truncated")))
+        }
+        Ended::DeviceLost(why) => Err(Failure::Cannot(anyhow!(
+            "{why}\nhint: the record holds what was measured until then and is marked truncated"
+        ))),
+    }
+}

@@ -1,0 +1,137 @@
+//! `infer`: the same inference on pasted logs and stored records.
+
+use crate::args::Infer;
+use crate::error::{Failure, Outcome};
+use crate::output;
+use anyhow::{Context, anyhow, bail};
+use flashscope_model::finding::{Note, Severity};
+use flashscope_model::plan::Budget;
+use flashscope_model::run::{Cost, Ended, Plan, RunRecord};
+use flashscope_report::Style;
+use flashscope_units::{Bytes, Nanos};
+use std::io::Read;
+use std::path::Path;
+
+/// Logs are text that people paste; what is larger than this is something else.
+const LARGEST_INPUT: u64 = 256 << 20;
+
+pub(crate) fn run(args: Infer) -> Result<Outcome, Failure> {
+    if args.html.is_some() && args.files.len() > 1 {
+        return Err(Failure::Cannot(anyhow!("--html takes one input\nhint: call infer once per file")));
+    }
+    // A file that cannot be read does not cost the others their answer.
+    let mut records = Vec::new();
+    let mut unreadable = 0;
+    for file in &args.files {
+        match infer_file(file) {
+            Ok(record) => records.push(record),
+            Err(error) => {
+                output::error(&format!("{error:#}"));
+                unreadable += 1;
+            }
+        }
+    }
+    if let (Some(path), Some(record)) = (&args.html, records.first()) {
+        let saved = output::save(path, &flashscope_report::html(record))?;
+        output::talk(&format!("report {}", saved.display()));
+    }
+    print(&args, &records)?;
+    if unreadable > 0 {
+        let all = args.files.len();
+        return Err(Failure::Cannot(anyhow!("{unreadable} of {all} inputs could not be read")));
+    }
+    let nothing = records.iter().any(|record| record.observations.runs.is_empty());
+    Ok(if nothing { Outcome::ExpectationFailed } else { Outcome::Done })
+}
+
+fn print(args: &Infer, records: &[RunRecord]) -> Result<(), Failure> {
+    if args.json {
+        return match (args.files.len(), records) {
+            (1, [record]) => output::data(&flashscope_record::to_json(record)),
+            (1, _) => Ok(()),
+            _ => output::data(&flashscope_record::to_json_array(records)),
+        };
+    }
+    let style = Style { colour: output::colour(), width: output::width() };
+    for (index, record) in records.iter().enumerate() {
+        let gap = if index > 0 { "\n" } else { "" };
+        output::data(&format!("{gap}{}", flashscope_report::terminal(record, style)))?;
+    }
+    Ok(())
+}
+
+fn infer_file(path: &Path) -> anyhow::Result<RunRecord> {
+    let bytes = read(path)?;
+    // A record begins with a brace; no log does.
+    if bytes.trim_ascii_start().first() == Some(&b'{') {
+        let text = std::str::from_utf8(&bytes)
+            .with_context(|| format!("{} is not a record: it is no text", path.display()))?;
+        let stored = flashscope_record::from_json(text).with_context(|| path.display().to_string())?;
+        return Ok(infer_again(stored, path));
+    }
+    Ok(infer_log(&bytes, path))
+}
+
+fn infer_again(mut stored: RunRecord, path: &Path) -> RunRecord {
+    stored.findings = flashscope_infer::infer(&stored.observations);
+    stored.command = "infer".to_owned();
+    stored.target = path.display().to_string();
+    stored.tool_version = env!("CARGO_PKG_VERSION").to_owned();
+    stored
+}
+
+fn infer_log(bytes: &[u8], path: &Path) -> RunRecord {
+    let parsed = flashscope_transcript::parse_bytes(bytes);
+    let mut findings = flashscope_infer::infer(&parsed.observations);
+    findings.notes.extend(parsed.notes.iter().map(|text| note(text, None)));
+    if parsed.observations.runs.is_empty() {
+        findings.notes.insert(
+            0,
+            note(
+                "no flashbench table was found in this file",
+                Some("tables look like `align 4194304 pre 694µs on 937µs post 689µs diff 246µs` or `4MiB 10.1M/s`"),
+            ),
+        );
+    }
+    RunRecord {
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: "infer".to_owned(),
+        target: path.display().to_string(),
+        host: None,
+        device: None,
+        path: None,
+        plan: Plan { seed: 0, budget: Budget { write: Bytes::ZERO, time: None }, steps: Vec::new() },
+        cost: nothing_spent(),
+        observations: parsed.observations,
+        findings,
+        ended: Ended::Complete,
+    }
+}
+
+fn note(text: &str, hint: Option<&str>) -> Note {
+    Note { severity: Severity::Info, text: text.to_owned(), hint: hint.map(str::to_owned) }
+}
+
+fn nothing_spent() -> Cost {
+    Cost { read: Bytes::ZERO, written: Bytes::ZERO, time: Nanos::ZERO, erases: None }
+}
+
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let taken = if path == Path::new("-") {
+        std::io::stdin().take(LARGEST_INPUT + 1).read_to_end(&mut bytes).context("cannot read stdin")?
+    } else {
+        let hint = "hint: name a flashbench log, a flashscope record, or - for stdin";
+        if path.is_dir() {
+            bail!("{} is a directory\n{hint}", path.display());
+        }
+        let file = std::fs::File::open(path).with_context(|| format!("cannot open {}\n{hint}", path.display()))?;
+        file.take(LARGEST_INPUT + 1)
+            .read_to_end(&mut bytes)
+            .with_context(|| format!("cannot read {}", path.display()))?
+    };
+    if taken as u64 > LARGEST_INPUT {
+        bail!("{} is larger than {}\nhint: cut the tables out of it first", path.display(), Bytes(LARGEST_INPUT));
+    }
+    Ok(bytes)
+}

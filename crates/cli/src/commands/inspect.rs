@@ -1,0 +1,94 @@
+//! `inspect`: the main job.
+
+use super::finish;
+use crate::args::Inspect;
+use crate::error::{Failure, Outcome};
+use crate::output;
+use crate::progress::Progress;
+use crate::target::{self, Opened, Writes};
+use flashscope_device::{Target, WriteGrant};
+use flashscope_infer::Outlook;
+use flashscope_model::plan::Budget;
+use flashscope_model::run::HostFacts;
+use flashscope_model::{DeviceFacts, RunRecord};
+use flashscope_report::Style;
+use flashscope_session::Options;
+use flashscope_units::Bytes;
+use std::path::PathBuf;
+
+pub(crate) fn run(args: Inspect) -> Result<Outcome, Failure> {
+    match target::open(&args.target, Writes::Adaptive)? {
+        Opened::Simulated { mut target, mut grant } => inspect(&args, target.as_mut(), grant.as_mut(), None),
+        Opened::Host { mut target, mut grant, host } => inspect(&args, target.as_mut(), grant.as_mut(), Some(host)),
+    }
+}
+
+fn inspect<T: Target>(
+    args: &Inspect,
+    target: &mut T,
+    grant: Option<&mut WriteGrant>,
+    host: Option<HostFacts>,
+) -> Result<Outcome, Failure> {
+    let budget = Budget { write: grant.as_ref().map_or(Bytes::ZERO, |grant| grant.left()), time: args.max_time };
+    let outlook = flashscope_infer::outlook(target.facts(), budget);
+    if args.dry_run {
+        output::data(&plan_text(target.facts(), &outlook))?;
+        return Ok(Outcome::Done);
+    }
+    if !target.facts().simulated && budget.write > Bytes::ZERO {
+        output::talk(&plan_text(target.facts(), &outlook));
+    }
+
+    let options = Options { seed: args.target.seed, budget };
+    let mut progress = Progress::new(args.json);
+    let report = flashscope_session::inspect(target, grant, options, &mut progress);
+    progress.finish();
+    let record = finish::record("inspect".to_owned(), &args.target.target, target, host, report);
+
+    let printed = print(args, &record);
+    save(args, &record)?;
+    printed?;
+    finish::exit(&record.ended)
+}
+
+/// What is going to happen, before it happens.
+fn plan_text(facts: &DeviceFacts, outlook: &Outlook) -> String {
+    let mut lines = vec![format!("{} ({}, {} bytes)", facts.name, facts.capacity, facts.capacity.get())];
+    if outlook.will_write_at_most == Bytes::ZERO {
+        lines.push("reads only; nothing is written".to_owned());
+    } else {
+        lines.push(format!("writes at most {}; what stands there now is destroyed:", outlook.will_write_at_most));
+        lines.extend(outlook.regions.iter().map(|region| format!("  {region}")));
+        lines.push("experiments that write:".to_owned());
+        lines.extend(outlook.experiments.iter().map(|experiment| format!("  {experiment}")));
+    }
+    lines.join("\n")
+}
+
+fn print(args: &Inspect, record: &RunRecord) -> Result<(), Failure> {
+    if args.json {
+        return output::data(&flashscope_record::to_json(record));
+    }
+    let style = Style { colour: output::colour(), width: output::width() };
+    output::data(&flashscope_report::terminal(record, style))
+}
+
+/// Writes the page and the record, unless the caller takes the record from stdout.
+fn save(args: &Inspect, record: &RunRecord) -> Result<(), Failure> {
+    if args.no_files || (args.json && args.output.is_none()) {
+        return Ok(());
+    }
+    let prefix = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("flashscope-{}", file_name(record))));
+    let with = |extension: &str| PathBuf::from(format!("{}.{extension}", prefix.display()));
+    let json = output::save(&with("json"), &flashscope_record::to_json(record))?;
+    let html = output::save(&with("html"), &flashscope_report::html(record))?;
+    output::talk(&format!("Report  {}     Record  {}", html.display(), json.display()));
+    Ok(())
+}
+
+/// The device's name as part of a file name.
+fn file_name(record: &RunRecord) -> String {
+    let name = record.device.as_ref().map_or("device", |device| device.name.as_str());
+    let last = name.rsplit('/').next().unwrap_or(name);
+    last.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect()
+}

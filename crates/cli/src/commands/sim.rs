@@ -1,0 +1,32 @@
+//! `sim list` and `sim show`.
+
+use crate::args::{Sim, SimCommand};
+use crate::error::{Failure, Outcome};
+use crate::output;
+use anyhow::anyhow;
+
+pub(crate) fn run(args: Sim) -> Result<Outcome, Failure> {
+    match args.command {
+        SimCommand::List { json } => list(json)?,
+        SimCommand::Show { model, truth } => show(&model, truth)?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn list(json: bool) -> Result<(), Failure> {
+    let models = flashscope_sim::catalogue();
+    if json {
+        let entries: Vec<_> =
+            models.iter().map(|model| serde_json::json!({ "name": model.name, "title": model.title })).collect();
+        return output::data(&format!("{:#}", serde_json::Value::from(entries)));
+    }
+    let width = models.iter().map(|model| model.name.len()).max().unwrap_or(0);
+    let lines: Vec<String> = models.iter().map(|model| format!("sim:{:width$}  {}", model.name, model.title)).collect();
+    output::data(&lines.join("\n"))
+}
+
+fn show(model: &str, truth: bool) -> Result<(), Failure> {
+    let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let text = flashscope_sim::show(model.strip_prefix("sim:").unwrap_or(model), truth, read);
+    output::data(&text.map_err(|error| anyhow!("{error}"))?)
+}

@@ -1,0 +1,127 @@
+//! From what was typed to an open target and, where it is due, the right to write.
+
+use crate::args::TargetArgs;
+use crate::error::Failure;
+use crate::output;
+use anyhow::anyhow;
+use flashscope_device::{Consent, Target, WriteGrant};
+use flashscope_host::{HostError, HostTarget, OpenOptions, SysRoot};
+use flashscope_model::DeviceFacts;
+use flashscope_model::run::HostFacts;
+use flashscope_sim::SimTarget;
+use flashscope_units::Bytes;
+use std::path::Path;
+
+/// An open target.
+pub(crate) enum Opened {
+    /// A simulated device; it may be written to unless the operator said otherwise.
+    Simulated {
+        /// The device.
+        target: Box<SimTarget>,
+        /// The right to write.
+        grant: Option<WriteGrant>,
+    },
+    /// A block device or file of this machine.
+    Host {
+        /// The device.
+        target: Box<HostTarget>,
+        /// The right to write, where it was asked for and given.
+        grant: Option<WriteGrant>,
+        /// Where and when.
+        host: HostFacts,
+    },
+}
+
+/// How much a command writes.
+pub(crate) enum Writes<'a> {
+    /// As much as it needs within the budget; nothing where the operator does not consent.
+    Adaptive,
+    /// Exactly what this says of a device; nothing may be zero.
+    Exactly(&'a dyn Fn(&DeviceFacts) -> anyhow::Result<Bytes>),
+}
+
+/// The default budget is the smaller of this …
+const MOST_BYTES: Bytes = Bytes::gib(2);
+/// … and this share of the capacity.
+const MOST_SHARE: u64 = 10;
+
+/// Opens the target. For a real one, writing must have been consented to; without consent a command that adapts only reads,
+/// and one that must write is refused.
+pub(crate) fn open(args: &TargetArgs, writes: Writes<'_>) -> Result<Opened, Failure> {
+    match args.target.strip_prefix("sim:") {
+        Some(spec) => open_simulated(spec, args, &writes),
+        None => open_host(Path::new(&args.target), args, &writes),
+    }
+}
+
+fn open_simulated(spec: &str, args: &TargetArgs, writes: &Writes<'_>) -> Result<Opened, Failure> {
+    let target = open_model(spec, args.seed)?;
+    let budget = budget(target.facts(), args, writes)?;
+    let grant = if args.read_only { None } else { WriteGrant::simulated(target.facts(), budget) };
+    Ok(Opened::Simulated { target: Box::new(target), grant })
+}
+
+/// A simulated device by the name of its model or the path of a model file.
+pub(crate) fn open_model(spec: &str, seed: u64) -> anyhow::Result<SimTarget> {
+    let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
+    flashscope_sim::open_with(spec, seed, read).map_err(|error| anyhow!("{error}"))
+}
+
+fn open_host(path: &Path, args: &TargetArgs, writes: &Writes<'_>) -> Result<Opened, Failure> {
+    let sys = SysRoot::live();
+    let options = OpenOptions { read_in_use: args.read_in_use, allow_buffered: args.allow_cached, hang_after: None };
+    let host = flashscope_host::host_facts(&sys, path);
+
+    let consented = args.allow_write || args.destroy_data.is_some();
+    let must_write = match writes {
+        Writes::Adaptive => false,
+        Writes::Exactly(_) => {
+            // Looked at like a device in use: this is only about its size.
+            let look = OpenOptions { read_in_use: true, ..options };
+            let target = flashscope_host::open_for_reading(&sys, path, &look).map_err(failure)?;
+            budget(target.facts(), args, writes)? > Bytes::ZERO
+        }
+    };
+    let wants_to_write = must_write || (consented && matches!(writes, Writes::Adaptive));
+    if !wants_to_write || args.read_only {
+        let target = flashscope_host::open_for_reading(&sys, path, &options).map_err(failure)?;
+        warn_of_use(&target);
+        return Ok(Opened::Host { target: Box::new(target), grant: None, host });
+    }
+
+    let checked = flashscope_host::safety(&sys, path, Bytes::ZERO).map_err(failure)?;
+    let consent = Consent {
+        identity: args.destroy_data.clone(),
+        allow_file: args.allow_write,
+        signatures: args.destroy_signatures,
+    };
+    let look = OpenOptions { read_in_use: true, ..options };
+    let facts = flashscope_host::open_for_reading(&sys, path, &look).map_err(failure)?.facts().clone();
+    let budget = budget(&facts, args, writes)?;
+    let (target, grant) =
+        flashscope_host::open_for_writing(&sys, &checked, &consent, budget, &options).map_err(failure)?;
+    if let Writes::Exactly(_) = writes {
+        output::talk(&format!("writes {budget} to {}; what stands there now is destroyed", args.target));
+    }
+    Ok(Opened::Host { target: Box::new(target), grant: Some(grant), host })
+}
+
+fn warn_of_use(target: &HostTarget) {
+    for user in &target.path().in_use {
+        output::talk(&format!("warning: read while in use: {user}; others disturb the figures"));
+    }
+}
+
+fn budget(facts: &DeviceFacts, args: &TargetArgs, writes: &Writes<'_>) -> anyhow::Result<Bytes> {
+    match writes {
+        Writes::Adaptive => Ok(args.max_write.unwrap_or(MOST_BYTES.min(facts.capacity / MOST_SHARE))),
+        Writes::Exactly(cost) => cost(facts),
+    }
+}
+
+fn failure(error: HostError) -> Failure {
+    match error {
+        HostError::Refused { path, refusals, .. } => Failure::Refused { target: path.display().to_string(), refusals },
+        other => Failure::Cannot(anyhow!("{other}")),
+    }
+}

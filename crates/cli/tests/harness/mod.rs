@@ -1,0 +1,78 @@
+//! Runs the binary and looks at what came of it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A call of the binary that has not run yet.
+pub struct Call(Command);
+
+/// The binary with these arguments, in a folder of its own, with nothing inherited that changes what it prints.
+pub fn flashscope(arguments: &[&str]) -> Call {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flashscope"));
+    command.args(arguments).current_dir(scratch()).env_remove("FLASHSCOPE_SEED").env("COLUMNS", "100");
+    Call(command)
+}
+
+impl Call {
+    pub fn current_dir(mut self, folder: &Path) -> Call {
+        self.0.current_dir(folder);
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Call {
+        self.0.env(name, value);
+        self
+    }
+
+    pub fn command(self) -> Command {
+        self.0
+    }
+
+    pub fn run(mut self) -> Run {
+        Run::from(self.0.output().expect("the binary starts"))
+    }
+}
+
+/// What came of a call.
+pub struct Run {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Run {
+        Run {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).expect("stdout is text"),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Run {
+    pub fn expect(&self, code: i32) {
+        assert_eq!(self.code, Some(code), "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
+    }
+}
+
+/// A new empty folder below cargo's own folder for such things.
+pub fn scratch() -> PathBuf {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("black-box-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).expect("a scratch folder");
+    folder
+}
+
+/// Path of a published log.
+pub fn fixture(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name).to_str().expect("a plain path").to_owned()
+}
+
+/// What Ctrl-C sends.
+pub fn interrupt(child: &Child) {
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(sent.success());
+}
