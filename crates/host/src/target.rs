@@ -4,7 +4,7 @@
 //! the system calls: nothing stands between the clock and the kernel, and a request that never returns never
 //! returns here either (the kernel's own command timeouts, 30 s and more, then have the last word). With a
 //! limit a second thread does them, and the caller waits for a bounded time. That costs nothing inside the
-//! stamps, but handing one lone request over takes some 20 to 30 µs outside them, so batches pay.
+//! stamps, but handing one lone request over takes 8 to 30 µs outside them (`benches/overhead.rs`), so batches pay.
 
 use crate::clock::MonotonicClock;
 use crate::engine::{Engine, Files, Ran};
@@ -53,7 +53,8 @@ enum Driver {
 
 #[derive(Debug)]
 struct Guarded {
-    to: Sender<Vec<Request>>,
+    /// `None` once it is told to end.
+    to: Option<Sender<Vec<Request>>>,
     from: Receiver<Ran>,
     /// Batches under way.
     outstanding: usize,
@@ -183,8 +184,7 @@ impl Guarded {
         let progress = engine.progress();
         let (to, requests) = channel::<Vec<Request>>();
         let (answers, from) = channel::<Ran>();
-        // Never joined: a thread that hangs in the kernel cannot be. It owns all that it touches, and ends
-        // by itself when the target is dropped.
+        // Never joined: a thread that hangs in the kernel cannot be. It owns all that it touches.
         thread::spawn(move || {
             for batch in requests {
                 let ran = engine.run(&batch, Vec::new());
@@ -192,8 +192,11 @@ impl Guarded {
                     return;
                 }
             }
+            // In this order: when the channel closes, so has the device.
+            drop(engine);
+            drop(answers);
         });
-        Guarded { to, from, outstanding: 0, progress, hang_after }
+        Guarded { to: Some(to), from, outstanding: 0, progress, hang_after }
     }
 
     fn submit(&mut self, batch: &[Request]) -> Result<(), DeviceError> {
@@ -201,7 +204,8 @@ impl Guarded {
             return Ok(());
         }
         self.outstanding += 1;
-        self.to.send(batch.to_vec()).map_err(|_| lost())
+        let sent = self.to.as_ref().map(|to| to.send(batch.to_vec()));
+        sent.and_then(Result::ok).ok_or_else(lost)
     }
 
     /// The next batch that is done; `None` where none is outstanding, or none is done and it shall not `wait`.
@@ -225,6 +229,17 @@ impl Guarded {
             }
         }
         Ok(None)
+    }
+}
+
+/// Waits until the device is closed, so that whoever opens it next finds it free; not for a thread that hangs.
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        self.to = None;
+        while let Ok(Some(_)) = self.next(true) {}
+        if self.outstanding == 0 {
+            let _ = self.from.recv_timeout(self.hang_after);
+        }
     }
 }
 

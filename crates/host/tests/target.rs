@@ -178,7 +178,7 @@ fn a_request_that_hangs_is_given_up() {
     let _umount = Finally::run(&["umount", point.to_str().unwrap()]);
     let inner = Scratch::below(&point);
     let file = inner.file("data", MIB);
-    let options = OpenOptions { hang_after: Some(Nanos::millis(200)), ..PLAIN };
+    let options = OpenOptions { hang_after: Some(Nanos::secs(2)), ..PLAIN };
     let (mut target, mut grant) = write(&file, &options);
     written(&mut target, &mut grant, 0, 4096, Fill::Byte(1), true);
     run("fsfreeze", &["--freeze", point.to_str().unwrap()]);
@@ -187,7 +187,7 @@ fn a_request_that_hangs_is_given_up() {
     let before = Instant::now();
     let hung = target.execute(request);
     assert!(matches!(hung, Err(DeviceError::Hung(_))), "{hung:?}");
-    assert!(before.elapsed() < Duration::from_secs(10));
+    assert!(before.elapsed() < Duration::from_secs(60));
     let again = target.execute(Request::read(0, Bytes::ZERO, Bytes::kib(4)));
     assert!(matches!(again, Err(DeviceError::Hung(_))), "it stays broken: {again:?}");
     drop(thaw);
@@ -231,6 +231,9 @@ fn the_path_taken_says_what_was_done() {
     let (target, _grant) = write(&device.path, &GUARDED);
     let path = target.path();
     assert!(path.engine.contains("thread of its own"));
+    drop(target);
+    let (target, _grant) = write(&device.path, &GUARDED);
+    let path = target.path();
     assert!(path.flags.contains(&"O_DSYNC for durable writes".to_owned()), "{path:?}");
 }
 
