@@ -97,7 +97,7 @@ fn describe(limit: &Limit, method: &'static str) -> Estimate<u32> {
         }
         None => {
             let evidence = format!(
-                "no fall up to {} units, the most that were tried: {} at {block}{}",
+                "no fall up to {} units: {} at {block}{}",
                 limit.good,
                 rates_side_by_side(from, to),
                 limit.remark

@@ -37,6 +37,9 @@ pub(crate) fn survey(now: &Situation) -> Option<Choice> {
 
 /// Boundaries of pages and units, where there is something to read.
 pub(crate) fn boundaries(now: &Situation) -> Option<Choice> {
+    if now.trials_begun() {
+        return None;
+    }
     let mut choice = alignment::wanted(now.device, now.observations, now.seed)?;
     if let Experiment::Boundaries(plan) = &mut choice.experiment
         && plan.within.is_none()

@@ -1,6 +1,7 @@
 //! What is known when the next experiment is chosen, worked out once per choice.
 
 use crate::alignment;
+use crate::open_units::is_table;
 use flashscope_model::plan::{Purpose, Span};
 use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Observations, Order};
 use flashscope_stats::Rng;
@@ -23,10 +24,17 @@ pub(crate) struct Situation<'a> {
 
 impl<'a> Situation<'a> {
     pub(crate) fn new(device: &'a DeviceFacts, observations: &'a Observations, seed: u64) -> Situation<'a> {
-        let found = alignment::estimate(observations).allocation_unit;
-        let measured = found.value.filter(|_| found.confidence.is_some_and(|confidence| confidence >= GOOD_ENOUGH));
-        let unit = measured.filter(|unit| fits(*unit, device)).unwrap_or_else(|| assumed_unit(device));
+        let unit = trial_unit(observations).unwrap_or_else(|| {
+            let found = alignment::estimate(observations).allocation_unit;
+            let measured = found.value.filter(|_| found.confidence.is_some_and(|confidence| confidence >= GOOD_ENOUGH));
+            measured.filter(|unit| fits(*unit, device)).unwrap_or_else(|| assumed_unit(device))
+        });
         Situation { device, observations, seed, unit }
+    }
+
+    /// Whether trials of several units have begun: all that reads can tell was told before.
+    pub(crate) fn trials_begun(&self) -> bool {
+        trial_unit(self.observations).is_some()
     }
 
     /// A generator for one subject's random choices at this point of the run.
@@ -53,6 +61,14 @@ impl<'a> Situation<'a> {
                 if (found.purpose, found.direction, found.order, found.block) == wanted)
         })
     }
+}
+
+/// The unit of the trials so far: those to come must have the same, or they do not compare.
+fn trial_unit(observations: &Observations) -> Option<Bytes> {
+    observations.runs.iter().find_map(|run| match &run.data {
+        Data::OpenUnits(data) if !is_table(data) => data.unit,
+        _ => None,
+    })
 }
 
 /// The unit to go by before anything was measured: what the device claims, else what is usual for its size.

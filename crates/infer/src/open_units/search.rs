@@ -34,7 +34,7 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, blocks: [Byt
     let trial = |block: Bytes, count: u32, why: &str| Trial { count, block, why: why.to_owned() };
     let [lead, second] = blocks;
     let most = most.min(MOST_UNITS);
-    let seen = state(&counts, lead);
+    let seen = state(&counts, lead, order);
     let Some(good) = seen.good else { return (most > 0).then(|| trial(lead, 1, "the yardstick")) };
     let step = match seen.fallen {
         None if good < most => Some((lead, (good * 2).min(most), "no fall yet: twice as many")),

@@ -48,7 +48,7 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
     let counts = live_counts(observations, order);
     let mut blocks: Vec<Bytes> = counts.iter().map(|count| count.block).collect();
     blocks.dedup();
-    let mut states: Vec<(Bytes, State)> = blocks.iter().map(|block| (*block, state(&counts, *block))).collect();
+    let mut states: Vec<(Bytes, State)> = blocks.iter().map(|block| (*block, state(&counts, *block, order))).collect();
     // The block size at which most counts were tried leads.
     states.sort_by_key(|(block, _)| std::cmp::Reverse(counts.iter().filter(|c| c.block == *block).count()));
     let Some(((block, first), others)) = states.split_first() else { return Err(None) };
@@ -132,7 +132,7 @@ fn steady_rounds(times: &[Nanos], count: u32) -> Vec<f64> {
 }
 
 /// What the trials at one block size say together.
-pub(crate) fn state(counts: &[LiveCount], block: Bytes) -> State {
+pub(crate) fn state(counts: &[LiveCount], block: Bytes, order: Order) -> State {
     let mut pool: Vec<f64> = Vec::new();
     let mut single = false;
     let mut verdicts: Vec<(&LiveCount, bool)> = Vec::new();
@@ -141,11 +141,12 @@ pub(crate) fn state(counts: &[LiveCount], block: Bytes) -> State {
             !pool.is_empty() && has_fallen(&pool, &trial.seconds, if single { COLLAPSE } else { SMALLEST_FALL });
         verdicts.push((trial, fallen));
         if !fallen {
-            // One stream often has a privilege: as soon as two do as well as they do, they are the yardstick.
+            // One stream in order often has a privilege, which two lose: they are the yardstick then. Writes at random
+            // are no stream that a controller could recognise.
             if single {
                 pool.clear();
             }
-            single = trial.count == 1;
+            single = trial.count == 1 && order == Order::InOrder;
             pool.extend(&trial.seconds);
         }
     }

@@ -24,6 +24,8 @@ pub(crate) struct Card {
     /// Cost of a copy of a whole unit.
     pub(crate) copy: Nanos,
     pub(crate) noise: f64,
+    /// Share of requests that wait for a collection of their own.
+    pub(crate) spikes: f64,
     pub(crate) written: bool,
     next: BTreeMap<u64, u64>,
     recent: [Vec<u64>; 2],
@@ -40,6 +42,7 @@ impl Card {
             small: Bytes::ZERO,
             copy: Nanos::millis(380),
             noise: 0.05,
+            spikes: 0.0,
             written: true,
             next: BTreeMap::new(),
             recent: [Vec::new(), Vec::new()],
@@ -87,6 +90,9 @@ impl Card {
                 ns += self.copy.as_f64() / 2.0;
             }
             self.next.insert(unit, (at + block).get());
+        }
+        if self.rng.unit() < self.spikes {
+            ns += self.copy.as_f64() * self.rng.unit();
         }
         Nanos((ns * (1.0 + self.noise * self.rng.unit())) as u64)
     }
@@ -143,6 +149,7 @@ impl Card {
                     times: self.times(plan.direction, plan.order, plan.block, at),
                 })
             }
+            Experiment::Boundaries(plan) => self.boundaries(plan),
             _ => return None,
         };
         let spent = Spent { written: written(experiment), ..Spent::default() };
@@ -159,6 +166,37 @@ impl Card {
                 times: vec![Nanos::micros(500); plan.repeats as usize],
             })
             .collect()
+    }
+
+    /// Reads around random multiples of the candidates: a straddled page costs a little, a straddled unit more.
+    fn boundaries(&mut self, plan: &Boundaries) -> Data {
+        let span = plan.within.unwrap_or(Span { start: Bytes::ZERO, length: self.capacity });
+        let candidates = plan
+            .candidates
+            .iter()
+            .map(|size| {
+                let excluded: Vec<Bytes> = plan.exclude.iter().copied().filter(|e| !size.is_multiple_of(*e)).collect();
+                let first = (span.start + plan.block).align_up(*size);
+                let room = (span.start + span.length).saturating_sub(first + plan.block) / *size;
+                let places = (0..plan.places * 20)
+                    .map(|_| first + *size * self.rng.below(room.max(1) as usize) as u64)
+                    .filter(|at| *at + plan.block <= self.capacity && !excluded.iter().any(|e| at.is_multiple_of(*e)))
+                    .take(plan.places as usize)
+                    .collect::<Vec<Bytes>>();
+                let places = places.into_iter().map(|at| self.straddle(at, plan)).collect();
+                CandidateData { size: *size, excluded, places }
+            })
+            .collect();
+        Data::Boundaries(BoundariesData { block: plan.block, offset: plan.offset, candidates })
+    }
+
+    fn straddle(&mut self, at: Bytes, plan: &Boundaries) -> Straddle {
+        let read = |card: &mut Card, extra: u64| -> Vec<Nanos> {
+            let time = |_| card.time(Direction::Read, at, plan.block, Order::Random) + Nanos::micros(extra);
+            (0..plan.rounds).map(time).collect()
+        };
+        let edge = u64::from(at.is_multiple_of(Bytes::kib(16))) * 80 + u64::from(at.is_multiple_of(self.unit)) * 250;
+        Straddle { at, pre: read(self, 0), on: read(self, edge), post: read(self, 0) }
     }
 
     fn open_units(&mut self, plan: &OpenUnits) -> Data {

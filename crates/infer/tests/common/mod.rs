@@ -2,6 +2,8 @@
 
 #[allow(dead_code)]
 pub(crate) mod card;
+#[allow(dead_code)]
+pub(crate) mod synthetic;
 
 use flashscope_model::observation::*;
 use flashscope_model::{Direction, Order};

@@ -1,0 +1,119 @@
+//! How often the count of open units is right, on thousands of tables drawn with a known limit.
+
+#[allow(dead_code)]
+mod common;
+
+use common::synthetic::{Behaviour, Case, case};
+use flashscope_infer::infer;
+use flashscope_model::Estimate;
+
+const CASES: u64 = 12_000;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Verdict {
+    Right,
+    Wrong,
+    Abstained,
+}
+
+/// The limit that the table can show at all: one below the largest count.
+fn visible(case: &Case) -> Option<u32> {
+    case.behaviour.limit().filter(|limit| limit < case.counts.last().unwrap())
+}
+
+fn verdict(case: &Case, found: &Estimate<u32>) -> Verdict {
+    if found.is_unknown() {
+        return Verdict::Abstained;
+    }
+    let right = match visible(case) {
+        Some(limit) => {
+            found.value.is_none_or(|value| value == limit)
+                && found.at_least.is_none_or(|bound| bound <= limit)
+                && found.at_most.is_none_or(|bound| bound >= limit)
+        }
+        None => found.value.is_none() && found.at_most.is_none(),
+    };
+    if right { Verdict::Right } else { Verdict::Wrong }
+}
+
+/// Answers and wrong answers of a set of cases.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    cases: u32,
+    answered: u32,
+    wrong: u32,
+    values: u32,
+}
+
+impl Tally {
+    fn add(&mut self, verdict: Verdict, found: &Estimate<u32>) {
+        self.cases += 1;
+        self.answered += u32::from(verdict != Verdict::Abstained);
+        self.wrong += u32::from(verdict == Verdict::Wrong);
+        self.values += u32::from(found.value.is_some() && verdict == Verdict::Right);
+    }
+
+    fn wrong_share(&self) -> f64 {
+        f64::from(self.wrong) / f64::from(self.answered.max(1))
+    }
+}
+
+#[test]
+fn answers_are_right_at_least_as_often_as_they_say() {
+    let edges = [0.0, 0.8, 0.9, 0.95, 0.99, 1.0];
+    let mut bins = [Tally::default(); 5];
+    for seed in 0..CASES {
+        let case = case(seed);
+        let found = infer(&case.observations).geometry.open_units_linear;
+        let Some(confidence) = found.confidence else { continue };
+        let bin = (0..5).find(|bin| confidence < edges[bin + 1]).unwrap();
+        bins[bin].add(verdict(&case, &found), &found);
+    }
+    for (bin, tally) in bins.iter().enumerate() {
+        // Twice the share that the lower edge of the bin allows would be a broken promise, and so is any at all near
+        // certainty.
+        let allowed = [0.5, 0.2, 0.1, 0.05, 0.005][bin];
+        assert!(tally.answered > 100, "bin {bin} is hardly used: {bins:?}");
+        assert!(tally.wrong_share() <= allowed, "bin {bin}: {bins:?}");
+    }
+}
+
+#[test]
+fn limits_that_a_table_shows_are_found() {
+    let mut tallies = [Tally::default(); 3];
+    for seed in 0..CASES {
+        let case = case(seed);
+        // Without a gap between the last good count and the next there is a value to find.
+        let beside = |limit: u32| limit >= 2 && case.counts.contains(&limit) && case.counts.contains(&(limit + 1));
+        let kind = match case.behaviour {
+            Behaviour::Collapse(_) => 0,
+            Behaviour::Loss(..) => 1,
+            Behaviour::LossInRows(..) => 2,
+            Behaviour::Decline(_) | Behaviour::Flat => continue,
+        };
+        if visible(&case).is_some_and(beside) && case.counts[0] < case.behaviour.limit().unwrap() {
+            let found = infer(&case.observations).geometry.open_units_linear;
+            tallies[kind].add(verdict(&case, &found), &found);
+        }
+    }
+    // A table or row is missing in some cases, and then a bound is all that can be said.
+    for (tally, least) in tallies.iter().zip([0.9, 0.9, 0.8]) {
+        assert!(tally.cases > 200);
+        assert!(f64::from(tally.values) >= least * f64::from(tally.cases), "{tallies:?}");
+        assert!(tally.wrong_share() < 0.04, "{tallies:?}");
+    }
+}
+
+#[test]
+fn a_decline_is_no_limit() {
+    let mut tally = Tally::default();
+    for seed in 0..CASES {
+        let case = case(seed);
+        if matches!(case.behaviour, Behaviour::Decline(_) | Behaviour::Flat) {
+            let found = infer(&case.observations).geometry.open_units_linear;
+            tally.add(verdict(&case, &found), &found);
+        }
+    }
+    assert!(tally.wrong_share() < 0.01, "{tally:?}");
+    assert!(f64::from(tally.answered) > 0.9 * f64::from(tally.cases), "{tally:?}");
+}
