@@ -65,9 +65,12 @@ pub(crate) trait Ftl {
     /// Erases and bytes programmed since it was made.
     fn wear(&self) -> Wear;
 
-    /// The invariants of docs "What a model is": says which one is broken. Called after every step in
-    /// debug and test builds, so it should cost no more than the step's own reach where it can.
+    /// Checks what the last step touched: says which invariant is broken (docs/devices.md lists them). Called after
+    /// every step in debug and test builds.
     fn check(&self) -> Result<(), String>;
+
+    /// Checks everything.
+    fn check_all(&self) -> Result<(), String>;
 }
 
 /// The mappings that there are. An enum and not a box: one match per request, no allocation.
@@ -116,5 +119,9 @@ impl Ftl for Device {
 
     fn check(&self) -> Result<(), String> {
         self.inner().check()
+    }
+
+    fn check_all(&self) -> Result<(), String> {
+        self.inner().check_all()
     }
 }

@@ -138,3 +138,26 @@ pub(crate) enum NoiseLevel {
     /// A busy machine with a coarse clock.
     Harsh,
 }
+
+impl Model {
+    /// Says what does not fit together.
+    pub(crate) fn validate(&self) -> Result<(), String> {
+        let (device, link) = (&self.device, &self.link);
+        let block = device.logical_block;
+        if !block.get().is_power_of_two() || block < Bytes::SECTOR {
+            return Err(format!("device.logical_block ({block}) must be a power of two, at least 512"));
+        }
+        if device.capacity == Bytes::ZERO || !device.capacity.is_multiple_of(block) {
+            return Err(format!("device.capacity ({}) must be whole logical blocks", device.capacity));
+        }
+        if !link.max_request.is_multiple_of(block) || link.max_request == Bytes::ZERO {
+            return Err(format!("link.max_request ({}) must be whole logical blocks", link.max_request));
+        }
+        if !(link.bytes_per_s.is_finite() && link.bytes_per_s > 0.0) || link.queue_depth == 0 {
+            return Err("link.bytes_per_s and link.queue_depth must be above 0".to_owned());
+        }
+        match &self.mapping {
+            Mapping::AuLog(params) => params.validate(),
+        }
+    }
+}

@@ -1,43 +1,276 @@
 //! The AU-log card: SD cards, eMMC and sticks that map whole allocation units and keep a few of them open.
+//!
+//! One controller works off one request after the other. The map knows *sub-units* (erase blocks); a *unit* is the
+//! group of sub-units that is opened and closed together. An open unit takes writes in order into a log block
+//! that replaces the old block when it is full (switch merge). A write elsewhere in the unit goes, by the
+//! model, to a log for random writes, or costs a merge of its sub-unit at once; a long one moves the log, which
+//! copies what lies before and behind it (partial merge). Closing a unit that is not in order copies it whole.
+//! Small writes go to a log of their own, mapped by page.
+//!
+//! `write` decides, `merge` moves pages, `read` times reads, `flash` keeps the books, `check` audits them.
+
+mod check;
+pub(crate) mod faults;
+mod flash;
+mod merge;
 mod params;
+mod read;
+mod small;
+#[cfg(test)]
+mod tests;
+mod write;
 
 pub(crate) use params::AuLogParams;
 
+use crate::chance::Chance;
 use crate::ftl::{Extent, Ftl, Presence, Work};
-use crate::model::{Link, Model};
+use crate::model::{Link, Model, Start};
+use faults::Fault;
+use flash::{Bits, Flash};
 use flashscope_device::Wear;
-use flashscope_units::Instant;
+use flashscope_units::{Bytes, Instant, Nanos};
+use small::SmallLog;
 
 /// One card.
 #[derive(Clone, Debug)]
 pub(crate) struct AuLog {
+    params: AuLogParams,
     link: Link,
+    capacity: Bytes,
+    flash: Flash,
+    open: Vec<OpenUnit>,
+    random: Vec<RandomLog>,
+    small: SmallLog,
+    /// Where the last small write ended, and how many pieces the page at its end has had in a row.
+    small_run: SmallRun,
+    last_read_unit: Option<u32>,
+    owed: u32,
+    /// Counts uses, for "least recently used".
+    uses: u64,
     busy_until: Instant,
+    chance: Chance,
+    /// Sub-units that the last request moved pages of, for the audit.
+    touched: Vec<u32>,
+    fault: Option<Fault>,
+}
+
+/// A unit that may be half-written in order.
+#[derive(Clone, Debug)]
+struct OpenUnit {
+    unit: u32,
+    /// The log in progress, if any.
+    log: Option<Log>,
+    /// Leading pages of the unit that were written or copied in order since it was opened; all of them: nothing is
+    /// owed when it is closed. Back to 0 by a write out of order.
+    tidy: u32,
+    last_use: u64,
+}
+
+/// A log block in progress: it holds the sub-unit's pages below `at`.
+#[derive(Clone, Copy, Debug)]
+struct Log {
+    sub: u32,
+    block: u32,
+    at: u32,
+}
+
+/// A log for writes out of order to one unit.
+#[derive(Clone, Debug)]
+struct RandomLog {
+    unit: u32,
+    blocks: Vec<u32>,
+    /// Pages appended.
+    used: u32,
+    /// Pages of the unit whose newest copy lies here.
+    newest: Bits,
+    last_use: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct SmallRun {
+    end: Bytes,
+    pieces: u32,
+}
+
+/// Pages of one sub-unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct PageRun {
+    /// Sub-unit, counted over the device.
+    sub: u32,
+    from: u32,
+    count: u32,
 }
 
 impl AuLog {
-    pub(crate) fn new(_params: &AuLogParams, model: &Model, _seed: u64) -> AuLog {
-        AuLog { link: model.link.clone(), busy_until: Instant::ORIGIN }
+    pub(crate) fn new(params: &AuLogParams, model: &Model, seed: u64) -> AuLog {
+        let capacity = model.device.capacity;
+        let units = capacity.get().div_ceil(params.unit.get()) as u32;
+        let per_unit = (params.unit / params.sub_unit) as u32;
+        let per_random_log = params.random_log.get().div_ceil(params.sub_unit.get()) as u32;
+        // One block for each log, two for a merge under way, and what the model has beside.
+        let spare = params.logs_in_order + params.logs_random * per_random_log + 2 + params.spare_units * per_unit;
+        let filled = model.state.start == Start::Filled;
+        let mut card = AuLog {
+            params: params.clone(),
+            link: model.link.clone(),
+            capacity,
+            flash: Flash::new(units * per_unit, (params.sub_unit / params.page) as u32, spare, filled),
+            open: Vec::new(),
+            random: Vec::new(),
+            small: SmallLog::default(),
+            small_run: SmallRun::default(),
+            last_read_unit: None,
+            owed: if filled { params.housekeeping.owed } else { 0 },
+            uses: 0,
+            busy_until: Instant::ORIGIN,
+            chance: Chance::new(seed, "au-log"),
+            touched: Vec::new(),
+            fault: None,
+        };
+        if filled && params.housekeeping.small_log_used && params.small.limit > Bytes::ZERO {
+            card.use_small_log();
+        }
+        card
+    }
+
+    /// Leaves the small-write log as earlier use left it: filled to any level, with pages from anywhere.
+    fn use_small_log(&mut self) {
+        let pages = self.capacity / self.params.page;
+        for _ in 0..self.chance.below(u64::from(self.params.small.pages) + 1) {
+            let page = self.chance.below(pages);
+            self.small.insert(page);
+        }
+    }
+
+    fn sub_units_per_unit(&self) -> u32 {
+        (self.params.unit / self.params.sub_unit) as u32
+    }
+
+    fn pages_per_unit(&self) -> u32 {
+        (self.params.unit / self.params.page) as u32
+    }
+
+    fn unit_at(&self, at: Bytes) -> u32 {
+        ((at + self.phase()) / self.params.unit) as u32
+    }
+
+    fn unit_of_sub(&self, sub: u32) -> u32 {
+        sub / self.sub_units_per_unit()
+    }
+
+    /// Number of a page on the whole device.
+    fn page_number(&self, sub: u32, page: u32) -> u64 {
+        u64::from(sub) * u64::from(self.flash.pages) + u64::from(page)
+    }
+
+    /// The runs of pages that a range touches, one per sub-unit.
+    fn page_runs(&self, extent: Extent) -> Vec<PageRun> {
+        let first = extent.start / self.params.page;
+        let end = extent.end().align_up(self.params.page) / self.params.page;
+        let per_sub = u64::from(self.flash.pages);
+        let mut runs = Vec::with_capacity(1);
+        let mut page = first;
+        while page < end {
+            let next = (page / per_sub + 1) * per_sub;
+            let count = (end.min(next) - page) as u32;
+            runs.push(PageRun { sub: (page / per_sub) as u32, from: (page % per_sub) as u32, count });
+            page += u64::from(count);
+        }
+        runs
+    }
+
+    fn tick(&mut self) -> u64 {
+        self.uses += 1;
+        self.uses
+    }
+
+    /// What a flush costs: the command, and nothing more, as every write of a card is durable when it is done.
+    fn flush_time(&self) -> Nanos {
+        self.link.flush
+    }
+
+    /// Forgets the range; whole pages only, as the standards allow.
+    fn discard(&mut self, extent: Extent) -> Nanos {
+        let page = self.params.page;
+        let (start, end) = (extent.start.align_up(page), extent.end().align_down(page));
+        if start < end {
+            for run in self.page_runs(Extent::new(start, end - start)) {
+                self.forget(run);
+            }
+        }
+        self.link.command
     }
 }
 
 impl Ftl for AuLog {
-    fn serve(&mut self, now: Instant, _work: Work) -> Instant {
-        self.busy_until = now.max(self.busy_until) + self.link.command;
+    fn serve(&mut self, now: Instant, work: Work) -> Instant {
+        self.touched.clear();
+        let start = now.max(self.busy_until);
+        let time = match work {
+            Work::Read(extent) => self.read(extent),
+            Work::Write { extent, durable } => self.write(extent, durable),
+            Work::Flush => self.flush_time(),
+            Work::Discard(extent) => self.discard(extent),
+        };
+        self.busy_until = start + time;
         self.busy_until
     }
 
-    fn idle(&mut self, _from: Instant, _until: Instant) {}
+    fn idle(&mut self, from: Instant, until: Instant) {
+        let after = self.params.housekeeping.idle_after;
+        let quiet_since = from.max(self.busy_until);
+        if after == Nanos::ZERO || until < quiet_since + after {
+            return;
+        }
+        let mut at = quiet_since + after;
+        while at < until {
+            let Some(time) = self.tidy_up_one() else { break };
+            at += time;
+        }
+        self.busy_until = at;
+    }
 
-    fn presence(&self, _extent: Extent) -> Presence {
-        Presence::All
+    fn presence(&self, extent: Extent) -> Presence {
+        let (mut all, mut any) = (true, false);
+        for run in self.page_runs(extent) {
+            let base = self.flash.present(run.sub, run.from..run.from + run.count);
+            let found = if base < run.count && self.small.any_in(self.numbers(run)) {
+                (run.from..run.from + run.count).filter(|&page| self.holds(run.sub, page)).count() as u32
+            } else {
+                base
+            };
+            all &= found == run.count;
+            any |= found > 0;
+        }
+        match (all, any) {
+            (true, _) => Presence::All,
+            (false, true) => Presence::Part,
+            (false, false) => Presence::None,
+        }
     }
 
     fn wear(&self) -> Wear {
-        Wear::default()
+        // Erases are counted in units, which is what a card's life is rated in.
+        let per_unit = u64::from(self.sub_units_per_unit());
+        Wear { erases: self.flash.erased.div_ceil(per_unit), programmed: self.params.page * self.flash.programmed }
     }
 
     fn check(&self) -> Result<(), String> {
-        Ok(())
+        self.check_touched()
+    }
+
+    fn check_all(&self) -> Result<(), String> {
+        self.check_whole()
+    }
+}
+
+impl AuLog {
+    fn numbers(&self, run: PageRun) -> std::ops::Range<u64> {
+        let first = self.page_number(run.sub, run.from);
+        first..first + u64::from(run.count)
+    }
+
+    fn holds(&self, sub: u32, page: u32) -> bool {
+        self.flash.present(sub, page..page + 1) == 1 || self.small.contains(self.page_number(sub, page))
     }
 }

@@ -1,0 +1,245 @@
+//! The flash of a card: which physical block holds which sub-unit, how many of its pages are valid, and which logical
+//! pages hold data at all. Knows no time and no policy.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// No block.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// What a block is in use for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    Free,
+    Data,
+    Log,
+}
+
+/// Which pages of a sub-unit hold data. Costs memory only where neither all nor none do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Pages {
+    None,
+    All,
+    Some(Bits),
+}
+
+/// A set of page numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Bits {
+    words: Box<[u64]>,
+}
+
+impl Bits {
+    pub(super) fn new(pages: u32) -> Bits {
+        Bits { words: vec![0; pages.div_ceil(64) as usize].into() }
+    }
+
+    pub(super) fn count(&self, range: Range<u32>) -> u32 {
+        words(range).map(|(word, mask)| (self.words[word] & mask).count_ones()).sum()
+    }
+
+    /// Puts the range in or takes it out; says how many changed.
+    pub(super) fn set(&mut self, range: Range<u32>, to: bool) -> u32 {
+        words(range)
+            .map(|(word, mask)| {
+                let before = self.words[word];
+                self.words[word] = if to { before | mask } else { before & !mask };
+                (before ^ self.words[word]).count_ones()
+            })
+            .sum()
+    }
+}
+
+/// The words that a range of bits touches, each with its mask.
+fn words(range: Range<u32>) -> impl Iterator<Item = (usize, u64)> {
+    let (start, end) = (range.start, range.end.max(range.start));
+    (start / 64..end.div_ceil(64)).map(move |word| {
+        let low = start.saturating_sub(word * 64).min(64);
+        let high = (end - word * 64).min(64);
+        let upto = |bit: u32| if bit >= 64 { u64::MAX } else { (1u64 << bit) - 1 };
+        (word as usize, upto(high) & !upto(low))
+    })
+}
+
+/// Blocks, each of one sub-unit.
+#[derive(Clone, Debug)]
+pub(super) struct Flash {
+    /// Pages of a sub-unit, and so of a block.
+    pub(super) pages: u32,
+    /// Logical sub-unit to data block.
+    map: Vec<u32>,
+    present: Vec<Pages>,
+    uses: Vec<Use>,
+    /// Valid pages of each data or log block.
+    valid: Vec<u32>,
+    erases: Vec<u32>,
+    free: VecDeque<u32>,
+    /// Erases since it was made.
+    pub(super) erased: u64,
+    /// Pages programmed since it was made.
+    pub(super) programmed: u64,
+}
+
+impl Flash {
+    /// `sub_units` logical sub-units of `pages` pages each, all written in order or none; and `spare` blocks more.
+    pub(super) fn new(sub_units: u32, pages: u32, spare: u32, filled: bool) -> Flash {
+        let (logical, blocks) = (sub_units as usize, (sub_units + spare) as usize);
+        let used = if filled { logical } else { 0 };
+        let mut flash = Flash {
+            pages,
+            map: vec![NONE; logical],
+            present: vec![if filled { Pages::All } else { Pages::None }; logical],
+            uses: vec![Use::Free; blocks],
+            valid: vec![0; blocks],
+            erases: vec![0; blocks],
+            free: (used as u32..blocks as u32).collect(),
+            erased: 0,
+            programmed: 0,
+        };
+        for block in 0..used {
+            flash.map[block] = block as u32;
+            flash.uses[block] = Use::Data;
+            flash.valid[block] = pages;
+        }
+        flash
+    }
+
+    pub(super) fn sub_units(&self) -> u32 {
+        self.map.len() as u32
+    }
+
+    /// Pages of the range that hold data.
+    pub(super) fn present(&self, sub: u32, range: Range<u32>) -> u32 {
+        match &self.present[sub as usize] {
+            Pages::None => 0,
+            Pages::All => range.end - range.start,
+            Pages::Some(bits) => bits.count(range),
+        }
+    }
+
+    /// From now on the range holds data, or none. Says how many pages changed.
+    pub(super) fn set_present(&mut self, sub: u32, range: Range<u32>, to: bool) -> u32 {
+        let pages = self.pages;
+        let entry = &mut self.present[sub as usize];
+        let changed = match (&mut *entry, to) {
+            (Pages::All, true) | (Pages::None, false) => return 0,
+            (Pages::Some(bits), _) => bits.set(range, to),
+            (whole, _) => {
+                let mut bits = Bits::new(pages);
+                bits.set(0..pages, !to);
+                let changed = bits.set(range, to);
+                *whole = Pages::Some(bits);
+                changed
+            }
+        };
+        if let Pages::Some(bits) = &*entry {
+            match bits.count(0..pages) {
+                0 => *entry = Pages::None,
+                n if n == pages => *entry = Pages::All,
+                _ => {}
+            }
+        }
+        changed
+    }
+
+    /// The data block of a sub-unit, if it has one.
+    pub(super) fn data_block(&self, sub: u32) -> Option<u32> {
+        let block = self.map[sub as usize];
+        (block != NONE).then_some(block)
+    }
+
+    /// An erased block, the one that was freed longest ago.
+    pub(super) fn allocate(&mut self) -> u32 {
+        let block = self.free.pop_front().expect("the spare blocks cover every log and one merge");
+        self.uses[block as usize] = Use::Log;
+        block
+    }
+
+    /// Erases a block of which nothing is valid any more.
+    pub(super) fn release(&mut self, block: u32) {
+        debug_assert_eq!(self.valid[block as usize], 0, "block {block} is erased with valid pages in it");
+        self.uses[block as usize] = Use::Free;
+        self.erases[block as usize] += 1;
+        self.erased += 1;
+        self.free.push_back(block);
+    }
+
+    /// Makes a log block the data block of a sub-unit, and erases the one before.
+    pub(super) fn switch(&mut self, sub: u32, block: u32) {
+        let old = std::mem::replace(&mut self.map[sub as usize], block);
+        self.uses[block as usize] = Use::Data;
+        if old != NONE {
+            self.release(old);
+        }
+    }
+
+    /// The data block of a sub-unit, which gets one where it has none.
+    pub(super) fn data_block_or_new(&mut self, sub: u32) -> u32 {
+        if self.map[sub as usize] == NONE {
+            let block = self.allocate();
+            self.uses[block as usize] = Use::Data;
+            self.map[sub as usize] = block;
+        }
+        self.map[sub as usize]
+    }
+
+    /// Takes the data block away from a sub-unit that holds nothing any more.
+    pub(super) fn drop_data_block(&mut self, sub: u32) {
+        let old = std::mem::replace(&mut self.map[sub as usize], NONE);
+        if old != NONE {
+            self.release(old);
+        }
+    }
+
+    pub(super) fn add_valid(&mut self, block: u32, pages: u32) {
+        self.valid[block as usize] += pages;
+    }
+
+    pub(super) fn remove_valid(&mut self, block: u32, pages: u32) {
+        self.valid[block as usize] -= pages;
+    }
+
+    pub(super) fn valid(&self, block: u32) -> u32 {
+        self.valid[block as usize]
+    }
+
+    /// Blocks by use: free, data, log.
+    pub(super) fn census(&self) -> [usize; 3] {
+        let count = |wanted: Use| self.uses.iter().filter(|use_| **use_ == wanted).count();
+        [count(Use::Free), count(Use::Data), count(Use::Log)]
+    }
+
+    /// Free blocks in the list, all blocks, the sum of all erase counts, and valid pages in all blocks.
+    pub(super) fn totals(&self) -> (usize, usize, u64, u64) {
+        let erases = self.erases.iter().map(|&count| u64::from(count)).sum();
+        let valid = self.valid.iter().map(|&count| u64::from(count)).sum();
+        (self.free.len(), self.uses.len(), erases, valid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_count_and_change_across_words() {
+        let mut bits = Bits::new(200);
+        assert_eq!(bits.set(10..140, true), 130);
+        assert_eq!(bits.set(60..70, true), 0);
+        assert_eq!(bits.set(60..70, false), 10);
+        assert_eq!(bits.count(0..200), 120);
+        assert_eq!(bits.count(64..64), 0);
+        assert_eq!(bits.count(59..71), 2);
+        assert_eq!(bits.count(139..141), 1);
+    }
+
+    #[test]
+    fn presence_melts_into_all_or_none() {
+        let mut flash = Flash::new(2, 128, 2, false);
+        assert_eq!(flash.set_present(0, 0..100, true), 100);
+        assert_eq!(flash.set_present(0, 50..128, true), 28);
+        assert_eq!(flash.present[0], Pages::All);
+        assert_eq!(flash.set_present(0, 0..128, false), 128);
+        assert_eq!(flash.present[0], Pages::None);
+    }
+}

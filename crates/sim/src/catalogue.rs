@@ -1,0 +1,35 @@
+//! The models that come with flashscope, each a file that a user can copy and change.
+
+/// One model of the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name, as in `sim:NAME`.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub title: &'static str,
+    /// The model file.
+    pub toml: &'static str,
+}
+
+const FILES: &[(&str, &str)] = &[
+    ("sd-4mib", include_str!("../catalogue/sd-4mib.toml")),
+    ("emmc-write-align", include_str!("../catalogue/emmc-write-align.toml")),
+    ("sd-24mib", include_str!("../catalogue/sd-24mib.toml")),
+    ("sd-worn", include_str!("../catalogue/sd-worn.toml")),
+    ("sd-flat", include_str!("../catalogue/sd-flat.toml")),
+];
+
+/// All models, the demo first.
+pub fn catalogue() -> Vec<Entry> {
+    FILES.iter().map(|&(name, toml)| Entry { name, title: title(toml), toml }).collect()
+}
+
+/// The model file of that name.
+pub(crate) fn find(name: &str) -> Option<&'static str> {
+    FILES.iter().find(|(known, _)| *known == name).map(|(_, toml)| *toml)
+}
+
+/// The `title = "…"` of a file that is known to be valid (a test opens them all).
+fn title(toml: &'static str) -> &'static str {
+    toml.lines().find_map(|line| line.strip_prefix("title = \"")?.strip_suffix('"')).unwrap_or_default()
+}

@@ -1,0 +1,123 @@
+//! What is written where, kept as runs of equal fill: a fill from start to end is one entry, and random writes
+//! of one generation melt together again when they meet.
+
+use flashscope_device::{Content, Fill};
+use flashscope_units::Bytes;
+use std::collections::BTreeMap;
+
+/// What a run of blocks holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// Never written, or discarded.
+    Erased,
+    /// What a write brought.
+    Written(Fill),
+}
+
+/// The content of a device.
+#[derive(Clone, Debug)]
+pub(crate) struct Contents {
+    /// Start of each run; it ends where the next one starts. Never empty: a run starts at 0.
+    runs: BTreeMap<u64, Held>,
+    capacity: u64,
+    erased_byte: u8,
+}
+
+impl Contents {
+    /// `first` from start to end.
+    pub(crate) fn new(capacity: Bytes, erased_byte: u8, first: Held) -> Contents {
+        Contents { runs: BTreeMap::from([(0, first)]), capacity: capacity.get(), erased_byte }
+    }
+
+    /// Sets a range.
+    pub(crate) fn set(&mut self, start: Bytes, length: Bytes, held: Held) {
+        if length == Bytes::ZERO {
+            return;
+        }
+        let (start, end) = (start.get(), (start + length).get());
+        let before = self.at(start.wrapping_sub(1).min(start));
+        let behind = self.at(end.min(self.capacity - 1));
+        let covered: Vec<u64> = self.runs.range(start..=end).map(|(&at, _)| at).collect();
+        for at in covered {
+            self.runs.remove(&at);
+        }
+        if start == 0 || before != held {
+            self.runs.insert(start, held);
+        }
+        if end < self.capacity && behind != held {
+            self.runs.insert(end, behind);
+        }
+    }
+
+    /// What a read of the range finds.
+    pub(crate) fn content(&self, start: Bytes, length: Bytes) -> Content {
+        let mut found = None;
+        for held in self.over(start, length) {
+            let byte = match held {
+                Held::Erased => self.erased_byte,
+                Held::Written(Fill::Byte(byte)) => byte,
+                Held::Written(Fill::Tagged { .. }) => return Content::Varied,
+            };
+            if found.is_some_and(|earlier| earlier != byte) {
+                return Content::Varied;
+            }
+            found = Some(byte);
+        }
+        found.map_or(Content::Unknown, Content::Uniform)
+    }
+
+    /// Whether the whole range holds what `fill` would have written.
+    pub(crate) fn matches(&self, start: Bytes, length: Bytes, fill: Fill) -> bool {
+        self.over(start, length).all(|held| match (held, fill) {
+            (Held::Written(written), fill) if written == fill => true,
+            (Held::Erased, Fill::Byte(byte)) => byte == self.erased_byte,
+            _ => false,
+        })
+    }
+
+    fn over(&self, start: Bytes, length: Bytes) -> impl Iterator<Item = Held> {
+        let end = (start + length).get();
+        let first = self.at(start.get());
+        std::iter::once(first).chain(self.runs.range(start.get() + 1..end.max(start.get() + 1)).map(|(_, &held)| held))
+    }
+
+    fn at(&self, position: u64) -> Held {
+        self.runs.range(..=position).next_back().map_or(Held::Erased, |(_, &held)| held)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: Held = Held::Written(Fill::Tagged { generation: 1 });
+    const B: Held = Held::Written(Fill::Byte(0x5a));
+
+    #[test]
+    fn equal_neighbours_melt_together() {
+        let mut contents = Contents::new(Bytes(100), 0xff, Held::Erased);
+        contents.set(Bytes(0), Bytes(10), A);
+        contents.set(Bytes(20), Bytes(10), A);
+        assert_eq!(contents.runs.len(), 4);
+        contents.set(Bytes(10), Bytes(10), A);
+        assert_eq!(contents.runs.len(), 2);
+        contents.set(Bytes(30), Bytes(70), A);
+        assert_eq!(contents.runs.len(), 1);
+    }
+
+    #[test]
+    fn tells_what_it_holds() {
+        let mut contents = Contents::new(Bytes(100), 0xff, Held::Erased);
+        contents.set(Bytes(40), Bytes(20), B);
+        assert_eq!(contents.content(Bytes(0), Bytes(40)), Content::Uniform(0xff));
+        assert_eq!(contents.content(Bytes(40), Bytes(20)), Content::Uniform(0x5a));
+        assert_eq!(contents.content(Bytes(39), Bytes(2)), Content::Varied);
+        assert!(contents.matches(Bytes(45), Bytes(5), Fill::Byte(0x5a)));
+        assert!(!contents.matches(Bytes(45), Bytes(16), Fill::Byte(0x5a)));
+        contents.set(Bytes(45), Bytes(5), A);
+        assert_eq!(contents.content(Bytes(44), Bytes(3)), Content::Varied);
+        assert!(contents.matches(Bytes(50), Bytes(10), Fill::Byte(0x5a)));
+        assert!(contents.matches(Bytes(45), Bytes(5), Fill::Tagged { generation: 1 }));
+        assert!(!contents.matches(Bytes(45), Bytes(5), Fill::Tagged { generation: 2 }));
+    }
+}

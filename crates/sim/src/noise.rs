@@ -1,0 +1,71 @@
+//! What lies between a device and the clock that measures it: link jitter, a host that does other things, and a clock
+//! that does not tell every nanosecond.
+//!
+//! The levels are set, not fitted: `bench` is what a quiet board shows around a card (the published tables
+//! scatter by about 1 %), `field` a busy one, `harsh` a machine nobody should measure on.
+
+use crate::chance::Chance;
+use crate::model::NoiseLevel;
+use flashscope_units::{Instant, Nanos};
+
+/// Figures of one level.
+struct Figures {
+    /// Mean of the one-sided jitter, as a share of the service time (drawn exponentially, and at most ten times this).
+    share: f64,
+    /// Mean of the one-sided jitter that every request has, in nanoseconds.
+    floor_ns: f64,
+    /// Probability that the host is away when the request is done.
+    preempted: f64,
+    /// How long it is then away at most (uniform), in nanoseconds.
+    away_ns: f64,
+    /// What the clock tells times in.
+    resolution: Nanos,
+}
+
+const fn figures(level: NoiseLevel) -> Figures {
+    match level {
+        NoiseLevel::None => Figures { share: 0.0, floor_ns: 0.0, preempted: 0.0, away_ns: 0.0, resolution: Nanos(1) },
+        NoiseLevel::Bench => {
+            Figures { share: 0.002, floor_ns: 3e3, preempted: 0.001, away_ns: 300e3, resolution: Nanos(1) }
+        }
+        NoiseLevel::Field => {
+            Figures { share: 0.015, floor_ns: 15e3, preempted: 0.01, away_ns: 3e6, resolution: Nanos::micros(1) }
+        }
+        NoiseLevel::Harsh => {
+            Figures { share: 0.06, floor_ns: 60e3, preempted: 0.05, away_ns: 10e6, resolution: Nanos::micros(30) }
+        }
+    }
+}
+
+/// The noise around one device.
+#[derive(Clone, Debug)]
+pub(crate) struct NoiseSource {
+    level: NoiseLevel,
+    chance: Chance,
+}
+
+impl NoiseSource {
+    pub(crate) fn new(level: NoiseLevel, seed: u64) -> NoiseSource {
+        NoiseSource { level, chance: Chance::new(seed, "noise") }
+    }
+
+    /// What the host loses on a request that took `service` inside.
+    pub(crate) fn delay(&mut self, service: Nanos) -> Nanos {
+        if self.level == NoiseLevel::None {
+            return Nanos::ZERO;
+        }
+        let figures = figures(self.level);
+        let mut ns = self.chance.exponential().min(10.0) * figures.floor_ns;
+        ns += self.chance.exponential().min(10.0) * figures.share * service.as_f64();
+        if self.chance.happens(figures.preempted) {
+            ns += self.chance.unit() * figures.away_ns;
+        }
+        Nanos(ns.round() as u64)
+    }
+
+    /// A time as the clock tells it.
+    pub(crate) fn read_clock(&self, time: Instant) -> Instant {
+        let resolution = figures(self.level).resolution.get();
+        Instant(time.0 - time.0 % resolution)
+    }
+}

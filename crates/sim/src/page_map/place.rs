@@ -1,0 +1,244 @@
+//! Where data go: the superblocks being written to, and the buffer in front of them.
+
+use super::flash::{Program, Source};
+use super::{NONE, PageMap, SlcCache, mix};
+use flashscope_units::Instant;
+
+/// Streams: host data with one bit per cell, host data with all, and copies.
+pub(super) const STREAMS: usize = 3;
+pub(super) const SLC: usize = 0;
+pub(super) const HOST: usize = 1;
+pub(super) const COPY: usize = 2;
+
+/// A superblock being written to. Slots `staged .. next` have data that wait for their row to be complete.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stream {
+    pub(super) superblock: Option<u32>,
+    next: u32,
+    pub(super) staged: u32,
+    /// When the last of the staged data came.
+    ready: Instant,
+    /// Host data among them, in map units.
+    host_units: u32,
+    /// What has to be read to copy them.
+    pub(super) sources: Vec<Source>,
+}
+
+impl Stream {
+    /// Slots left in the superblock.
+    pub(super) fn room(&self, slots: u32) -> u32 {
+        slots - self.next
+    }
+}
+
+impl PageMap {
+    /// Puts host data that came at `at` where they belong, row by row, and pays for the space.
+    pub(super) fn place(&mut self, logical: u32, units: u32, at: Instant) {
+        self.buffered += units;
+        self.counters.host_units += u64::from(units);
+        let mut done = 0;
+        while done < units {
+            let stream = self.host_stream(at);
+            let part = self.append(stream, logical + done, units - done, at);
+            self.streams[stream].host_units += part;
+            self.complete_row(stream);
+            done += part;
+        }
+        self.pay_for(units, at);
+    }
+
+    /// Appends up to `units` to the row that a stream is filling, and maps them. Says how many there was room for.
+    pub(super) fn append(&mut self, stream: usize, logical: u32, units: u32, at: Instant) -> u32 {
+        let row_units = self.geometry.row_units;
+        let Stream { superblock: Some(superblock), next, .. } = self.streams[stream] else { return 0 };
+        let part = units.min(row_units - next % row_units);
+        let physical = self.geometry.address(superblock, next);
+        self.unmap(logical, part);
+        self.forward.set(logical, part, physical);
+        self.backward.set(physical, part, logical);
+        self.superblocks.add_valid(superblock, part);
+        self.mapped += part;
+        let stream = &mut self.streams[stream];
+        stream.next += part;
+        stream.ready = stream.ready.max(at);
+        #[cfg(test)]
+        self.oracle.place(logical, physical, part);
+        part
+    }
+
+    /// Takes units out of the map.
+    pub(super) fn unmap(&mut self, logical: u32, units: u32) {
+        let PageMap { forward, superblocks, geometry, mapped, .. } = self;
+        forward.for_each(logical, units, |_, units, physical| {
+            // A run never crosses superblocks: the last slot of one and the first of the next are not neighbours unless the
+            // slots of a superblock are a power of two.
+            let (first, last) = (geometry.superblock(physical), geometry.superblock(physical + units - 1));
+            if first == last {
+                superblocks.remove_valid(first, units);
+            } else {
+                for address in physical..physical + units {
+                    superblocks.remove_valid(geometry.superblock(address), 1);
+                }
+            }
+            *mapped -= units;
+        });
+        forward.clear(logical, units);
+        #[cfg(test)]
+        self.oracle.unmap(logical, units);
+    }
+
+    /// Programs the row of a stream if it is complete, and lets go of a superblock that is full.
+    pub(super) fn complete_row(&mut self, stream: usize) {
+        if self.streams[stream].next.is_multiple_of(self.geometry.row_units) {
+            self.program_staged(stream);
+        }
+    }
+
+    /// Programs what a stream has staged; the rest of its last page stays empty.
+    pub(super) fn program_staged(&mut self, which: usize) {
+        let page_units = self.geometry.page_units;
+        let stream = &mut self.streams[which];
+        let Some(superblock) = stream.superblock else { return };
+        if stream.next == stream.staged {
+            return;
+        }
+        let end = stream.next.next_multiple_of(page_units);
+        let row = self.geometry.row(stream.staged);
+        let program = Program {
+            first: self.geometry.address(superblock, stream.staged),
+            units: end - stream.staged,
+            ready: stream.ready,
+            busy: self.params.times(&self.geometry, row, which == SLC).1,
+            host_units: stream.host_units,
+        };
+        self.counters.padded_units += u64::from(end - stream.next);
+        self.flash.program(program, &mut stream.sources);
+        (stream.next, stream.staged, stream.host_units, stream.ready) = (end, end, 0, Instant::ORIGIN);
+        if end == self.superblocks.get(superblock).slots {
+            stream.superblock = None;
+            self.superblocks.fill_up(superblock, self.units_written());
+        }
+    }
+
+    /// Programs all staged host data and says when all host data are on the flash.
+    pub(super) fn drain(&mut self, at: Instant) -> Instant {
+        self.program_staged(SLC);
+        self.program_staged(HOST);
+        self.flash.advance_through();
+        self.flash.host_end.max(at)
+    }
+
+    /// When there is room for `units` in the write buffer, for data that could come at `at`.
+    pub(super) fn make_room(&mut self, units: u32, at: Instant) -> Instant {
+        let size = (self.params.buffer.size.get() / self.geometry.unit) as u32;
+        let mut at = at.max(self.admitted);
+        self.buffered -= self.flash.release(at);
+        while self.buffered > 0 && self.buffered + units > size {
+            if let Some(end) = self.flash.next_release() {
+                // Work that begins before then may end before then.
+                self.flash.advance(end);
+                at = at.max(self.flash.next_release().unwrap_or(end));
+                self.buffered -= self.flash.release(at);
+            } else if let Some(start) = self.flash.next() {
+                self.flash.advance(start);
+            } else {
+                self.program_staged(SLC);
+                self.program_staged(HOST);
+            }
+        }
+        self.admitted = at;
+        at
+    }
+
+    /// Whether a slot's data wait for their row to be complete.
+    pub(super) fn is_staged(&self, address: u32) -> bool {
+        let (superblock, slot) = (self.geometry.superblock(address), self.geometry.slot(address));
+        let holds = |stream: &Stream| stream.superblock == Some(superblock) && (stream.staged..stream.next).contains(&slot);
+        self.streams.iter().any(holds)
+    }
+
+    /// Host data staged, in map units.
+    pub(super) fn staged_host_units(&self) -> u32 {
+        self.streams.iter().map(|stream| stream.host_units).sum()
+    }
+
+    /// All that was written to superblocks, in map units.
+    pub(super) fn units_written(&self) -> u64 {
+        self.counters.host_units + self.counters.copied_units + self.counters.padded_units
+    }
+
+    /// How many more superblocks the SLC cache may open.
+    pub(super) fn slc_superblocks_left(&self) -> u32 {
+        match self.params.slc {
+            SlcCache::None => 0,
+            SlcCache::Static { superblocks } => superblocks.saturating_sub(self.superblocks.slc()),
+            SlcCache::Dynamic { max_superblocks, keep_free } => {
+                let free = self.superblocks.free().saturating_sub(keep_free);
+                max_superblocks.saturating_sub(self.superblocks.slc()).min(free)
+            }
+        }
+    }
+
+    /// The stream for host data that come now, with a superblock to write to.
+    fn host_stream(&mut self, at: Instant) -> usize {
+        if self.streams[SLC].superblock.is_none() && self.slc_superblocks_left() > 0 {
+            self.open(SLC, at);
+        }
+        if self.streams[SLC].superblock.is_some() {
+            return SLC;
+        }
+        if self.streams[HOST].superblock.is_none() {
+            self.collect_until_free(2, at);
+            self.open(HOST, at);
+        }
+        HOST
+    }
+
+    /// Gives a stream a free superblock, erased first where it was used.
+    pub(super) fn open(&mut self, stream: usize, at: Instant) {
+        let set_aside = stream == SLC && matches!(self.params.slc, SlcCache::Static { .. });
+        loop {
+            let flash = &self.flash;
+            let staged = &self.streams[COPY].sources;
+            let read = |index| flash.is_still_read(index) || staged.iter().any(|source| source.superblock == index);
+            let Some(index) = self.superblocks.pick_free(set_aside, read) else {
+                debug_assert!(false, "no free superblock: the spare was checked when the drive was made");
+                return;
+            };
+            if read(index) {
+                // Its last valid pages have yet to be read: nothing else is free, so that comes first.
+                self.program_staged(COPY);
+                self.flash.advance_through();
+            }
+            if self.superblocks.get(index).used {
+                self.flash.erase(index, at, self.params.nand.erase);
+                self.superblocks.erase(index);
+            }
+            if self.is_worn_out(index) {
+                self.superblocks.retire(index);
+                continue;
+            }
+            let slots = if stream == SLC { self.geometry.slc_slots } else { self.geometry.slots };
+            self.superblocks.open(index, stream == SLC, slots);
+            let stream = &mut self.streams[stream];
+            (stream.superblock, stream.next, stream.staged) = (Some(index), 0, 0);
+            return;
+        }
+    }
+
+    /// Whether a superblock goes bad with the erase that it just had. The last ones that the drive needs are used on.
+    fn is_worn_out(&self, index: u32) -> bool {
+        let Some(rated) = self.params.nand.endurance else { return false };
+        let superblock = self.superblocks.get(index);
+        // Blocks differ: theirs is 90 to 110 % of the rating.
+        let own = f64::from(rated) * (0.9 + 0.2 * (mix(self.seed, u64::from(index) << 32) >> 11) as f64 / (1u64 << 53) as f64);
+        let usable = self.superblocks.all().iter().filter(|one| one.usage != super::superblocks::Use::Bad).count() as u32;
+        let needed = self.geometry.superblocks_for_data() + self.params.least_spare();
+        !superblock.set_aside && f64::from(superblock.erases) > own && usable > needed
+    }
+
+    /// Whether the map leads from a logical unit to this slot.
+    pub(super) fn leads_to(&self, logical: u32, physical: u32) -> bool {
+        logical != NONE && self.forward.get(logical) == physical
+    }
+}

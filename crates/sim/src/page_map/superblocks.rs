@@ -1,0 +1,221 @@
+//! The superblocks: which are free, open, full or bad, how much of each is valid, and which to collect next.
+
+use super::params::Policy;
+
+/// What a superblock is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    Free,
+    /// Being written to.
+    Open,
+    /// Full, and not being collected.
+    Full,
+    /// Being collected.
+    Victim,
+    Bad,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Superblock {
+    pub(super) usage: Use,
+    /// Whether it is written with one bit per cell.
+    pub(super) slc: bool,
+    /// Whether it is set aside for the SLC cache.
+    pub(super) set_aside: bool,
+    /// Whether it must be erased before it is written.
+    pub(super) used: bool,
+    /// Slots that the map points to.
+    pub(super) valid: u32,
+    /// Slots that it has in the way it is written.
+    pub(super) slots: u32,
+    pub(super) erases: u32,
+    /// Map units that had been written to the flash when it became full.
+    pub(super) filled_at: u64,
+}
+
+/// All superblocks, with the counts that would otherwise be searched for.
+#[derive(Clone, Debug)]
+pub(super) struct Superblocks {
+    all: Vec<Superblock>,
+    free: u32,
+    slc: u32,
+    erases: u64,
+}
+
+impl Superblocks {
+    pub(super) fn new(count: u32, slots: u32) -> Superblocks {
+        let blank = Superblock {
+            usage: Use::Free,
+            slc: false,
+            set_aside: false,
+            used: false,
+            valid: 0,
+            slots,
+            erases: 0,
+            filled_at: 0,
+        };
+        Superblocks { all: vec![blank; count as usize], free: count, slc: 0, erases: 0 }
+    }
+
+    pub(super) fn get(&self, index: u32) -> &Superblock {
+        &self.all[index as usize]
+    }
+
+    pub(super) fn all(&self) -> &[Superblock] {
+        &self.all
+    }
+
+    /// Free ones that are not set aside.
+    pub(super) fn free(&self) -> u32 {
+        self.free
+    }
+
+    /// Those in use with one bit per cell.
+    pub(super) fn slc(&self) -> u32 {
+        self.slc
+    }
+
+    /// Erases of superblocks since it was made.
+    pub(super) fn erases(&self) -> u64 {
+        self.erases
+    }
+
+    pub(super) fn add_valid(&mut self, index: u32, units: u32) {
+        self.all[index as usize].valid += units;
+    }
+
+    pub(super) fn remove_valid(&mut self, index: u32, units: u32) {
+        self.all[index as usize].valid -= units;
+    }
+
+    /// Sets free superblocks aside for the SLC cache.
+    pub(super) fn set_aside(&mut self, count: u32) {
+        let free = self.all.iter_mut().rev().filter(|superblock| superblock.usage == Use::Free);
+        for superblock in free.take(count as usize) {
+            superblock.set_aside = true;
+            self.free -= 1;
+        }
+    }
+
+    /// Takes a free superblock out of use for good.
+    pub(super) fn retire(&mut self, index: u32) {
+        let superblock = &mut self.all[index as usize];
+        debug_assert_eq!(superblock.usage, Use::Free);
+        superblock.usage = Use::Bad;
+        if !superblock.set_aside {
+            self.free -= 1;
+        }
+    }
+
+    /// The free superblock with the fewest erases, of those set aside or of the others. Those that `avoid` names come last.
+    pub(super) fn pick_free(&self, set_aside: bool, avoid: impl Fn(u32) -> bool) -> Option<u32> {
+        let fits = |superblock: &Superblock| superblock.usage == Use::Free && superblock.set_aside == set_aside;
+        let free = self.all.iter().enumerate().filter(|(_, superblock)| fits(superblock));
+        free.map(|(index, superblock)| (avoid(index as u32), superblock.erases, index as u32))
+            .min()
+            .map(|(_, _, index)| index)
+    }
+
+    /// Whether a free one that is set aside is left.
+    pub(super) fn has_set_aside(&self) -> bool {
+        self.all.iter().any(|superblock| superblock.set_aside && superblock.usage == Use::Free)
+    }
+
+    /// Counts an erase.
+    pub(super) fn erase(&mut self, index: u32) {
+        let superblock = &mut self.all[index as usize];
+        superblock.erases += 1;
+        superblock.used = false;
+        self.erases += 1;
+    }
+
+    /// Begins to write to a free superblock, with one bit per cell or with all.
+    pub(super) fn open(&mut self, index: u32, slc: bool, slots: u32) {
+        let superblock = &mut self.all[index as usize];
+        debug_assert!(superblock.usage == Use::Free && superblock.valid == 0);
+        if !superblock.set_aside {
+            self.free -= 1;
+        }
+        superblock.usage = Use::Open;
+        superblock.slc = slc;
+        superblock.slots = slots;
+        superblock.used = true;
+        self.slc += u32::from(slc);
+    }
+
+    pub(super) fn fill_up(&mut self, index: u32, at: u64) {
+        let superblock = &mut self.all[index as usize];
+        superblock.usage = Use::Full;
+        superblock.filled_at = at;
+    }
+
+    pub(super) fn begin_collection(&mut self, index: u32) {
+        self.all[index as usize].usage = Use::Victim;
+    }
+
+    /// A superblock without valid pages becomes free; it is erased when it is opened next.
+    pub(super) fn set_free(&mut self, index: u32) {
+        let superblock = &mut self.all[index as usize];
+        superblock.usage = Use::Free;
+        self.slc -= u32::from(superblock.slc);
+        superblock.slc = false;
+        if !superblock.set_aside {
+            self.free += 1;
+        }
+    }
+
+    /// The full superblock to collect next; those set aside are folded, not collected. `now` counts map units written,
+    /// `avoid` names those that come last whatever the policy says.
+    pub(super) fn pick_victim(&self, policy: Policy, now: u64, avoid: impl Fn(u32) -> bool) -> Option<u32> {
+        let full = self.all.iter().enumerate().filter(|(_, one)| one.usage == Use::Full && !one.set_aside);
+        let full = full.map(|(index, one)| (index as u32, one));
+        let picked = match policy {
+            Policy::Greedy => full.min_by_key(|(index, one)| (avoid(*index), one.valid, one.filled_at)),
+            Policy::Fifo => full.min_by_key(|(index, one)| (avoid(*index), one.filled_at)),
+            Policy::CostBenefit => full.min_by(|a, b| {
+                let worth = |one: &Superblock| benefit(one, now);
+                avoid(a.0).cmp(&avoid(b.0)).then(worth(b.1).total_cmp(&worth(a.1))).then(a.0.cmp(&b.0))
+            }),
+        };
+        picked.map(|(index, _)| index)
+    }
+
+    /// The superblock of the SLC cache that was filled first.
+    pub(super) fn pick_fold(&self, avoid: impl Fn(u32) -> bool) -> Option<u32> {
+        let full = self.all.iter().enumerate().filter(|(_, one)| one.usage == Use::Full && one.slc);
+        full.min_by_key(|(index, one)| (avoid(*index as u32), one.filled_at)).map(|(index, _)| index as u32)
+    }
+
+    /// Whether every superblock is counted where it is.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let count = |fits: fn(&Superblock) -> bool| self.all.iter().filter(|one| fits(one)).count() as u32;
+        let free = count(|one| one.usage == Use::Free && !one.set_aside);
+        if free != self.free {
+            return Err(format!("{free} superblocks are free, {} were counted", self.free));
+        }
+        let slc = count(|one| one.slc && one.usage != Use::Free);
+        if slc != self.slc {
+            return Err(format!("{slc} superblocks are in the SLC cache, {} were counted", self.slc));
+        }
+        let erases: u64 = self.all.iter().map(|one| u64::from(one.erases)).sum();
+        if erases != self.erases {
+            return Err(format!("{erases} erases of superblocks, {} were counted", self.erases));
+        }
+        let unsound = |one: &Superblock| one.valid > one.slots || (one.usage == Use::Free && one.valid > 0);
+        if let Some(index) = self.all.iter().position(unsound) {
+            return Err(format!("superblock {index} counts {} valid slots: {:?}", self.all[index].valid, self.all[index]));
+        }
+        Ok(())
+    }
+
+    /// Bytes held beside the object itself.
+    pub(super) fn bytes(&self) -> usize {
+        self.all.capacity() * size_of::<Superblock>()
+    }
+}
+
+/// (1 − u) / 2u × age; without bound for one without valid pages.
+fn benefit(one: &Superblock, now: u64) -> f64 {
+    let valid_ratio = f64::from(one.valid) / f64::from(one.slots);
+    (1.0 - valid_ratio) / (2.0 * valid_ratio) * (now - one.filled_at + 1) as f64
+}

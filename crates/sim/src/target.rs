@@ -1,0 +1,268 @@
+//! A simulated device as a target: the clock, the queue, the content and the noise around a mapping.
+
+use crate::content::{Contents, Held};
+use crate::error::SimError;
+use crate::ftl::{Device, Extent, Ftl, Presence, Work};
+use crate::model::{KindName, Model, Start};
+use crate::noise::NoiseSource;
+use crate::spec::{self, Spec};
+use flashscope_device::{Capabilities, Completion, Content, DeviceError, Fill, Op, Outcome, Request, Target, Wear};
+use flashscope_model::{Claims, DeviceFacts, DeviceKind, run::PathTaken};
+use flashscope_units::{Bytes, Instant};
+
+/// What a device that starts `filled` holds.
+const FIRST_FILL: Fill = Fill::Tagged { generation: 0 };
+
+/// A simulated device on virtual time. The same model and seed give the same times, bit for bit.
+#[derive(Clone, Debug)]
+pub struct SimTarget {
+    facts: DeviceFacts,
+    capabilities: Capabilities,
+    max_request: Bytes,
+    device: Device,
+    contents: Contents,
+    noise: NoiseSource,
+    now: Instant,
+    /// When the device is done with all that it was given.
+    settled: Instant,
+    outstanding: Vec<Completion>,
+    checked: bool,
+}
+
+/// Makes the device that `spec` names: `MODEL[,key=value…]`, with or without `sim:` before it. A key is a parameter's
+/// path in the model file (`mapping.logs_in_order=6`), or one of `capacity`, `state` (`blank`, `filled`),
+/// `noise` (`none`, `bench`, `field`, `harsh`) and `seed`, which goes before the argument.
+pub fn open(spec: &str, seed: u64) -> Result<SimTarget, SimError> {
+    open_with(spec, seed, |_| Err("model files cannot be read here".to_owned()))
+}
+
+/// The same, where the name of the model may also be the path of a model file, whose text `read` gives.
+pub fn open_with(spec: &str, seed: u64, read: impl Fn(&str) -> Result<String, String>) -> Result<SimTarget, SimError> {
+    let spec = spec::parse(spec, read)?;
+    Ok(SimTarget::new(&spec, seed))
+}
+
+impl SimTarget {
+    pub(crate) fn new(spec: &Spec, seed: u64) -> SimTarget {
+        let (model, seed) = (&spec.model, spec.seed.unwrap_or(seed));
+        let first = match model.state.start {
+            Start::Blank => Held::Erased,
+            Start::Filled => Held::Written(FIRST_FILL),
+        };
+        SimTarget {
+            facts: facts(model),
+            capabilities: Capabilities {
+                write: true,
+                flush: true,
+                discard: true,
+                queue_depth: model.link.queue_depth,
+                granularity: model.device.logical_block,
+            },
+            max_request: model.link.max_request,
+            device: Device::new(model, seed),
+            contents: Contents::new(model.device.capacity, model.state.erased_byte, first),
+            noise: NoiseSource::new(model.noise.level, seed),
+            now: Instant::ORIGIN,
+            settled: Instant::ORIGIN,
+            outstanding: Vec::new(),
+            checked: cfg!(debug_assertions),
+        }
+    }
+
+    /// Checks the invariants after every request, as debug builds always do; a broken one is a [`DeviceError::System`].
+    pub fn check_always(&mut self, checked: bool) {
+        self.checked = checked;
+    }
+
+    /// Checks every invariant of the whole device: read your writes, one valid copy of each page, blocks conserved.
+    pub fn check(&self) -> Result<(), String> {
+        self.device.check_all()
+    }
+
+    fn validate(&self, request: &Request) -> Result<(), DeviceError> {
+        if matches!(request.op(), Op::Flush) {
+            return Ok(());
+        }
+        let (offset, length, unit) = (request.offset(), request.length(), self.capabilities.granularity);
+        let invalid = |why: String| Err(DeviceError::Invalid(why));
+        if length == Bytes::ZERO {
+            return invalid("a request of no length".to_owned());
+        }
+        if !offset.is_multiple_of(unit) || !length.is_multiple_of(unit) {
+            return invalid(format!("{length} at {offset} is not aligned to the logical block of {unit}"));
+        }
+        match offset.get().checked_add(length.get()) {
+            Some(end) if end <= self.facts.capacity.get() => Ok(()),
+            _ => invalid(format!("{length} at {offset} lies outside the device of {}", self.facts.capacity)),
+        }
+    }
+
+    fn take(&mut self, request: &Request) -> Result<(), DeviceError> {
+        let issued = self.now;
+        let (outcome, content) = self.effect(request);
+        let done = self.serve(issued, request);
+        let completed = done + self.noise.delay(done - issued);
+        self.settled = self.settled.max(completed);
+        self.outstanding.push(Completion { id: request.id(), issued, completed, outcome, content });
+        if self.checked {
+            self.device.check().map_err(|broken| {
+                DeviceError::System(format!("the simulated device is broken after {request:?}: {broken}"))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Hands the request to the mapping in pieces that the link takes.
+    fn serve(&mut self, now: Instant, request: &Request) -> Instant {
+        let (start, end) = (request.offset(), request.offset() + request.length());
+        let mut done = now;
+        match request.op() {
+            Op::Flush => return self.device.serve(now, Work::Flush),
+            // A discard is a command with a range and no data: it is not split.
+            Op::Discard => return self.device.serve(now, Work::Discard(Extent::new(start, request.length()))),
+            Op::Read | Op::Write { .. } => {}
+        }
+        let mut at = start;
+        while at < end {
+            let extent = Extent::new(at, self.max_request.min(end - at));
+            let work = match request.op() {
+                Op::Write { durable } => Work::Write { extent, durable },
+                _ => Work::Read(extent),
+            };
+            done = done.max(self.device.serve(now, work));
+            at = extent.end();
+        }
+        done
+    }
+
+    /// What the request does to the content, and what a read finds.
+    fn effect(&mut self, request: &Request) -> (Outcome, Content) {
+        let (start, length) = (request.offset(), request.length());
+        match request.op() {
+            Op::Read => self.look(start, length, request.fill()),
+            Op::Write { .. } => {
+                if let Some(fill) = request.fill() {
+                    self.contents.set(start, length, Held::Written(fill));
+                }
+                (Outcome::Done, Content::Unknown)
+            }
+            Op::Discard => {
+                self.contents.set(start, length, Held::Erased);
+                (Outcome::Done, Content::Unknown)
+            }
+            Op::Flush => (Outcome::Done, Content::Unknown),
+        }
+    }
+
+    /// A place that the mapping does not find reads as erased, whatever was written there.
+    fn look(&mut self, start: Bytes, length: Bytes, expected: Option<Fill>) -> (Outcome, Content) {
+        let found = match self.device.presence(Extent::new(start, length)) {
+            Presence::All => &self.contents,
+            Presence::None | Presence::Part => {
+                self.lose_what_is_not_there(start, length);
+                &self.contents
+            }
+        };
+        let right = expected.is_none_or(|fill| found.matches(start, length, fill));
+        (if right { Outcome::Done } else { Outcome::Mismatch }, found.content(start, length))
+    }
+
+    fn lose_what_is_not_there(&mut self, start: Bytes, length: Bytes) {
+        let (unit, end) = (self.capabilities.granularity, start + length);
+        let mut at = start;
+        while at < end {
+            if self.device.presence(Extent::new(at, unit)) == Presence::None {
+                self.contents.set(at, unit, Held::Erased);
+            }
+            at += unit;
+        }
+    }
+}
+
+impl Target for SimTarget {
+    fn facts(&self) -> &DeviceFacts {
+        &self.facts
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn path(&self) -> PathTaken {
+        PathTaken {
+            engine: "virtual time".to_owned(),
+            flags: Vec::new(),
+            queue_depth: self.capabilities.queue_depth,
+            fallbacks: Vec::new(),
+            in_use: Vec::new(),
+        }
+    }
+
+    fn now(&self) -> Instant {
+        self.noise.read_clock(self.now)
+    }
+
+    fn submit(&mut self, batch: &[Request]) -> Result<(), DeviceError> {
+        batch.iter().try_for_each(|request| self.validate(request))?;
+        batch.iter().try_for_each(|request| self.take(request))
+    }
+
+    fn reap(&mut self, min: usize, into: &mut Vec<Completion>) -> Result<(), DeviceError> {
+        // Stable, so that requests done at the same time come in the order of issue.
+        self.outstanding.sort_by_key(|completion| completion.completed);
+        let needed = min.min(self.outstanding.len());
+        if needed > 0 {
+            self.now = self.now.max(self.outstanding[needed - 1].completed);
+        }
+        let done = self.outstanding.partition_point(|completion| completion.completed <= self.now);
+        for mut completion in self.outstanding.drain(..done) {
+            completion.issued = self.noise.read_clock(completion.issued);
+            completion.completed = self.noise.read_clock(completion.completed);
+            into.push(completion);
+        }
+        Ok(())
+    }
+
+    fn wait_until(&mut self, at: Instant) {
+        if at > self.now {
+            let from = self.now.max(self.settled);
+            if at > from {
+                self.device.idle(from, at);
+            }
+            self.now = at;
+        }
+    }
+
+    fn wear(&self) -> Option<Wear> {
+        Some(self.device.wear())
+    }
+}
+
+/// What a host would see: claims are what the registers say, and nothing of the inside shows.
+fn facts(model: &Model) -> DeviceFacts {
+    let device = &model.device;
+    DeviceFacts {
+        name: device.product.clone(),
+        kind: match device.kind {
+            KindName::SdCard => DeviceKind::SdCard,
+            KindName::Emmc => DeviceKind::Emmc,
+            KindName::Ufs => DeviceKind::Ufs,
+            KindName::Usb => DeviceKind::Usb,
+            KindName::Nvme => DeviceKind::Nvme,
+            KindName::Scsi => DeviceKind::Scsi,
+        },
+        simulated: true,
+        capacity: device.capacity,
+        logical_block: device.logical_block,
+        physical_block: device.claims.physical_block,
+        max_request: Some(model.link.max_request),
+        claims: Claims {
+            allocation_unit: device.claims.allocation_unit,
+            preferred_erase: device.claims.preferred_erase,
+            erase: device.claims.erase,
+            speed_class: device.claims.speed_class.clone(),
+            other: device.claims.other.clone(),
+        },
+        identity: None,
+    }
+}

@@ -1,0 +1,332 @@
+//! What is true of a simulated device: what a perfect observer would report. **Only scoring may read it**: no probe and
+//! no inference sees this module (they cannot depend on this crate), and a session never asks for it.
+//!
+//! Everything is derived from the parameters that the device runs on; what no formula gives (the price of random order)
+//! is measured on a noise-free copy of the device. A figure that the device does not show is marked so: the
+//! right answer to it is "cannot tell".
+
+use crate::au_log::AuLogParams;
+use crate::error::SimError;
+use crate::ftl::{Device, Extent, Ftl, Work};
+use crate::model::{Mapping, Model, Start};
+use crate::spec;
+use flashscope_model::finding::AreaKind;
+use flashscope_units::{Bytes, Instant, Nanos};
+use std::fmt;
+
+/// One figure of the truth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fact<T> {
+    /// The effective value; `None` where there is no such thing on this device.
+    pub value: Option<T>,
+    /// Other values that are as right: the device looks the same either way.
+    pub aliases: Vec<T>,
+    /// An observer who stops here is right to say "at least this".
+    pub at_least: Option<T>,
+    /// Whether the device shows it at all. Where it does not, "cannot tell" is the right answer.
+    pub can_be_told: bool,
+    /// Why, or what an alias means; empty where nothing is to be said.
+    pub note: String,
+}
+
+impl<T> Fact<T> {
+    fn known(value: T) -> Fact<T> {
+        Fact { value: Some(value), aliases: Vec::new(), at_least: None, can_be_told: true, note: String::new() }
+    }
+
+    fn hidden(value: Option<T>, why: &str) -> Fact<T> {
+        Fact { value, aliases: Vec::new(), at_least: None, can_be_told: false, note: why.to_owned() }
+    }
+
+    fn noted(mut self, note: &str) -> Fact<T> {
+        note.clone_into(&mut self.note);
+        self
+    }
+
+    fn or(mut self, aliases: Vec<T>) -> Fact<T> {
+        self.aliases = aliases;
+        self
+    }
+}
+
+/// An area at the start that is different.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AreaTruth {
+    /// Its start.
+    pub first: Bytes,
+    /// Its end (exclusive).
+    pub end: Bytes,
+    /// How it differs.
+    pub kind: AreaKind,
+    /// Its rate over that of its neighbours for long writes in order.
+    pub ratio: f64,
+}
+
+/// In-order rate over random rate in one unit, at one block size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PenaltyTruth {
+    /// The ratio.
+    pub ratio: f64,
+    /// The block size.
+    pub block: Bytes,
+}
+
+/// What a perfect observer would report of a device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Truth {
+    /// How addresses are mapped: `au-log`, `page-map`.
+    pub mapping: &'static str,
+    /// The size that is really there.
+    pub capacity: Fact<Bytes>,
+    /// Allocation unit.
+    pub allocation_unit: Fact<Bytes>,
+    /// Effective page.
+    pub page: Fact<Bytes>,
+    /// Page level inside the effective page.
+    pub page_inner: Fact<Bytes>,
+    /// Units that can be half-written in order.
+    pub open_units_linear: Fact<u32>,
+    /// The same at random.
+    pub open_units_random: Fact<u32>,
+    /// Random-order penalty at a range of block sizes.
+    pub random_order_penalty: Vec<PenaltyTruth>,
+    /// Longest write that takes the small-write path; no value: there is none.
+    pub small_write_path: Fact<Bytes>,
+    /// Different areas at the start; no value: there is none.
+    pub fast_area: Fact<AreaTruth>,
+    /// Share of the device that was never written when it is opened, 0…1.
+    pub never_written: Fact<f64>,
+}
+
+/// The truth of the device that `spec` names (as for [`crate::open_with`]).
+pub fn of(spec: &str, read: impl Fn(&str) -> Result<String, String>) -> Result<Truth, SimError> {
+    let spec = spec::parse(spec, read)?;
+    Ok(of_model(&spec.model))
+}
+
+pub(crate) fn of_model(model: &Model) -> Truth {
+    match &model.mapping {
+        Mapping::AuLog(params) => of_au_log(model, params),
+    }
+}
+
+fn of_au_log(model: &Model, params: &AuLogParams) -> Truth {
+    Truth {
+        mapping: "au-log",
+        capacity: Fact::known(model.device.capacity),
+        allocation_unit: allocation_unit(params),
+        page: page(params),
+        page_inner: page_inner(params),
+        open_units_linear: open_units_linear(model, params),
+        open_units_random: open_units_random(model, params),
+        random_order_penalty: random_order_penalty(model, params),
+        small_write_path: small_write_path(model, params),
+        fast_area: fast_area(model, params),
+        never_written: Fact::known(if model.state.start == Start::Blank { 1.0 } else { 0.0 }),
+    }
+}
+
+fn allocation_unit(params: &AuLogParams) -> Fact<Bytes> {
+    let edge = params.read.unit_edge.time;
+    let below = params.read.sub_unit_edge.time;
+    if edge > below {
+        return Fact::known(params.unit);
+    }
+    if params.merge.copy > Nanos::ZERO && params.sub_unit == params.unit {
+        return Fact::known(params.unit).noted("reads do not show it; writes do");
+    }
+    Fact::hidden(Some(params.unit), "no read pays for its edge")
+}
+
+fn page(params: &AuLogParams) -> Fact<Bytes> {
+    if params.read.sense == Nanos::ZERO {
+        return Fact::hidden(Some(params.page), "sensing a page costs nothing that shows");
+    }
+    Fact::known(params.page)
+}
+
+fn page_inner(params: &AuLogParams) -> Fact<Bytes> {
+    if params.page_inner < params.page && params.read.inner_edge > Nanos::ZERO {
+        return Fact::known(params.page_inner);
+    }
+    if params.read.decode > Nanos::ZERO && params.read.chunk < params.page {
+        // Blocks shorter than two chunks show the chunk's edge; longer ones do not.
+        return Fact::hidden(None, "there is none; short reads may show the chunk").or(vec![params.read.chunk]);
+    }
+    Fact::hidden(None, "there is none")
+}
+
+/// In order, a unit too many costs a merge per write; the limit shows where that is dear against the write.
+fn open_units_linear(model: &Model, params: &AuLogParams) -> Fact<u32> {
+    if !merges_show(model, params) {
+        return Fact::hidden(Some(params.logs_in_order), "a unit too many costs nothing that shows");
+    }
+    if params.logs_random > params.logs_in_order {
+        let note = "logs for random order take over beyond the logs in order";
+        return Fact::known(params.logs_in_order).or(vec![params.logs_random]).noted(note);
+    }
+    bounded(params.logs_in_order)
+}
+
+/// With logs for random order they are the limit; without, the open units are, as long as a merge of a
+/// sub-unit is cheaper than one of the whole unit.
+fn open_units_random(model: &Model, params: &AuLogParams) -> Fact<u32> {
+    if !merges_show(model, params) {
+        return Fact::hidden(None, "random order costs nothing that shows");
+    }
+    match params.logs_random {
+        0 if params.sub_unit < params.unit => bounded(params.logs_in_order),
+        0 => Fact::hidden(None, "every write out of order costs a whole merge, however many units are open"),
+        n => bounded(n),
+    }
+}
+
+/// Nobody need try more than 64 units: fewer is a bound that is right as well.
+fn bounded(count: u32) -> Fact<u32> {
+    let mut fact = Fact::known(count);
+    fact.at_least = Some(count);
+    fact
+}
+
+fn merges_show(model: &Model, params: &AuLogParams) -> bool {
+    let write = model.link.command + model.link.durable_write + params.program.page;
+    params.merge.copy * (params.sub_unit / params.page) + params.merge.fixed > write
+}
+
+fn small_write_path(model: &Model, params: &AuLogParams) -> Fact<Bytes> {
+    let limit = params.small.limit;
+    if limit == Bytes::ZERO {
+        return Fact::hidden(None, "there is none");
+    }
+    if !merges_show(model, params) {
+        return Fact::hidden(Some(limit), "longer writes at random cost no more");
+    }
+    let mut fact = Fact::known(limit);
+    if params.page_inner < limit {
+        fact = fact.or(vec![params.page_inner]).noted("longer ones must be whole pages");
+    }
+    fact
+}
+
+/// Areas that touch are told as one.
+fn fast_area(model: &Model, params: &AuLogParams) -> Fact<AreaTruth> {
+    let Some(first) = params.areas.iter().min_by_key(|area| area.start) else {
+        return Fact::known(AreaTruth { first: Bytes::ZERO, end: Bytes::ZERO, kind: AreaKind::None, ratio: 1.0 })
+            .noted("there is none");
+    };
+    let wire = model.link.transfer(params.page);
+    let pages = (model.link.max_request / params.page).max(1);
+    let fixed = model.link.command + model.link.durable_write + wire;
+    let long = |program: Nanos| (fixed + program.max(wire) * pages).as_f64();
+    let ratio = long(params.program.page) / long(first.program);
+    let small = params.small.program.as_f64() / first.small_program.as_f64();
+    let kind = match (ratio, small) {
+        (long, small) if (long > 1.1 && small < 0.9) || (long < 0.9 && small > 1.1) => AreaKind::Mixed,
+        (long, small) if long > 1.1 || small > 1.1 || first.page_mapped => AreaKind::Faster,
+        (long, small) if long < 0.9 || small < 0.9 => AreaKind::Slower,
+        _ => AreaKind::None,
+    };
+    Fact::known(AreaTruth { first: first.start, end: first.end, kind, ratio })
+}
+
+/// Writes one ordinary unit of a noise-free copy in order and at random, with blocks from 4 KiB to a quarter of it.
+fn random_order_penalty(model: &Model, params: &AuLogParams) -> Vec<PenaltyTruth> {
+    let mut still = params.clone();
+    still.housekeeping.owed = 0;
+    still.housekeeping.refill = 0.0;
+    still.housekeeping.small_log_used = false;
+    let quiet = Model { mapping: Mapping::AuLog(still), ..model.clone() };
+    let units = model.device.capacity / params.unit;
+    let Some(unit) = (0..units).rev().find(|&unit| params.area_of(unit as u32).is_none()) else { return Vec::new() };
+    let start = params.unit * unit;
+    let blocks = (12..).map(|k| Bytes(1 << k)).take_while(|&block| block <= params.unit / 4);
+    blocks
+        .filter(|&block| block >= model.device.logical_block && params.unit.is_multiple_of(block))
+        .map(|block| {
+            let count = params.unit / block;
+            let in_order = unit_time(&quiet, start, block, 0..count);
+            let random = unit_time(&quiet, start, block, scattered(count));
+            PenaltyTruth { ratio: random / in_order, block }
+        })
+        .collect()
+}
+
+fn unit_time(model: &Model, start: Bytes, block: Bytes, order: impl Iterator<Item = u64>) -> f64 {
+    let mut device = Device::new(model, 0);
+    let mut now = Instant::ORIGIN;
+    // Opens the unit, so that both orders find it open.
+    let mut write = |at: Bytes, length: Bytes| {
+        let mut at = at;
+        let end = at + length;
+        while at < end {
+            let extent = Extent::new(at, model.link.max_request.min(end - at));
+            now = device.serve(now, Work::Write { extent, durable: true });
+            at = extent.end();
+        }
+        now
+    };
+    let begin = write(start, block);
+    let mut end = begin;
+    for index in order {
+        end = write(start + block * index, block);
+    }
+    end.since(begin).as_f64()
+}
+
+/// Every number below `count` once, in an order without a trend: a step near the golden section, prime to `count`.
+fn scattered(count: u64) -> impl Iterator<Item = u64> {
+    let common = |mut a: u64, mut b: u64| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let from = (count as f64 * 0.618) as u64;
+    let step = (from..).find(|&step| common(step, count) == 1).unwrap_or(1);
+    (1..=count).map(move |i| i * step % count)
+}
+
+impl fmt::Display for Truth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "mapping                 {}", self.mapping)?;
+        line(f, "capacity", &self.capacity)?;
+        line(f, "allocation unit", &self.allocation_unit)?;
+        line(f, "page (effective)", &self.page)?;
+        line(f, "page inside", &self.page_inner)?;
+        line(f, "open units, in order", &self.open_units_linear)?;
+        line(f, "open units, random", &self.open_units_random)?;
+        for penalty in &self.random_order_penalty {
+            writeln!(f, "random-order penalty    {:.1} at {}", penalty.ratio, penalty.block)?;
+        }
+        line(f, "small-write path", &self.small_write_path)?;
+        line(f, "fast area", &self.fast_area)?;
+        line(f, "never written", &self.never_written)
+    }
+}
+
+impl fmt::Display for AreaTruth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            AreaKind::None => write!(f, "none"),
+            kind => write!(f, "{} to {}, {kind:?}, {:.2} times its neighbours", self.first, self.end, self.ratio),
+        }
+    }
+}
+
+fn line<T: fmt::Display>(f: &mut fmt::Formatter<'_>, name: &str, fact: &Fact<T>) -> fmt::Result {
+    write!(f, "{name:<24}")?;
+    match &fact.value {
+        Some(value) => write!(f, "{value}")?,
+        None => write!(f, "none")?,
+    }
+    for alias in &fact.aliases {
+        write!(f, ", or {alias}")?;
+    }
+    if !fact.can_be_told {
+        write!(f, " (cannot be told)")?;
+    }
+    if !fact.note.is_empty() {
+        write!(f, ": {}", fact.note)?;
+    }
+    writeln!(f)
+}
