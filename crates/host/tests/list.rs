@@ -1,0 +1,236 @@
+//! `list` over a recorded machine, and over this one.
+
+mod support;
+
+use flashscope_host::{Bus, ListedDevice, SysRoot, UsedBy, list};
+use flashscope_model::DeviceKind;
+use flashscope_units::Bytes;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use support::{Loop, Scratch, can_loop, machine};
+
+/// Makes the files and links that a manifest describes.
+fn materialise(manifest: &str, root: &Path) {
+    let mut base = PathBuf::new();
+    for line in manifest.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some(directory) = line.strip_prefix("@ ") {
+            base = PathBuf::from(directory);
+            continue;
+        }
+        let rooted = ["sys/", "var/"].iter().any(|top| line.starts_with(top));
+        let at = |path: &str| root.join(if rooted { PathBuf::new() } else { base.clone() }).join(path);
+        let (path, link) = match (line.split_once(" -> "), line.split_once(" = ")) {
+            (Some((path, target)), _) => (at(path), Some(target)),
+            (_, Some((path, _))) => (at(path), None),
+            _ => panic!("neither file nor link: {line}"),
+        };
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        match link {
+            Some(target) => symlink(target, &path).unwrap(),
+            None => fs::write(&path, unescape(line.split_once(" = ").unwrap().1)).unwrap(),
+        }
+    }
+}
+
+/// `\n`, `\t` and `\xNN`; anything else, like the kernel's own `\040`, stays.
+fn unescape(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        bytes.extend(rest[..at].bytes());
+        let escape = &rest[at..];
+        let (byte, used) = match escape.as_bytes().get(1) {
+            Some(b'n') => (b'\n', 2),
+            Some(b't') => (b'\t', 2),
+            Some(b'x') => (u8::from_str_radix(&escape[2..4], 16).unwrap(), 4),
+            _ => (b'\\', 1),
+        };
+        bytes.push(byte);
+        rest = &escape[used..];
+    }
+    bytes.extend(rest.bytes());
+    bytes
+}
+
+fn recorded(check: impl FnOnce(&dyn Fn(&str) -> ListedDevice, &[ListedDevice])) {
+    let scratch = Scratch::new();
+    materialise(include_str!("fixtures/sysfs.manifest"), &scratch.0);
+    let devices = list(&SysRoot::at(&scratch.0));
+    let find = |name: &str| {
+        let path = Path::new("/dev").join(name);
+        devices.iter().find(|device| device.path == path).unwrap_or_else(|| panic!("no {name}")).clone()
+    };
+    check(&find, &devices);
+}
+
+/// Each use as `device: by what | how to end it`.
+fn uses(device: &ListedDevice) -> Vec<String> {
+    let text = |by: &UsedBy| match by {
+        UsedBy::Mount(point) => format!("mount {point}"),
+        UsedBy::MountElsewhere(point, pid) => format!("mount {point} of {pid}"),
+        UsedBy::Swap => "swap".to_owned(),
+        UsedBy::Holder(holder) => holder.clone(),
+        UsedBy::Loop(device) => format!("loop {}", device.display()),
+    };
+    let line = |used: &flashscope_host::Use| {
+        format!("{}: {} | {}", used.device.display(), text(&used.by), used.release.as_deref().unwrap_or("-"))
+    };
+    device.uses.iter().map(line).collect()
+}
+
+#[test]
+fn every_device_is_listed_with_its_kind_and_identity() {
+    recorded(|_, devices| {
+        let rows: Vec<String> = devices
+            .iter()
+            .map(|device| format!("{} {:?} {}", device.path.display(), device.kind, device.identity.0))
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                "/dev/dm-0 Other dm-0:511554428416",
+                "/dev/dm-1 Other dm-1:511101108224",
+                "/dev/loop0 Loop loop:/var/lib/images/old card.img",
+                "/dev/loop2 Loop loop:/tmp/gone.img",
+                "/dev/md127 Other md127:499972571136",
+                "/dev/mmcblk0 SdCard 0x7c7ddc21:7742685184",
+                "/dev/mmcblk1 Emmc 0xa1b2c3d4:31268536320",
+                "/dev/mmcblk1boot0 Emmc 0xa1b2c3d4-boot0:4194304",
+                "/dev/mmcblk1boot1 Emmc 0xa1b2c3d4-boot1:4194304",
+                "/dev/nvme0n1 Nvme 20431A801234:512110190592",
+                "/dev/sda Usb 000000001536:31914983424",
+                "/dev/sdb Usb 000000001536-lun1:0",
+                "/dev/sdc Scsi S3Z9NB0K512345K:500107862016",
+                "/dev/sdd Scsi Samsung_SSD_860:500107862016",
+                "/dev/sde Ufs SAMSUNG_KLUDG4UHDB-B2D1:127934660608",
+                "/dev/vda Virtio data_one:21474836480",
+                "/dev/vdb Virtio vdb:21474836480",
+            ]
+        );
+    });
+}
+
+#[test]
+fn an_sd_card_with_its_registers() {
+    recorded(|find, _| {
+        let card = find("mmcblk0");
+        assert_eq!(card.model.as_deref(), Some("SD8GB"));
+        assert_eq!(card.disk_sequence, Some(9));
+        assert_eq!(card.claims.allocation_unit, Some(Bytes::mib(4)));
+        assert_eq!(card.claims.preferred_erase, Some(Bytes::mib(4)));
+        assert_eq!(card.claims.erase, Some(Bytes(512)));
+        assert_eq!(card.claims.speed_class.as_deref(), Some("class 6"));
+        assert_eq!(card.claims.other, ["made by Phison", "made 01/2014", "SD specification 3.0X"]);
+        assert_eq!(card.queue.scheduler.as_deref(), Some("mq-deadline"));
+        assert_eq!(card.queue.max_request, Some(Bytes::kib(512)));
+        assert_eq!(card.queue.read_ahead, Some(Bytes::kib(128)));
+        let Bus::Mmc(facts) = &card.bus else { panic!("{:?}", card.bus) };
+        let mode = facts.mode.as_ref().unwrap();
+        assert_eq!(
+            (mode.clock_hz, mode.width, mode.timing.as_deref()),
+            (Some(50_000_000), Some(4), Some("sd high-speed"))
+        );
+        assert_eq!(facts.csd.as_ref().unwrap().capacity, Some(card.capacity));
+        assert_eq!(facts.cid.as_ref().unwrap().serial, 0x7c7d_dc21);
+        let [part] = card.partitions.as_slice() else { panic!("{:?}", card.partitions) };
+        assert_eq!((part.index, part.start, part.path.as_path()), (1, Bytes::mib(4), Path::new("/dev/mmcblk0p1")));
+        let facts = card.facts();
+        assert_eq!((facts.name.as_str(), facts.simulated, facts.max_request), ("SD8GB", false, Some(Bytes::kib(512))));
+        assert_eq!(facts.identity, Some(card.identity.clone()));
+    });
+}
+
+#[test]
+fn an_emmc_part_with_its_health() {
+    recorded(|find, _| {
+        let part = find("mmcblk1");
+        assert_eq!(part.claims.allocation_unit, Some(Bytes::kib(512)));
+        let expect =
+            ["made by Samsung", "made 10/2019", "life time used 0x01 0x02", "pre-end-of-life 0x01", "command queue on"];
+        assert_eq!(part.claims.other, expect);
+        let boot = find("mmcblk1boot0");
+        assert!(boot.read_only && !part.read_only);
+        assert_eq!(boot.capacity, Bytes::mib(4));
+        let Bus::Mmc(facts) = &boot.bus else { panic!("{:?}", boot.bus) };
+        assert_eq!(facts.hardware_partition.as_deref(), Some("boot0"));
+    });
+}
+
+#[test]
+fn drives_and_readers() {
+    recorded(|find, _| {
+        let Bus::Usb(reader) = find("sda").bus else { panic!() };
+        assert_eq!((reader.id.as_deref(), reader.speed_mbit_per_s.as_deref()), (Some("05e3:0749"), Some("5000")));
+        assert_eq!(find("sda").model.as_deref(), Some("USB3.0 Card Reader"));
+        assert!(find("sda").removable);
+        let Bus::Nvme(drive) = find("nvme0n1").bus else { panic!() };
+        assert_eq!(drive.model.as_deref(), Some("WDC PC SN730 SDBQNTY-512G-1001"));
+        assert_eq!(drive.firmware.as_deref(), Some("11170101"));
+        let Bus::Scsi(disk) = find("sdc").bus else { panic!() };
+        assert_eq!((disk.driver.as_deref(), disk.revision.as_deref()), (Some("ahci"), Some("2B6Q")));
+        assert_eq!(find("sdc").model.as_deref(), Some("Samsung SSD 860"));
+        assert_eq!(find("sdc").physical_block, Some(Bytes::kib(4)));
+        assert_eq!(find("sde").logical_block, Bytes::kib(4));
+        let Bus::Loop(facts) = find("loop0").bus else { panic!() };
+        assert!(facts.direct);
+        assert_eq!(facts.offset, Bytes::mib(1));
+    });
+}
+
+#[test]
+fn uses_are_found_through_every_stack() {
+    recorded(|find, _| {
+        let check = |name: &str, expect: &[&str]| assert_eq!(uses(&find(name)), expect, "{name}");
+        check("mmcblk0", &["/dev/mmcblk0p1: mount /media/my card | umount '/media/my card'"]);
+        check("mmcblk1", &["/dev/mmcblk1p1: swap | swapoff /dev/mmcblk1p1"]);
+        check("mmcblk1boot0", &[]);
+        check("sda", &["/dev/sda1: mount /work of 4242 | nsenter --target 4242 --mount umount /work"]);
+        let raid = "md array md127 | mdadm --stop /dev/md127";
+        check("sdc", &[&format!("/dev/sdc: {raid}"), "/dev/md127: mount /srv | umount /srv"]);
+        check("sdd", &[&format!("/dev/sdd: {raid}"), "/dev/md127: mount /srv | umount /srv"]);
+        check(
+            "nvme0n1",
+            &[
+                "/dev/nvme0n1p1: mount /boot/efi | umount /boot/efi",
+                "/dev/nvme0n1p2: encrypted volume my-crypt (dm-0) | cryptsetup close my-crypt",
+                "/dev/dm-0: LVM volume my--vg-root (dm-1) | vgchange -an my-vg",
+                "/dev/dm-1: mount / | umount /",
+                "/dev/dm-1: mount / of 4242 | nsenter --target 4242 --mount umount /",
+            ],
+        );
+        // Both disks of a btrfs, whichever the mount table names.
+        check("vda", &["/dev/vda: mount /data1 | umount /data1"]);
+        check("vdb", &["/dev/vdb: mount /data1 | umount /data1"]);
+        check("loop0", &[]);
+        check("sde", &[]);
+    });
+}
+
+#[test]
+fn the_system_disk_is_found_through_its_stack() {
+    recorded(|_, devices| {
+        let system = devices.iter().filter(|device| device.system).map(|device| device.path.display().to_string());
+        assert_eq!(system.collect::<Vec<_>>(), ["/dev/dm-0", "/dev/dm-1", "/dev/nvme0n1"]);
+    });
+}
+
+#[test]
+fn this_machine_is_listed() {
+    if !can_loop("this_machine_is_listed") {
+        return;
+    }
+    let _machine = machine();
+    let scratch = Scratch::new();
+    let file = scratch.file("disk image", 2 << 20);
+    let device = Loop::with(&file, &["--sector-size", "4096", "--direct-io=on"]);
+    let devices = list(&SysRoot::live());
+    let found = devices.iter().find(|found| found.path == device.path).unwrap();
+    assert_eq!(found.identity.0, format!("loop:{}", file.display()));
+    assert_eq!((found.kind, found.capacity), (DeviceKind::Loop, Bytes::mib(2)));
+    assert_eq!((found.logical_block, found.system, found.uses.len()), (Bytes::kib(4), false, 0));
+    let nested = Loop::new(&device.path);
+    let devices = list(&SysRoot::live());
+    let found = devices.iter().find(|found| found.path == device.path).unwrap();
+    assert_eq!(uses(found), [format!("{0}: loop {1} | losetup -d {1}", device.name(), nested.name())]);
+}
