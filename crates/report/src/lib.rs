@@ -1,13 +1,16 @@
-//! A record made readable: terminal text, Markdown and CSV.
+//! A record made readable: terminal text, one self-contained HTML page, Markdown and CSV.
 //!
 //! Everything here only arranges: what is concluded stands in the record, what is drawn is worked out in the
 //! `view` crate. Nothing is computed, read or printed here; every function gives a text.
 
 mod csv;
+mod html;
 mod markdown;
+mod plot;
 mod table;
 mod terminal;
 
 pub use csv::csv;
+pub use html::html;
 pub use markdown::markdown;
 pub use terminal::{Style, probe_table, terminal};

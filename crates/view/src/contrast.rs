@@ -75,6 +75,25 @@ pub fn boundaries(data: &BoundariesData, geometry: &Geometry) -> Option<Contrast
     finish(ContrastView { name, direction, block, candidates, levels: Vec::new() }, geometry)
 }
 
+/// Views of the same experiment with the same block size become one: their places are put together.
+pub fn merge(views: Vec<ContrastView>, geometry: &Geometry) -> Vec<ContrastView> {
+    let mut merged: Vec<ContrastView> = Vec::new();
+    for view in views {
+        let same = |other: &&mut ContrastView| {
+            (other.name, other.direction, other.block) == (view.name, view.direction, view.block)
+        };
+        match merged.iter_mut().find(same) {
+            Some(into) => view.candidates.into_iter().for_each(|candidate| add(candidate, &mut into.candidates)),
+            None => merged.push(view),
+        }
+    }
+    for view in &mut merged {
+        view.candidates.sort_by_key(|candidate| candidate.size);
+        view.levels = levels(&view.candidates, geometry);
+    }
+    merged
+}
+
 /// What straddling one boundary costs: the shortest time across it less the mean of the shortest times on
 /// either side; `None` where one of the three was not measured.
 pub fn of_place(place: &Straddle) -> Option<Contrast> {
@@ -97,12 +116,26 @@ pub fn printed_diff(
 
 /// Centre and interval of the places of one candidate; `None` where no place is whole.
 pub fn candidate(size: Bytes, places: &[Straddle]) -> Option<CandidateView> {
-    let contrasts: Vec<f64> = places.iter().filter_map(of_place).map(Contrast::get).collect();
+    of_contrasts(size, places.iter().filter_map(of_place).collect())
+}
+
+fn add(candidate: CandidateView, into: &mut Vec<CandidateView>) {
+    match into.iter_mut().find(|other| other.size == candidate.size && !other.places.is_empty()) {
+        Some(other) => {
+            let places = other.places.iter().chain(&candidate.places).copied().collect();
+            *other = of_contrasts(candidate.size, places).unwrap_or(candidate);
+        }
+        None => into.push(candidate),
+    }
+}
+
+fn of_contrasts(size: Bytes, places: Vec<Contrast>) -> Option<CandidateView> {
+    let contrasts: Vec<f64> = places.iter().map(|contrast| contrast.get()).collect();
     let centre = Contrast(location::hodges_lehmann(&contrasts)?);
     let interval = interval::hodges_lehmann_interval(&contrasts, 0.95)
         .ok()
         .map(|interval| (Contrast(interval.low), Contrast(interval.high)));
-    Some(CandidateView { size, centre, interval, places: contrasts.into_iter().map(Contrast).collect() })
+    Some(CandidateView { size, centre, interval, places })
 }
 
 fn finish(view: ContrastView, geometry: &Geometry) -> Option<ContrastView> {

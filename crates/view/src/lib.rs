@@ -62,5 +62,6 @@ pub fn view(run: &RunRecord) -> View {
             Data::OpenUnits(_) | Data::Interval(_) | Data::Program(_) => {}
         }
     }
+    view.contrasts = contrast::merge(view.contrasts, geometry);
     view
 }

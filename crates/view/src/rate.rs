@@ -43,10 +43,21 @@ pub struct FastAreaView {
     pub order: Order,
     /// Block size.
     pub block: Bytes,
-    /// Start and rate of each suspect.
-    pub suspects: Vec<(Bytes, Rate)>,
-    /// Start and rate of each control.
-    pub controls: Vec<(Bytes, Rate)>,
+    /// The units at the start.
+    pub suspects: Vec<UnitRate>,
+    /// The units from elsewhere.
+    pub controls: Vec<UnitRate>,
+}
+
+/// The rate within one unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UnitRate {
+    /// Where it starts.
+    pub at: Bytes,
+    /// How many whole units lie before it.
+    pub number: u64,
+    /// Its rate.
+    pub rate: Rate,
 }
 
 /// Rates of the first units by block size.
@@ -78,7 +89,10 @@ pub fn open_units(runs: &[Run]) -> Vec<OpenUnitsView> {
 
 /// The view of a `fast-area` run; `None` where nothing was measured.
 pub fn fast_area(data: &FastAreaData) -> Option<FastAreaView> {
-    let unit = |unit: &UnitTimes| Some((unit.at, of_requests(data.block, &unit.times)?));
+    let unit = |unit: &UnitTimes| {
+        let number = if data.unit > Bytes::ZERO { unit.at / data.unit } else { 0 };
+        Some(UnitRate { at: unit.at, number, rate: of_requests(data.block, &unit.times)? })
+    };
     let suspects: Vec<_> = data.suspects.iter().filter_map(unit).collect();
     let controls: Vec<_> = data.controls.iter().filter_map(unit).collect();
     let anything = !suspects.is_empty() || !controls.is_empty();

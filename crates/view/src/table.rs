@@ -40,6 +40,8 @@ pub enum Cell {
     Iops(Iops),
     /// A number of things.
     Count(u64),
+    /// From one time to another.
+    Times(Nanos, Nanos),
     /// Words.
     Text(String),
 }
@@ -61,6 +63,7 @@ impl fmt::Display for Cell {
             Cell::Rate(rate) => rate.fmt(f),
             Cell::Iops(iops) => f.pad(iops.to_string().trim_end_matches("IOPS").trim_end()),
             Cell::Count(count) => count.fmt(f),
+            Cell::Times(low, high) => f.pad(&between(&low.to_string(), &high.to_string())),
             Cell::Text(text) => f.pad(text),
         }
     }
@@ -118,7 +121,7 @@ pub fn performance(cells: &[PerformanceCell], room: Room) -> Table {
             Cell::Rate(cell.mean_rate),
             Cell::Iops(cell.iops),
             Cell::Time(cell.service_time.value),
-            Cell::Text(between(&cell.service_time.low.to_string(), &cell.service_time.high.to_string())),
+            Cell::Times(cell.service_time.low, cell.service_time.high),
             cell.service_time_p99.map_or(Cell::Absent, Cell::Time),
             Cell::Time(cell.service_time_max),
             Cell::Count(u64::from(cell.requests)),
@@ -136,6 +139,11 @@ pub fn performance(cells: &[PerformanceCell], room: Room) -> Table {
 /// `read in order`, `write at random`.
 pub fn work(direction: Direction, order: Order) -> String {
     format!("{} {}", direction_word(direction), order_word(order))
+}
+
+/// `reads in order`, `writes at random`.
+pub fn works(direction: Direction, order: Order) -> String {
+    format!("{}s {}", direction_word(direction), order_word(order))
 }
 
 /// `read` or `write`.
@@ -275,7 +283,7 @@ fn fast_area(data: &FastAreaData) -> Table {
     let suspects = data.suspects.iter().map(|unit| row("suspect", unit));
     let controls = data.controls.iter().map(|unit| row("control", unit));
     Table {
-        caption: format!("{} {} in units of {}", work(data.direction, data.order), data.block, data.unit),
+        caption: format!("{} {} in units of {}", data.block, works(data.direction, data.order), data.unit),
         columns: heads(&["unit at", "role", "rate", "median", "longest"]),
         rows: suspects.chain(controls).collect(),
     }
@@ -335,7 +343,7 @@ fn throughput(data: &ThroughputData) -> Table {
     columns.push("rate".to_owned());
     let place = format!("{} from {}", data.length, data.start);
     Table {
-        caption: format!("{} of {} over {place}", work(data.direction, data.order), data.block),
+        caption: format!("{} {} over {place}", data.block, works(data.direction, data.order)),
         columns,
         rows: row.into_iter().collect(),
     }

@@ -1,0 +1,265 @@
+//! The report as one HTML page: nothing to load, no script, readable in the light, in the dark and in the hand.
+
+mod figures;
+
+use crate::markdown::title;
+use crate::plot;
+use flashscope_model::finding::{Advice, Severity};
+use flashscope_model::{RunRecord, run::Plan};
+use flashscope_view::answer::{self, Answer};
+use flashscope_view::table::{Cell, Room, Table, performance, tables};
+use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
+
+/// Rows of a table of single figures that a page shows.
+const ROWS: usize = 64;
+/// Nothing may be loaded, whatever stands in the record.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+
+/// The whole report of a run as one self-contained page.
+pub fn html(run: &RunRecord) -> String {
+    let page = markup! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                link rel="icon" href="data:,";
+                title { (title(run)) " – flashscope" }
+                style { (PreEscaped(include_str!("style.css"))) (PreEscaped(plot::style_sheet())) }
+            }
+            body {
+                div.page {
+                    (header(run))
+                    main {
+                        (geometry(run))
+                        (advice(&run.findings.advice))
+                        (performance_section(run))
+                        (figures::sections(run))
+                        (notes(run))
+                        (how(&run.plan))
+                        (all_figures(run))
+                    }
+                    footer { "flashscope " (run.tool_version) ". Every sample stands in the run's JSON record." }
+                }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn header(run: &RunRecord) -> Markup {
+    let device = run.device.as_ref();
+    let claims = answer::claims(run);
+    let facts = [
+        ("target", Some(run.target.clone())),
+        ("capacity", run.observations.capacity.map(|capacity| capacity.to_string())),
+        ("claims", (!claims.is_empty()).then(|| claims.join(", "))),
+        ("state", answer::state_word(&run.observations.runs).map(str::to_owned)),
+        ("identity", device.and_then(|device| device.identity.as_ref()).map(|identity| identity.0.clone())),
+        ("path taken", answer::path(run)),
+        ("when and where", run.host.as_ref().map(|host| format!("{}, {}", host.started, host.name))),
+        ("cost", Some(answer::cost(run))),
+    ];
+    markup! {
+        header {
+            p.eyebrow { "flashscope " (run.command) }
+            h1 {
+                @match device {
+                    Some(device) => { (answer::kind_word(device.kind)) " " (device.name) }
+                    None => { (run.target) }
+                }
+                @if device.is_some_and(|device| device.simulated) { span.badge { "simulated" } }
+            }
+            dl.facts {
+                @for (name, fact) in facts {
+                    @if let Some(fact) = fact { div { dt { (name) } dd { (fact) } } }
+                }
+            }
+            @if let Some(why) = answer::cut_short(&run.ended) {
+                p.callout { strong { "Cut short" } ": " (why) }
+            }
+        }
+    }
+}
+
+fn geometry(run: &RunRecord) -> Markup {
+    markup! {
+        section {
+            h2 { "Geometry" }
+            div."card answers" {
+                @for answer in answer::answers(&run.findings.geometry) { (one_answer(&answer)) }
+            }
+        }
+    }
+}
+
+fn one_answer(answer: &Answer) -> Markup {
+    let others: Vec<String> =
+        answer.alternatives.iter().map(|(figure, share)| format!("{figure} ({})", answer::percent(*share))).collect();
+    markup! {
+        div {
+            span.name { (answer.name) }
+            @match &answer.figure {
+                Some(figure) => { span.figure { (figure) } }
+                None => { span."figure unknown" { "cannot tell" } }
+            }
+            @match answer.confidence {
+                Some(share) => {
+                    span class={ "sure " (level(share)) } style={ "--share:" (share * 100.0) "%" } {
+                        (answer::percent(share)) i { b {} }
+                    }
+                }
+                None => { span {} }
+            }
+            span.why {
+                (answer.why)
+                @if !others.is_empty() { span.others { "or " (others.join(", ")) } }
+            }
+        }
+    }
+}
+
+fn level(share: f64) -> &'static str {
+    match share {
+        share if share >= 0.95 => "good",
+        share if share >= 0.8 => "fair",
+        _ => "poor",
+    }
+}
+
+fn advice(advice: &[Advice]) -> Markup {
+    // What has an option in it is typed, all else is read.
+    let typed = |text: &str| text.contains(" -");
+    markup! {
+        @if !advice.is_empty() {
+            section {
+                h2 { "What to do with it" }
+                div."card advice" {
+                    @for item in advice {
+                        div {
+                            span.topic { (item.topic) }
+                            @if typed(&item.text) { span { code { (item.text) } } } @else { span { (item.text) } }
+                            span.because { "because: " (item.because) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn performance_section(run: &RunRecord) -> Markup {
+    let cells = &run.findings.performance;
+    markup! {
+        @if !cells.is_empty() {
+            @let table = performance(cells, Room::Wide);
+            section {
+                h2 { "Performance" }
+                div."card scroll" { (one_table(&table)) }
+                p.muted style="margin-top:8px;font-size:13px" {
+                    (table.caption)
+                    @if let Some(line) = &run.findings.transfer {
+                        "; reads take " (line.access) " and then " (line.rate)
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn notes(run: &RunRecord) -> Markup {
+    let warnings = answer::warnings(run);
+    let notes = &run.findings.notes;
+    markup! {
+        @if !warnings.is_empty() || !notes.is_empty() {
+            section {
+                h2 { "Notes" }
+                ul."card notes" {
+                    @for warning in &warnings { li { strong { "Warning" } ": " (warning) } }
+                    @for note in notes {
+                        li {
+                            @if note.severity == Severity::Warning { strong { "Warning" } ": " }
+                            (note.text)
+                            @if let Some(hint) = &note.hint { span.hint { "Hint: " (hint) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn how(plan: &Plan) -> Markup {
+    let text = |text: &str| Cell::Text(text.to_owned());
+    let steps = Table {
+        caption: String::new(),
+        columns: ["experiment", "parameters", "why"].map(str::to_owned).into(),
+        rows: plan
+            .steps
+            .iter()
+            .map(|step| vec![text(&step.experiment), text(&step.parameters), text(&step.why)])
+            .collect(),
+    };
+    let time = plan.budget.time.map_or("any time".to_owned(), |time| time.to_string());
+    markup! {
+        @if !plan.steps.is_empty() {
+            section {
+                h2 { "How it was measured" }
+                p.muted {
+                    (plan.steps.len()) " experiments, each chosen for what it would settle; seed " (plan.seed)
+                    "; allowed to write " (plan.budget.write) " and to take " (time) "."
+                }
+                details {
+                    summary { "The experiments and why each was chosen" }
+                    div."card scroll" { (one_table(&steps)) }
+                }
+            }
+        }
+    }
+}
+
+fn all_figures(run: &RunRecord) -> Markup {
+    let all: Vec<(&str, Table)> = run
+        .observations
+        .runs
+        .iter()
+        .flat_map(|run| tables(&run.data).into_iter().map(|table| (run.data.name(), table)))
+        .collect();
+    markup! {
+        @if !all.is_empty() {
+            section {
+                details {
+                    summary { "All figures as tables (" (all.len()) ")" }
+                    @for (name, table) in &all {
+                        p.caption { strong { (name) } " " span.muted { (table.caption) } }
+                        div."card scroll" { (one_table(table)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn one_table(table: &Table) -> Markup {
+    let words = |at: usize| table.rows.iter().any(|row| row[at].is_text());
+    let left = |at: usize| words(at).then_some("words");
+    let last = table.columns.len().saturating_sub(1);
+    let prose = |at: usize| if words(at) && at == last && at > 0 { "words prose" } else { "words" };
+    markup! {
+        table {
+            thead { tr { @for (at, head) in table.columns.iter().enumerate() { th class=[left(at)] { (head) } } } }
+            tbody {
+                @for row in table.rows.iter().take(ROWS) {
+                    tr { @for (at, cell) in row.iter().enumerate() { td class=[left(at).map(|_| prose(at))] { (cell) } } }
+                }
+                @if table.rows.len() > ROWS {
+                    tr { td.words colspan=(table.columns.len()) {
+                        span.muted { "… " (table.rows.len() - ROWS) " more rows; the record holds them all" }
+                    } }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Colours of plots, in the light and in the dark.
+
+use plotters::style::RGBColor;
+
+/// What a colour stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hue {
+    /// Titles of axes and labels.
+    Ink,
+    /// Ticks and remarks.
+    Muted,
+    /// Grid.
+    Faint,
+    /// Series, in this order.
+    Series(usize),
+    /// What a finding marks.
+    Mark,
+}
+
+/// Colours of the page in the light and in the dark: chosen apart in lightness as well, so that they can be told
+/// without seeing their hue.
+const SERIES: [(u32, u32); 6] = [
+    (0x1F6FB4, 0x6CB4F0),
+    (0xC2571A, 0xF2A069),
+    (0x2A7F62, 0x6FCFA8),
+    (0x7A4FB0, 0xBFA0EE),
+    (0x9A7B12, 0xE0C45C),
+    (0x5B6B7A, 0xA9B8C6),
+];
+const INK: (u32, u32) = (0x1C2530, 0xE6EAEE);
+const MUTED: (u32, u32) = (0x5A6673, 0x9BA7B3);
+const FAINT: (u32, u32) = (0xDDE2E7, 0x2E3740);
+const MARK: (u32, u32) = (0xB3261E, 0xFF8A80);
+
+impl Hue {
+    /// The colour as drawn.
+    pub(crate) fn colour(self) -> RGBColor {
+        let [_, red, green, blue] = self.pair().0.to_be_bytes();
+        RGBColor(red, green, blue)
+    }
+
+    /// The name of its variable in the style sheet.
+    pub(crate) fn variable(self) -> String {
+        match self {
+            Hue::Ink => "--plot-ink".to_owned(),
+            Hue::Muted => "--plot-muted".to_owned(),
+            Hue::Faint => "--plot-faint".to_owned(),
+            Hue::Mark => "--plot-mark".to_owned(),
+            Hue::Series(at) => format!("--series-{}", at % SERIES.len()),
+        }
+    }
+
+    fn pair(self) -> (u32, u32) {
+        match self {
+            Hue::Ink => INK,
+            Hue::Muted => MUTED,
+            Hue::Faint => FAINT,
+            Hue::Mark => MARK,
+            Hue::Series(at) => SERIES[at % SERIES.len()],
+        }
+    }
+}
+
+/// Variables of all colours, and rules that give every drawn colour its variable.
+pub(crate) fn style_sheet() -> String {
+    let all: Vec<Hue> =
+        [Hue::Ink, Hue::Muted, Hue::Faint, Hue::Mark].into_iter().chain((0..SERIES.len()).map(Hue::Series)).collect();
+    let variables = |of: fn((u32, u32)) -> u32| -> String {
+        all.iter().map(|hue| format!("{}:#{:06X};", hue.variable(), of(hue.pair()))).collect()
+    };
+    let rules: String = all
+        .iter()
+        .map(|hue| {
+            let (drawn, name) = (format!("#{:06X}", hue.pair().0), hue.variable());
+            format!(".plot [fill=\"{drawn}\"]{{fill:var({name})}}.plot [stroke=\"{drawn}\"]{{stroke:var({name})}}\n")
+        })
+        .collect();
+    format!(
+        ":root{{{}}}\n@media (prefers-color-scheme: dark){{:root{{{}}}}}\n{rules}",
+        variables(|(light, _)| light),
+        variables(|(_, dark)| dark),
+    )
+}
