@@ -25,8 +25,6 @@ const READ_PLACES: u32 = 7;
 const WRITE_PLACES: u32 = 8;
 /// Accesses of that version are of twice the block size, by its author's account.
 const WRITE_ACCESS: u32 = 2;
-/// Places per size of the interval test.
-const INTERVAL_PLACES: u32 = 8;
 /// Columns of the program test.
 const PROGRAM_COLUMNS: usize = 8;
 /// Region of the program test, and where it and the open-unit test begin.
@@ -142,6 +140,7 @@ impl Converter {
     }
 
     fn rates(&mut self, table: &Table, rows: &[RateRow]) -> Option<(Data, bool)> {
+        let rows = &whole_blocks(rows);
         let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
         let context = &table.context;
         let smallest = rows.last().map_or(Bytes::ZERO, |row| row.block);
@@ -246,16 +245,16 @@ impl Converter {
 
     fn interval(&mut self, table: &Table, rows: &[IntervalLine]) -> (Data, bool) {
         let trailer = rows.iter().any(|row| row.nanos.is_some());
+        let places = table.context.tries();
         let complete = !trailer || rows.iter().all(|row| row.nanos.is_some());
         let rows = rows
             .iter()
             .map(|row| {
                 let fields = row.fields.map(|field| field.map(|time| self.seconds(time)));
-                let printed = |field: Option<TimeFigure>, statistic| {
-                    field.map(|time| time.printed(statistic, Some(INTERVAL_PLACES), None))
-                };
+                let printed =
+                    |field: Option<TimeFigure>, statistic| field.map(|time| time.printed(statistic, places, None));
                 let [min, avg, max] = fields;
-                let min = refine(printed(min, Statistic::Minimum), row, table, &mut self.notes);
+                let min = refine(printed(min, Statistic::Minimum), places, row, table, &mut self.notes);
                 let evidence = IntervalEvidence::Printed {
                     min,
                     avg: printed(avg, Statistic::Mean),
@@ -269,7 +268,7 @@ impl Converter {
 }
 
 impl Context {
-    /// Tries per place: known only from the command.
+    /// Tries per place (places per size of the interval test): known only from the command.
     fn tries(&self) -> Option<u32> {
         let tries = self.command.as_ref()?.count.or(Some(TRIES), self.turn)?;
         u32::try_from(tries).ok().filter(|tries| *tries > 0)
@@ -279,6 +278,19 @@ impl Context {
     fn block(&self, asks: impl Fn(&Command) -> bool) -> Option<Bytes> {
         self.command.as_ref().filter(|command| asks(command))?.block.bytes_or(BLOCK, self.turn)
     }
+}
+
+/// Block sizes halve from row to row, so one that was rounded (`3.12MiB`) is known from the one above it.
+fn whole_blocks(rows: &[RateRow]) -> Vec<RateRow> {
+    let mut rows = rows.to_vec();
+    for at in 1..rows.len() {
+        let half = rows[at - 1].block / 2;
+        let off = half.0.abs_diff(rows[at].block.0);
+        if off * 200 < half.0 {
+            rows[at].block = half;
+        }
+    }
+    rows
 }
 
 fn evidence(cells: &[Printed<ByteRate>]) -> Vec<RateEvidence> {
@@ -295,7 +307,7 @@ fn expected_difference(
     on: Option<TimeFigure>,
     post: Option<TimeFigure>,
 ) -> Option<(f64, f64)> {
-    let nanos = |time: TimeFigure| (time.value * time.unit.nanos(), time.quantum * time.unit.nanos() / 2.0);
+    let nanos = |time: TimeFigure| (time.value * time.unit.nanos(), time.quantum() * time.unit.nanos() / 2.0);
     let ((pre, pre_off), (on, on_off), (post, post_off)) = (nanos(pre?), nanos(on?), nanos(post?));
     Some((on - (pre + post) / 2.0, on_off + (pre_off + post_off) / 2.0))
 }
@@ -308,12 +320,13 @@ fn restore_power(cut: TimeFigure, (expected, rounding): (f64, f64)) -> Option<Ti
     let mut fits: Vec<_> = fits.collect();
     fits.sort_by(|one, other| one.1.total_cmp(&other.1));
     let (scale, _) = *fits.first()?;
-    Some(TimeFigure { value: cut.value * scale, quantum: scale, unit: TimeUnit::Nano })
+    Some(TimeFigure { value: cut.value * scale, last_digit: scale, unit: TimeUnit::Nano })
 }
 
 /// The smallest time with the digits that the rate and the lines below the table add to it.
 fn refine(
     min: Option<Printed<Contrast>>,
+    places: Option<u32>,
     row: &IntervalLine,
     table: &Table,
     notes: &mut Vec<String>,
@@ -324,17 +337,17 @@ fn refine(
     });
     let finer = row.nanos.map(|nanos| (nanos as f64, 1.0)).or(by_rate);
     let Some((value, quantum)) = finer else { return min };
-    let exact = |tries| Printed {
+    let exact = Printed {
         value: Contrast(value),
         quantum: Contrast(quantum),
         statistic: Statistic::Minimum,
-        places: Some(INTERVAL_PLACES),
-        tries,
+        places,
+        tries: None,
     };
     match min {
-        None => row.nanos.map(|_| exact(None)),
+        None => row.nanos.map(|_| exact),
         Some(min) if quantum >= min.quantum.0 => Some(min),
-        Some(min) if (value - min.value.0).abs() <= min.quantum.0 => Some(exact(min.tries)),
+        Some(min) if (value - min.value.0).abs() <= min.quantum.0 => Some(exact),
         Some(min) => {
             notes.push(format!(
                 "lines {}–{}: the smallest time of {} bytes is given twice and differs",

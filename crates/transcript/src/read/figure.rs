@@ -1,8 +1,9 @@
 //! Printed numbers with their units, and what their printing lost.
 //!
 //! The original prints times with three significant digits without trailing zeros (`78us` is 78.0),
-//! negative ones as whole nanoseconds, and cuts a field after seven bytes: `1e+03µ`, `-13700n`,
-//! `-110845`. Rates from 1 GB/s on have four digits (`1.736G/`). Seen by running it.
+//! four from a second on, negative ones as whole nanoseconds, and cuts a field after seven bytes:
+//! `1e+03µ`, `-13700n`, `-110845`. Rates from 1 GB/s on have four digits (`1.736G/`), those below
+//! 1 kB/s none behind the point. Seen by running it.
 
 use super::lexer::{Kind, Lexeme};
 use flashscope_model::observation::{Printed, Statistic};
@@ -13,8 +14,8 @@ use flashscope_units::{ByteRate, Contrast};
 pub(super) struct TimeFigure {
     /// Number as printed, in `unit`.
     pub(super) value: f64,
-    /// Last digit, in `unit`.
-    pub(super) quantum: f64,
+    /// Weight of the last digit that is printed, in `unit`.
+    pub(super) last_digit: f64,
     pub(super) unit: TimeUnit,
 }
 
@@ -43,12 +44,21 @@ impl TimeUnit {
 }
 
 impl TimeFigure {
+    /// Weight of the last significant digit in `unit`: trailing zeros are not printed.
+    pub(super) fn quantum(self) -> f64 {
+        match self.unit {
+            TimeUnit::Nano | TimeUnit::CutOff => self.last_digit,
+            TimeUnit::Micro | TimeUnit::Milli => significant(self.value, self.last_digit, 3),
+            TimeUnit::PlainSecond => significant(self.value, self.last_digit, 4),
+        }
+    }
+
     /// The figure in nanoseconds as a printed statistic.
     pub(super) fn printed(self, statistic: Statistic, places: Option<u32>, tries: Option<u32>) -> Printed<Contrast> {
         let scale = self.unit.nanos();
         Printed {
             value: Contrast(self.value * scale),
-            quantum: Contrast(self.quantum * scale),
+            quantum: Contrast(self.quantum() * scale),
             statistic,
             places,
             tries,
@@ -62,11 +72,7 @@ pub(super) fn time(line: &str, lexemes: &[Lexeme<'_>], at: usize) -> Option<(Tim
     let value = decimal(number.text)?;
     let (unit, unit_end) = time_unit(line, number)?;
     let used = 1 + lexemes[at + 1..].iter().take_while(|lexeme| lexeme.start < unit_end).count();
-    let quantum = match unit {
-        TimeUnit::Nano | TimeUnit::CutOff => last_digit(number.text),
-        _ => significant(value, last_digit(number.text), 3),
-    };
-    Some((TimeFigure { value, quantum, unit }, used))
+    Some((TimeFigure { value, last_digit: last_digit(number.text), unit }, used))
 }
 
 /// The rate at `lexemes[at]`, how many lexemes it takes, and whether it is spelt as the original does.
@@ -114,8 +120,8 @@ fn significant(value: f64, printed: f64, digits: i32) -> f64 {
         return printed;
     }
     let magnitude = value.abs().log10().floor() as i32;
-    // From 999.5 the original prints 1e+03 of the same unit, never more.
-    let magnitude = if value.abs() == 1000.0 { 2 } else { magnitude };
+    // From 999.5 on the original prints 1e+03 of the same unit: half a unit was rounded away, not five.
+    let magnitude = if value.abs() == 1000.0 && digits == 3 { 2 } else { magnitude };
     printed.min(10f64.powi(magnitude - digits + 1))
 }
 
@@ -174,7 +180,7 @@ fn rate_unit(unit: &str, detached: bool) -> Option<(f64, i32)> {
         b'K' | b'k' => (1e3, 3, &unit[1..]),
         b'M' => (1e6, 3, &unit[1..]),
         b'G' => (1e9, 4, &unit[1..]),
-        b'B' => (1.0, 3, unit),
+        b'B' => (1.0, 1, unit),
         _ => return None,
     };
     match rest {
@@ -192,7 +198,7 @@ mod tests {
     use super::*;
 
     fn time_of(text: &str) -> Option<(TimeUnit, f64, f64)> {
-        time(text, &lex(text), 0).map(|(figure, _)| (figure.unit, figure.value, figure.quantum))
+        time(text, &lex(text), 0).map(|(figure, _)| (figure.unit, figure.value, figure.quantum()))
     }
 
     #[test]
@@ -219,10 +225,10 @@ mod tests {
         check("694?s", (TimeUnit::Micro, 694.0, 1.0));
         check("694\u{FFFD}s", (TimeUnit::Micro, 694.0, 1.0));
         check("694\u{FFFD}\u{FFFD}s", (TimeUnit::Micro, 694.0, 1.0));
-        check("694s", (TimeUnit::PlainSecond, 694.0, 1.0));
+        check("694s", (TimeUnit::PlainSecond, 694.0, 0.1));
         check("694 us", (TimeUnit::Micro, 694.0, 1.0));
         check("694usroot@box", (TimeUnit::Micro, 694.0, 1.0));
-        check("2s", (TimeUnit::PlainSecond, 2.0, 0.01));
+        check("2s", (TimeUnit::PlainSecond, 2.0, 0.001));
     }
 
     #[test]
