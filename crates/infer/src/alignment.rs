@@ -1,14 +1,20 @@
 //! Allocation unit, page and inner page, from reads that straddle boundaries.
 //!
-//! A read across a boundary of a structural unit costs more than reads on either side of it. Printed tables leave the
-//! mean contrast of each power of two ([`tables`], [`ladder`], [`printed`]). Start at [`estimate`] and [`wanted`].
+//! A read across a boundary of a structural unit costs more than reads on either side of it. Two kinds of evidence
+//! serve: measured places with their addresses ([`places`], [`structure`], [`from_places`]) and printed tables, which
+//! leave only the mean contrast of each power of two ([`tables`], [`ladder`], [`printed`], [`from_tables`]). Start at
+//! [`estimate`] and [`wanted`].
 
+mod from_places;
 mod from_tables;
 mod ladder;
 mod levels;
 mod noise;
+mod places;
 mod printed;
 mod prior;
+mod settle;
+mod structure;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -30,14 +36,30 @@ pub(crate) struct AlignmentFindings {
     pub(crate) notes: Vec<Note>,
 }
 
-/// Concludes from all reads around boundaries.
+/// Concludes from all reads around boundaries. Measured places speak first; tables fill in what those leave open.
 pub(crate) fn estimate(observations: &Observations) -> AlignmentFindings {
+    let measured = from_places::estimate(&places::read_places(observations), observations);
     let tables = tables::read_tables(observations);
-    from_tables::estimate(&tables, tables::has_writes(observations), observations)
+    let Some(mut findings) = measured else {
+        return from_tables::estimate(&tables, tables::has_writes(observations), observations);
+    };
+    if tables.is_empty() {
+        return findings;
+    }
+    let printed = from_tables::estimate(&tables, false, observations);
+    if findings.allocation_unit.is_unknown() {
+        findings.allocation_unit = printed.allocation_unit;
+        findings.notes.extend(printed.notes);
+    }
+    if findings.page.is_unknown() {
+        (findings.page, findings.page_inner) = (printed.page, printed.page_inner);
+    }
+    findings
 }
 
 /// The read-only experiment that would settle most about alignment, or `None` when none is worth its reads.
-pub(crate) fn wanted(device: &DeviceFacts, observations: &Observations, seed: u64) -> Option<Choice> {
-    let _ = (device, observations, seed);
-    None
+///
+/// Places are chosen by the experiment itself, so `seed` decides nothing here yet.
+pub(crate) fn wanted(device: &DeviceFacts, observations: &Observations, _seed: u64) -> Option<Choice> {
+    settle::wanted(device, observations)
 }

@@ -1,11 +1,28 @@
 //! The noise model: Student's t with three degrees of freedom, whose tails bear single wild rows and places.
 
+/// ln(2 / (π √3)), the height of the density of Student's t with three degrees of freedom at its centre.
+const CENTRE: f64 = -1.000_888_8;
+
 /// Logarithm of the density of Student's t with three degrees of freedom at `deviation` for `scale`.
 pub(super) fn ln_t3(deviation: f64, scale: f64) -> f64 {
-    /// ln(2 / (π √3)), the height of the density at its centre.
-    const CENTRE: f64 = -1.000_888_8;
     let z = deviation / scale;
     CENTRE - scale.ln() - 2.0 * (z * z / 3.0).ln_1p()
+}
+
+/// Sum of [`ln_t3`] over values with individual scales; logarithms are taken of products, which is faster.
+fn ln_t3_sum(values: &[(f64, f64)], at: f64) -> f64 {
+    /// Factors stay far below the overflow of their product.
+    const TOGETHER: usize = 8;
+    let chunks = values.chunks(TOGETHER).map(|chunk| {
+        let (mut tails, mut scales) = (1.0, 1.0);
+        for (value, scale) in chunk {
+            let z = (value - at) / scale;
+            tails *= 1.0 + z * z / 3.0;
+            scales *= scale;
+        }
+        -2.0 * f64::ln(tails) - f64::ln(scales)
+    });
+    chunks.sum::<f64>() + CENTRE * values.len() as f64
 }
 
 /// Most likely centre of values with individual scales, by reweighting from their median.
@@ -34,7 +51,7 @@ pub(super) fn level(values: &[(f64, f64)], ln_prior: impl Fn(f64) -> f64) -> (f6
         return (0.0, 0.0);
     }
     let at = centre(values);
-    let fit: f64 = values.iter().map(|(value, scale)| ln_t3(value - at, *scale)).sum();
+    let fit = ln_t3_sum(values, at);
     let information: f64 = values.iter().map(|(_, scale)| (2.0 / 3.0) / (scale * scale)).sum();
     (fit + ln_prior(at) + 0.5 * (std::f64::consts::TAU / information).ln(), at)
 }

@@ -1,3 +1,4 @@
 //! Tests of the inference of alignment.
 
 mod fixture;
+mod live;

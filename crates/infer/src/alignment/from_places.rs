@@ -1,0 +1,273 @@
+//! What measured places answer: estimates in words from a [`Posterior`].
+
+use super::AlignmentFindings;
+use super::places::{self, Group};
+use super::structure::{self, Chain, Posterior};
+use flashscope_model::finding::{Note, Severity};
+use flashscope_model::{Estimate, Observations};
+use flashscope_units::{Bytes, Contrast};
+
+/// A value is given from this probability on; below, a bound or nothing.
+const ENOUGH: f64 = 0.7;
+
+/// Sizes that together reach this probability make a bound.
+const ENOUGH_FOR_BOUND: f64 = 0.95;
+
+/// No finite number of places gives more: what no hypothesis holds may still be the case.
+const MOST: f64 = 0.999;
+
+/// An area that was never written answers without the flash; above this share nothing can be told.
+const NOTHING_WRITTEN: f64 = 0.95;
+
+/// The experiments' names.
+const METHOD: &[&str] = &["boundaries"];
+
+/// Concludes from measured places; `None` where there are none.
+pub(super) fn estimate(groups: &[Group], observations: &Observations) -> Option<AlignmentFindings> {
+    let never_written = places::never_written(observations).unwrap_or(0.0);
+    if groups.is_empty() {
+        return None;
+    }
+    if never_written > NOTHING_WRITTEN {
+        return Some(nothing(
+            "the device was never written: its answers do not touch the flash (fill a part of it and measure again)",
+        ));
+    }
+    let Some(posterior) = structure::weigh(groups, &places::phases(observations), observations.capacity) else {
+        return Some(nothing("no boundary could be read around: the device is too small"));
+    };
+    let view = View::new(groups, &posterior);
+    Some(AlignmentFindings {
+        allocation_unit: view.unit(),
+        page: view.page(),
+        page_inner: view.inner(),
+        notes: view.notes(never_written),
+    })
+}
+
+/// Share of a posterior that is left when places do not fit the level of their class, or when the unit's level rests on
+/// few places.
+pub(super) fn trust(groups: &[Group], posterior: &Posterior) -> f64 {
+    let far =
+        groups.iter().flat_map(|group| structure::misfits(group, &posterior.best, posterior.phase)).fold(0.0, f64::max);
+    let at_unit: usize = groups
+        .iter()
+        .filter_map(|group| structure::levels(group, &posterior.best, posterior.phase)[4])
+        .map(|(_, count)| count)
+        .sum();
+    let few = if posterior.best.unit.is_some() { 0.5f64.powi(at_unit as i32) } else { 0.0 };
+    (1.0 - 2.0 * (far - 0.1).clamp(0.0, 0.4)) * (1.0 - few)
+}
+
+fn nothing(reason: &str) -> AlignmentFindings {
+    AlignmentFindings {
+        allocation_unit: Estimate::unknown(reason),
+        page: Estimate::unknown(reason),
+        page_inner: Estimate::unknown(reason),
+        notes: Vec::new(),
+    }
+}
+
+/// A posterior with the figures that the sentences quote.
+struct View<'a> {
+    groups: &'a [Group],
+    posterior: &'a Posterior,
+    chain: Chain,
+    trust: f64,
+    /// Levels of the finest block by class, and how many places; see [`structure::levels`].
+    levels: [Option<(Contrast, usize)>; 5],
+}
+
+impl<'a> View<'a> {
+    fn new(groups: &'a [Group], posterior: &'a Posterior) -> View<'a> {
+        let finest = &groups[0];
+        let levels = structure::levels(finest, &posterior.best, posterior.phase)
+            .map(|level| level.map(|(share, count)| (Contrast(share * finest.access), count)));
+        View { groups, posterior, chain: posterior.best, trust: trust(groups, posterior), levels }
+    }
+
+    fn confidence(&self, probability: f64) -> f64 {
+        (probability * self.trust).min(MOST)
+    }
+
+    fn unit(&self) -> Estimate<Bytes> {
+        let sized = sized(&self.posterior.units);
+        let Some((best, probability)) = sized.first().copied().filter(|_| self.chain.unit.is_some()) else {
+            return Estimate::unknown(self.why_no_unit());
+        };
+        let evidence = self.unit_evidence();
+        let rest: Vec<(Bytes, f64)> =
+            sized.iter().skip(1).filter(|(_, share)| *share >= 0.001).take(4).copied().collect();
+        if self.confidence(probability) >= ENOUGH {
+            return Estimate::known(best, self.confidence(probability), evidence, METHOD).with_alternatives(rest);
+        }
+        // Several sizes fit: the smallest of those that matter bounds the unit.
+        let (mut sum, mut low) = (0.0, best);
+        for (size, share) in &sized {
+            if sum < ENOUGH_FOR_BOUND {
+                sum += share;
+                low = low.min(*size);
+            }
+        }
+        if sum >= ENOUGH_FOR_BOUND && self.confidence(sum) >= ENOUGH {
+            let all = sized.iter().filter(|(_, share)| *share >= 0.001).take(5).copied().collect();
+            let evidence = format!("{evidence}; {best} and other sizes from {low} up fit");
+            return Estimate::at_least(low, self.confidence(sum), evidence, METHOD).with_alternatives(all);
+        }
+        Estimate::unknown(format!(
+            "no size explains the contrasts: {best} fits best, with {:.0} % (more places or rounds may settle it)",
+            100.0 * self.confidence(probability)
+        ))
+    }
+
+    fn unit_evidence(&self) -> String {
+        let [base, _, page, middle, unit] = self.levels;
+        let (Some(size), Some((level, count))) = (self.chain.unit, unit) else { return String::new() };
+        let mut text = format!("straddling costs {level} at every {size} multiple");
+        let mut places = count;
+        if let (Some(size), Some((level, count))) = (self.chain.middle, middle) {
+            text.push_str(&format!(", {level} at other {size} ones"));
+            places += count;
+        }
+        if let Some((level, count)) = page.or(base) {
+            let grid = self.chain.page.map_or(String::new(), |page| format!(" {page}"));
+            text.push_str(&format!(", {level} at other{grid} ones"));
+            places += count;
+        }
+        format!("{text} ({places} places)")
+    }
+
+    fn why_no_unit(&self) -> String {
+        let finest = &self.groups[0];
+        let Some((level, count)) = self.levels[2].or(self.levels[0]) else {
+            return "no boundary could be read around".to_owned();
+        };
+        let largest = finest.places.iter().map(|place| 1 << place.at.get().trailing_zeros().min(63)).max().unwrap_or(0);
+        format!(
+            "no step that stands out above the page: straddling costs {level} ± {} at {count} places, up to multiples of \
+             {}; either reads do not show the unit, or its boundaries are no multiples of its size",
+            Contrast(finest.scatter * finest.access),
+            Bytes(largest)
+        )
+    }
+
+    fn page(&self) -> Estimate<Bytes> {
+        let sized = sized(&self.posterior.pages);
+        let Some((best, probability)) = sized.first().copied().filter(|_| self.chain.page.is_some()) else {
+            let level = self.levels[0].map_or(Contrast(0.0), |(level, _)| level);
+            return Estimate::unknown(format!(
+                "no rise stands out at small alignments: straddling costs {level} wherever no larger boundary lies"
+            ));
+        };
+        let confidence = self.confidence(probability);
+        // A first rise that is nearly the whole one is the page.
+        let class = if self.chain.inner == Some(best) { 1 } else { 2 };
+        let Some((level, count)) = self.levels[class] else {
+            return Estimate::unknown("no place lies at a page edge alone");
+        };
+        if confidence < ENOUGH {
+            return Estimate::unknown(format!(
+                "no page size stands out: {best} fits best, with {:.0} %",
+                100.0 * confidence
+            ));
+        }
+        if self.posterior.page_is_bound {
+            let evidence =
+                format!("{level} at every multiple of {best} ({count} places); smaller ones were not tested");
+            return Estimate {
+                value: None,
+                at_most: Some(best),
+                ..Estimate::known(best, confidence, evidence, METHOD)
+            };
+        }
+        let rest: Vec<(Bytes, f64)> =
+            sized.iter().skip(1).filter(|(_, share)| *share >= 0.001).take(3).copied().collect();
+        let mut evidence = self.page_evidence(best, level, count);
+        if let (1, Some(next), Some((level, _))) = (class, self.chain.page, self.levels[2]) {
+            evidence.push_str(&format!("; another rise at {next} ({})", signed(level)));
+        }
+        Estimate::known(best, confidence, evidence, METHOD).with_alternatives(rest)
+    }
+
+    fn page_evidence(&self, page: Bytes, level: Contrast, count: usize) -> String {
+        let (base, others) = self.levels[0].unwrap_or((Contrast(0.0), 0));
+        let below = self.largest_below(page);
+        let places = count + others;
+        match below {
+            Some(below) if below < page => {
+                format!(
+                    "first rise between {below} ({}) and {page} ({}) ({places} places)",
+                    signed(base),
+                    signed(level)
+                )
+            }
+            _ => format!("{} at multiples of {page}, {} elsewhere ({places} places)", signed(level), signed(base)),
+        }
+    }
+
+    /// The largest power of two that divides a place without a boundary.
+    fn largest_below(&self, page: Bytes) -> Option<Bytes> {
+        let inner = self.chain.inner.unwrap_or(page);
+        let off = self.groups[0].places.iter().filter(|place| !place.at.is_multiple_of(inner));
+        off.map(|place| Bytes(1 << place.at.get().trailing_zeros().min(63))).max()
+    }
+
+    fn inner(&self) -> Estimate<Bytes> {
+        let Some((page, likely)) = sized(&self.posterior.pages).first().copied().filter(|_| self.chain.page.is_some())
+        else {
+            return Estimate::unknown("the page itself is not known");
+        };
+        let found = self.chain.inner.zip(self.levels[1]).filter(|(size, _)| *size < page);
+        let Some((size, (level, count))) = found else {
+            return Estimate::unknown(format!("no level shows inside the {page} page"));
+        };
+        let confidence = self.confidence(self.posterior.inner * likely);
+        if confidence < ENOUGH {
+            return Estimate::unknown(format!("a level inside the {page} page is not clear"));
+        }
+        let evidence = format!("{} at multiples of {size} that are none of {page} ({count} places)", signed(level));
+        Estimate::known(size, confidence, evidence, METHOD)
+    }
+
+    fn notes(&self, never_written: f64) -> Vec<Note> {
+        let mut notes = Vec::new();
+        let blank: usize = self.groups.iter().map(|group| group.blank).sum();
+        if never_written >= 0.02 {
+            notes.push(Note {
+                severity: Severity::Warning,
+                text: format!(
+                    "{:.0} % of the surveyed places were never written; {blank} boundaries were left out because they \
+                     answer without touching the flash",
+                    100.0 * never_written
+                ),
+                hint: Some("fill the device once to measure all of it".to_owned()),
+            });
+        }
+        if self.posterior.phase > Bytes::ZERO {
+            notes.push(Note {
+                severity: Severity::Info,
+                text: format!(
+                    "boundaries lie at multiples plus {}: the start of the device is shifted",
+                    self.posterior.phase
+                ),
+                hint: None,
+            });
+        }
+        if self.trust < 0.9 {
+            notes.push(Note {
+                severity: Severity::Warning,
+                text: "many boundaries fit no level: the device has structure that was not understood".to_owned(),
+                hint: None,
+            });
+        }
+        notes
+    }
+}
+
+fn sized(ranked: &[(Option<Bytes>, f64)]) -> Vec<(Bytes, f64)> {
+    ranked.iter().filter_map(|(size, probability)| size.map(|size| (size, *probability))).collect()
+}
+
+fn signed(contrast: Contrast) -> String {
+    if contrast.get() < 0.0 { contrast.to_string() } else { format!("+{contrast}") }
+}

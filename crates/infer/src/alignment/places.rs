@@ -1,0 +1,161 @@
+//! Measured places: for every boundary that was read around, its address and its contrast.
+
+use flashscope_model::observation::{AlignEvidence, Data, Straddle, SurveyPlace};
+use flashscope_model::{Direction, Observations};
+use flashscope_stats::location::median;
+use flashscope_units::{Bytes, Nanos};
+use std::collections::BTreeMap;
+
+/// Scatter below this share of an access is not believed: two places are never quite alike.
+const LEAST_SCATTER: f64 = 0.001;
+
+/// All places that were measured with one block size.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Group {
+    /// Size of the reads.
+    pub(super) block: Bytes,
+    /// Typical time of a read that crosses no boundary, in nanoseconds.
+    pub(super) access: f64,
+    /// The places, smallest contrast first.
+    pub(super) places: Vec<Place>,
+    /// Typical deviation of a place from others of its kind, as a share of [`Group::access`].
+    pub(super) scatter: f64,
+    /// Places that were left out because they answer as never-written ones do.
+    pub(super) blank: usize,
+}
+
+/// One boundary.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Place {
+    /// Its address.
+    pub(super) at: Bytes,
+    /// `on − (pre + post)/2` of the minima, as a share of [`Group::access`].
+    pub(super) share: f64,
+    /// Mean of the minima of `pre` and `post`, in nanoseconds.
+    access: f64,
+}
+
+/// All places by block size, smallest block first, and every offset of a grid that was tried.
+pub(super) fn read_places(observations: &Observations) -> Vec<Group> {
+    let mut by_block: BTreeMap<Bytes, BTreeMap<Bytes, Straddle>> = BTreeMap::new();
+    for run in &observations.runs {
+        match &run.data {
+            Data::Boundaries(data) => {
+                let places = by_block.entry(data.block).or_default();
+                data.candidates.iter().flat_map(|candidate| &candidate.places).for_each(|place| merge(places, place));
+            }
+            Data::Align(data) if data.direction == Direction::Read && data.access == 1 => {
+                let Some(block) = data.block else { continue };
+                for row in &data.rows {
+                    let AlignEvidence::Places(measured) = &row.evidence else { continue };
+                    measured.iter().for_each(|place| merge(by_block.entry(block).or_default(), place));
+                }
+            }
+            _ => {}
+        }
+    }
+    let share = never_written(observations);
+    by_block.into_iter().filter_map(|(block, places)| Group::new(block, places.into_values(), share)).collect()
+}
+
+/// Shifts of the grid under which places were chosen; always holds zero.
+pub(super) fn phases(observations: &Observations) -> Vec<Bytes> {
+    let mut offsets: Vec<Bytes> = observations
+        .runs
+        .iter()
+        .filter_map(|run| match &run.data {
+            Data::Boundaries(data) => Some(data.offset),
+            _ => None,
+        })
+        .chain([Bytes::ZERO])
+        .collect();
+    offsets.sort_unstable();
+    offsets.dedup();
+    offsets
+}
+
+/// Share of surveyed places that hold nothing but zeros or ones, as erased areas answer; `None` without a survey.
+pub(super) fn never_written(observations: &Observations) -> Option<f64> {
+    let surveyed: Vec<&SurveyPlace> = observations
+        .runs
+        .iter()
+        .filter_map(|run| match &run.data {
+            Data::Survey(survey) => Some(&survey.places),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    let blank = surveyed.iter().filter(|place| matches!(place.uniform, Some(0x00 | 0xff))).count();
+    (!surveyed.is_empty()).then(|| blank as f64 / surveyed.len() as f64)
+}
+
+fn merge(places: &mut BTreeMap<Bytes, Straddle>, place: &Straddle) {
+    let known = places.entry(place.at).or_insert_with(|| Straddle {
+        at: place.at,
+        pre: Vec::new(),
+        on: Vec::new(),
+        post: Vec::new(),
+    });
+    known.pre.extend(&place.pre);
+    known.on.extend(&place.on);
+    known.post.extend(&place.post);
+}
+
+impl Group {
+    fn new(block: Bytes, measured: impl Iterator<Item = Straddle>, never_written: Option<f64>) -> Option<Group> {
+        let mut places: Vec<Place> = measured.filter_map(|place| Place::new(&place)).collect();
+        let blank = leave_out_blank(&mut places, never_written.unwrap_or(0.0));
+        let access = median(&places.iter().map(|place| place.access).collect::<Vec<_>>()).filter(|time| *time > 0.0)?;
+        for place in &mut places {
+            place.share /= access;
+        }
+        let scatter = scatter(&places).max(LEAST_SCATTER);
+        // Thousands of subsets are summarised, and sorting what is sorted costs little.
+        places.sort_unstable_by(|left, right| left.share.total_cmp(&right.share));
+        Some(Group { block, access, places, scatter, blank })
+    }
+}
+
+impl Place {
+    fn new(measured: &Straddle) -> Option<Place> {
+        let least = |times: &[Nanos]| times.iter().min().map(|time| time.as_f64());
+        let (pre, on, post) = (least(&measured.pre)?, least(&measured.on)?, least(&measured.post)?);
+        Some(Place { at: measured.at, share: on - 0.5 * (pre + post), access: 0.5 * (pre + post) })
+    }
+}
+
+/// Removes the places that are much faster than the others where a survey says that there are never-written areas,
+/// and counts them. Never-written areas answer without touching the flash, so their contrasts say nothing.
+fn leave_out_blank(places: &mut Vec<Place>, never_written: f64) -> usize {
+    /// A written place is at least this much slower.
+    const FASTER: f64 = 0.75;
+    if never_written < 0.02 || places.is_empty() {
+        return 0;
+    }
+    let mut times: Vec<f64> = places.iter().map(|place| place.access).collect();
+    times.sort_unstable_by(f64::total_cmp);
+    let gap = times.windows(2).min_by(|left, right| (left[0] / left[1]).total_cmp(&(right[0] / right[1])));
+    let Some(limit) = gap.filter(|gap| gap[0] < FASTER * gap[1]).map(|gap| gap[1]) else { return 0 };
+    let before = places.len();
+    places.retain(|place| place.access >= limit);
+    before - places.len()
+}
+
+/// Typical deviation of a place from the middle of the places that have the same small factors.
+fn scatter(places: &[Place]) -> f64 {
+    let mut kinds: BTreeMap<(u32, [bool; 3]), Vec<f64>> = BTreeMap::new();
+    for place in places {
+        let at = place.at.get();
+        let kind = (at.trailing_zeros().min(27), [3, 5, 7].map(|odd| at.is_multiple_of(odd)));
+        kinds.entry(kind).or_default().push(place.share);
+    }
+    let (mut deviations, mut used) = (Vec::new(), 0);
+    for shares in kinds.values().filter(|shares| shares.len() >= 3) {
+        let Some(middle) = median(shares) else { continue };
+        deviations.extend(shares.iter().map(|share| (share - middle).abs()));
+        used += 1;
+    }
+    let freedom = deviations.len().saturating_sub(used).max(1) as f64;
+    let typical = median(&deviations).unwrap_or(0.01) * flashscope_stats::location::MAD_NORMAL_FACTOR;
+    typical * (deviations.len().max(1) as f64 / freedom).sqrt()
+}

@@ -1,0 +1,157 @@
+//! Which read-only experiment would settle most about alignment.
+//!
+//! First a coarse survey of all likely sizes with few places each, then, only where two sizes still compete, places that
+//! are multiples of the one and not of the other, then a larger block where a small one shows nothing.
+
+use super::from_places::trust;
+use super::places;
+use super::structure::{self, Posterior};
+use crate::Choice;
+use flashscope_model::plan::{Boundaries, Experiment};
+use flashscope_model::{Data, DeviceFacts, Observations};
+use flashscope_units::Bytes;
+
+/// More runs than this are not worth their time.
+const MOST_RUNS: usize = 6;
+
+/// A figure with this probability is settled.
+const SETTLED: f64 = 0.995;
+
+/// Sizes with less probability than this do not compete.
+const COMPETES: f64 = 0.001;
+
+/// A candidate needs room for so many places.
+const FEWEST_PLACES: u64 = 4;
+
+/// The next experiment, or `None` when nothing is left that reading could settle.
+pub(super) fn wanted(device: &DeviceFacts, observations: &Observations) -> Option<Choice> {
+    let done: Vec<(Bytes, Vec<Bytes>)> = observations.runs.iter().filter_map(|run| boundaries(&run.data)).collect();
+    if done.is_empty() {
+        return coarse(device);
+    }
+    let groups = places::read_places(observations);
+    let never_written = places::never_written(observations).unwrap_or(0.0);
+    if done.len() >= MOST_RUNS || never_written > 0.95 {
+        return None;
+    }
+    let posterior = structure::weigh(&groups, &places::phases(observations), observations.capacity)?;
+    let choice = settle_unit(device, &posterior, trust(&groups, &posterior))
+        .filter(|choice| is_new(choice, &done))
+        .or_else(|| settle_page(device, &posterior).filter(|choice| is_new(choice, &done)));
+    choice.or_else(|| second_block(device, &posterior).filter(|choice| is_new(choice, &done)))
+}
+
+fn boundaries(data: &Data) -> Option<(Bytes, Vec<Bytes>)> {
+    let Data::Boundaries(data) = data else { return None };
+    Some((data.block, data.candidates.iter().map(|candidate| candidate.size).collect()))
+}
+
+/// Whether the experiment was done less than twice: places are random, so a second time brings new ones.
+fn is_new(choice: &Choice, done: &[(Bytes, Vec<Bytes>)]) -> bool {
+    let Experiment::Boundaries(plan) = &choice.experiment else { return false };
+    done.iter().filter(|(block, candidates)| (*block, candidates) == (plan.block, &plan.candidates)).count() < 2
+}
+
+/// The smallest read that can straddle a boundary by half.
+fn small_block(device: &DeviceFacts) -> Bytes {
+    (device.logical_block * 2).max(Bytes::kib(2))
+}
+
+fn coarse(device: &DeviceFacts) -> Option<Choice> {
+    let block = small_block(device);
+    let claims = [device.claims.allocation_unit, device.claims.preferred_erase];
+    let powers = (9..28).map(|power| Bytes(1 << power));
+    let threes = (13..27).map(|power| Bytes(3 << power));
+    let candidates = tidy(device, block, powers.chain(threes).chain(claims.into_iter().flatten()));
+    (candidates.len() >= 3).then(|| Choice {
+        experiment: Experiment::Boundaries(plan(block, candidates, &[], 7, 4)),
+        why: "reads that straddle boundaries of every likely size show where pages and allocation units begin"
+            .to_owned(),
+    })
+}
+
+/// Places that are multiples of one competing unit and not of another.
+fn settle_unit(device: &DeviceFacts, posterior: &Posterior, trust: f64) -> Option<Choice> {
+    let (best, probability) = posterior.units.first().copied()?;
+    if probability * trust.max(0.99) >= SETTLED {
+        return None;
+    }
+    let competing: Vec<Bytes> = posterior
+        .units
+        .iter()
+        .filter(|(_, probability)| *probability >= COMPETES)
+        .filter_map(|(size, _)| *size)
+        .take(4)
+        .collect();
+    let smallest = competing.iter().copied().min()?;
+    // Half the smallest shows the level below.
+    let block = small_block(device);
+    let candidates = tidy(device, block, competing.into_iter().chain([smallest / 2]));
+    (candidates.len() >= 2).then(|| Choice {
+        why: match best {
+            Some(best) => format!("{best} is the likeliest allocation unit, but not the only one that fits"),
+            None => "whether there is a step at the allocation unit is not yet clear".to_owned(),
+        },
+        experiment: Experiment::Boundaries(plan(block, candidates, &[], 15, 8)),
+    })
+}
+
+/// Places that are multiples of one competing page and not of another.
+fn settle_page(device: &DeviceFacts, posterior: &Posterior) -> Option<Choice> {
+    let (best, probability) = posterior.pages.first().copied()?;
+    if probability >= SETTLED || posterior.page_is_bound {
+        return None;
+    }
+    let competing: Vec<Bytes> = posterior
+        .pages
+        .iter()
+        .filter(|(_, probability)| *probability >= COMPETES)
+        .filter_map(|(size, _)| *size)
+        .take(4)
+        .collect();
+    let (smallest, largest) = (competing.iter().copied().min()?, competing.iter().copied().max()?);
+    let block = small_block(device);
+    let candidates = tidy(device, block, competing.into_iter().chain([smallest / 2, largest * 2]));
+    let exclude: Vec<Bytes> = posterior.best.unit.into_iter().chain(posterior.best.middle).collect();
+    (candidates.len() >= 2).then(|| Choice {
+        why: match best {
+            Some(best) => format!("{best} is the likeliest page, but not the only one that fits"),
+            None => "whether there is a step at the page is not yet clear".to_owned(),
+        },
+        experiment: Experiment::Boundaries(plan(block, candidates, &exclude, 15, 8)),
+    })
+}
+
+/// A larger block, once, where the small one shows no unit.
+fn second_block(device: &DeviceFacts, posterior: &Posterior) -> Option<Choice> {
+    let block = Bytes::kib(16);
+    if posterior.best.unit.is_some() || small_block(device) >= block {
+        return None;
+    }
+    let sizes = (16..28).flat_map(|power| [Bytes(1 << power), Bytes(3 << (power - 1))]);
+    let candidates = tidy(device, block, sizes);
+    (candidates.len() >= 3).then(|| Choice {
+        experiment: Experiment::Boundaries(plan(block, candidates, &[], 9, 6)),
+        why: format!("reads of {} show no allocation unit; larger ones may", small_block(device)),
+    })
+}
+
+/// Candidates in rising order that are aligned, not below the block, and leave room for places.
+fn tidy(device: &DeviceFacts, block: Bytes, sizes: impl Iterator<Item = Bytes>) -> Vec<Bytes> {
+    let fits = |size: &Bytes| {
+        *size >= block
+            && size.is_multiple_of(device.logical_block)
+            && size.get() <= device.capacity.get() / (FEWEST_PLACES + 2)
+    };
+    let mut candidates: Vec<Bytes> = sizes.filter(fits).collect();
+    candidates.sort_unstable();
+    candidates.dedup();
+    candidates
+}
+
+fn plan(block: Bytes, candidates: Vec<Bytes>, also: &[Bytes], places: u32, rounds: u32) -> Boundaries {
+    let mut exclude: Vec<Bytes> = candidates.iter().chain(also).copied().collect();
+    exclude.sort_unstable();
+    exclude.dedup();
+    Boundaries { block, candidates, exclude, places, rounds, offset: Bytes::ZERO, within: None }
+}

@@ -1,0 +1,355 @@
+//! Measured boundaries of made-up devices: structure in, the same structure out.
+
+use super::super::{estimate, wanted};
+use flashscope_model::observation::{
+    AreaState, BoundariesData, CandidateData, Data, Run, Source, Spent, Straddle, SurveyData, SurveyPlace,
+};
+use flashscope_model::plan::{Boundaries, Experiment};
+use flashscope_model::{Claims, DeviceFacts, DeviceKind, Estimate, Observations};
+use flashscope_stats::Rng;
+use flashscope_units::{Bytes, Instant, Nanos};
+
+/// A device as far as reads around boundaries see it; times in microseconds.
+#[derive(Clone, Debug)]
+pub(super) struct Device {
+    pub(super) capacity: Bytes,
+    pub(super) unit: Bytes,
+    pub(super) unit_cost: f64,
+    pub(super) middle: Option<(Bytes, f64)>,
+    pub(super) page: Bytes,
+    pub(super) page_cost: f64,
+    pub(super) inner: Option<(Bytes, f64)>,
+    pub(super) access: f64,
+    /// Mean of the one-sided noise of a single read.
+    pub(super) jitter: f64,
+    /// Deviation of a unit's cost from place to place, as a share of it.
+    pub(super) unevenness: f64,
+    /// Share of places that were never written.
+    pub(super) blank: f64,
+    /// Shift of all boundaries.
+    pub(super) phase: Bytes,
+}
+
+impl Device {
+    fn cost(&self, at: Bytes, block: Bytes, rng: &mut Rng) -> f64 {
+        let at = Bytes(at.get().abs_diff(self.phase.get()));
+        let shows = |size: Bytes| size >= block && at.is_multiple_of(size);
+        let edge = if shows(self.page) {
+            self.page_cost
+        } else {
+            self.inner.filter(|(size, _)| shows(*size)).map_or(0.0, |(_, cost)| cost)
+        };
+        if at.is_multiple_of(self.unit) {
+            return edge + self.unit_cost * (1.0 + self.unevenness * normal(rng));
+        }
+        edge + self.middle.filter(|(size, _)| at.is_multiple_of(*size)).map_or(0.0, |(_, cost)| cost)
+    }
+
+    /// Carries out the experiment.
+    pub(super) fn measure(&self, plan: &Boundaries, rng: &mut Rng) -> Run {
+        let mut candidates = Vec::new();
+        for size in &plan.candidates {
+            let excluded: Vec<Bytes> =
+                plan.exclude.iter().copied().filter(|other| !size.is_multiple_of(*other)).collect();
+            let count = (self.capacity.get() - plan.offset.get()) / size.get();
+            let mut places: Vec<Straddle> = Vec::new();
+            for _ in 0..plan.places * 50 {
+                if places.len() == plan.places as usize || count < 3 {
+                    break;
+                }
+                let grid = *size * (1 + rng.below(count as usize - 2) as u64);
+                let at = grid + plan.offset;
+                let taken = excluded.iter().any(|other| grid.is_multiple_of(*other));
+                if !taken && places.iter().all(|place| place.at != at) {
+                    places.push(self.straddle(at, plan, rng));
+                }
+            }
+            candidates.push(CandidateData { size: *size, excluded, places });
+        }
+        let data = BoundariesData { block: plan.block, offset: plan.offset, candidates };
+        run(Data::Boundaries(data))
+    }
+
+    fn straddle(&self, at: Bytes, plan: &Boundaries, rng: &mut Rng) -> Straddle {
+        let blank = rng.unit() < self.blank;
+        let cost = if blank { 0.0 } else { self.cost(at, plan.block, rng) };
+        let access = if blank { 0.4 * self.access } else { self.access };
+        let transfer = plan.block.as_f64() / 20.0;
+        let mut times = |extra: f64| -> Vec<Nanos> {
+            (0..plan.rounds)
+                .map(|_| Nanos(((access + extra - self.jitter * rng.unit().max(1e-12).ln()) * 1e3 + transfer) as u64))
+                .collect()
+        };
+        let (pre, post) = (times(0.0), times(0.0));
+        Straddle { at, pre, on: times(cost), post }
+    }
+
+    pub(super) fn survey(&self, rng: &mut Rng) -> Run {
+        let places = (0..64)
+            .map(|index| SurveyPlace {
+                at: Bytes::mib(index),
+                uniform: (rng.unit() < self.blank).then_some(0xff),
+                times: vec![Nanos::micros(self.access as u64)],
+            })
+            .collect();
+        run(Data::Survey(SurveyData { block: Bytes::kib(4), places }))
+    }
+}
+
+fn run(data: Data) -> Run {
+    Run {
+        source: Source::Probe { started: Instant::ORIGIN },
+        state: AreaState::Unknown,
+        complete: true,
+        spent: Spent::default(),
+        failures: Vec::new(),
+        data,
+    }
+}
+
+/// A standard normal deviate.
+pub(super) fn normal(rng: &mut Rng) -> f64 {
+    (-2.0 * rng.unit().max(1e-12).ln()).sqrt() * (std::f64::consts::TAU * rng.unit()).cos()
+}
+
+pub(super) fn random_device(rng: &mut Rng) -> Device {
+    let kib = |sizes: &[u64], rng: &mut Rng| Bytes::kib(sizes[rng.below(sizes.len())]);
+    let unit =
+        kib(&[512, 1024, 1536, 2048, 3072, 4096, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 65536, 5120], rng);
+    let page = kib(&[2, 4, 8, 8, 16, 16, 16, 32, 64, 48], rng);
+    let page = if unit.is_multiple_of(page) { page } else { Bytes::kib(16) };
+    let access = 200.0 + 1200.0 * rng.unit();
+    let page_cost = access * (0.03 + 0.4 * rng.unit());
+    let unit_cost = access * (0.04 + 0.5 * rng.unit());
+    let capacity = Bytes::gib(2 + rng.below(60) as u64) - Bytes::kib(512 * rng.below(2000) as u64);
+    let middle = (rng.unit() < 0.3).then(|| (unit / 2, unit_cost * (0.15 + 0.5 * rng.unit())));
+    let inner = (rng.unit() < 0.3 && page >= Bytes::kib(16)).then(|| (page / 2, page_cost * (0.15 + 0.3 * rng.unit())));
+    Device {
+        capacity,
+        unit,
+        unit_cost,
+        middle,
+        page,
+        page_cost,
+        inner,
+        access,
+        jitter: access * 0.02 * rng.unit(),
+        unevenness: 0.1 * rng.unit(),
+        blank: if rng.unit() < 0.2 { 0.5 * rng.unit() } else { 0.0 },
+        phase: Bytes::ZERO,
+    }
+}
+
+fn facts(device: &Device) -> DeviceFacts {
+    DeviceFacts {
+        name: "made up".to_owned(),
+        kind: DeviceKind::Other,
+        simulated: true,
+        capacity: device.capacity,
+        logical_block: Bytes::SECTOR,
+        physical_block: None,
+        max_request: None,
+        claims: Claims::default(),
+        identity: None,
+    }
+}
+
+/// Measures until nothing more is wanted.
+pub(super) fn characterise(device: &Device, facts: &DeviceFacts, rng: &mut Rng) -> (Observations, usize) {
+    let mut observations = Observations { capacity: Some(device.capacity), runs: vec![device.survey(rng)] };
+    let mut reads = 0;
+    while let Some(choice) = wanted(facts, &observations, 1) {
+        let Experiment::Boundaries(plan) = &choice.experiment else { panic!("reads only: {choice:?}") };
+        assert!(observations.runs.len() < 10, "no end: {choice:?}");
+        reads += plan.candidates.len() * (3 * plan.places * plan.rounds) as usize;
+        observations.runs.push(device.measure(plan, rng));
+    }
+    (observations, reads)
+}
+
+/// How answers compare with the truth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Score {
+    pub(super) right: usize,
+    pub(super) wrong: usize,
+    /// A true bound instead of a value.
+    pub(super) bound: usize,
+    pub(super) none: usize,
+    /// Wrong values or bounds at a confidence of 0.99 or more.
+    pub(super) sure_and_wrong: usize,
+    /// Answers at a confidence of 0.99 or more.
+    pub(super) sure: usize,
+}
+
+impl Score {
+    pub(super) fn add(&mut self, estimate: &Estimate<Bytes>, truth: Option<Bytes>) {
+        let wrong = match (estimate.value, truth) {
+            (Some(value), truth) => truth != Some(value),
+            (None, Some(truth)) => {
+                estimate.at_least.is_some_and(|low| low > truth) || estimate.at_most.is_some_and(|high| high < truth)
+            }
+            (None, None) => estimate.at_least.is_some(),
+        };
+        let bounded = estimate.at_least.is_some() || estimate.at_most.is_some();
+        match (wrong, estimate.value.is_some(), bounded) {
+            (true, ..) => self.wrong += 1,
+            (false, true, _) => self.right += 1,
+            (false, false, true) => self.bound += 1,
+            (false, false, false) => self.none += 1,
+        }
+        let sure = estimate.confidence.is_some_and(|confidence| confidence >= 0.99);
+        self.sure += usize::from(sure);
+        self.sure_and_wrong += usize::from(sure && wrong);
+    }
+}
+
+/// Scores unit and page of random devices, each first changed by `change`; a cost of zero means that nothing shows.
+fn score(seed: u64, devices: usize, change: impl Fn(&mut Device, &mut Rng)) -> (Score, Score) {
+    let mut rng = Rng::new(seed);
+    let (mut unit, mut page) = (Score::default(), Score::default());
+    for _ in 0..devices {
+        let mut device = random_device(&mut rng);
+        change(&mut device, &mut rng);
+        let (observations, _) = characterise(&device, &facts(&device), &mut rng);
+        let findings = estimate(&observations);
+        unit.add(&findings.allocation_unit, (device.unit_cost > 0.0).then_some(device.unit));
+        page.add(&findings.page, (device.page_cost > 0.0).then_some(device.page));
+    }
+    (unit, page)
+}
+
+#[test]
+fn random_devices_are_recovered() {
+    let (unit, page) = score(1, 100, |_, _| ());
+    assert!(unit.right >= 98 && unit.wrong == 0, "{unit:?}");
+    // A page of the size of the smallest read shows at every place that is tested.
+    assert!(page.right + page.bound >= 97 && page.wrong == 0, "{page:?}");
+}
+
+#[test]
+fn noise_makes_answers_rarer_and_not_wrong() {
+    for jitter in [0.1, 0.2] {
+        let (unit, page) = score(2, 40, |device, _| device.jitter = jitter * device.access);
+        assert!(unit.right >= 37 && unit.wrong == 0, "jitter {jitter}: {unit:?}");
+        assert!(page.right + page.bound >= 36 && page.wrong == 0, "jitter {jitter}: {page:?}");
+    }
+    let (unit, _) = score(8, 40, |device, _| device.unevenness = 0.3);
+    assert!(unit.right >= 37 && unit.wrong == 0, "uneven: {unit:?}");
+}
+
+#[test]
+fn weak_steps_are_found() {
+    let (unit, _) = score(4, 40, |device, rng| {
+        device.unit_cost = (0.015 + 0.03 * rng.unit()) * device.access;
+        device.middle = None;
+    });
+    assert!(unit.right >= 37 && unit.wrong == 0, "{unit:?}");
+}
+
+#[test]
+fn what_does_not_show_is_unknown() {
+    let (unit, page) = score(5, 40, |device, _| {
+        device.unit_cost = 0.0;
+        device.middle = None;
+    });
+    assert!(unit.none == 40, "no unit shows: {unit:?}");
+    assert!(page.wrong == 0 && page.right + page.bound >= 36, "no unit shows: {page:?}");
+    let (unit, page) = score(6, 40, |device, _| {
+        device.page_cost = 0.0;
+        device.inner = None;
+    });
+    assert!(page.none == 40, "no page shows: {page:?}");
+    assert!(unit.wrong == 0 && unit.right >= 38, "no page shows: {unit:?}");
+    let (unit, page) = score(7, 20, |device, _| {
+        (device.page_cost, device.unit_cost, device.inner, device.middle) = (0.0, 0.0, None, None);
+    });
+    assert!(unit.none == 20 && page.none == 20, "nothing shows: {unit:?} {page:?}");
+}
+
+#[test]
+fn small_and_shifted_devices_get_no_wrong_unit() {
+    let (unit, _) = score(9, 40, |device, rng| device.capacity = Bytes::mib(64 + rng.below(500) as u64));
+    assert!(unit.wrong == 0 && unit.right >= 36, "small: {unit:?}");
+    let (unit, _) = score(10, 30, |device, rng| device.phase = Bytes::kib(512 * (1 + rng.below(3) as u64)));
+    assert!(unit.wrong == 0, "shifted: {unit:?}");
+}
+
+/// A plain device: 4 MiB units with half-unit levels, 16 KiB pages.
+fn plain() -> Device {
+    Device {
+        capacity: Bytes::gib(8),
+        unit: Bytes::mib(4),
+        unit_cost: 166.0,
+        middle: Some((Bytes::mib(2), 42.0)),
+        page: Bytes::kib(16),
+        page_cost: 82.0,
+        inner: None,
+        access: 700.0,
+        jitter: 4.0,
+        unevenness: 0.05,
+        blank: 0.0,
+        phase: Bytes::ZERO,
+    }
+}
+
+#[test]
+fn evidence_names_the_levels() {
+    let device = plain();
+    let (observations, reads) = characterise(&device, &facts(&device), &mut Rng::new(3));
+    assert!(reads < 6_000, "{reads} reads");
+    let findings = estimate(&observations);
+    let unit = &findings.allocation_unit;
+    assert_eq!(unit.value, Some(Bytes::mib(4)));
+    assert!(
+        unit.evidence.contains("at every 4 MiB multiple") && unit.evidence.contains("at other 2 MiB ones"),
+        "{unit:?}"
+    );
+    assert_eq!(findings.page.value, Some(Bytes::kib(16)));
+    assert!(findings.page.evidence.contains("first rise between 8 KiB"), "{:?}", findings.page);
+    assert!(findings.page_inner.is_unknown() && findings.notes.is_empty(), "{findings:?}");
+}
+
+#[test]
+fn a_unit_of_24_mib_is_not_taken_for_8() {
+    for seed in 0..10 {
+        let device = Device { unit: Bytes::mib(24), middle: Some((Bytes::mib(8), 30.0)), ..plain() };
+        let (observations, _) = characterise(&device, &facts(&device), &mut Rng::new(seed));
+        assert_eq!(estimate(&observations).allocation_unit.value, Some(Bytes::mib(24)), "seed {seed}");
+    }
+}
+
+#[test]
+fn never_written_devices_are_unknown_and_half_written_ones_warned_about() {
+    let device = Device { blank: 1.0, ..plain() };
+    let (observations, _) = characterise(&device, &facts(&device), &mut Rng::new(1));
+    let findings = estimate(&observations);
+    let reason = findings.allocation_unit.reason_unknown.expect("unknown");
+    assert!(reason.contains("never written"), "{reason}");
+    let device = Device { blank: 0.5, ..plain() };
+    let (observations, _) = characterise(&device, &facts(&device), &mut Rng::new(1));
+    let findings = estimate(&observations);
+    assert_eq!(findings.allocation_unit.value, Some(Bytes::mib(4)));
+    assert!(findings.notes.iter().any(|note| note.text.contains("never written")), "{:?}", findings.notes);
+}
+
+#[test]
+fn experiments_fit_the_device() {
+    let check = |capacity: Bytes, logical_block: Bytes, expect_one: bool| {
+        let device = Device { capacity, ..plain() };
+        let facts = DeviceFacts { logical_block, ..facts(&device) };
+        let observations = Observations { capacity: Some(capacity), runs: Vec::new() };
+        let choice = wanted(&facts, &observations, 1);
+        assert_eq!(choice.is_some(), expect_one, "{capacity}");
+        let Some(Experiment::Boundaries(plan)) = choice.map(|choice| choice.experiment) else { return };
+        assert!((plan.block / 2).is_multiple_of(logical_block), "{plan:?}");
+        for size in &plan.candidates {
+            assert!(*size >= plan.block && size.is_multiple_of(logical_block) && capacity / *size >= 4, "{size}");
+        }
+    };
+    check(Bytes::gib(8), Bytes::SECTOR, true);
+    check(Bytes::gib(8), Bytes::kib(4), true);
+    check(Bytes(31_914_983_424), Bytes::SECTOR, true);
+    check(Bytes::kib(256), Bytes::SECTOR, true);
+    check(Bytes::kib(16), Bytes::SECTOR, false);
+    check(Bytes::ZERO, Bytes::SECTOR, false);
+}
