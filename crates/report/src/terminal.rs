@@ -148,8 +148,11 @@ impl Page {
             self.line(&line);
         }
         if let Some(line) = &run.findings.transfer {
-            let transfer = format!("  reads take {} and then {}", line.access, line.rate);
-            self.line(&self.dim(&transfer));
+            let transfer = format!("reads take {} and then {}", line.access, line.rate);
+            self.wrapped("  ", &transfer, Page::dim);
+        }
+        if let Some(floor) = answer::floor(&run.observations.runs) {
+            self.wrapped("  ", &format!("floor (link and command): {floor}"), Page::dim);
         }
     }
 

@@ -1,9 +1,10 @@
 //! Findings in words: what stands in the columns of a report.
 
+use crate::time;
 use flashscope_model::finding::{AreaKind, FastArea, Penalty};
 use flashscope_model::observation::AreaState;
 use flashscope_model::run::{Ended, RunRecord};
-use flashscope_model::{DeviceKind, Estimate, Geometry, Run};
+use flashscope_model::{Data, DeviceKind, Estimate, Geometry, Run};
 use flashscope_units::Bytes;
 
 /// One finding, ready to be printed.
@@ -122,6 +123,16 @@ pub fn cost(run: &RunRecord) -> String {
     }
     let wear = if wear.is_empty() { String::new() } else { format!(" ({})", wear.join("; ")) };
     format!("{} written{wear}, {} read, {}", cost.written, cost.read, cost.time)
+}
+
+/// The time of a request that needs no flash, in one line; `None` where it was not measured.
+pub fn floor(runs: &[Run]) -> Option<String> {
+    let floor = runs.iter().find_map(|run| match &run.data {
+        Data::Floor(floor) => Some(floor),
+        _ => None,
+    })?;
+    let summary = time::summary(&floor.times)?;
+    Some(format!("{} (median of {} reads of one block of {})", summary.median, summary.requests, floor.block))
 }
 
 /// Why a run ended before its end; `None` where it did not.

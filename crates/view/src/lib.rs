@@ -20,8 +20,6 @@ use flashscope_model::{Data, RunRecord};
 /// Everything that a report draws of one run; empty where nothing of the kind was measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
-    /// The time of a request that needs no flash.
-    pub floor: Option<time::Summary>,
     /// Contrasts by candidate size or alignment.
     pub contrasts: Vec<contrast::ContrastView>,
     /// Rate against number of units, one per order.
@@ -51,7 +49,6 @@ pub fn view(run: &RunRecord) -> View {
     };
     for run in runs {
         match &run.data {
-            Data::Floor(floor) => view.floor = view.floor.or_else(|| time::summary(&floor.times)),
             Data::Survey(survey) => view.surveys.extend(time::survey(survey)),
             Data::Align(align) => view.contrasts.extend(contrast::align(align, geometry)),
             Data::Boundaries(boundaries) => view.contrasts.extend(contrast::boundaries(boundaries, geometry)),
@@ -59,7 +56,7 @@ pub fn view(run: &RunRecord) -> View {
             Data::FastArea(area) => view.fast_areas.extend(rate::fast_area(area)),
             Data::Scatter(scatter) => view.scatters.extend(time::scatter(scatter)),
             Data::Throughput(throughput) => view.service_times.extend(time::service_times(throughput)),
-            Data::OpenUnits(_) | Data::Interval(_) | Data::Program(_) => {}
+            Data::Floor(_) | Data::OpenUnits(_) | Data::Interval(_) | Data::Program(_) => {}
         }
     }
     view.contrasts = contrast::merge(view.contrasts, geometry);

@@ -9,7 +9,7 @@ use flashscope_stats::location;
 use flashscope_units::{ByteRate, Bytes, Contrast, Nanos};
 
 /// Points that are drawn at most, across and up: more would print on top of each other.
-const GRID: (usize, usize) = (360, 160);
+const GRID: (usize, usize) = (200, 80);
 /// Bins of a histogram per factor of ten.
 const BINS_PER_DECADE: f64 = 30.0;
 /// Fewest bins of a histogram over the whole range, however narrow.

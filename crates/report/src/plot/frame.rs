@@ -93,7 +93,8 @@ pub(crate) struct Frame<'a> {
 pub(crate) fn draw(size: Size, x: &Axis, y: &Axis, marks: impl FnOnce(&mut Frame) -> Drawn) -> Option<String> {
     let mut svg = String::new();
     framed(&mut svg, size, x, y, marks).ok()?;
-    Some(svg)
+    // Inside a page a plot needs no name space, and the page names no address at all.
+    Some(svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1))
 }
 
 fn framed(svg: &mut String, size: Size, x: &Axis, y: &Axis, marks: impl FnOnce(&mut Frame) -> Drawn) -> Drawn {

@@ -1,0 +1,153 @@
+//! The page: what it holds, and that nothing in a record can break or extend it. How it looks is for
+//! `scripts/browser-test`.
+
+#[path = "../../record/tests/fixture/mod.rs"]
+mod fixture;
+
+use flashscope_model::finding::{PerformanceCell, Severity};
+use flashscope_model::observation::{ScatterData, ScatterPlace, ThroughputData};
+use flashscope_model::{Data, RunRecord};
+use flashscope_report::html;
+use flashscope_units::{ByteRate, Bytes, Nanos};
+
+fn count(text: &str, what: &str) -> usize {
+    text.matches(what).count()
+}
+
+#[test]
+fn the_page_is_self_contained() {
+    for run in [fixture::simulated_card(), fixture::lost_device(), fixture::pasted_log()] {
+        let page = html(&run);
+        for foreign in ["http:", "https:", "<script", "src=", "url(", "@import", "//cdn"] {
+            assert_eq!(count(&page, foreign), 0, "{foreign}");
+        }
+        assert_eq!(count(&page, "<html"), 1);
+        assert!(page.ends_with("</html>"));
+    }
+}
+
+#[test]
+fn every_question_that_was_measured_has_its_plots() {
+    let page = html(&fixture::simulated_card());
+    for title in [
+        "What it costs to cross a boundary, reading blocks of 1 KiB",
+        "Units written in turn, each in order",
+        "Units written in turn, each at random",
+        "The first units against others, 1 MiB writes in order",
+        "Writes to each of the first units in order",
+        "Shortest read time by size",
+        "What the line leaves over",
+        "Reads of 4 KiB all over the device",
+        "Reads of 16 KiB at each of 1024 positions",
+        "16 KiB writes in order: how long they took",
+        "16 KiB writes at random: one after the other",
+    ] {
+        assert!(page.contains(&format!("<h3>{title}</h3>")), "{title}");
+    }
+    assert_eq!(count(&page, "<figure"), 17);
+    assert_eq!(count(&page, "<svg"), 2 * 17, "one for the desk and one for the hand");
+    for words in ["8 open units", "unit 4 MiB", "page 16 KiB", "249 µs", "402 µs and then 40.2 MB/s"] {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn a_log_has_the_plots_that_it_can_have() {
+    let page = html(&fixture::pasted_log());
+    assert!(page.contains("reading blocks of unknown size"));
+    assert_eq!(count(&page, "<figure"), 2);
+    assert!(page.contains("cannot tell") && page.contains("or 8 MiB (24.0 %), 12 MiB (11.0 %)"));
+    assert!(!page.contains("<h2>Performance</h2>"));
+}
+
+#[test]
+fn words_of_a_record_never_become_markup() {
+    let evil = "<img src=x onerror=alert(1)>\"'&";
+    let mut run = fixture::simulated_card();
+    run.target = evil.into();
+    run.command = evil.into();
+    if let Some(device) = &mut run.device {
+        device.name = evil.into();
+        device.claims.other.push(evil.into());
+    }
+    run.findings.geometry.page.evidence = evil.into();
+    run.findings.advice[0].text = evil.into();
+    run.findings.notes[0].text = evil.into();
+    run.findings.notes[0].severity = Severity::Warning;
+    run.plan.steps[0].why = evil.into();
+    let page = html(&run);
+    assert!(!page.contains("<img"), "{}", &page[..2000]);
+    assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;"));
+}
+
+#[test]
+fn plots_have_no_nonsense_in_them() {
+    let page = html(&fixture::simulated_card());
+    for nonsense in ["NaN", "inf", "=\"-2147483648\""] {
+        assert_eq!(count(&page, nonsense), 0, "{nonsense}");
+    }
+}
+
+/// Records at the edge: nothing measured, one sample, all samples alike, zero times.
+#[test]
+fn odd_records_make_a_page() {
+    let mut empty = fixture::simulated_card();
+    empty.observations.runs.clear();
+    empty.findings.transfer = None;
+    assert_eq!(count(&html(&empty), "<figure"), 0);
+
+    let mut run = fixture::simulated_card();
+    for one in &mut run.observations.runs {
+        flatten(&mut one.data);
+    }
+    run.findings.performance.iter_mut().for_each(stall);
+    let page = html(&run);
+    assert!(count(&page, "<figure") > 5 && !page.contains("NaN"));
+}
+
+#[test]
+fn a_million_samples_make_no_larger_plots() {
+    let with = |samples: u64| {
+        let mut run = fixture::simulated_card();
+        run.findings.transfer = None;
+        let time = |k: u64| Nanos(900_000 + k % 977 * 131 + k % 7 * 50_000);
+        let places = (0..samples).map(|k| ScatterPlace { at: Bytes::kib(16) * k, times: vec![time(k)] }).collect();
+        let template = run.observations.runs.pop().unwrap();
+        run.observations.runs.clear();
+        let Data::Throughput(cell) = &template.data else { panic!("the last run is a cell of the performance table") };
+        let cell = ThroughputData { times: (0..samples).map(time).collect(), ..cell.clone() };
+        let scatter = Data::Scatter(ScatterData { length: None, places });
+        for data in [scatter, Data::Throughput(cell)] {
+            run.observations.runs.push(flashscope_model::Run { data, ..template.clone() });
+        }
+        html(&run).len()
+    };
+    let (some, many) = (with(60_000), with(300_000));
+    assert!(many < 2 * some && many < 8_000_000, "{some} {many}");
+}
+
+fn flatten(data: &mut Data) {
+    match data {
+        Data::Floor(floor) => floor.times.truncate(1),
+        Data::Survey(survey) => survey.places.truncate(1),
+        Data::Align(align) => align.rows.truncate(1),
+        Data::Boundaries(boundaries) => boundaries.candidates.iter_mut().for_each(|found| found.places.truncate(1)),
+        Data::OpenUnits(open) => open.rows.truncate(1),
+        Data::FastArea(area) => area.controls.clear(),
+        Data::Scatter(scatter) => scatter.places.iter_mut().for_each(|place| place.times = vec![Nanos(7)]),
+        Data::Fat(fat) => fat.rows.iter_mut().for_each(|row| row.units.truncate(1)),
+        Data::Throughput(cell) => cell.times.fill(Nanos::ZERO),
+        Data::Interval(_) | Data::Program(_) => {}
+    }
+}
+
+fn stall(cell: &mut PerformanceCell) {
+    cell.mean_rate = ByteRate(0.0);
+    cell.service_time_p99 = None;
+}
+
+#[test]
+fn the_same_record_gives_the_same_page() {
+    let run: RunRecord = fixture::simulated_card();
+    assert_eq!(html(&run), html(&run));
+}
