@@ -65,11 +65,15 @@ pub(crate) fn inspect(sys: &SysRoot, path: &Path, min_capacity: Bytes, claim: Cl
         refusals.push(Refusal { kind: RefusalKind::Unchecked, what, release: None });
     }
     refusals.extend(too_small(&place, min_capacity));
-    if claim == Claim::Nobody {
-        let explained = refusals.iter().any(|refusal| is_use(refusal.kind));
-        refusals.extend(busy(&place, explained)?);
+    match refusals_by_reading(&place, claim, &refusals) {
+        Ok(found) => refusals.extend(found),
+        // Whoever may not even read it learns first why it is out of the question anyway.
+        Err(HostError::PermissionDenied { .. }) if refusals.iter().any(|refusal| is_final_use(refusal.kind)) => {
+            let what = format!("{} may not be read, so what is on it is unknown", place.name());
+            refusals.push(Refusal { kind: RefusalKind::Unchecked, what, release: None });
+        }
+        Err(error) => return Err(error),
     }
-    refusals.extend(signatures(&place)?);
     dedup(&mut refusals);
     Ok(Checked { report: place.report(sys, refusals), path: path.to_owned(), min_capacity, stamp: place.stamp() })
 }
@@ -169,6 +173,17 @@ fn device_refusals(sys: &SysRoot, place: &Place, node: &Node) -> Vec<Refusal> {
         refusals.push(Refusal { kind: RefusalKind::Unchecked, what, release: None });
     }
     refusals
+}
+
+fn is_final_use(kind: RefusalKind) -> bool {
+    is_use(kind) || kind == RefusalKind::SystemDisk
+}
+
+/// What takes opening the device for reading.
+fn refusals_by_reading(place: &Place, claim: Claim, known: &[Refusal]) -> Result<Vec<Refusal>, HostError> {
+    let explained = known.iter().any(|refusal| is_use(refusal.kind));
+    let busy = if claim == Claim::Nobody { busy(place, explained)? } else { None };
+    Ok(busy.into_iter().chain(signatures(place)?).collect())
 }
 
 fn make_writable(disk: &Node) -> Option<String> {
