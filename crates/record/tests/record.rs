@@ -187,6 +187,21 @@ fn no_prefix_of_a_record_is_a_record() {
     }
 }
 
+/// The page that explains the format names every field of the outer two levels.
+#[test]
+fn the_documentation_names_every_part() {
+    let page = include_str!("../../../docs/record.md");
+    let value: Value = serde_json::from_str(&to_json(&fixture::simulated_card())).unwrap();
+    let mut names: Vec<&String> = value.as_object().unwrap().keys().collect();
+    names.extend(value["geometry"].as_object().unwrap().keys());
+    for figure in value["geometry"].as_object().unwrap().values() {
+        names.extend(figure.as_object().unwrap().keys());
+    }
+    for name in names {
+        assert!(page.contains(&format!("`{name}`")) || page.contains(&format!("\"{name}\"")), "{name}");
+    }
+}
+
 const CHECKED_IN: &str = include_str!("../../../docs/record.schema.json");
 
 #[test]
