@@ -7,6 +7,7 @@
 mod blocks;
 mod buffer;
 mod clock;
+mod conditions;
 mod engine;
 mod errno;
 mod error;
@@ -24,6 +25,7 @@ mod target;
 mod uses;
 
 pub use clock::{MonotonicClock, clock_resolution, wall_clock};
+pub use conditions::{host_facts, pin_cpu};
 pub use error::HostError;
 pub use list::{
     Bus, BusMode, ListedDevice, LoopFacts, MmcFacts, NvmeFacts, Partition, Queue, ScsiFacts, UsbFacts, list,

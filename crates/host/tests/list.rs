@@ -2,7 +2,8 @@
 
 mod support;
 
-use flashscope_host::{Bus, ListedDevice, SysRoot, UsedBy, list};
+use flashscope_device::RefusalKind;
+use flashscope_host::{Bus, ListedDevice, SysRoot, UsedBy, host_facts, list, pin_cpu};
 use flashscope_model::DeviceKind;
 use flashscope_units::Bytes;
 use std::fs;
@@ -51,6 +52,42 @@ fn unescape(text: &str) -> Vec<u8> {
     }
     bytes.extend(rest.bytes());
     bytes
+}
+
+#[test]
+fn the_host_and_its_conditions() {
+    let scratch = Scratch::new();
+    materialise(include_str!("fixtures/sysfs.manifest"), &scratch.0);
+    let sys = SysRoot::at(&scratch.0);
+    let card = list(&sys).into_iter().find(|device| device.path == Path::new("/dev/mmcblk0"));
+    let facts = host_facts(&sys, card.as_ref());
+    assert_eq!((facts.name.as_str(), facts.kernel.as_str()), ("testbench", "6.12.9-arm64"));
+    let conditions: Vec<String> = facts.conditions.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let expect = [
+        "processors=3",
+        "governor=performance, powersave",
+        "clock_source=tsc",
+        "scheduler=mq-deadline",
+        "read_ahead_kb=128",
+        "max_sectors_kb=512",
+        "write_cache=write through",
+        "rotational=0",
+    ];
+    assert_eq!(conditions, expect);
+    let nothing = host_facts(&SysRoot::at(scratch.0.join("nothing")), None);
+    assert_eq!((nothing.name.as_str(), nothing.conditions.len()), ("unknown", 0));
+    let live = host_facts(&SysRoot::live(), None);
+    assert!(live.kernel != "unknown" && live.started.ends_with('Z'), "{live:?}");
+}
+
+#[test]
+fn threads_stay_where_they_are_told() {
+    let on_another_thread = |cpu: usize| std::thread::spawn(move || pin_cpu(cpu)).join().unwrap();
+    assert!(on_another_thread(1 << 20).unwrap_err().contains("no processor"));
+    assert!(on_another_thread(1000).unwrap_err().contains("no processor 1000"));
+    let allowed = rustix::thread::sched_getaffinity(None).unwrap();
+    let first = (0..1024).find(|cpu| allowed.is_set(*cpu)).unwrap();
+    assert_eq!(on_another_thread(first), Ok(()));
 }
 
 fn recorded(check: impl FnOnce(&dyn Fn(&str) -> ListedDevice, &[ListedDevice])) {
@@ -204,6 +241,11 @@ fn uses_are_found_through_every_stack() {
         check("vdb", &["/dev/vdb: mount /data1 | umount /data1"]);
         check("loop0", &[]);
         check("sde", &[]);
+        let kinds = |name: &str| find(name).uses.iter().map(|used| used.refusal().kind).collect::<Vec<_>>();
+        use RefusalKind::{Holder, Mounted, MountedElsewhere, Swap};
+        assert_eq!(kinds("nvme0n1"), [Mounted, Holder, Holder, Mounted, MountedElsewhere]);
+        assert_eq!(kinds("sdc"), [Holder, Mounted]);
+        assert_eq!(kinds("mmcblk1"), [Swap]);
     });
 }
 

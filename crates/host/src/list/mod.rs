@@ -1,6 +1,7 @@
 //! Every block device of a machine: what it is, what it claims, how it is driven and who uses it.
 //!
-//! Plain data out of sysfs. Nothing is opened, so it needs no privilege; what only root may read is absent then.
+//! Plain data out of sysfs, so it needs no privilege; what only root may read is absent then. No device is opened but
+//! bound loop devices, which are asked what they stand on.
 
 mod bus;
 

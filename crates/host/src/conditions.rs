@@ -1,0 +1,71 @@
+//! Where a run takes place, and what about that place changes results.
+
+use crate::clock;
+use crate::list::ListedDevice;
+use crate::sysfs::{SysRoot, names};
+use flashscope_model::run::HostFacts;
+use rustix::io::Errno;
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+/// Host, kernel, architecture, the wall clock now, and the conditions that change results: the governors of the
+/// processors, how many of these there are, and how the kernel drives `device`. What cannot be read is left out.
+pub fn host_facts(sys: &SysRoot, device: Option<&ListedDevice>) -> HostFacts {
+    let name = |file: &str| sys.text(format!("/proc/sys/kernel/{file}")).unwrap_or_else(|| "unknown".to_owned());
+    HostFacts {
+        name: name("hostname"),
+        kernel: name("osrelease"),
+        architecture: std::env::consts::ARCH.to_owned(),
+        started: clock::wall_clock(),
+        conditions: conditions(sys, device),
+    }
+}
+
+/// Keeps the calling thread, and threads that it makes, on one processor. An error where that is not allowed or
+/// there is no such processor, in words.
+pub fn pin_cpu(cpu: usize) -> Result<(), String> {
+    if cpu >= CpuSet::MAX_CPU {
+        return Err(format!("there is no processor {cpu}"));
+    }
+    let mut set = CpuSet::new();
+    set.set(cpu);
+    sched_setaffinity(None, &set).map_err(|error| match error {
+        Errno::INVAL => format!("there is no processor {cpu}, or this process may not use it"),
+        error => format!("cannot stay on processor {cpu}: {}", crate::errno::describe(error)),
+    })
+}
+
+fn conditions(sys: &SysRoot, device: Option<&ListedDevice>) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut add = |name: &str, value: Option<String>| found.extend(value.map(|value| (name.to_owned(), value)));
+    let processors = processors(sys);
+    add("processors", (!processors.is_empty()).then(|| processors.len().to_string()));
+    add("governor", governors(sys, &processors));
+    add("clock_source", sys.text("/sys/devices/system/clocksource/clocksource0/current_clocksource"));
+    if let Some(device) = device {
+        let queue = &device.queue;
+        let kib = |size: flashscope_units::Bytes| (size.get() / 1024).to_string();
+        add("scheduler", queue.scheduler.clone());
+        add("read_ahead_kb", queue.read_ahead.map(kib));
+        add("max_sectors_kb", queue.max_request.map(kib));
+        add("write_cache", queue.write_cache.clone());
+        add("rotational", queue.rotational.map(|rotational| u8::from(rotational).to_string()));
+    }
+    found
+}
+
+/// `cpu0`, `cpu1` …
+fn processors(sys: &SysRoot) -> Vec<String> {
+    let is_number = |name: &String| {
+        name.strip_prefix("cpu").is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    names(&sys.path("/sys/devices/system/cpu")).into_iter().filter(is_number).collect()
+}
+
+/// The governors in force, each once; `None` where frequencies are not the kernel's affair (most virtual machines).
+fn governors(sys: &SysRoot, processors: &[String]) -> Option<String> {
+    let governor = |cpu: &String| sys.text(format!("/sys/devices/system/cpu/{cpu}/cpufreq/scaling_governor"));
+    let mut all: Vec<String> = processors.iter().filter_map(governor).collect();
+    all.sort();
+    all.dedup();
+    (!all.is_empty()).then(|| all.join(", "))
+}
