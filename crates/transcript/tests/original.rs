@@ -181,5 +181,5 @@ fn published_logs_come_back() {
             rows += expect.len();
         }
     }
-    assert_eq!(rows, 4_209);
+    assert_eq!(rows, 4_134);
 }

@@ -16,6 +16,8 @@ use std::rc::Rc;
 const MAX_ROWS: usize = 1 << 18;
 /// Notes beyond this are left out.
 const MAX_NOTES: usize = 200;
+/// Lines that one command may take.
+const MAX_COMMAND_LINES: u32 = 16;
 /// Statements about the device beyond this are left out.
 const MAX_FACTS: usize = 256;
 
@@ -80,7 +82,7 @@ struct Reader {
     tables: Vec<Table>,
     rows: usize,
     /// A command that goes on in the next line.
-    unfinished: Option<String>,
+    unfinished: Option<(String, u32)>,
     /// The line of the last row, where the row may go on in the next line.
     wrapped: Option<(u32, String)>,
     /// The next line may be a size in these units.
@@ -96,9 +98,9 @@ impl Reader {
         if line.trim().is_empty() {
             return;
         }
-        if let Some(mut start) = self.unfinished.take() {
+        if let Some((mut start, lines)) = self.unfinished.take() {
             start.truncate(start.trim_end().trim_end_matches('\\').len());
-            self.command_line(number, &format!("{start} {line}"));
+            self.command_line(&format!("{start} {line}"), lines + 1);
             return;
         }
         let rows = row::rows(line);
@@ -109,20 +111,20 @@ impl Reader {
             }
             return;
         }
-        if self.command_line(number, line) {
+        if self.command_line(line, 1) {
             return;
         }
-        if self.rest_of_command(number, line) || self.rest_of_row(number, line) {
+        if self.rest_of_command(line) || self.rest_of_row(number, line) {
             return;
         }
         self.other_line(line);
     }
 
-    fn command_line(&mut self, _number: u32, line: &str) -> bool {
+    fn command_line(&mut self, line: &str, lines: u32) -> bool {
         let Some(command) = command::read(line) else { return false };
         self.close();
-        if command.open_ended && line.len() < 4096 {
-            self.unfinished = Some(line.to_owned());
+        if command.open_ended && lines < MAX_COMMAND_LINES {
+            self.unfinished = Some((line.to_owned(), lines));
         }
         if let Some(path) = &command.path {
             self.path(path.clone());
@@ -135,7 +137,7 @@ impl Reader {
     }
 
     /// A command that a forum wrapped without a backslash: options and nothing else, before any row.
-    fn rest_of_command(&mut self, number: u32, line: &str) -> bool {
+    fn rest_of_command(&mut self, line: &str) -> bool {
         let options = line.trim_start().starts_with("--") || line.trim_start().starts_with("/dev/");
         let Some(command) = self.context.command.as_ref().filter(|_| options && self.table.is_none()) else {
             return false;
@@ -146,7 +148,6 @@ impl Reader {
         if let Some(path) = &merged.path {
             self.path(path.clone());
         }
-        let _ = number;
         self.context.command = Some(merged);
         true
     }
@@ -163,10 +164,10 @@ impl Reader {
         self.rows += 1;
         match row {
             Row::Align { direction, align, fields } => {
+                self.align(number, direction, align, fields);
                 if fields.iter().any(Option::is_none) {
                     self.wrapped = Some((number, line.to_owned()));
                 }
-                self.align(number, direction, align, fields);
             }
             Row::Rates(row) => self.rates(number, row),
             Row::RatesRest(cells) => self.rates_rest(number, cells),
@@ -400,7 +401,7 @@ impl Reader {
         let facts = std::mem::take(&mut self.facts);
         for fact in &facts {
             if let Fact::Roughly(path, size, name) = fact {
-                let tested = self.device.path.as_ref().is_none_or(|tested| tested.starts_with(path.as_str()));
+                let tested = self.device.path.as_deref().is_none_or(|tested| disk(tested).starts_with(disk(path)));
                 if tested && self.device.name.is_none() {
                     self.device.name.clone_from(name);
                 }
@@ -414,7 +415,7 @@ impl Reader {
         let tested = self.device.path.as_deref();
         let mut same: Vec<Bytes> = sizes
             .clone()
-            .filter(|(path, _)| path.is_none() || tested.is_none() || *path == tested)
+            .filter(|(path, _)| path.is_none() || tested.is_none() || path.map(disk) == tested.map(disk))
             .map(|(_, bytes)| bytes)
             .filter(|bytes| *bytes > Bytes::ZERO)
             .collect();
@@ -437,6 +438,11 @@ impl Reader {
     }
 }
 
+/// The last part of a path: the same disk is `/dev/block/mmcblk0` elsewhere.
+fn disk(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
 fn asks_for(command: &Command, test: Option<Test>) -> bool {
     match test {
         None => true,
@@ -453,17 +459,19 @@ fn same_test(one: &Body, other: &Body) -> bool {
     std::mem::discriminant(one) == std::mem::discriminant(other)
 }
 
-/// A prompt with a command behind it.
+/// A prompt with a command behind it: a known one, or one with options, assignments or paths.
 fn is_other_command(line: &str) -> bool {
-    let Some(at) = line.find(['#', '$', '%']).filter(|at| *at < 80) else { return false };
+    const KNOWN: [&str; 14] = [
+        "bonnie", "cat", "cd", "dd", "dmesg", "exit", "f3probe", "f3read", "f3write", "fdisk", "fio", "hdparm",
+        "iozone", "ls",
+    ];
+    let Some(at) = line.find(['#', '$']).filter(|at| *at < 80) else { return false };
+    let Some(typed) = line[at + 1..].strip_prefix([' ', '\t']).map(str::trim_start) else { return false };
     let prompt = line[..at].trim_start();
-    let (mark, rest) = line[at..].split_at(1);
-    let typed = rest.trim_start();
-    let spaced = rest.starts_with([' ', '\t']);
-    let prompt_like =
-        prompt.is_empty() || prompt.contains(['@', ':', '~', '/', '>']) || prompt.split_whitespace().count() <= 1;
-    mark != "%"
-        && spaced
-        && prompt_like
-        && typed.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/'))
+    let prompt_like = prompt.split_whitespace().count() <= 1 || prompt.contains(['@', ':', '~', '/', '>']);
+    let mut words = typed.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    let argument = |word: &str| word.starts_with(['-', '/']) || word.contains("=/") || word.contains("--");
+    let command = KNOWN.contains(&first) || first.starts_with("./") || first.starts_with('/') || words.any(argument);
+    prompt_like && first.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/')) && command
 }

@@ -29,7 +29,7 @@ pub(super) fn read(line: &str) -> Option<Heading> {
     let lexemes = lex(trimmed);
     let words = lexemes.iter().filter(|lexeme| lexeme.kind == Kind::Word).count();
     // A sentence is no heading, nor is a line of another program's output.
-    if words == 0 || words > 10 || lexemes.len() > 60 || trimmed.contains(['/', '\\']) {
+    if words == 0 || words > 10 || lexemes.len() > 60 || (trimmed.contains(['/', '\\']) && !trimmed.starts_with("==")) {
         return None;
     }
     let has = |word: &str| lexemes.iter().any(|lexeme| lexeme.is_word(word));

@@ -128,41 +128,39 @@ fn is_noise(rest: &str) -> bool {
 
 /// Quoting, list marks, line numbers, time stamps and prompts before a row.
 fn skip_prefix(line: &str, lexemes: &[Lexeme<'_>]) -> usize {
+    let starts_row =
+        |at: usize| labelled_size(line, lexemes, at).is_some() || figure::rate(line, lexemes, at).is_some();
     let mut at = 0;
-    loop {
-        let Some(lexeme) = lexemes.get(at) else { return at };
-        let next_touches = lexemes.get(at + 1).is_some_and(|next| next.start == lexeme.end());
+    for _ in 0..MAX_PREFIX {
+        let Some(lexeme) = lexemes.get(at).filter(|_| !starts_row(at)) else { break };
+        let rest = &line[lexeme.start..];
+        let word = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
+        if !is_prefix(word) {
+            break;
+        }
+        let end = lexeme.start + word.len();
+        at += lexemes[at..].iter().take_while(|lexeme| lexeme.start < end).count();
+    }
+    // What touches the row: `>4MiB`, `12:4MiB`.
+    while let Some(lexeme) = lexemes.get(at).filter(|_| !starts_row(at)) {
+        let numbered = lexemes.get(at + 1).is_some_and(|next| next.is_mark(':') && next.start == lexeme.end());
         match lexeme.kind {
-            Kind::Mark if lexeme.is_mark('[') => {
-                // A time stamp in brackets.
-                let close = lexemes[at..].iter().take(12).position(|lexeme| lexeme.is_mark(']'));
-                match close {
-                    Some(close) => at += close + 1,
-                    None => return at,
-                }
-            }
             Kind::Mark => at += 1,
-            // A number is a prefix if a mark or a space stands between it and the next number.
-            Kind::Number if labelled_size(line, lexemes, at).is_none() => {
-                let mark = lexemes.get(at + 1).is_some_and(|next| next.kind == Kind::Mark && next_touches);
-                let before_row = labelled_size(line, lexemes, at + 1).is_some();
-                match (mark, before_row) {
-                    (true, _) if figure::rate(line, lexemes, at).is_none() => at += 2,
-                    (_, true) => at += 1,
-                    _ => return at,
-                }
-            }
-            Kind::Number => return at,
-            Kind::Word => {
-                // A prompt right before the row.
-                let prompt = lexemes[at..].iter().position(|lexeme| lexeme.is_mark('#') || lexeme.is_mark('$'));
-                match prompt {
-                    Some(prompt) if labelled_size(line, lexemes, at + prompt + 1).is_some() => return at + prompt + 1,
-                    _ => return at,
-                }
-            }
+            Kind::Number if numbered => at += 2,
+            _ => break,
         }
     }
+    at
+}
+
+/// Words before a row beyond which it is a sentence.
+const MAX_PREFIX: usize = 7;
+
+/// Marks, a line number, a part of a date or of a time, or a prompt.
+fn is_prefix(word: &str) -> bool {
+    let stamp = word.chars().all(|c| c.is_ascii_digit() || c.is_ascii_punctuation() || matches!(c, 'T' | 'Z'));
+    let name = word.len() == 3 && word.starts_with(|c: char| c.is_ascii_uppercase()) && word.is_ascii();
+    stamp || name || word.ends_with(['#', '$']) || word.contains('@')
 }
 
 /// `4MiB`, `512KiB`, `512B`, `1.5MiB`, also with a space: a size that labels a row.
@@ -182,7 +180,7 @@ fn labelled_size(line: &str, lexemes: &[Lexeme<'_>], at: usize) -> Option<(Bytes
     };
     let size = figure::decimal(number.text)? * scale as f64;
     // A fraction of three digits of a binary unit is a rounded size.
-    (size >= 1.0 && size < 2f64.powi(50)).then_some((Bytes((size / 512.0).round().max(1.0) as u64 * 512), at + 2))
+    (1.0..2f64.powi(50)).contains(&size).then(|| (Bytes((size / 512.0).round().max(1.0) as u64 * 512), at + 2))
 }
 
 /// `512 bytes: min 408us avg 493us max 924us: 1.25414 MB/s` and the summary below it.
@@ -346,6 +344,12 @@ mod tests {
         check("12 4MiB 10M/s", Some((4 << 20, &[10e6], false)));
         check("[  12.3] 4MiB 10M/s", Some((4 << 20, &[10e6], false)));
         check("| 4MiB | 10M/s | 11M/s |", Some((4 << 20, &[10e6, 11e6], false)));
+        check("12:4MiB 10M/s", Some((4 << 20, &[10e6], false)));
+        check(">4MiB 10M/s", Some((4 << 20, &[10e6], false)));
+        check("10:22:33 4MiB 10M/s", Some((4 << 20, &[10e6], false)));
+        check("2011-03-04T10:22:33Z 4MiB 10M/s", Some((4 << 20, &[10e6], false)));
+        check("Mar  4 10:22:33 4 MiB 10M/s", Some((4 << 20, &[10e6], false)));
+        check("[root@box ~]# 4MiB 10M/s", Some((4 << 20, &[10e6], false)));
         check("root@box:~# 4MiB 10M/s", Some((4 << 20, &[10e6], false)));
         check("4MiB 10M/s root@box:~#", Some((4 << 20, &[10e6], false)));
         check("4MiB 10M/s 11.", Some((4 << 20, &[10e6], false)));
