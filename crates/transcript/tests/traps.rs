@@ -179,6 +179,12 @@ fn tables_end_where_the_next_begins() {
         ),
         ["open Some(1) Random 2", "open Some(2) Random 1", "open Some(5) Random 1"]
     );
+    assert_eq!(
+        runs(
+            "$ for n in 1 2; do echo; flashbench -O --open-au-nr=$n /dev/x; done\n== open AU ==\n4MiB 1M/s\n== open AU ==\n4MiB 1M/s\n"
+        ),
+        ["open Some(1) InOrder 1", "open Some(2) InOrder 1"]
+    );
     let headings = "==== Random access ====\n== AU=1 ==\n4MiB 1M/s\n== AU=2 ==\n== AU=3, linear access ==\n4MiB 1M/s\n";
     assert_eq!(runs(headings), ["open Some(1) Random 1", "open Some(3) InOrder 1"]);
 }

@@ -10,6 +10,7 @@ use super::row::{self, AlignFields, RateRow, Row};
 use super::{LogDevice, Parsed, clean};
 use flashscope_model::{Direction, Observations};
 use flashscope_units::Bytes;
+use std::mem::{Discriminant, discriminant};
 use std::rc::Rc;
 
 /// Rows beyond this are left out, so that memory stays bounded; a scatter plot has at most 65 536.
@@ -79,6 +80,8 @@ struct Reader {
     /// Heading without a count that the ones below it belong to.
     section: Heading,
     table: Option<Table>,
+    /// Which test the last table under this command was of.
+    last: Option<Discriminant<Body>>,
     tables: Vec<Table>,
     rows: usize,
     /// A command that goes on in the next line.
@@ -131,6 +134,7 @@ impl Reader {
         }
         if command.asks_for_a_test() || command.open_ended {
             self.context = Context { command: Some(Rc::new(command)), ..Context::default() };
+            self.last = None;
             self.section = Heading::default();
         }
         true
@@ -332,14 +336,16 @@ impl Reader {
     /// Another program's output follows.
     fn forget(&mut self) {
         self.close();
+        self.last = None;
         self.context = Context::default();
         self.section = Heading::default();
     }
 
     fn open(&mut self, number: u32, body: Body) {
-        let again = self.table.as_ref().is_some_and(|table| same_test(&table.body, &body));
         self.close();
-        self.context.turn += usize::from(again);
+        let test = discriminant(&body);
+        self.context.turn += usize::from(self.last == Some(test));
+        self.last = Some(test);
         self.table = Some(Table { first_line: number, last_line: number, context: self.context.clone(), body });
     }
 
@@ -453,10 +459,6 @@ fn asks_for(command: &Command, test: Option<Test>) -> bool {
         Some(Test::Interval) => command.interval,
         Some(Test::Scatter) => command.scatter,
     }
-}
-
-fn same_test(one: &Body, other: &Body) -> bool {
-    std::mem::discriminant(one) == std::mem::discriminant(other)
 }
 
 /// A prompt with a command behind it: a known one, or one with options, assignments or paths.

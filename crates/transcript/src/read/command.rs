@@ -53,6 +53,11 @@ impl Setting {
         }
     }
 
+    /// Whether a loop gives it.
+    pub(super) fn is_each(&self) -> bool {
+        matches!(self, Setting::Each(_))
+    }
+
     pub(super) fn bytes_or(&self, default: u64, turn: usize) -> Option<Bytes> {
         self.or(Some(default), turn).filter(|bytes| (1..=1 << 50).contains(bytes)).map(Bytes)
     }

@@ -229,7 +229,9 @@ impl Converter {
         };
         if count.is_none() {
             self.notes.push(format!("{lines}: the number of open units is not said"));
-        } else if context.turn > 0 && context.heading.count.is_none() {
+        } else if context.heading.count.is_none() && command.is_some_and(|command| command.open_au_nr.is_each()) {
+            self.notes.push(format!("{lines}: the number of open units is counted off the loop around the command"));
+        } else if context.heading.count.is_none() && context.turn > 0 {
             self.notes.push(format!("{lines}: a table without a command of its own is taken as a repetition"));
         }
         let unit = command.and_then(|command| command.erase.bytes_or(ERASE, context.turn));
