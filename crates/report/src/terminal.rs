@@ -148,7 +148,7 @@ impl Page {
             self.line(&line);
         }
         if let Some(line) = &run.findings.transfer {
-            let transfer = format!("reads take {} and then {}", line.access, line.rate);
+            let transfer = format!("long reads take {} and then {}", line.access, line.rate);
             self.wrapped("  ", &transfer, Page::dim);
         }
         if let Some(floor) = answer::floor(&run.observations.runs) {

@@ -86,10 +86,10 @@ impl Axis {
         let title = title.to_owned();
         let most = most.max(1) as f64;
         if most > 40.0 {
-            let axis = Axis { title, ticks: Vec::new(), low: 0.5, high: most * 1.3, logarithmic: true };
+            let axis = Axis { title, ticks: Vec::new(), low: 0.5, high: most * 2.5, logarithmic: true };
             return axis.with_ticks(log_ticks(0.9, most * 1.3, ticks), |value| format!("{value:.0}"));
         }
-        let axis = Axis { title, ticks: Vec::new(), low: 0.0, high: most * 1.08, logarithmic: false };
+        let axis = Axis { title, ticks: Vec::new(), low: 0.0, high: most * 1.2, logarithmic: false };
         let whole = linear_ticks(0.0, most * 1.08, ticks).into_iter().filter(|tick| tick.fract() == 0.0);
         axis.with_ticks(whole.collect(), |value| format!("{value:.0}"))
     }

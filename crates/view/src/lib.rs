@@ -34,7 +34,7 @@ pub struct View {
     pub scatters: Vec<time::ScatterView>,
     /// Reads at random places.
     pub surveys: Vec<time::SurveyView>,
-    /// Service times of performance runs.
+    /// Service times of performance runs, those with the longest tail first.
     pub service_times: Vec<time::ServiceTimesView>,
 }
 
@@ -60,5 +60,7 @@ pub fn view(run: &RunRecord) -> View {
         }
     }
     view.contrasts = contrast::merge(view.contrasts, geometry);
+    let tail = |view: &time::ServiceTimesView| view.summary.max.as_f64() / view.summary.median.as_f64().max(1.0);
+    view.service_times.sort_by(|a, b| tail(b).total_cmp(&tail(a)));
     view
 }

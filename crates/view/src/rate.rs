@@ -8,8 +8,11 @@ use flashscope_units::{ByteRate, Bytes, Nanos};
 /// A rate and how it varied.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// All bytes over all the time.
+    /// All bytes over all the time: what a long transfer sees, stalls included.
     pub mean: ByteRate,
+    /// The middle part: what the structure allows, whatever was tidied up at the start. The mean where there are
+    /// no parts.
+    pub median: ByteRate,
     /// The slowest and the fastest part, where there are parts.
     pub range: Option<(ByteRate, ByteRate)>,
 }
@@ -30,6 +33,8 @@ pub struct OpenUnitsCurve {
     pub block: Bytes,
     /// Number of units, and the rate; several of one number where it was repeated.
     pub points: Vec<(u32, Rate)>,
+    /// Number of units, and the middle rate of its repeats.
+    pub course: Vec<(u32, ByteRate)>,
 }
 
 /// The first units against controls; the rate's range holds eight of ten requests.
@@ -81,6 +86,7 @@ pub fn open_units(runs: &[Run]) -> Vec<OpenUnitsView> {
         curves.sort_by_key(|curve| std::cmp::Reverse(curve.block));
         for curve in &mut curves {
             curve.points.sort_by_key(|(count, _)| *count);
+            curve.course = course(&curve.points);
         }
         (!curves.is_empty()).then_some(OpenUnitsView { order, curves })
     };
@@ -119,26 +125,39 @@ pub fn of_evidence(block: Bytes, evidence: &RateEvidence) -> Option<ByteRate> {
     }
 }
 
-/// Mean rate of rounds of `per_round` writes each, with the slowest and the fastest round.
+/// The rate of rounds of `per_round` writes each; its parts are the rounds.
 pub fn of_rounds(block: Bytes, per_round: u32, evidence: &RateEvidence) -> Option<Rate> {
     let mean = of_evidence(block, evidence)?;
     let RateEvidence::Times(times) = evidence else {
-        return Some(Rate { mean, range: None });
+        return Some(Rate { mean, median: mean, range: None });
     };
-    let rounds: Vec<ByteRate> =
-        times.chunks_exact(per_round.max(1) as usize).filter_map(|round| self::mean(block, round)).collect();
-    let by_rate = |a: &&ByteRate, b: &&ByteRate| a.get().total_cmp(&b.get());
-    let range =
-        (rounds.len() > 1).then(|| Some((*rounds.iter().min_by(by_rate)?, *rounds.iter().max_by(by_rate)?))).flatten();
-    Some(Rate { mean, range })
+    let rounds = times.chunks_exact(per_round.max(1) as usize).filter_map(|round| self::mean(block, round));
+    let rounds: Vec<f64> = rounds.map(ByteRate::get).collect();
+    let at = |p| location::quantile(&rounds, p).map(ByteRate);
+    let range = (rounds.len() > 1).then(|| Some((at(0.0)?, at(1.0)?))).flatten();
+    Some(Rate { mean, median: at(0.5).unwrap_or(mean), range })
 }
 
-/// Mean rate of requests, with the rates of the slowest and the fastest tenth.
+/// The rate of requests; its parts are the requests, less the slowest and the fastest tenth.
 fn of_requests(block: Bytes, times: &[Nanos]) -> Option<Rate> {
     let ns: Vec<f64> = times.iter().map(|time| time.as_f64()).collect();
-    let at = |p| location::quantile(&ns, p).map(|ns| ByteRate(block.as_f64() / ns * 1e9));
+    let at = |p| {
+        let time = location::quantile(&ns, p).filter(|ns| *ns > 0.0)?;
+        Some(ByteRate(block.as_f64() / time * 1e9))
+    };
+    let mean = mean(block, times)?;
     let range = (times.len() > 1).then(|| Some((at(0.9)?, at(0.1)?))).flatten();
-    Some(Rate { mean: mean(block, times)?, range })
+    Some(Rate { mean, median: at(0.5).unwrap_or(mean), range })
+}
+
+/// The middle rate of each number of units.
+fn course(points: &[(u32, Rate)]) -> Vec<(u32, ByteRate)> {
+    let same = |a: &(u32, Rate), b: &(u32, Rate)| a.0 == b.0;
+    let middle = |repeats: &[(u32, Rate)]| {
+        let rates: Vec<f64> = repeats.iter().map(|(_, rate)| rate.median.get()).collect();
+        Some((repeats.first()?.0, ByteRate(location::median(&rates)?)))
+    };
+    points.chunk_by(same).filter_map(middle).collect()
 }
 
 fn mean(block: Bytes, times: &[Nanos]) -> Option<ByteRate> {
@@ -158,7 +177,7 @@ fn add_points(data: &OpenUnitsData, curves: &mut Vec<OpenUnitsCurve>) {
         let Some(rate) = of_rounds(row.block, count, &row.rate) else { continue };
         match curves.iter_mut().find(|curve| curve.block == row.block) {
             Some(curve) => curve.points.push((count, rate)),
-            None => curves.push(OpenUnitsCurve { block: row.block, points: vec![(count, rate)] }),
+            None => curves.push(OpenUnitsCurve { block: row.block, points: vec![(count, rate)], course: Vec::new() }),
         }
     }
 }
@@ -171,7 +190,7 @@ mod tests {
     fn rounds_give_mean_and_range() {
         let times = [1, 3, 2, 2, 4, 4].map(Nanos::secs).to_vec();
         let rate = of_rounds(Bytes(8), 2, &RateEvidence::Times(times)).unwrap();
-        assert_eq!(rate.mean, ByteRate(3.0));
+        assert_eq!((rate.mean, rate.median), (ByteRate(3.0), ByteRate(4.0)));
         assert_eq!(rate.range, Some((ByteRate(2.0), ByteRate(4.0))));
         assert_eq!(of_rounds(Bytes(8), 2, &RateEvidence::Times(Vec::new())), None);
     }
@@ -179,6 +198,6 @@ mod tests {
     #[test]
     fn one_round_has_no_range() {
         let rate = of_rounds(Bytes(8), 2, &RateEvidence::Times(vec![Nanos::secs(1); 2])).unwrap();
-        assert_eq!(rate, Rate { mean: ByteRate(8.0), range: None });
+        assert_eq!(rate, Rate { mean: ByteRate(8.0), median: ByteRate(8.0), range: None });
     }
 }

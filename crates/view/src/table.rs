@@ -61,6 +61,7 @@ impl fmt::Display for Cell {
             Cell::Time(time) => time.fmt(f),
             Cell::Contrast(contrast) => contrast.fmt(f),
             Cell::Rate(rate) => rate.fmt(f),
+            Cell::Iops(Iops(iops)) if *iops >= 99.5 => f.pad(&format!("{iops:.0}")),
             Cell::Iops(iops) => f.pad(iops.to_string().trim_end_matches("IOPS").trim_end()),
             Cell::Count(count) => count.fmt(f),
             Cell::Times(low, high) => f.pad(&between(&low.to_string(), &high.to_string())),
@@ -241,6 +242,7 @@ fn open_units(data: &OpenUnitsData) -> Table {
             Cell::Size(row.block),
             or_absent(Cell::Rate)(rate.map(|rate| rate.mean)),
             or_absent(Cell::Rate)(slowest),
+            or_absent(Cell::Rate)(rate.filter(|rate| rate.range.is_some()).map(|rate| rate.median)),
             or_absent(Cell::Rate)(fastest),
         ]
     });
@@ -252,7 +254,7 @@ fn open_units(data: &OpenUnitsData) -> Table {
     let unit = data.unit.map_or(String::new(), |unit| format!(" of {unit}"));
     Table {
         caption: format!("{count}{unit} written in turn, each {}", order_word(data.order)),
-        columns: heads(&["block", "rate", "slowest round", "fastest round"]),
+        columns: heads(&["block", "rate", "slowest round", "median round", "fastest round"]),
         rows: rows.collect(),
     }
 }

@@ -28,7 +28,7 @@ pub struct Summary {
     pub median: Nanos,
     /// Mean.
     pub mean: Nanos,
-    /// 99th percentile, from 100 requests on.
+    /// 99th percentile, where ten requests and more lie above it.
     pub p99: Option<Nanos>,
     /// Longest.
     pub max: Nanos,
@@ -118,7 +118,7 @@ pub fn summary(times: &[Nanos]) -> Option<Summary> {
         min: *times.iter().min()?,
         median: at(0.5)?,
         mean: Nanos((total / times.len() as u128) as u64),
-        p99: if times.len() >= 100 { at(0.99) } else { None },
+        p99: if times.len() >= 1000 { at(0.99) } else { None },
         max: *times.iter().max()?,
     })
 }
@@ -198,11 +198,11 @@ mod tests {
 
     #[test]
     fn summaries() {
-        let times: Vec<Nanos> = (1..=101).map(Nanos).collect();
+        let times: Vec<Nanos> = (1..=1001).map(Nanos).collect();
         let seen = summary(&times).unwrap();
-        assert_eq!((seen.min, seen.median, seen.mean, seen.max), (Nanos(1), Nanos(51), Nanos(51), Nanos(101)));
-        assert_eq!(seen.p99, Some(Nanos(100)));
-        assert_eq!(summary(&times[..50]).unwrap().p99, None);
+        assert_eq!((seen.min, seen.median, seen.mean, seen.max), (Nanos(1), Nanos(501), Nanos(501), Nanos(1001)));
+        assert_eq!(seen.p99, Some(Nanos(991)));
+        assert_eq!(summary(&times[..500]).unwrap().p99, None);
         assert_eq!(summary(&[]), None);
     }
 

@@ -39,13 +39,23 @@ struct Key {
     rule: bool,
 }
 
+/// Figures of one section that are shown at once; the page would get long with more.
+const AT_ONCE: usize = 6;
+
 fn section(title: &str, figures: Vec<Figure>) -> Markup {
     let drawn: Vec<&Figure> = figures.iter().filter(|figure| figure.wide.is_some()).collect();
+    let (first, more) = drawn.split_at(drawn.len().min(AT_ONCE));
     markup! {
-        @if !drawn.is_empty() {
+        @if !first.is_empty() {
             section {
                 h2 { (title) }
-                div.plots { @for figure in drawn { (one(figure)) } }
+                div.plots { @for figure in first { (one(figure)) } }
+                @if !more.is_empty() {
+                    details {
+                        summary { (more.len()) " more plots" }
+                        div.plots { @for figure in more { (one(figure)) } }
+                    }
+                }
             }
         }
     }
@@ -114,7 +124,7 @@ fn open_units(run: &RunRecord, views: &[OpenUnitsView]) -> Vec<Figure> {
         let keys = keys.map(|(at, curve)| rule(Hue::Series(at), curve.block.to_string())).collect();
         figure(
             format!("Units written in turn, each {}", order_word(view.order)),
-            "rate over all rounds, with the slowest and the fastest round, by block size".to_owned(),
+            "rate of the middle round, with the slowest and the fastest one, by block size".to_owned(),
             keys,
             |size| plot::open_units(view, &run.findings.geometry, size),
         )
@@ -127,7 +137,7 @@ fn first_units(run: &RunRecord, view: &View) -> Vec<Figure> {
     let against = |view: &FastAreaView| {
         figure(
             format!("The first units against others, {} {}", view.block, works(view.direction, view.order)),
-            "rate in each unit, and the range of eight in ten requests".to_owned(),
+            "rate of the middle request in each unit, and the range of eight in ten".to_owned(),
             vec![dot(Hue::Series(0), "units at the start"), dot(Hue::Series(5), "controls from elsewhere")],
             |size| plot::fast_area(view, found, size),
         )

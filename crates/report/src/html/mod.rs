@@ -131,8 +131,6 @@ fn level(share: f64) -> &'static str {
 }
 
 fn advice(advice: &[Advice]) -> Markup {
-    // What has an option in it is typed, all else is read.
-    let typed = |text: &str| text.contains(" -");
     markup! {
         @if !advice.is_empty() {
             section {
@@ -141,12 +139,26 @@ fn advice(advice: &[Advice]) -> Markup {
                     @for item in advice {
                         div {
                             span.topic { (item.topic) }
-                            @if typed(&item.text) { span { code { (item.text) } } } @else { span { (item.text) } }
+                            (typed(&item.text))
                             span.because { "because: " (item.because) }
                         }
                     }
                 }
             }
+        }
+    }
+}
+
+/// What has an option in it is typed, what stands before a colon introduces it, and all else is read.
+fn typed(text: &str) -> Markup {
+    let (lead, command) = match text.rsplit_once(": ") {
+        Some((lead, command)) if command.contains(" -") => (Some(lead), command),
+        _ => (None, text),
+    };
+    markup! {
+        span {
+            @if let Some(lead) = lead { (lead) ": " br; }
+            @if command.contains(" -") { code { (command) } } @else { (command) }
         }
     }
 }
@@ -162,7 +174,7 @@ fn performance_section(run: &RunRecord) -> Markup {
                 p.muted style="margin-top:8px;font-size:13px" {
                     (table.caption)
                     @if let Some(line) = &run.findings.transfer {
-                        "; reads take " (line.access) " and then " (line.rate)
+                        "; long reads take " (line.access) " and then " (line.rate)
                     }
                 }
             }

@@ -23,15 +23,17 @@ pub(crate) fn open_units(view: &OpenUnitsView, geometry: &Geometry, size: Size) 
         }
         for (at, curve) in view.curves.iter().enumerate() {
             let hue = Hue::Series(at);
-            let means: Vec<(f64, f64)> =
-                curve.points.iter().map(|(count, rate)| (f64::from(*count), rate.mean.get())).collect();
-            frame.line(&means, hue, 1)?;
+            let course: Vec<(f64, f64)> =
+                curve.course.iter().map(|(count, rate)| (f64::from(*count), rate.get())).collect();
+            let medians: Vec<(f64, f64)> =
+                curve.points.iter().map(|(count, rate)| (f64::from(*count), rate.median.get())).collect();
+            frame.line(&course, hue, 1)?;
             for (count, rate) in &curve.points {
                 if let Some((slowest, fastest)) = rate.range {
                     frame.whisker(f64::from(*count), slowest.get(), fastest.get(), hue)?;
                 }
             }
-            frame.dots(&means, hue, 4, 1.0)?;
+            frame.dots(&medians, hue, 4, 1.0)?;
         }
         Ok(())
     })
@@ -86,7 +88,7 @@ fn one(frame: &mut super::frame::Frame, place: f64, rate: &Rate, hue: Hue) -> su
     if let Some((slowest, fastest)) = rate.range {
         frame.whisker(place, slowest.get(), fastest.get(), hue)?;
     }
-    frame.dots(&[(place, rate.mean.get())], hue, 4, 1.0)
+    frame.dots(&[(place, rate.median.get())], hue, 4, 1.0)
 }
 
 /// Every how many of so many units there is room for a number.
@@ -100,6 +102,6 @@ fn label(number: u64, at: usize, step: usize) -> String {
 
 /// All that a rate reaches.
 fn reach(rate: &Rate) -> impl Iterator<Item = ByteRate> + use<> {
-    let (slowest, fastest) = rate.range.unwrap_or((rate.mean, rate.mean));
-    [rate.mean, slowest, fastest].into_iter()
+    let (slowest, fastest) = rate.range.unwrap_or((rate.median, rate.median));
+    [rate.median, slowest, fastest].into_iter()
 }
