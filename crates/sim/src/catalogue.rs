@@ -17,6 +17,7 @@ const FILES: &[(&str, &str)] = &[
     ("sd-24mib", include_str!("../catalogue/sd-24mib.toml")),
     ("sd-worn", include_str!("../catalogue/sd-worn.toml")),
     ("sd-flat", include_str!("../catalogue/sd-flat.toml")),
+    ("ssd-consumer", include_str!("../catalogue/ssd-consumer.toml")),
 ];
 
 /// All models, the demo first.

@@ -10,6 +10,7 @@
 
 use crate::au_log::AuLog;
 use crate::model::{Mapping, Model};
+use crate::page_map::PageMap;
 use flashscope_device::Wear;
 use flashscope_units::{Bytes, Instant};
 
@@ -75,8 +76,10 @@ pub(crate) trait Ftl {
 
 /// The mappings that there are. An enum and not a box: one match per request, no allocation.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "there is one per target, and it is never moved")]
 pub(crate) enum Device {
     AuLog(AuLog),
+    PageMap(PageMap),
 }
 
 impl Device {
@@ -84,18 +87,24 @@ impl Device {
     pub(crate) fn new(model: &Model, seed: u64) -> Device {
         match &model.mapping {
             Mapping::AuLog(params) => Device::AuLog(AuLog::new(params, model, seed)),
+            Mapping::PageMap(params) => match PageMap::of_model(params, model, seed) {
+                Ok(device) => Device::PageMap(device),
+                Err(why) => unreachable!("a model that was not validated: {why}"),
+            },
         }
     }
 
     fn inner(&self) -> &dyn Ftl {
         match self {
             Device::AuLog(device) => device,
+            Device::PageMap(device) => device,
         }
     }
 
     fn inner_mut(&mut self) -> &mut dyn Ftl {
         match self {
             Device::AuLog(device) => device,
+            Device::PageMap(device) => device,
         }
     }
 }

@@ -16,6 +16,7 @@ mod error;
 mod ftl;
 mod model;
 mod noise;
+pub mod page_map;
 mod spec;
 mod target;
 mod text;

@@ -2,6 +2,7 @@
 //! in and the noise around it. Every parameter is written out in every file: there are no hidden defaults.
 
 use crate::au_log::AuLogParams;
+use crate::page_map::PageMapParams;
 use crate::text;
 use flashscope_units::{Bytes, Nanos};
 use serde::Deserialize;
@@ -97,6 +98,8 @@ impl Link {
 pub(crate) enum Mapping {
     /// Unit-mapped with a few open logs: SD cards, eMMC, sticks.
     AuLog(AuLogParams),
+    /// Page-mapped: solid-state disks, good phones.
+    PageMap(PageMapParams),
 }
 
 /// The state that a device starts in.
@@ -158,6 +161,7 @@ impl Model {
         }
         match &self.mapping {
             Mapping::AuLog(params) => params.validate(),
+            Mapping::PageMap(params) => params.validate(device.capacity),
         }
     }
 }

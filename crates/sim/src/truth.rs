@@ -9,6 +9,7 @@ use crate::au_log::AuLogParams;
 use crate::error::SimError;
 use crate::ftl::{Device, Extent, Ftl, Work};
 use crate::model::{Mapping, Model, Start};
+pub use crate::page_map::DriveTruth;
 use crate::spec;
 use flashscope_model::finding::AreaKind;
 use flashscope_units::{Bytes, Instant, Nanos};
@@ -30,20 +31,20 @@ pub struct Fact<T> {
 }
 
 impl<T> Fact<T> {
-    fn known(value: T) -> Fact<T> {
+    pub(crate) fn known(value: T) -> Fact<T> {
         Fact { value: Some(value), aliases: Vec::new(), at_least: None, can_be_told: true, note: String::new() }
     }
 
-    fn hidden(value: Option<T>, why: &str) -> Fact<T> {
+    pub(crate) fn hidden(value: Option<T>, why: &str) -> Fact<T> {
         Fact { value, aliases: Vec::new(), at_least: None, can_be_told: false, note: why.to_owned() }
     }
 
-    fn noted(mut self, note: &str) -> Fact<T> {
+    pub(crate) fn noted(mut self, note: &str) -> Fact<T> {
         note.clone_into(&mut self.note);
         self
     }
 
-    fn or(mut self, aliases: Vec<T>) -> Fact<T> {
+    pub(crate) fn or(mut self, aliases: Vec<T>) -> Fact<T> {
         self.aliases = aliases;
         self
     }
@@ -96,6 +97,8 @@ pub struct Truth {
     pub fast_area: Fact<AreaTruth>,
     /// Share of the device that was never written when it is opened, 0…1.
     pub never_written: Fact<f64>,
+    /// What only a page-mapped drive has.
+    pub drive: Option<DriveTruth>,
 }
 
 /// The truth of the device that `spec` names (as for [`crate::open_with`]).
@@ -107,6 +110,7 @@ pub fn of(spec: &str, read: impl Fn(&str) -> Result<String, String>) -> Result<T
 pub(crate) fn of_model(model: &Model) -> Truth {
     match &model.mapping {
         Mapping::AuLog(params) => of_au_log(model, params),
+        Mapping::PageMap(params) => crate::page_map::truth_of(model, params),
     }
 }
 
@@ -123,6 +127,7 @@ fn of_au_log(model: &Model, params: &AuLogParams) -> Truth {
         small_write_path: small_write_path(model, params),
         fast_area: fast_area(model, params),
         never_written: Fact::known(if model.state.start == Start::Blank { 1.0 } else { 0.0 }),
+        drive: None,
     }
 }
 
@@ -238,14 +243,18 @@ fn random_order_penalty(model: &Model, params: &AuLogParams) -> Vec<PenaltyTruth
     let quiet = Model { mapping: Mapping::AuLog(still), ..model.clone() };
     let units = model.device.capacity / params.unit;
     let Some(unit) = (0..units).rev().find(|&unit| params.area_of(unit as u32).is_none()) else { return Vec::new() };
-    let start = params.unit * unit;
-    let blocks = (12..).map(|k| Bytes(1 << k)).take_while(|&block| block <= params.unit / 4);
+    penalties(&quiet, params.unit * unit, params.unit)
+}
+
+/// The same for any stretch of a noise-free device that is written as one.
+pub(crate) fn penalties(model: &Model, start: Bytes, stretch: Bytes) -> Vec<PenaltyTruth> {
+    let blocks = (12..).map(|k| Bytes(1 << k)).take_while(|&block| block <= stretch / 4);
     blocks
-        .filter(|&block| block >= model.device.logical_block && params.unit.is_multiple_of(block))
+        .filter(|&block| block >= model.device.logical_block && stretch.is_multiple_of(block))
         .map(|block| {
-            let count = params.unit / block;
-            let in_order = unit_time(&quiet, start, block, 0..count);
-            let random = unit_time(&quiet, start, block, scattered(count));
+            let count = stretch / block;
+            let in_order = unit_time(model, start, block, 0..count);
+            let random = unit_time(model, start, block, scattered(count));
             PenaltyTruth { ratio: random / in_order, block }
         })
         .collect()
@@ -300,7 +309,13 @@ impl fmt::Display for Truth {
         }
         line(f, "small-write path", &self.small_write_path)?;
         line(f, "fast area", &self.fast_area)?;
-        line(f, "never written", &self.never_written)
+        line(f, "never written", &self.never_written)?;
+        let Some(drive) = &self.drive else { return Ok(()) };
+        line(f, "stripe", &drive.stripe)?;
+        line(f, "SLC cache", &drive.slc_cache)?;
+        line(f, "write buffer", &drive.write_buffer)?;
+        line(f, "physical over user", &drive.physical_over_user)?;
+        line(f, "map in memory", &drive.map_reach)
     }
 }
 

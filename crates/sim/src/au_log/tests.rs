@@ -13,9 +13,8 @@ fn model(spec: &str) -> Model {
 
 fn card(spec: &str, fault: Option<Fault>) -> AuLog {
     let model = model(spec);
-    let mut card = match &model.mapping {
-        Mapping::AuLog(params) => AuLog::new(params, &model, 1),
-    };
+    let Mapping::AuLog(params) = &model.mapping else { panic!("{spec} is not a card") };
+    let mut card = AuLog::new(params, &model, 1);
     if let Some(fault) = fault {
         card.plant(fault);
     }

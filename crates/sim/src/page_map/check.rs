@@ -7,23 +7,16 @@ impl PageMap {
     /// Looks at the invariants that the last step could have broken: every unit that it touched has one valid place, the counts of
     /// valid slots, of superblocks and of buffered data add up, erases only grow, completions are causal and no channel
     /// is used twice at once. Says which is broken. Costs the step's reach and one look at every superblock.
-    pub fn check(&mut self) -> Result<(), String> {
-        self.look()?;
-        let erases = self.superblocks.erases();
-        if erases < self.last.erases {
-            return Err(format!("erases fell from {} to {erases}", self.last.erases));
-        }
-        self.last.erases = erases;
-        Ok(())
-    }
-
-    /// The same without remembering the erases for the next time.
-    pub(super) fn look(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), String> {
         self.superblocks.check()?;
         self.flash.check()?;
         let valid: u64 = self.superblocks.all().iter().map(|one| u64::from(one.valid)).sum();
         if valid != u64::from(self.mapped) {
             return Err(format!("{valid} valid slots for {} mapped units", self.mapped));
+        }
+        let erases = self.superblocks.erases();
+        if erases < self.last.erases {
+            return Err(format!("erases fell from {} to {erases}", self.last.erases));
         }
         if self.last.done < self.last.now {
             return Err(format!("done at {:?}, asked at {:?}", self.last.done, self.last.now));
@@ -37,7 +30,7 @@ impl PageMap {
 
     /// Looks at the whole map: every mapped unit has one valid place, every superblock as many valid slots as it counts.
     pub fn check_all(&self) -> Result<(), String> {
-        self.look()?;
+        self.check()?;
         self.check_units(0, self.geometry.units)?;
         for (index, superblock) in self.superblocks.all().iter().enumerate() {
             let mut valid = 0;
@@ -59,7 +52,11 @@ impl PageMap {
             for i in 0..units {
                 let usage = self.superblocks.get(self.geometry.superblock(physical + i)).usage;
                 if self.backward.get(physical + i) != logical + i || matches!(usage, Use::Free | Use::Bad) {
-                    broken = Some(format!("unit {} is mapped to slot {}, which does not hold it", logical + i, physical + i));
+                    broken = Some(format!(
+                        "unit {} is mapped to slot {}, which does not hold it",
+                        logical + i,
+                        physical + i
+                    ));
                 }
             }
         });

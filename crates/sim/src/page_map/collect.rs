@@ -53,8 +53,8 @@ impl PageMap {
         let write_out = from + self.params.buffer.write_out_after;
         if write_out < until {
             self.flash.advance(write_out);
-            self.program_staged(SLC);
-            self.program_staged(HOST);
+            self.program_staged(SLC, write_out);
+            self.program_staged(HOST, write_out);
         }
         let mut at = from + self.params.collection.background_after;
         while at < until {
@@ -82,7 +82,7 @@ impl PageMap {
         self.collect(self.geometry.row_units * self.geometry.dies, at);
         if self.victim.is_none() && !self.choose_background_victim() {
             // The last copies must not stay in memory for good.
-            self.program_staged(COPY);
+            self.program_staged(COPY, at);
         }
         true
     }
@@ -105,14 +105,11 @@ impl PageMap {
 
     fn choose_victim(&mut self) -> bool {
         let flash = &self.flash;
-        #[cfg(test)]
-        let policy = self.oracle.policy(self.params.collection.policy);
-        #[cfg(not(test))]
         let policy = self.params.collection.policy;
-        let now = self.units_written();
-        let Some(superblock) = self.superblocks.pick_victim(policy, now, |index| flash.is_still_written(index)) else {
-            return false;
-        };
+        let picked = self.superblocks.pick_victim(policy, self.units_written(), |index| flash.is_still_written(index));
+        #[cfg(test)]
+        let picked = self.oracle.victim(picked, self.superblocks.all());
+        let Some(superblock) = picked else { return false };
         self.begin_victim(superblock);
         true
     }
@@ -173,6 +170,9 @@ impl PageMap {
         let mut done = 0;
         #[cfg(test)]
         if self.oracle.forgets(piece.logical) {
+            if self.oracle.fault == super::tests::Fault::ForgetCopiesQuietly {
+                self.unmap(piece.logical, piece.units);
+            }
             return;
         }
         while done < piece.units {
@@ -186,7 +186,7 @@ impl PageMap {
             let part = self.append(COPY, piece.logical + done, within_row.min(piece.units - done), at);
             self.counters.copied_units += u64::from(part);
             self.note_source(from, part);
-            self.complete_row(COPY);
+            self.complete_row(COPY, at);
             done += part;
         }
     }

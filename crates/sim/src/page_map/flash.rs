@@ -88,6 +88,8 @@ pub(super) struct Flash {
     in_flight: VecDeque<InFlight>,
     /// Number of the first row in `in_flight`.
     first_flight: u64,
+    /// Nothing begins before this any more.
+    floor: Instant,
     reach: Vec<Reach>,
     /// When the last begun program of host data ends.
     pub(super) host_end: Instant,
@@ -116,6 +118,7 @@ impl Flash {
             releases: VecDeque::new(),
             in_flight: VecDeque::new(),
             first_flight: 0,
+            floor: Instant::ORIGIN,
             reach: vec![Reach::default(); geometry.superblocks as usize],
             host_end: Instant::ORIGIN,
             #[cfg(test)]
@@ -141,6 +144,7 @@ impl Flash {
 
     /// Nobody will ask for times before `floor`, which has been advanced to.
     pub(super) fn forget(&mut self, floor: Instant) {
+        self.floor = floor;
         for channel in &mut self.channels {
             channel.forget(floor);
         }
@@ -181,14 +185,17 @@ impl Flash {
         self.reach[superblock as usize].in_flight += 1;
         let flight = self.first_flight + self.in_flight.len() as u64;
         self.in_flight.push_back(InFlight { first: program.first, units: program.units, end: None });
-        self.wait(die, Operation {
-            ready: program.ready,
-            transfer: program.units,
-            busy: program.busy,
-            host_units: program.host_units,
-            sources: sources.len() as u32,
-            flight,
-        });
+        self.wait(
+            die,
+            Operation {
+                ready: program.ready,
+                transfer: program.units,
+                busy: program.busy,
+                host_units: program.host_units,
+                sources: sources.len() as u32,
+                flight,
+            },
+        );
         self.dies[die as usize].sources.extend(sources.drain(..));
     }
 
@@ -196,14 +203,7 @@ impl Flash {
     pub(super) fn erase(&mut self, superblock: u32, at: Instant, busy: Nanos) {
         let ready = at.max(self.reach[superblock as usize].quiet_at);
         for die in 0..self.geometry.dies {
-            self.wait(die, Operation {
-                ready,
-                transfer: 0,
-                busy,
-                host_units: 0,
-                sources: 0,
-                flight: NOT_IN_FLIGHT,
-            });
+            self.wait(die, Operation { ready, transfer: 0, busy, host_units: 0, sources: 0, flight: NOT_IN_FLIGHT });
         }
     }
 
@@ -230,9 +230,10 @@ impl Flash {
     /// Whether a slot's data are still in the controller's memory at `at`.
     pub(super) fn holds(&self, address: u32, at: Instant) -> bool {
         self.is_still_written(self.geometry.superblock(address))
-            && self.in_flight.iter().any(|row| {
-                (row.first..row.first + row.units).contains(&address) && row.end.is_none_or(|end| end > at)
-            })
+            && self
+                .in_flight
+                .iter()
+                .any(|row| (row.first..row.first + row.units).contains(&address) && row.end.is_none_or(|end| end > at))
     }
 
     /// When host data that have begun to be programmed next leave the write buffer.
@@ -272,9 +273,8 @@ impl Flash {
 
     /// Bytes held beside the object itself.
     pub(super) fn bytes(&self) -> usize {
-        let die = |die: &Die| {
-            die.queue.capacity() * size_of::<Operation>() + die.sources.capacity() * size_of::<Source>()
-        };
+        let die =
+            |die: &Die| die.queue.capacity() * size_of::<Operation>() + die.sources.capacity() * size_of::<Source>();
         self.dies.capacity() * size_of::<Die>()
             + self.dies.iter().map(die).sum::<usize>()
             + self.channels.iter().map(|channel| channel.bytes() + size_of::<Timeline>()).sum::<usize>()
@@ -312,7 +312,8 @@ impl Flash {
         }
         let start = ready.max(self.dies[index].free_at);
         let channel = index % self.channels.len();
-        let (from, arrived) = self.channels[channel].reserve(start, self.bus(operation.transfer));
+        let length = self.bus(operation.transfer);
+        let (from, arrived) = self.channels[channel].reserve(start, length);
         let end = arrived + operation.busy;
         self.occupy(index as u32, from, end);
         self.note_channel(channel, from, arrived);
@@ -338,6 +339,7 @@ impl Flash {
 
     fn occupy(&mut self, die: u32, start: Instant, end: Instant) {
         debug_assert!(start >= self.dies[die as usize].free_at, "die {die} used twice at once");
+        debug_assert!(start >= self.floor, "die {die} begins in the past");
         self.dies[die as usize].free_at = end;
         #[cfg(test)]
         if let Some(trace) = &mut self.trace {

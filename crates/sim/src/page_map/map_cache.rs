@@ -29,7 +29,9 @@ struct Slot {
 enum Lookup {
     Hit,
     /// The page must be read, and the page that leaves be programmed first.
-    Miss { leaves: Option<u32> },
+    Miss {
+        leaves: Option<u32>,
+    },
 }
 
 impl MapCache {

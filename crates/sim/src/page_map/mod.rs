@@ -15,17 +15,21 @@ mod map_cache;
 mod params;
 mod place;
 mod runs;
+mod seam;
 mod superblocks;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod truth;
 
 pub use params::{Collection, LinkTiming, MapCacheParams, Nand, PageMapParams, Policy, SlcCache, WriteBuffer};
+pub use truth::DriveTruth;
+pub(crate) use truth::of as truth_of;
 
 use collect::Victim;
 use flash::{Flash, Source};
 use flashscope_device::Wear;
-use flashscope_units::{Bytes, Instant};
+use flashscope_units::{Bytes, Instant, Nanos};
 use map_cache::MapCache;
 use params::Geometry;
 use place::{STREAMS, Stream};
@@ -106,6 +110,7 @@ struct LastStep {
     done: Instant,
     first: u32,
     units: u32,
+    /// Erases before it.
     erases: u64,
 }
 
@@ -161,7 +166,7 @@ impl PageMap {
             self.forward.set(logical, units, physical);
             self.backward.set(physical, units, logical);
             #[cfg(test)]
-            self.oracle.write(logical, physical, units);
+            self.oracle.place(logical, physical, units);
             logical += units;
         }
         self.mapped = logical;
@@ -178,7 +183,8 @@ impl PageMap {
         let mut done = at;
         let mut blank = length.get();
         for piece in &pieces {
-            let ready = self.sense(*piece, at);
+            let issued = self.issue(*piece, at);
+            let ready = self.sense(*piece, issued);
             let bytes = self.overlap(*piece, start, length);
             blank -= bytes;
             done = done.max(self.send(ready, bytes));
@@ -275,8 +281,10 @@ impl PageMap {
 
     /// Host data that the SLC cache takes before the first of it is written with more bits per cell, as things stand.
     pub fn slc_room(&self) -> Bytes {
-        let open = self.streams[place::SLC].superblock.map_or(0, |_| self.streams[place::SLC].room(self.geometry.slc_slots));
-        self.geometry.bytes(open) + Bytes(u64::from(self.slc_superblocks_left()) * self.geometry.bytes(self.geometry.slc_slots).get())
+        let open =
+            self.streams[place::SLC].superblock.map_or(0, |_| self.streams[place::SLC].room(self.geometry.slc_slots));
+        self.geometry.bytes(open)
+            + Bytes(u64::from(self.slc_superblocks_left()) * self.geometry.bytes(self.geometry.slc_slots).get())
     }
 
     /// Map units of all usable superblocks.
@@ -306,6 +314,7 @@ impl PageMap {
         self.link_in.forget(now);
         self.link_out.forget(now);
         self.buffered -= self.flash.release(now);
+        self.last.erases = self.superblocks.erases();
     }
 
     fn finish(&mut self, now: Instant, done: Instant, first: u32, units: u32) -> Instant {
@@ -319,6 +328,15 @@ impl PageMap {
         self.firmware_free
     }
 
+    /// Controller time for asking the flash for a piece; what is in memory needs none.
+    fn issue(&mut self, piece: Piece, at: Instant) -> Instant {
+        if self.params.issue == Nanos::ZERO || self.is_in_memory(piece.physical, at) {
+            return at;
+        }
+        self.firmware_free = self.firmware_free.max(at) + self.params.issue;
+        self.firmware_free
+    }
+
     /// Data to the host.
     fn send(&mut self, ready: Instant, bytes: u64) -> Instant {
         let line = if self.params.full_duplex { &mut self.link_out } else { &mut self.link_in };
@@ -327,7 +345,7 @@ impl PageMap {
 
     /// When a piece of one row is in the controller's memory.
     fn sense(&mut self, piece: Piece, at: Instant) -> Instant {
-        if self.is_staged(piece.physical) || self.flash.holds(piece.physical, at) {
+        if self.is_in_memory(piece.physical, at) {
             return at;
         }
         let geometry = &self.geometry;
@@ -340,6 +358,11 @@ impl PageMap {
             sense += self.params.nand.multi_plane_read;
         }
         self.flash.read(geometry.die(row), at, sense, piece.units)
+    }
+
+    /// Whether a slot's data have not left the controller's memory yet.
+    fn is_in_memory(&self, physical: u32, at: Instant) -> bool {
+        self.is_staged(physical) || self.flash.holds(physical, at)
     }
 
     /// Reads the rest of units that a write covers in part; says when it is there.

@@ -14,6 +14,9 @@ pub struct PageMapParams {
     /// Controller time per request; requests take turns in it, so it caps the rate of small ones.
     #[serde(deserialize_with = "text::nanos")]
     pub processing: Nanos,
+    /// Controller time per row of flash that a read needs, taken in turns as well: what makes two rows dearer than one.
+    #[serde(deserialize_with = "text::nanos")]
+    pub issue: Nanos,
     /// Whether data go both ways over the link at once (NVMe) or take turns (SATA).
     pub full_duplex: bool,
     /// The flash.
@@ -211,7 +214,7 @@ impl Geometry {
         if let Some((name, _)) = counts.iter().find(|(_, count)| *count == 0) {
             return Err(format!("{name} is too small"));
         }
-        if !(nand.bus_bytes_per_s > 0.0) {
+        if !(nand.bus_bytes_per_s.is_finite() && nand.bus_bytes_per_s > 0.0) {
             return Err("bus_bytes_per_s is not above zero".to_owned());
         }
         let page_units = (nand.page.get() / unit) as u32;
@@ -247,7 +250,9 @@ impl Geometry {
     fn check_spare(&self, params: &PageMapParams) -> Result<(), String> {
         let needed = self.superblocks_for_data() + params.least_spare();
         if params.collection.foreground_below < 2 {
-            return Err("foreground_below must be 2 or more: one superblock to write to and one to collect into".to_owned());
+            return Err(
+                "foreground_below must be 2 or more: one superblock to write to and one to collect into".to_owned()
+            );
         }
         if let SlcCache::Dynamic { keep_free, .. } = params.slc
             && keep_free < params.collection.foreground_below
@@ -322,4 +327,3 @@ impl LinkTiming {
         Nanos((length as f64 / self.bytes_per_s * 1e9).round() as u64)
     }
 }
-

@@ -1,6 +1,7 @@
 //! Where data go: the superblocks being written to, and the buffer in front of them.
 
 use super::flash::{Program, Source};
+use super::superblocks::Use;
 use super::{NONE, PageMap, SlcCache, mix};
 use flashscope_units::Instant;
 
@@ -41,7 +42,7 @@ impl PageMap {
             let stream = self.host_stream(at);
             let part = self.append(stream, logical + done, units - done, at);
             self.streams[stream].host_units += part;
-            self.complete_row(stream);
+            self.complete_row(stream, at);
             done += part;
         }
         self.pay_for(units, at);
@@ -83,19 +84,17 @@ impl PageMap {
             *mapped -= units;
         });
         forward.clear(logical, units);
-        #[cfg(test)]
-        self.oracle.unmap(logical, units);
     }
 
     /// Programs the row of a stream if it is complete, and lets go of a superblock that is full.
-    pub(super) fn complete_row(&mut self, stream: usize) {
+    pub(super) fn complete_row(&mut self, stream: usize, at: Instant) {
         if self.streams[stream].next.is_multiple_of(self.geometry.row_units) {
-            self.program_staged(stream);
+            self.program_staged(stream, at);
         }
     }
 
-    /// Programs what a stream has staged; the rest of its last page stays empty.
-    pub(super) fn program_staged(&mut self, which: usize) {
+    /// Programs what a stream has staged, from `at` on; the rest of its last page stays empty.
+    pub(super) fn program_staged(&mut self, which: usize, at: Instant) {
         let page_units = self.geometry.page_units;
         let stream = &mut self.streams[which];
         let Some(superblock) = stream.superblock else { return };
@@ -107,7 +106,7 @@ impl PageMap {
         let program = Program {
             first: self.geometry.address(superblock, stream.staged),
             units: end - stream.staged,
-            ready: stream.ready,
+            ready: stream.ready.max(at),
             busy: self.params.times(&self.geometry, row, which == SLC).1,
             host_units: stream.host_units,
         };
@@ -122,8 +121,8 @@ impl PageMap {
 
     /// Programs all staged host data and says when all host data are on the flash.
     pub(super) fn drain(&mut self, at: Instant) -> Instant {
-        self.program_staged(SLC);
-        self.program_staged(HOST);
+        self.program_staged(SLC, at);
+        self.program_staged(HOST, at);
         self.flash.advance_through();
         self.flash.host_end.max(at)
     }
@@ -142,8 +141,8 @@ impl PageMap {
             } else if let Some(start) = self.flash.next() {
                 self.flash.advance(start);
             } else {
-                self.program_staged(SLC);
-                self.program_staged(HOST);
+                self.program_staged(SLC, at);
+                self.program_staged(HOST, at);
             }
         }
         self.admitted = at;
@@ -153,7 +152,8 @@ impl PageMap {
     /// Whether a slot's data wait for their row to be complete.
     pub(super) fn is_staged(&self, address: u32) -> bool {
         let (superblock, slot) = (self.geometry.superblock(address), self.geometry.slot(address));
-        let holds = |stream: &Stream| stream.superblock == Some(superblock) && (stream.staged..stream.next).contains(&slot);
+        let holds =
+            |stream: &Stream| stream.superblock == Some(superblock) && (stream.staged..stream.next).contains(&slot);
         self.streams.iter().any(holds)
     }
 
@@ -199,15 +199,14 @@ impl PageMap {
         let set_aside = stream == SLC && matches!(self.params.slc, SlcCache::Static { .. });
         loop {
             let flash = &self.flash;
-            let staged = &self.streams[COPY].sources;
-            let read = |index| flash.is_still_read(index) || staged.iter().any(|source| source.superblock == index);
+            let read = |index| flash.is_still_read(index);
             let Some(index) = self.superblocks.pick_free(set_aside, read) else {
                 debug_assert!(false, "no free superblock: the spare was checked when the drive was made");
                 return;
             };
-            if read(index) {
+            if self.flash.is_still_read(index) {
                 // Its last valid pages have yet to be read: nothing else is free, so that comes first.
-                self.program_staged(COPY);
+                self.program_staged(COPY, at);
                 self.flash.advance_through();
             }
             if self.superblocks.get(index).used {
@@ -231,10 +230,13 @@ impl PageMap {
         let Some(rated) = self.params.nand.endurance else { return false };
         let superblock = self.superblocks.get(index);
         // Blocks differ: theirs is 90 to 110 % of the rating.
-        let own = f64::from(rated) * (0.9 + 0.2 * (mix(self.seed, u64::from(index) << 32) >> 11) as f64 / (1u64 << 53) as f64);
-        let usable = self.superblocks.all().iter().filter(|one| one.usage != super::superblocks::Use::Bad).count() as u32;
+        let own = f64::from(rated)
+            * (0.9 + 0.2 * (mix(self.seed, u64::from(index) << 32) >> 11) as f64 / (1u64 << 53) as f64);
+        let usable = self.superblocks.all().iter().filter(|one| one.usage != Use::Bad).count() as u32;
         let needed = self.geometry.superblocks_for_data() + self.params.least_spare();
-        !superblock.set_aside && f64::from(superblock.erases) > own && usable > needed
+        // One for this stream and one to collect into must be left.
+        let spare = self.superblocks.free() > 2 && usable > needed;
+        !superblock.set_aside && spare && f64::from(superblock.erases) > own
     }
 
     /// Whether the map leads from a logical unit to this slot.

@@ -116,11 +116,6 @@ impl Superblocks {
             .map(|(_, _, index)| index)
     }
 
-    /// Whether a free one that is set aside is left.
-    pub(super) fn has_set_aside(&self) -> bool {
-        self.all.iter().any(|superblock| superblock.set_aside && superblock.usage == Use::Free)
-    }
-
     /// Counts an erase.
     pub(super) fn erase(&mut self, index: u32) {
         let superblock = &mut self.all[index as usize];
@@ -203,7 +198,10 @@ impl Superblocks {
         }
         let unsound = |one: &Superblock| one.valid > one.slots || (one.usage == Use::Free && one.valid > 0);
         if let Some(index) = self.all.iter().position(unsound) {
-            return Err(format!("superblock {index} counts {} valid slots: {:?}", self.all[index].valid, self.all[index]));
+            return Err(format!(
+                "superblock {index} counts {} valid slots: {:?}",
+                self.all[index].valid, self.all[index]
+            ));
         }
         Ok(())
     }

@@ -90,10 +90,10 @@ mod tests {
                 let (start, end) = line.reserve(Instant(at), Nanos(length));
                 prop_assert!(start >= Instant(at) && end == start + Nanos(length));
                 // The first gap: no earlier start would have been free.
-                for earlier in at..start.get() {
+                for earlier in at..start.0 {
                     prop_assert!((earlier..earlier + length).any(|t| taken[t as usize]));
                 }
-                for t in start.get()..end.get() {
+                for t in start.0..end.0 {
                     prop_assert!(!taken[t as usize]);
                     taken[t as usize] = true;
                 }

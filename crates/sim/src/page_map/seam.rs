@@ -1,0 +1,72 @@
+//! The drive behind the seam, and its start state.
+
+use super::{LinkTiming, PageMap, PageMapParams};
+use crate::ftl::Extent;
+use crate::ftl::{Ftl, Presence, Work};
+use crate::model::{Link, Model, Start};
+use flashscope_device::Wear;
+use flashscope_units::{Bytes, Instant};
+
+impl PageMapParams {
+    /// Says what does not fit together.
+    pub(crate) fn validate(&self, capacity: Bytes) -> Result<(), String> {
+        super::Geometry::new(self, capacity).map(|_| ())
+    }
+}
+
+impl PageMap {
+    /// The drive of a model, in its start state.
+    pub(crate) fn of_model(params: &PageMapParams, model: &Model, seed: u64) -> Result<PageMap, String> {
+        let mut drive = PageMap::new(params.clone(), LinkTiming::from(&model.link), model.device.capacity, seed)?;
+        if model.state.start == Start::Filled {
+            drive.fill();
+        }
+        Ok(drive)
+    }
+}
+
+impl From<&Link> for LinkTiming {
+    fn from(link: &Link) -> LinkTiming {
+        LinkTiming {
+            command: link.command,
+            bytes_per_s: link.bytes_per_s,
+            flush: link.flush,
+            durable_write: link.durable_write,
+        }
+    }
+}
+
+impl Ftl for PageMap {
+    fn serve(&mut self, now: Instant, work: Work) -> Instant {
+        match work {
+            Work::Read(Extent { start, length }) => self.read(now, start, length),
+            Work::Write { extent, durable } => self.write(now, extent.start, extent.length, durable),
+            Work::Flush => self.flush(now),
+            Work::Discard(Extent { start, length }) => self.discard(now, start, length),
+        }
+    }
+
+    fn idle(&mut self, from: Instant, until: Instant) {
+        PageMap::idle(self, from, until);
+    }
+
+    fn presence(&self, extent: Extent) -> Presence {
+        match self.mapped_bytes(extent.start, extent.length) {
+            Bytes::ZERO => Presence::None,
+            mapped if mapped == extent.length => Presence::All,
+            _ => Presence::Part,
+        }
+    }
+
+    fn wear(&self) -> Wear {
+        PageMap::wear(self)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        PageMap::check(self)
+    }
+
+    fn check_all(&self) -> Result<(), String> {
+        PageMap::check_all(self)
+    }
+}
