@@ -70,7 +70,10 @@ pub(crate) fn open_model(spec: &str, seed: u64) -> anyhow::Result<SimTarget> {
 fn open_host(path: &Path, args: &TargetArgs, writes: &Writes<'_>) -> Result<Opened, Failure> {
     let sys = SysRoot::live();
     let options = OpenOptions { read_in_use: args.read_in_use, allow_buffered: args.allow_cached, hang_after: None };
-    let host = flashscope_host::host_facts(&sys, path);
+    let devices = flashscope_host::list(&sys);
+    let listed =
+        std::fs::canonicalize(path).ok().and_then(|path| devices.into_iter().find(|device| device.path == path));
+    let host = flashscope_host::host_facts(&sys, listed.as_ref());
 
     let consented = args.allow_write || args.destroy_data.is_some();
     let must_write = match writes {

@@ -1,0 +1,134 @@
+//! Known devices in, right answers out: `inspect` on every model of the catalogue, over several seeds, against the truth.
+
+use flashscope_device::{Target, WriteGrant};
+use flashscope_model::finding::AreaKind;
+use flashscope_model::plan::Budget;
+use flashscope_model::run::{Ended, Step};
+use flashscope_model::{Estimate, Geometry};
+use flashscope_session::{Options, Watcher, inspect};
+use flashscope_sim::truth::{self, Fact, Truth};
+use flashscope_units::Bytes;
+use std::fmt::Debug;
+
+struct Nobody;
+
+impl Watcher for Nobody {
+    fn step(&mut self, _number: u32, _step: &Step) {}
+    fn progress(&mut self, _done: u64, _total: u64) {}
+    fn stop(&mut self) -> bool {
+        false
+    }
+}
+
+fn inspected(spec: &str, seed: u64) -> Geometry {
+    let mut target = flashscope_sim::open(spec, seed).expect("a model of the catalogue");
+    let budget = Bytes::gib(2).min(target.facts().capacity / 10);
+    let mut grant = WriteGrant::simulated(target.facts(), budget).expect("simulated devices may be written to");
+    let options = Options { seed, budget: Budget { write: budget, time: None } };
+    let report = inspect(&mut target, Some(&mut grant), options, &mut Nobody);
+    assert_eq!(report.ended, Ended::Complete, "{spec}");
+    assert!(report.observations.spent().written <= budget, "{spec}: the budget is kept");
+    report.findings.geometry
+}
+
+/// A finding is right when it is the value or an alias of it, or a bound that holds where a bound is a right answer, or
+/// no answer where the device does not show it.
+fn wrong<T: PartialOrd + PartialEq + Copy + Debug>(
+    name: &str,
+    fact: &Fact<T>,
+    estimate: &Estimate<T>,
+) -> Option<String> {
+    let says =
+        |what: String| Some(format!("{name}: {what}, but the truth is {fact:?}; evidence: {}", estimate.evidence));
+    if let Some(value) = estimate.value {
+        let right = fact.value == Some(value) || fact.aliases.contains(&value);
+        return if right { None } else { says(format!("found {value:?}")) };
+    }
+    if let Some(least) = estimate.at_least {
+        let holds = fact.value.is_none_or(|value| least <= value);
+        let enough = !fact.can_be_told || fact.at_least.is_some_and(|allowed| least >= allowed);
+        return if holds && enough { None } else { says(format!("found at least {least:?}")) };
+    }
+    if fact.can_be_told && fact.value.is_some() {
+        return says(format!("cannot tell ({})", estimate.reason_unknown.as_deref().unwrap_or("no reason")));
+    }
+    None
+}
+
+fn wrong_area(truth: &Truth, geometry: &Geometry) -> Option<String> {
+    let found = geometry.fast_area.value;
+    let area = found.filter(|area| area.kind != AreaKind::None);
+    match (truth.fast_area.value, area) {
+        (None, None) => None,
+        (Some(truth), Some(found)) if (found.first, found.end, found.kind) == (truth.first, truth.end, truth.kind) => {
+            None
+        }
+        (truth, found) => Some(format!("fast area: found {found:?}, but the truth is {truth:?}")),
+    }
+}
+
+/// The penalty is stated at one block size and must be within a quarter of the truth there.
+fn wrong_penalty(truth: &Truth, geometry: &Geometry) -> Option<String> {
+    let found = geometry.random_order_penalty.value?;
+    let right = truth.random_order_penalty.iter().find(|penalty| penalty.block == found.block)?;
+    let off = (found.ratio / right.ratio).ln().abs();
+    (off > 1.25f64.ln())
+        .then(|| format!("penalty {:.1} at {}, but the truth is {:.1}", found.ratio, found.block, right.ratio))
+}
+
+fn check(model: &str) {
+    let truth = truth::of(model, |_| Err("no files".to_owned())).expect("every model has a truth");
+    let mut faults = Vec::new();
+    for seed in 1..=4 {
+        let found = inspected(model, seed);
+        let here = [
+            wrong("allocation unit", &truth.allocation_unit, &found.allocation_unit),
+            wrong("page", &truth.page, &found.page),
+            wrong("page inside", &truth.page_inner, &found.page_inner),
+            wrong("open units in order", &truth.open_units_linear, &found.open_units_linear),
+            wrong("open units random", &truth.open_units_random, &found.open_units_random),
+            wrong("small-write path", &truth.small_write_path, &found.small_write_path),
+            wrong_area(&truth, &found),
+            wrong_penalty(&truth, &found),
+        ];
+        faults.extend(here.into_iter().flatten().map(|fault| format!("seed {seed}: {fault}")));
+    }
+    assert!(faults.is_empty(), "{model}:\n{}", faults.join("\n"));
+}
+
+#[test]
+fn the_catalogue_is_tested_whole() {
+    let tested = ["sd-4mib", "emmc-write-align", "sd-24mib", "sd-worn", "sd-flat", "ssd-consumer"];
+    let names: Vec<&str> = flashscope_sim::catalogue().iter().map(|entry| entry.name).collect();
+    assert!(names.iter().all(|name| tested.contains(name)), "add a test for each of {names:?}");
+}
+
+#[test]
+fn sd_4mib() {
+    check("sd-4mib");
+}
+
+#[test]
+fn emmc_write_align() {
+    check("emmc-write-align");
+}
+
+#[test]
+fn sd_24mib() {
+    check("sd-24mib");
+}
+
+#[test]
+fn sd_worn() {
+    check("sd-worn");
+}
+
+#[test]
+fn sd_flat() {
+    check("sd-flat");
+}
+
+#[test]
+fn ssd_consumer() {
+    check("ssd-consumer");
+}
