@@ -46,7 +46,8 @@ fn wrong<T: PartialOrd + PartialEq + Copy + Debug>(
     }
     if let Some(least) = estimate.at_least {
         let holds = fact.value.is_none_or(|value| least <= value);
-        let enough = !fact.can_be_told || fact.at_least.is_some_and(|allowed| least >= allowed);
+        // Without a limit any bound is right; with one, a bound must come as far as the truth says one need look.
+        let enough = !fact.can_be_told || fact.value.is_none() || fact.at_least.is_some_and(|allowed| least >= allowed);
         return if holds && enough { None } else { says(format!("found at least {least:?}")) };
     }
     if fact.can_be_told && fact.value.is_some() {
@@ -56,9 +57,8 @@ fn wrong<T: PartialOrd + PartialEq + Copy + Debug>(
 }
 
 fn wrong_area(truth: &Truth, geometry: &Geometry) -> Option<String> {
-    let found = geometry.fast_area.value;
-    let area = found.filter(|area| area.kind != AreaKind::None);
-    match (truth.fast_area.value, area) {
+    let found = geometry.fast_area.value.filter(|area| area.kind != AreaKind::None);
+    match (truth.fast_area.value.filter(|area| area.kind != AreaKind::None), found) {
         (None, None) => None,
         (Some(truth), Some(found)) if (found.first, found.end, found.kind) == (truth.first, truth.end, truth.kind) => {
             None
