@@ -22,11 +22,12 @@ enum Subject {
     OpenInOrder,
     OpenRandom,
     OneUnit,
+    Escape,
     Area,
     Writes,
 }
 
-const SUBJECTS: [Subject; 11] = [
+const SUBJECTS: [Subject; 12] = [
     Subject::Floor,
     Subject::Survey,
     Subject::Fill,
@@ -36,6 +37,7 @@ const SUBJECTS: [Subject; 11] = [
     Subject::OpenInOrder,
     Subject::OpenRandom,
     Subject::OneUnit,
+    Subject::Escape,
     Subject::Area,
     Subject::Writes,
 ];
@@ -118,6 +120,7 @@ impl Subject {
             Self::OpenInOrder => writing::open_units(now, Order::InOrder),
             Self::OpenRandom => writing::open_units(now, Order::Random),
             Self::OneUnit => writing::one_unit(now),
+            Self::Escape => writing::escape(now),
             Self::Area => writing::area(now),
             Self::Writes => writing::performance(now),
         }
@@ -134,6 +137,7 @@ impl Subject {
             Self::OpenInOrder => "open units in order",
             Self::OpenRandom => "open units at random",
             Self::OneUnit => "random-order penalty and small-write path",
+            Self::Escape => "small writes beyond the open units",
             Self::Area => "an area at the start that differs",
             Self::Writes => "speed of writes",
         }

@@ -5,9 +5,9 @@
 //! Effect size and consistency over block sizes and repeats decide, not p values: with enough requests any trifle is
 //! significant.
 
-use crate::numbers::{digits, ln_rate, median, probability, rates_side_by_side};
+use crate::numbers::{digits, ln_rate, median, median_rate, probability, rates_side_by_side};
 use flashscope_model::finding::{AreaKind, FastArea};
-use flashscope_model::observation::{FastAreaData, FatData, UnitTimes};
+use flashscope_model::observation::{FastAreaData, FatData, RateEvidence, UnitTimes};
 use flashscope_model::{Data, Estimate, Observations};
 use flashscope_stats::test::cliffs_delta;
 use flashscope_units::Bytes;
@@ -18,6 +18,12 @@ const TABLE_FACTOR: f64 = 1.5;
 
 /// The same where every request was timed and fresh control units were interleaved.
 const TRIAL_FACTOR: f64 = 1.3;
+
+/// Share of pairs by which the requests of a unit that differs are on one side of those of the controls.
+const CLEAR_DELTA: f64 = 0.5;
+
+/// Requests to each unit that are left out.
+const OPENING: usize = 2;
 
 /// Blocks of at least this size show the rate of the flash, smaller ones the cost of a request.
 const LARGE: Bytes = Bytes::kib(32);
@@ -83,7 +89,7 @@ fn gather_tables(observations: &Observations) -> Option<(Bytes, Units)> {
 fn add_table(run: usize, unit: Bytes, data: &FatData, units: &mut Units) {
     let offset = data.offset.unwrap_or(Bytes::ZERO);
     for row in &data.rows {
-        let rates: Vec<Option<f64>> = row.units.iter().map(|evidence| ln_rate(row.block, evidence)).collect();
+        let rates: Vec<Option<f64>> = row.units.iter().map(|evidence| ln_unit_rate(row.block, evidence)).collect();
         let controls: Vec<f64> = rates.iter().skip(rates.len().div_ceil(2)).flatten().copied().collect();
         let (Some(control), true) = (median(&controls), controls.len() >= 2) else { continue };
         for (index, rate) in rates.iter().enumerate() {
@@ -97,6 +103,15 @@ fn add_table(run: usize, unit: Bytes, data: &FatData, units: &mut Units) {
             };
             units.entry(offset + unit * index as u64).or_default().push(row);
         }
+    }
+}
+
+/// Rate of one unit as a logarithm: where every request was timed, that of the middle one, since the first may have to
+/// wait until another unit is closed.
+fn ln_unit_rate(block: Bytes, evidence: &RateEvidence) -> Option<f64> {
+    match evidence {
+        RateEvidence::Times(times) if times.len() >= 4 => median_rate(block, times).map(f64::ln),
+        _ => ln_rate(block, evidence),
     }
 }
 
@@ -117,8 +132,10 @@ fn gather_trials(observations: &Observations) -> Option<(Bytes, Units)> {
 }
 
 fn add_trial(run: usize, data: &FastAreaData, units: &mut Units) {
+    // The first requests pay for what was open before.
     let seconds = |unit: &UnitTimes| -> Vec<f64> {
-        unit.times.iter().map(|time| time.as_secs_f64()).filter(|s| *s > 0.0).collect()
+        let steady = &unit.times[OPENING.min(unit.times.len() / 2)..];
+        steady.iter().map(|time| time.as_secs_f64()).filter(|s| *s > 0.0).collect()
     };
     let pool: Vec<f64> = data.controls.iter().flat_map(seconds).collect();
     let Some(control) = median(&pool) else { return };
@@ -131,7 +148,7 @@ fn add_trial(run: usize, data: &FastAreaData, units: &mut Units) {
             block: data.block,
             ln_ratio: (control / middle).ln(),
             rates: (rate(middle), rate(control)),
-            distinct: delta.abs() > 0.6,
+            distinct: delta.abs() > CLEAR_DELTA,
         };
         units.entry(suspect.at).or_default().push(row);
     }
@@ -214,7 +231,13 @@ fn none(units: &Units, unit: Bytes, threshold: f64, method: &'static str) -> Est
     let Some((at, ln_ratio, row)) = most else {
         return Estimate::unknown("the first units were not compared with others");
     };
-    let closeness = (ln_ratio.abs() / threshold).min(1.0);
+    if ln_ratio.abs() >= threshold {
+        return Estimate::unknown(format!(
+            "the unit at {at} has {}× the rate of others, but not in every run and block size",
+            digits(ln_ratio.exp())
+        ));
+    }
+    let closeness = ln_ratio.abs() / threshold;
     let confidence = 0.985 - 0.4 * (closeness - 0.2).max(0.0);
     let area = FastArea { first: Bytes::ZERO, end: Bytes::ZERO, kind: AreaKind::None, ratio: 1.0 };
     let evidence = format!(

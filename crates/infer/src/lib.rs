@@ -30,7 +30,7 @@ use flashscope_model::{Estimate, Experiment, Findings, Geometry, Observations, O
 
 /// All that can be concluded from what was observed; everything else is unknown, with a reason.
 pub fn infer(observations: &Observations) -> Findings {
-    let alignment = alignment::estimate(observations);
+    let alignment = alignment::estimate(&situation::readable_part(observations));
     let geometry = Geometry {
         allocation_unit: alignment.allocation_unit,
         page: alignment.page,

@@ -8,6 +8,8 @@ pub(crate) mod search;
 mod table;
 mod trial;
 
+pub(crate) use trial::live_counts;
+
 use crate::numbers::{probability, rates_side_by_side};
 use flashscope_model::{Data, Estimate, Observations, Order, observation::OpenUnitsData, observation::RateEvidence};
 use flashscope_units::Bytes;

@@ -15,24 +15,30 @@ const KEPT_AT_START: u64 = 16;
 /// Distance of neighbouring pool units, in units, where the device is large enough.
 const APART: u64 = 4;
 
+/// A filled region with fewer slots is no pool.
+const LEAST_SLOTS: usize = 8;
+
 /// The units that may be written, and which of them still are fresh.
 pub(crate) struct Pool {
     unit: Bytes,
     fresh: Vec<Bytes>,
+    /// Units that were written, the one that rested for longest first.
     worn: Vec<Bytes>,
 }
 
 impl Pool {
     /// The pool of a device, given what was written so far.
     pub(crate) fn new(device: &DeviceFacts, observations: &Observations, unit: Bytes) -> Pool {
-        let units = device.capacity / unit;
-        // A small device has no room to be generous: rather close neighbours than no fresh units.
-        let apart = [APART, 2, 1].into_iter().find(|apart| units / apart >= 64).unwrap_or(1);
-        let first = KEPT_AT_START.min(units / 4);
+        // On a device that was blank, a copy has nothing to copy but in the region that was filled.
+        let slots = filled(observations)
+            .map(|region| inside(region, unit))
+            .filter(|slots| slots.len() >= LEAST_SLOTS)
+            .unwrap_or_else(|| all_over(device, unit));
         let used = written(observations, unit);
-        let slots = (first..units).step_by(apart as usize).map(|index| unit * index);
-        let (worn, fresh) =
-            slots.partition(|start| used.iter().any(|range| overlap(*range, Span { start: *start, length: unit })));
+        let last_use = |start: Bytes| used.iter().rposition(|range| overlap(*range, Span { start, length: unit }));
+        let (mut worn, fresh): (Vec<Bytes>, Vec<Bytes>) =
+            slots.into_iter().partition(|start| last_use(*start).is_some());
+        worn.sort_by_key(|start| last_use(*start));
         Pool { unit, fresh, worn }
     }
 
@@ -41,12 +47,10 @@ impl Pool {
         self.fresh.len() + self.worn.len()
     }
 
-    /// `count` units at random, fresh ones first; `None` where the device has not so many.
+    /// `count` units: fresh ones at random, then those that rested for longest; `None` where there are not so many.
     pub(crate) fn take(&self, count: usize, rng: &mut Rng) -> Option<Vec<Bytes>> {
         let mut chosen = shuffled(&self.fresh, rng);
-        if chosen.len() < count {
-            chosen.extend(shuffled(&self.worn, rng));
-        }
+        chosen.extend(&self.worn);
         chosen.truncate(count);
         (chosen.len() == count).then_some(chosen)
     }
@@ -56,9 +60,7 @@ impl Pool {
         let distance = |start: &Bytes| start.get().abs_diff(capacity.get() / 2);
         let mut near = self.fresh.clone();
         near.sort_by_key(distance);
-        let mut worn = self.worn.clone();
-        worn.sort_by_key(distance);
-        near.extend(worn);
+        near.extend(&self.worn);
         near.truncate(count);
         (near.len() == count).then_some(near)
     }
@@ -78,6 +80,22 @@ impl Pool {
     }
 }
 
+/// Slots all over the device, past its start.
+fn all_over(device: &DeviceFacts, unit: Bytes) -> Vec<Bytes> {
+    let units = device.capacity / unit;
+    // A small device has no room to be generous: rather close neighbours than no fresh units.
+    let apart = [APART, 2, 1].into_iter().find(|apart| units / apart >= 64).unwrap_or(1);
+    let first = KEPT_AT_START.min(units / 4);
+    (first..units).step_by(apart as usize).map(|index| unit * index).collect()
+}
+
+/// Slots inside a region, one unit apart from each other.
+fn inside(region: Span, unit: Bytes) -> Vec<Bytes> {
+    let first = region.start.align_up(unit) / unit;
+    let end = (region.start + region.length) / unit;
+    (first..end).step_by(2).map(|index| unit * index).collect()
+}
+
 fn shuffled(from: &[Bytes], rng: &mut Rng) -> Vec<Bytes> {
     let mut units = from.to_vec();
     for last in (1..units.len()).rev() {
@@ -90,7 +108,7 @@ fn overlap(one: Span, other: Span) -> bool {
     one.start < other.start + other.length && other.start < one.start + one.length
 }
 
-/// All ranges that were written, by what the runs say of themselves.
+/// All ranges that trials wrote, oldest first, by what the runs say of themselves.
 fn written(observations: &Observations, unit: Bytes) -> Vec<Span> {
     observations.runs.iter().flat_map(|run| ranges(run, unit)).collect()
 }
@@ -105,7 +123,7 @@ fn ranges(run: &Run, assumed: Bytes) -> Vec<Span> {
             let starts = data.suspects.iter().chain(&data.controls);
             starts.map(|times| Span { start: times.at, length: data.unit }).collect()
         }
-        Data::Throughput(data) if data.direction == Direction::Write => {
+        Data::Throughput(data) if data.direction == Direction::Write && data.purpose != Purpose::Fill => {
             vec![Span { start: data.start, length: data.length }]
         }
         Data::Program(data) => match (data.offset, data.region) {

@@ -1,7 +1,7 @@
 //! The experiments that only read: floor, survey, boundaries, access time, and the reading half of the table.
 
 use crate::pool::filled;
-use crate::situation::{Situation, written_stretch};
+use crate::situation::{Situation, readable_part, written_stretch};
 use crate::{Choice, alignment};
 use flashscope_model::plan::{Floor, Interval, Purpose, Span, Survey, Throughput};
 use flashscope_model::{Data, Direction, Experiment, Order};
@@ -40,7 +40,7 @@ pub(crate) fn boundaries(now: &Situation) -> Option<Choice> {
     if now.trials_begun() {
         return None;
     }
-    let mut choice = alignment::wanted(now.device, now.observations, now.seed)?;
+    let mut choice = alignment::wanted(now.device, &readable_part(now.observations), now.seed)?;
     if let Experiment::Boundaries(plan) = &mut choice.experiment
         && plan.within.is_none()
     {

@@ -2,10 +2,13 @@
 
 use crate::alignment;
 use crate::open_units::is_table;
+use crate::pool::filled;
+use flashscope_model::observation::OpenUnitsData;
 use flashscope_model::plan::{Purpose, Span};
 use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Observations, Order};
 use flashscope_stats::Rng;
 use flashscope_units::Bytes;
+use std::borrow::Cow;
 
 /// An allocation unit that was found with less confidence than this is not built upon.
 const GOOD_ENOUGH: f64 = 0.8;
@@ -25,11 +28,22 @@ pub(crate) struct Situation<'a> {
 impl<'a> Situation<'a> {
     pub(crate) fn new(device: &'a DeviceFacts, observations: &'a Observations, seed: u64) -> Situation<'a> {
         let unit = trial_unit(observations).unwrap_or_else(|| {
-            let found = alignment::estimate(observations).allocation_unit;
+            let found = alignment::estimate(&readable_part(observations)).allocation_unit;
             let measured = found.value.filter(|_| found.confidence.is_some_and(|confidence| confidence >= GOOD_ENOUGH));
             measured.filter(|unit| fits(*unit, device)).unwrap_or_else(|| assumed_unit(device))
         });
         Situation { device, observations, seed, unit }
+    }
+
+    /// The block size of the first trial of several units: the others must have the same.
+    pub(crate) fn trial_block(&self) -> Option<Bytes> {
+        trials(self.observations).find_map(|data| data.rows.first().map(|row| row.block))
+    }
+
+    /// The page, where it was found with enough confidence.
+    pub(crate) fn page(&self) -> Option<Bytes> {
+        let found = alignment::estimate(&readable_part(self.observations)).page;
+        found.value.filter(|_| found.confidence.is_some_and(|confidence| confidence >= GOOD_ENOUGH))
     }
 
     /// Whether trials of several units have begun: all that reads can tell was told before.
@@ -65,8 +79,12 @@ impl<'a> Situation<'a> {
 
 /// The unit of the trials so far: those to come must have the same, or they do not compare.
 fn trial_unit(observations: &Observations) -> Option<Bytes> {
-    observations.runs.iter().find_map(|run| match &run.data {
-        Data::OpenUnits(data) if !is_table(data) => data.unit,
+    trials(observations).find_map(|data| data.unit)
+}
+
+fn trials(observations: &Observations) -> impl Iterator<Item = &OpenUnitsData> {
+    observations.runs.iter().filter_map(|run| match &run.data {
+        Data::OpenUnits(data) if !is_table(data) => Some(data),
         _ => None,
     })
 }
@@ -109,6 +127,16 @@ pub(crate) fn bytes_written(experiment: &Experiment) -> Bytes {
         | Experiment::Interval(_)
         | Experiment::Throughput(_) => Bytes::ZERO,
     }
+}
+
+/// The observations as alignment should see them: where a blank device was filled, its reads stay in the filled region,
+/// and what the survey said of the rest does not matter any more.
+pub(crate) fn readable_part(observations: &Observations) -> Cow<'_, Observations> {
+    if filled(observations).is_none() {
+        return Cow::Borrowed(observations);
+    }
+    let runs = observations.runs.iter().filter(|run| !matches!(run.data, Data::Survey(_))).cloned().collect();
+    Cow::Owned(Observations { capacity: observations.capacity, runs })
 }
 
 /// The longest stretch of a surveyed device in which every place holds data; `None` where there is no survey, or

@@ -5,10 +5,10 @@ use crate::open_units::{self, search};
 use crate::pool::{Pool, filled};
 use crate::reading::STRETCH_IN_UNITS;
 use crate::situation::{Situation, written_stretch};
-use crate::{Choice, fast_area};
+use crate::{Choice, fast_area, small_write};
 use flashscope_model::finding::AreaKind;
-use flashscope_model::plan::{FastArea, OpenUnits, Purpose, Throughput};
-use flashscope_model::{Data, Direction, Experiment, Order};
+use flashscope_model::plan::{FastArea, Fat, OpenUnits, Purpose, Throughput};
+use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Order};
 use flashscope_units::Bytes;
 
 /// Units that a blank device is filled with, so that boundaries of the next candidates show as well.
@@ -16,6 +16,9 @@ const FILLED_UNITS: u64 = 48;
 
 /// Rounds of a trial of several units: two that pay for what was open before, and eight that count.
 const ROUNDS: u32 = 10;
+
+/// A unit must hold this many blocks of the leading size: enough rounds for the second size, twice as large.
+const LEAST_BLOCKS: u64 = 2 * ROUNDS as u64;
 
 /// Rounds of a single unit, whose rounds hold one write only.
 const ROUNDS_OF_ONE: u32 = 26;
@@ -81,9 +84,20 @@ fn throughput(
     Experiment::Throughput(Throughput { direction, order, block, start, length, requests, purpose })
 }
 
-/// The leading block size of trials of several units, and the second one.
+/// The leading block size of trials of several units, and the second one: whole pages, since a write that ends within
+/// a page is followed by one that is out of order.
 fn trial_blocks(now: &Situation) -> [Bytes; 2] {
-    let lead = now.block((now.unit / 32).min(Bytes::kib(64)).align_down(now.device.logical_block));
+    let lead = now.trial_block().unwrap_or_else(|| {
+        // Halves of the unit share its odd factor with the page, even where the page is not known.
+        let halves = std::iter::successors(Some(now.unit), |size| Some(*size / 2));
+        let usual = halves
+            .take_while(|size| size.is_multiple_of(now.device.logical_block) && *size >= Bytes::kib(64))
+            .last()
+            .filter(|size| *size * LEAST_BLOCKS <= now.unit)
+            .unwrap_or(now.block((now.unit / LEAST_BLOCKS).align_down(now.device.logical_block)));
+        let whole = now.page().map_or(usual, |page| usual.align_up(page));
+        if whole * LEAST_BLOCKS <= now.unit { whole } else { usual }
+    });
     [lead, lead * 2]
 }
 
@@ -100,7 +114,8 @@ pub(crate) fn open_units(now: &Situation, order: Order) -> Option<Choice> {
     let units = pool.take(trial.count as usize, &mut now.rng(subject))?;
     let rounds = if trial.count == 1 { ROUNDS_OF_ONE } else { ROUNDS };
     let rounds = rounds.min(u32::try_from(now.unit / trial.block).unwrap_or(u32::MAX));
-    let why = format!("{} units {}: {}", trial.count, open_units::words(order), trial.why);
+    let units_in_words = if trial.count == 1 { "one unit".to_owned() } else { format!("{} units", trial.count) };
+    let why = format!("{units_in_words} {}: {}", open_units::words(order), trial.why);
     let plan = OpenUnits { order, unit: now.unit, block: trial.block, rounds, units, first_offset: Bytes::ZERO };
     Some(Choice { experiment: Experiment::OpenUnits(plan), why })
 }
@@ -120,13 +135,55 @@ pub(crate) fn one_unit(now: &Situation) -> Option<Choice> {
     Some(Choice { experiment, why })
 }
 
+/// Block sizes that are tried beyond the open units, where every write that does not take another way costs a copy.
+const ESCAPE_BLOCKS: [Bytes; 4] = [Bytes::kib(32), Bytes::kib(16), Bytes::kib(8), Bytes::kib(4)];
+
+/// Small writes beyond the open units: a way of their own shows there even where one unit at random costs nothing.
+pub(crate) fn escape(now: &Situation) -> Option<Choice> {
+    if small_write::estimate(now.observations).value.is_some() {
+        return None;
+    }
+    let (order, count) = [Order::Random, Order::InOrder].into_iter().find_map(|order| {
+        let limit = open_units::estimate(now.observations, order).value?;
+        Some((order, limit + 1))
+    })?;
+    let tried = open_units::live_counts(now.observations, order);
+    let block = ESCAPE_BLOCKS.iter().copied().find(|block| {
+        let fits = *block >= now.device.logical_block && *block * u64::from(ROUNDS) <= now.unit;
+        fits && !tried.iter().any(|trial| (trial.block, trial.count) == (*block, count))
+    })?;
+    let pool = Pool::new(now.device, now.observations, now.unit);
+    let units = pool.take(count as usize, &mut now.rng(block.get() + 2))?;
+    let plan = OpenUnits { order, unit: now.unit, block, rounds: ROUNDS, units, first_offset: Bytes::ZERO };
+    let why =
+        format!("{count} units {} are too many: do writes of {block} escape the copies?", open_units::words(order));
+    Some(Choice { experiment: Experiment::OpenUnits(plan), why })
+}
+
 /// The next group of suspects against controls.
 pub(crate) fn area(now: &Situation) -> Option<Choice> {
+    if open_units::estimate(now.observations, Order::InOrder).value == Some(1) {
+        return area_one_by_one(now);
+    }
     AREA_TRIALS.iter().find_map(|trial| area_trial(now, *trial))
 }
 
+/// Where only one unit can be open, suspects and controls cannot be written in turn: one unit after the other, then.
+fn area_one_by_one(now: &Situation) -> Option<Choice> {
+    let count = 2 * SUSPECTS as u32;
+    let block = (now.unit / 8).align_down(now.device.logical_block);
+    let possible = block * 8 == now.unit && now.unit * u64::from(count) <= now.device.capacity / 2;
+    (possible && !now.has(|data| matches!(data, Data::Fat(_)))).then(|| Choice {
+        experiment: Experiment::Fat(Fat { count, order: Order::InOrder, erase: now.unit, block, offset: Bytes::ZERO }),
+        why: "whether the first units differ from others, one after the other since only one can be open".into(),
+    })
+}
+
 fn area_trial(now: &Situation, (block, order, requests): (Bytes, Order, u32)) -> Option<Choice> {
-    let block = now.block(block.min(now.unit));
+    let large = order == Order::InOrder;
+    let block = now.trial_block().filter(|_| large).map_or(block, |block| block * 4);
+    // A unit must hold several of the largest blocks.
+    let block = now.block(block.min((now.unit / 8).align_down(now.device.logical_block)));
     let pool = Pool::new(now.device, now.observations, now.unit);
     let wanted = suspects_wanted(now).min((now.device.capacity / now.unit / 8) as usize);
     let compared: Vec<Bytes> = compared(now, block, order);
@@ -191,13 +248,15 @@ pub(crate) fn performance(now: &Situation) -> Option<Choice> {
 }
 
 /// What each subject can write at worst, before anything is known of the device.
-pub(crate) fn most_written(device: &flashscope_model::DeviceFacts, unit: Bytes) -> Vec<(&'static str, Bytes)> {
-    let lead = (unit / 32).min(Bytes::kib(64)).max(device.logical_block);
+pub(crate) fn most_written(device: &DeviceFacts, unit: Bytes) -> Vec<(&'static str, Bytes)> {
+    // A unit of an odd factor has blocks of up to twice the usual size.
+    let lead = (unit / LEAST_BLOCKS).min(Bytes::kib(128)).max(device.logical_block);
     let most = u64::from(search::MOST_UNITS);
     // The bracket doubles up to the most units; a bisection takes six more trials at the worst, a confirmation four,
     // and the second block size two of twice the size.
     let trials = 2 * most + 6 * most + 4 * most + 2 * 2 * most;
     let one_unit: Bytes = ONE_UNIT_BLOCKS.iter().map(|block| *block * u64::from(ONE_UNIT_REQUESTS) * 2).sum();
+    let escape: Bytes = ESCAPE_BLOCKS.iter().map(|block| *block * (u64::from(ROUNDS) * (most + 1))).sum();
     let group: Bytes = AREA_TRIALS.iter().map(|(block, _, requests)| *block * u64::from(*requests)).sum();
     let cells: Bytes = WRITE_CELLS.iter().map(|(block, _, requests)| *block * u64::from(*requests)).sum();
     vec![
@@ -205,6 +264,7 @@ pub(crate) fn most_written(device: &flashscope_model::DeviceFacts, unit: Bytes) 
         ("open units in order", lead * (trials * u64::from(ROUNDS))),
         ("open units at random", lead * (trials * u64::from(ROUNDS))),
         ("one unit in order and at random", one_unit),
+        ("small writes beyond the open units", escape),
         ("the first units against others", group * (2 * MOST_SUSPECTS as u64)),
         ("speed of writes", cells),
     ]

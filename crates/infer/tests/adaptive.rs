@@ -119,6 +119,28 @@ fn a_longer_area_is_followed_to_its_end() {
 }
 
 #[test]
+fn where_one_unit_can_be_open_units_are_written_one_after_the_other() {
+    let mut card = Card::new((1, 1), 2);
+    card.area = (1, 2, 2.0);
+    let session = session(card, Bytes::gib(1), 5);
+    let geometry = session.findings().geometry;
+    assert_eq!(geometry.open_units_linear.value, Some(1), "{:?}", geometry.open_units_linear);
+    let area = geometry.fast_area.value.expect("an area");
+    assert_eq!((area.first, area.end, area.kind), (Bytes::mib(4), Bytes::mib(8), AreaKind::Faster));
+}
+
+#[test]
+fn small_writes_that_escape_are_found_beyond_the_open_units() {
+    let mut card = Card::new((4, 4), 3);
+    card.small = Bytes::kib(4);
+    // Random order within an open unit costs nothing here: only beyond the open units do copies show.
+    card.in_place = true;
+    let small = session(card, Bytes::gib(1), 6).findings().geometry.small_write_path;
+    assert_eq!(small.value, Some(Bytes::kib(4)), "{small:?}");
+    assert_eq!(small.method, ["open-units"]);
+}
+
+#[test]
 fn without_a_grant_nothing_is_written_and_the_flag_is_named() {
     let session = session(Card::new((8, 8), 1), Bytes::ZERO, 3);
     assert_eq!(session.written(), Bytes::ZERO);

@@ -48,6 +48,10 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
     let counts = live_counts(observations, order);
     let mut blocks: Vec<Bytes> = counts.iter().map(|count| count.block).collect();
     blocks.dedup();
+    // A block size that was tried with one count only compares with nothing.
+    if blocks.len() > 1 {
+        blocks.retain(|block| counts.iter().filter(|count| count.block == *block).count() > 1);
+    }
     let mut states: Vec<(Bytes, State)> = blocks.iter().map(|block| (*block, state(&counts, *block, order))).collect();
     // The block size at which most counts were tried leads.
     states.sort_by_key(|(block, _)| std::cmp::Reverse(counts.iter().filter(|c| c.block == *block).count()));

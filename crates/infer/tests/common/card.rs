@@ -27,6 +27,8 @@ pub(crate) struct Card {
     /// Share of requests that wait for a collection of their own.
     pub(crate) spikes: f64,
     pub(crate) written: bool,
+    /// Whether writes out of order cost nothing within an open unit.
+    pub(crate) in_place: bool,
     next: BTreeMap<u64, u64>,
     recent: [Vec<u64>; 2],
     rng: Rng,
@@ -44,6 +46,7 @@ impl Card {
             noise: 0.05,
             spikes: 0.0,
             written: true,
+            in_place: false,
             next: BTreeMap::new(),
             recent: [Vec::new(), Vec::new()],
             rng: Rng::new(seed),
@@ -86,7 +89,7 @@ impl Card {
             let in_order = self.next.get(&unit).is_none_or(|next| *next == at.get());
             if closes {
                 ns += self.copy.as_f64();
-            } else if !in_order && order == Order::Random {
+            } else if !in_order && order == Order::Random && !self.in_place {
                 ns += self.copy.as_f64() / 2.0;
             }
             self.next.insert(unit, (at + block).get());
@@ -150,6 +153,7 @@ impl Card {
                 })
             }
             Experiment::Boundaries(plan) => self.boundaries(plan),
+            Experiment::Fat(plan) => self.fat(*plan),
             _ => return None,
         };
         let spent = Spent { written: written(experiment), ..Spent::default() };
@@ -188,6 +192,24 @@ impl Card {
             })
             .collect();
         Data::Boundaries(BoundariesData { block: plan.block, offset: plan.offset, candidates })
+    }
+
+    fn fat(&mut self, plan: Fat) -> Data {
+        let blocks = std::iter::successors(Some(plan.erase), |block| Some(*block / 2));
+        let rows = blocks
+            .take_while(|block| *block >= plan.block)
+            .map(|block| {
+                let units = (0..u64::from(plan.count))
+                    .map(|unit| {
+                        let start = plan.offset + plan.erase * unit;
+                        let at = (0..plan.erase / block).map(|index| start + block * index);
+                        RateEvidence::Times(self.times(Direction::Write, plan.order, block, at))
+                    })
+                    .collect();
+                FatRow { block, units }
+            })
+            .collect();
+        Data::Fat(FatData { order: Some(plan.order), unit: Some(plan.erase), offset: Some(plan.offset), rows })
     }
 
     fn straddle(&mut self, at: Bytes, plan: &Boundaries) -> Straddle {
@@ -243,6 +265,9 @@ impl Card {
 pub(crate) fn written(experiment: &Experiment) -> Bytes {
     match experiment {
         Experiment::OpenUnits(plan) => plan.block * (u64::from(plan.rounds) * plan.units.len() as u64),
+        Experiment::Fat(plan) => {
+            plan.erase * (u64::from(plan.count) * u64::from((plan.erase / plan.block).ilog2() + 1))
+        }
         Experiment::FastArea(plan) => {
             plan.block * (u64::from(plan.requests) * (plan.suspects.len() + plan.controls.len()) as u64)
         }
