@@ -166,6 +166,9 @@ fn open_units_linear(model: &Model, params: &AuLogParams) -> Fact<u32> {
     if !merges_show(model, params) {
         return Fact::hidden(Some(params.logs_in_order), "a unit too many costs nothing that shows");
     }
+    if params.logs_in_order == 0 {
+        return bounded(params.logs_random).noted("the same logs serve every order");
+    }
     if params.logs_random > params.logs_in_order {
         let note = "logs for random order take over beyond the logs in order";
         return Fact::known(params.logs_in_order).or(vec![params.logs_random]).noted(note);
@@ -239,7 +242,7 @@ fn random_order_penalty(model: &Model, params: &AuLogParams) -> Vec<PenaltyTruth
     let mut still = params.clone();
     still.housekeeping.owed = 0;
     still.housekeeping.refill = 0.0;
-    still.housekeeping.small_log_used = false;
+    still.housekeeping.earlier_writes = 0;
     let quiet = Model { mapping: Mapping::AuLog(still), ..model.clone() };
     let units = model.device.capacity / params.unit;
     let Some(unit) = (0..units).rev().find(|&unit| params.area_of(unit as u32).is_none()) else { return Vec::new() };

@@ -203,6 +203,13 @@ impl Flash {
         self.valid[block as usize]
     }
 
+    /// Counts erases and programs from now on.
+    pub(super) fn forget_wear(&mut self) {
+        self.erases.fill(0);
+        self.erased = 0;
+        self.programmed = 0;
+    }
+
     /// Blocks by use: free, data, log.
     pub(super) fn census(&self) -> [usize; 3] {
         let count = |wanted: Use| self.uses.iter().filter(|use_| **use_ == wanted).count();

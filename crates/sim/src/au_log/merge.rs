@@ -1,5 +1,5 @@
 //! Moving pages: logs are opened, filled, switched in and closed; sub-units are merged. Each function says how many
-//! pages it copied; `copying` turns pages into time.
+//! pages it copied; `copying` (partial merges) and `merging` (full ones) turn pages into time.
 
 use super::faults::Fault;
 use super::{AuLog, Log, OpenUnit, PageRun, RandomLog};
@@ -7,12 +7,18 @@ use flashscope_units::Nanos;
 use std::ops::Range;
 
 impl AuLog {
-    /// The time of copying so many pages, and of the erases and map changes around it.
+    /// The time of a partial merge: a log is completed by so many pages and takes the old block's place, which is
+    /// erased later.
     pub(super) fn copying(&self, pages: u32) -> Nanos {
+        if self.fault == Some(Fault::FreeMerges) { Nanos::ZERO } else { self.params.merge.copy * u64::from(pages) }
+    }
+
+    /// The time of a full merge: all pages are copied to a fresh block, and erase and new map must be waited for.
+    pub(super) fn merging(&self, pages: u32) -> Nanos {
         if pages == 0 || self.fault == Some(Fault::FreeMerges) {
             return Nanos::ZERO;
         }
-        self.params.merge.fixed + self.params.merge.copy * u64::from(pages)
+        self.params.merge.fixed + self.copying(pages)
     }
 
     /// Takes the pages of a run from wherever their newest copies lie, small-write log included. What is left behind
@@ -130,9 +136,13 @@ impl AuLog {
         copied
     }
 
-    /// Merges every sub-unit that a random log holds pages of, and gives its blocks back.
-    pub(super) fn close_random(&mut self, index: usize) -> u32 {
-        let unit = self.random[index].unit;
+    /// Merges every sub-unit that a log for any order holds pages of, and gives its blocks back. A log that was written
+    /// in order takes the old blocks' place, and only what it does not hold is copied.
+    pub(super) fn close_random(&mut self, index: usize) -> Nanos {
+        let (unit, used, in_order) = {
+            let log = &self.random[index];
+            (log.unit, log.used, log.in_order)
+        };
         let (first, pages) = (unit * self.sub_units_per_unit(), self.flash.pages);
         let mut copied = 0;
         for sub in first..first + self.sub_units_per_unit() {
@@ -149,7 +159,12 @@ impl AuLog {
         for block in log.blocks {
             self.flash.release(block);
         }
-        copied
+        if in_order {
+            self.flash.programmed -= u64::from(used.min(copied));
+            self.copying(copied.saturating_sub(used))
+        } else {
+            self.merging(copied)
+        }
     }
 
     /// Drops what a run holds.
@@ -167,8 +182,7 @@ impl AuLog {
     /// One piece of background work, if there is any: its time.
     pub(super) fn tidy_up_one(&mut self) -> Option<Nanos> {
         if !self.random.is_empty() {
-            let copied = self.close_random(0);
-            return Some(self.copying(copied));
+            return Some(self.close_random(0));
         }
         if let Some(index) = self.open.iter().position(|open| open.tidy != self.pages_per_unit()) {
             let open = self.open[index].clone();
@@ -178,7 +192,7 @@ impl AuLog {
         }
         let page = self.small.oldest()?;
         let copied = self.merge_sub_unit((page / u64::from(self.flash.pages)) as u32);
-        Some(self.copying(copied))
+        Some(self.merging(copied))
     }
 
     pub(super) fn log_of(&self, sub: u32) -> Option<Log> {

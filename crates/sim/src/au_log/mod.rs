@@ -45,6 +45,8 @@ pub(crate) struct AuLog {
     small_run: SmallRun,
     last_read_unit: Option<u32>,
     owed: u32,
+    /// For each special area, whether blocks for its next unit are erased already.
+    erased_ahead: Vec<bool>,
     /// Counts uses, for "least recently used".
     uses: u64,
     busy_until: Instant,
@@ -74,13 +76,15 @@ struct Log {
     at: u32,
 }
 
-/// A log for writes out of order to one unit.
+/// A log for writes in any order to one unit.
 #[derive(Clone, Debug)]
 struct RandomLog {
     unit: u32,
     blocks: Vec<u32>,
     /// Pages appended.
     used: u32,
+    /// So far they were the unit's pages from the first on: the log can take the old blocks' place.
+    in_order: bool,
     /// Pages of the unit whose newest copy lies here.
     newest: Bits,
     last_use: u64,
@@ -121,25 +125,31 @@ impl AuLog {
             small_run: SmallRun::default(),
             last_read_unit: None,
             owed: if filled { params.housekeeping.owed } else { 0 },
+            erased_ahead: vec![true; params.areas.len()],
             uses: 0,
             busy_until: Instant::ORIGIN,
             chance: Chance::new(seed, "au-log"),
             touched: Vec::new(),
             fault: None,
         };
-        if filled && params.housekeeping.small_log_used && params.small.limit > Bytes::ZERO {
-            card.use_small_log();
+        if filled {
+            card.use_before();
         }
         card
     }
 
-    /// Leaves the small-write log as earlier use left it: filled to any level, with pages from anywhere.
-    fn use_small_log(&mut self) {
-        let pages = self.capacity / self.params.page;
-        for _ in 0..self.chance.below(u64::from(self.params.small.pages) + 1) {
-            let page = self.chance.below(pages);
-            self.small.insert(page);
+    /// Leaves the logs as earlier use left them: small writes and some longer ones to a few units.
+    fn use_before(&mut self) {
+        let most = u64::from(self.params.housekeeping.earlier_writes);
+        let units = self.capacity / self.params.unit;
+        let some: Vec<u64> = (0..8).map(|_| self.chance.below(units)).collect();
+        for _ in 0..self.chance.below(most + 1) {
+            let unit = some[self.chance.below(8) as usize];
+            let page = self.chance.below(self.params.unit / self.params.page);
+            let length = if self.chance.happens(0.25) { self.params.page } else { self.params.page_inner };
+            self.write(Extent::new(self.params.unit * unit + self.params.page * page, length), true);
         }
+        self.flash.forget_wear();
     }
 
     fn sub_units_per_unit(&self) -> u32 {
@@ -222,6 +232,7 @@ impl Ftl for AuLog {
         if after == Nanos::ZERO || until < quiet_since + after {
             return;
         }
+        self.erased_ahead.fill(true);
         let mut at = quiet_since + after;
         while at < until {
             let Some(time) = self.tidy_up_one() else { break };

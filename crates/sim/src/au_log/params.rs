@@ -23,11 +23,11 @@ pub(crate) struct AuLogParams {
     /// Writes are cut at multiples of this and each part is handled on its own; the unit where they are not cut.
     #[serde(deserialize_with = "text::bytes")]
     pub(crate) stripe: Bytes,
-    /// Units that can be half-written in order without being copied.
+    /// Units that can be half-written in order without being copied; 0: the logs for any order take these writes too.
     pub(crate) logs_in_order: u32,
-    /// Units that have a log for writes out of order; 0: every such write merges.
+    /// Units that have a log for writes in any order; 0: every write out of order merges.
     pub(crate) logs_random: u32,
-    /// Pages that one log for writes out of order takes.
+    /// What one log for writes in any order takes.
     #[serde(deserialize_with = "text::bytes")]
     pub(crate) random_log: Bytes,
     /// A write out of order that is at least so long is taken for the start of a stream: the log moves there.
@@ -105,7 +105,7 @@ pub(crate) struct MergeTiming {
     /// Reading and programming one page.
     #[serde(deserialize_with = "text::nanos")]
     pub(crate) copy: Nanos,
-    /// Once per merge: erase and new map.
+    /// Once per full merge: erase and new map.
     #[serde(deserialize_with = "text::nanos")]
     pub(crate) fixed: Nanos,
 }
@@ -117,17 +117,32 @@ pub(crate) struct SmallPath {
     /// Longest write that it takes; 0 where there is none. A write that covers part of two pages is not taken.
     #[serde(deserialize_with = "text::bytes")]
     pub(crate) limit: Bytes,
-    /// Pages that it holds; for one more, the sub-unit of the page that was not written for longest is merged.
+    /// Pages that it holds; for one more, the sub-unit of a victim is merged.
     pub(crate) pages: u32,
+    /// Which page is the victim.
+    pub(crate) victim: Victim,
     /// Programming one entry.
     #[serde(deserialize_with = "text::nanos")]
     pub(crate) program: Nanos,
+    /// So much longer for an entry that comes to lie in a slow (MSB) page: every second one, at random.
+    #[serde(deserialize_with = "text::nanos")]
+    pub(crate) slow_page: Nanos,
     /// A write that goes on where the last one ended reads the page's earlier pieces back: the time of each.
     #[serde(deserialize_with = "text::nanos")]
     pub(crate) gather: Nanos,
     /// Pieces shorter than this are not gathered.
     #[serde(deserialize_with = "text::bytes")]
     pub(crate) gather_from: Bytes,
+}
+
+/// Which page a full small-write log gives up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Victim {
+    /// The one that was not written for longest.
+    Oldest,
+    /// Any.
+    Any,
 }
 
 /// What the controller does beside what it is asked for.
@@ -146,9 +161,11 @@ pub(crate) struct Housekeeping {
     /// Longest wait.
     #[serde(deserialize_with = "text::nanos")]
     pub(crate) longest: Nanos,
-    /// Whether earlier use left the small-write log partly full.
-    pub(crate) small_log_used: bool,
-    /// After so long without work open logs are merged in the background; 0 s: never.
+    /// At most so many small writes, to any few units, came before and left the logs as they are; their number is
+    /// drawn.
+    pub(crate) earlier_writes: u32,
+    /// After so long without work the card tidies up in the background: open logs are merged, blocks erased ahead; 0 s:
+    /// never.
     #[serde(deserialize_with = "text::nanos")]
     pub(crate) idle_after: Nanos,
 }
@@ -170,6 +187,9 @@ pub(crate) struct Area {
     /// Programming one entry of the small-write log here.
     #[serde(deserialize_with = "text::nanos")]
     pub(crate) small_program: Nanos,
+    /// Erasing fresh blocks for a unit here, paid by the write that begins it unless they were erased while idle.
+    #[serde(deserialize_with = "text::nanos")]
+    pub(crate) erase: Nanos,
     /// Mapped by page: writes out of order cost no merge.
     pub(crate) page_mapped: bool,
 }
@@ -191,8 +211,8 @@ impl AuLogParams {
         multiple("unit", self.unit, self.sub_unit)?;
         multiple("stripe", self.stripe, self.page)?;
         multiple("random_log", self.random_log, self.page)?;
-        if self.logs_in_order == 0 {
-            return Err("mapping: logs_in_order must be at least 1".to_owned());
+        if self.logs_in_order == 0 && self.logs_random == 0 {
+            return Err("mapping: logs_in_order and logs_random must not both be 0".to_owned());
         }
         if self.small.limit > Bytes::ZERO && self.small.pages == 0 {
             return Err("mapping: small.pages must be at least 1 where small.limit is not 0".to_owned());
@@ -214,7 +234,12 @@ impl AuLogParams {
 
     /// The special area that a unit lies in.
     pub(crate) fn area_of(&self, unit: u32) -> Option<&Area> {
+        self.area_index(unit).map(|(_, area)| area)
+    }
+
+    /// The same, with its place in the list.
+    pub(crate) fn area_index(&self, unit: u32) -> Option<(usize, &Area)> {
         let at = self.unit * u64::from(unit);
-        self.areas.iter().find(|area| (area.start..area.end).contains(&at))
+        self.areas.iter().enumerate().find(|(_, area)| (area.start..area.end).contains(&at))
     }
 }

@@ -1,5 +1,6 @@
 //! What a write does: which way it takes through the controller, and how long that is.
 
+use super::params::Victim;
 use super::{AuLog, OpenUnit, PageRun, RandomLog, SmallRun};
 use crate::ftl::Extent;
 use flashscope_units::{Bytes, Nanos};
@@ -37,6 +38,9 @@ impl AuLog {
         let small = self.params.small.clone();
         let program = self.params.area_of(self.unit_at(piece.start)).map_or(small.program, |area| area.small_program);
         let mut time = self.link.transfer(piece.length) + program;
+        if small.slow_page > Nanos::ZERO && self.chance.happens(0.5) {
+            time += small.slow_page;
+        }
         let page = self.params.page;
         let goes_on = self.small_run.end == piece.start && !piece.start.is_multiple_of(page);
         self.small_run = SmallRun { end: piece.end(), pieces: if goes_on { self.small_run.pieces + 1 } else { 0 } };
@@ -57,13 +61,21 @@ impl AuLog {
         time
     }
 
-    /// Merges the sub-unit of the page that was not written for longest.
+    /// Merges the sub-unit of a victim.
     fn make_room(&mut self) -> Nanos {
-        let Some(page) = self.small.oldest() else { return Nanos::ZERO };
+        let victim = match self.params.small.victim {
+            Victim::Oldest => self.small.oldest(),
+            Victim::Any => {
+                let pages = u64::from(self.flash.sub_units()) * u64::from(self.flash.pages);
+                let number = self.chance.below(pages);
+                self.small.at_or_behind(number)
+            }
+        };
+        let Some(page) = victim else { return Nanos::ZERO };
         let sub = (page / u64::from(self.flash.pages)) as u32;
         let copied = self.merge_sub_unit(sub);
         self.unsettle(sub);
-        self.copying(copied)
+        self.merging(copied)
     }
 
     /// Through the logs. The first page waits for its data; then the wire is faster than the flash, or the flash
@@ -116,6 +128,7 @@ impl AuLog {
                 self.open[index].last_use = self.tick();
                 self.place_in_open(index, run, long)
             }
+            None if self.params.logs_in_order == 0 => self.append_at_random(run),
             None if self.offset_in_unit(run) == 0 || long || self.params.logs_random == 0 => self.open_at(run),
             None => self.append_at_random(run),
         }
@@ -123,32 +136,31 @@ impl AuLog {
 
     fn place_in_open(&mut self, index: usize, run: PageRun, long: bool) -> Nanos {
         let log = self.open[index].log;
+        let offset = self.offset_in_unit(run);
         let mut copied = 0;
         match log {
             Some(log) if log.sub == run.sub && log.at == run.from => {}
-            // A sub-unit can be begun at any time; a log in progress elsewhere in the unit makes way for it.
-            None if run.from == 0 => copied += self.begin(index, run),
-            Some(log) if run.from == 0 && (log.sub != run.sub || long) => {
-                copied += self.close_log(log);
+            // The next sub-unit in order, or the unit from its start again.
+            None if run.from == 0 && (offset == 0 || self.open[index].tidy == offset) => {
                 copied += self.begin(index, run);
             }
-            _ if long => {
-                if let Some(log) = log {
-                    copied += self.close_log(log);
-                }
+            // A log in progress makes way for a new one.
+            _ if long || offset == 0 => {
+                copied += log.map_or(0, |log| self.close_log(log));
                 copied += self.begin(index, run);
             }
             _ if self.params.logs_random > 0 => return self.append_at_random(run),
             _ => return self.merge_with(index, run),
         }
+        let time = if offset == 0 { self.take_fresh_unit(self.unit_of_sub(run.sub)) } else { Nanos::ZERO };
         self.append(index, run);
-        self.copying(copied)
+        time + self.copying(copied)
     }
 
     /// Opens a unit at any place: what lies before is copied, so that the unit's blocks are in order up to there.
     fn open_at(&mut self, run: PageRun) -> Nanos {
         let unit = self.unit_of_sub(run.sub);
-        let mut time = self.make_way() + self.housekeeping();
+        let mut time = self.make_way() + self.take_fresh_unit(unit);
         let last_use = self.tick();
         self.open.push(OpenUnit { unit, log: None, tidy: 0, last_use });
         let index = self.open.len() - 1;
@@ -191,7 +203,7 @@ impl AuLog {
         self.replace(run);
         let copied = self.merge_sub_unit(run.sub);
         self.open[index].tidy = 0;
-        self.copying(copied)
+        self.merging(copied)
     }
 
     /// New data for a run where its old data was: in the log up to its end, in the sub-unit's block behind it.
@@ -206,29 +218,32 @@ impl AuLog {
         }
     }
 
-    /// Appends a run to the unit's log for writes out of order.
+    /// Appends a run to the unit's log for writes in any order.
     fn append_at_random(&mut self, run: PageRun) -> Nanos {
         let unit = self.unit_of_sub(run.sub);
         let capacity = (self.params.random_log / self.params.page) as u32;
-        let mut copied = 0;
+        let mut time = Nanos::ZERO;
         let mut index = self.random.iter().position(|log| log.unit == unit);
         if let Some(full) = index.filter(|&index| self.random[index].used + run.count > capacity) {
-            copied += self.close_random(full);
+            time += self.close_random(full);
             index = None;
         }
-        let time = if index.is_none() { self.open_random(unit, &mut copied) } else { Nanos::ZERO };
+        if index.is_none() {
+            time += self.open_random(unit);
+        }
         self.fill_random(unit, run);
-        time + self.copying(copied)
+        time
     }
 
-    fn open_random(&mut self, unit: u32, copied: &mut u32) -> Nanos {
+    fn open_random(&mut self, unit: u32) -> Nanos {
+        let mut time = Nanos::ZERO;
         if self.random.len() >= self.params.logs_random as usize {
             let oldest = (0..self.random.len()).min_by_key(|&index| self.random[index].last_use);
-            *copied += oldest.map_or(0, |index| self.close_random(index));
+            time += oldest.map_or(Nanos::ZERO, |index| self.close_random(index));
         }
         let newest = super::Bits::new(self.pages_per_unit());
-        self.random.push(RandomLog { unit, blocks: Vec::new(), used: 0, newest, last_use: 0 });
-        self.housekeeping()
+        self.random.push(RandomLog { unit, blocks: Vec::new(), used: 0, in_order: true, newest, last_use: 0 });
+        time + self.take_fresh_unit(unit)
     }
 
     fn fill_random(&mut self, unit: u32, run: PageRun) {
@@ -239,6 +254,7 @@ impl AuLog {
         self.flash.programmed += u64::from(run.count);
         let (stamp, range, pages) = (self.tick(), self.in_unit(run.sub, range), self.flash.pages);
         let Some(log) = self.random.iter_mut().find(|log| log.unit == unit) else { return };
+        log.in_order &= range.start == log.used;
         log.newest.set(range, true);
         log.used += run.count;
         log.last_use = stamp;
@@ -261,18 +277,26 @@ impl AuLog {
         self.copying(copied)
     }
 
-    /// Work of the controller's own that a newly opened unit may have to wait for.
+    /// A unit is begun in fresh blocks: they may have to be erased first, or work of the controller's own be done.
+    fn take_fresh_unit(&mut self, unit: u32) -> Nanos {
+        let mut time = self.housekeeping();
+        if let Some((index, area)) = self.params.area_index(unit) {
+            time += if std::mem::take(&mut self.erased_ahead[index]) { Nanos::ZERO } else { area.erase };
+        }
+        time
+    }
+
     fn housekeeping(&mut self) -> Nanos {
-        let keeping = self.params.housekeeping.clone();
-        if self.chance.happens(keeping.refill) {
+        let (refill, chance) = (self.params.housekeeping.refill, self.params.housekeeping.chance);
+        if self.chance.happens(refill) {
             self.owed += 1;
         }
-        if self.owed == 0 || !self.chance.happens(keeping.chance) {
+        if self.owed == 0 || !self.chance.happens(chance) {
             return Nanos::ZERO;
         }
         self.owed -= 1;
-        let range = (keeping.longest - keeping.shortest).as_f64();
-        keeping.shortest + Nanos((self.chance.unit() * range).round() as u64)
+        let (shortest, longest) = (self.params.housekeeping.shortest, self.params.housekeeping.longest);
+        shortest + Nanos((self.chance.unit() * (longest - shortest).as_f64()).round() as u64)
     }
 
     /// A sub-unit was merged behind the back of its unit: the unit has to be put in order again when it is closed.
