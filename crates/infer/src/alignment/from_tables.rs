@@ -4,6 +4,7 @@ use super::AlignmentFindings;
 use super::ladder::{PageKey, UnitKey};
 use super::levels::Levels;
 use super::printed::{self, Reading};
+use super::prior;
 use super::tables::{self, Table};
 use flashscope_model::finding::{Note, Severity};
 use flashscope_model::{Estimate, Observations};
@@ -12,11 +13,14 @@ use flashscope_units::{Bytes, Contrast};
 /// A value is given from this probability on; below, a bound or nothing.
 const ENOUGH: f64 = 0.85;
 
+/// As [`ENOUGH`], for a unit whose threefold is as common: a diluted step looks the same.
+const ENOUGH_AGAINST_DILUTION: f64 = 0.95;
+
 /// A step is given as a lower bound from this probability on.
 const ENOUGH_FOR_BOUND: f64 = 0.9;
 
 /// Means over seven places leave room for what the hypotheses do not hold, so no more than this is claimed.
-const MOST_UNIT: f64 = 0.985;
+const MOST_UNIT: f64 = 0.98;
 
 /// As [`MOST_UNIT`], for a page: many rows lie on either side of its step.
 const MOST_PAGE: f64 = 0.995;
@@ -74,7 +78,8 @@ fn unit(reading: &Reading, tables: &[Table]) -> Estimate<Bytes> {
         });
         sizes.filter(|(_, probability)| *probability >= 0.001).take(5).collect()
     };
-    if probability >= ENOUGH {
+    let threefold_is_common = prior::unit_weight(best * 3) >= prior::unit_weight(best);
+    if probability >= if threefold_is_common { ENOUGH_AGAINST_DILUTION } else { ENOUGH } {
         let rest = others(Bytes::ZERO).into_iter().skip(1).collect();
         return Estimate::known(best, probability.min(MOST_UNIT), evidence, METHOD).with_alternatives(rest);
     }

@@ -188,8 +188,8 @@ impl Ladder {
         let tails = self.tails(plateau);
         let mut total = f64::NEG_INFINITY;
         /// Steps of the logarithm of the contrast around its likeliest value.
-        const GRID: i32 = 14;
-        const PITCH: f64 = 0.04;
+        const GRID: i32 = 8;
+        const PITCH: f64 = 0.06;
         for (scatter, weight) in TOP_SCATTER {
             for point in -GRID..=GRID {
                 let delta = about * (PITCH * f64::from(point)).exp();

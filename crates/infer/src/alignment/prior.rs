@@ -35,11 +35,11 @@ pub(super) fn unit_weight(size: Bytes) -> f64 {
             _ => 0.001,
         },
         3 => match power {
-            23 => 0.055,
-            19..=21 => 0.02,
-            22 => 0.025,
-            24 => 0.012,
-            _ => 0.002,
+            23 => 0.06,
+            22 => 0.04,
+            19..=21 => 0.03,
+            24 => 0.02,
+            _ => 0.003,
         },
         5 | 7 => 0.001,
         _ => 0.0005,
@@ -75,7 +75,7 @@ pub(super) fn capacity_factor(capacity: Option<Bytes>, unit: Bytes) -> f64 {
 /// What a contrast is, as a share of the time of one access.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Contrast {
-    /// A boundary of the allocation unit: median 18 %, a factor of 2.5 either way, in published tables.
+    /// A boundary of the allocation unit: median 16 %, a factor of three either way.
     Unit,
     /// An edge of a page: median 12 %, a factor of 2.7 either way.
     Page,
@@ -94,7 +94,7 @@ impl Contrast {
             -0.5 * z * z - spread.ln() - 0.918_938_533_204_672_7
         };
         match self {
-            Contrast::Unit => log_normal(0.18, 0.9),
+            Contrast::Unit => log_normal(0.16, 1.15),
             Contrast::Page => log_normal(0.12, 1.0),
             Contrast::Artefact => {
                 let relative = share / 0.008;
