@@ -120,14 +120,17 @@ fn contrasts(run: &RunRecord, views: &[ContrastView]) -> Vec<Figure> {
 
 fn open_units(run: &RunRecord, views: &[OpenUnitsView]) -> Vec<Figure> {
     let of_one = |view: &OpenUnitsView| {
+        let sampled = view.curves.iter().flat_map(|curve| &curve.points).any(|(_, rate)| rate.range.is_some());
+        let what = if sampled {
+            "rate of the middle round, with the slowest and the fastest one, by block size"
+        } else {
+            "rate as printed, by block size"
+        };
         let keys = view.curves.iter().enumerate();
         let keys = keys.map(|(at, curve)| rule(Hue::Series(at), curve.block.to_string())).collect();
-        figure(
-            format!("Units written in turn, each {}", order_word(view.order)),
-            "rate of the middle round, with the slowest and the fastest one, by block size".to_owned(),
-            keys,
-            |size| plot::open_units(view, &run.findings.geometry, size),
-        )
+        figure(format!("Units written in turn, each {}", order_word(view.order)), what.to_owned(), keys, |size| {
+            plot::open_units(view, &run.findings.geometry, size)
+        })
     };
     views.iter().map(of_one).collect()
 }

@@ -19,13 +19,17 @@ pub(crate) enum Hue {
 
 /// Colours of the page in the light and in the dark: chosen apart in lightness as well, so that they can be told
 /// without seeing their hue.
-const SERIES: [(u32, u32); 6] = [
+const SERIES: [(u32, u32); 10] = [
     (0x1F6FB4, 0x6CB4F0),
     (0xC2571A, 0xF2A069),
     (0x2A7F62, 0x6FCFA8),
     (0x7A4FB0, 0xBFA0EE),
     (0x9A7B12, 0xE0C45C),
     (0x5B6B7A, 0xA9B8C6),
+    (0x0F7C8A, 0x5CC8D6),
+    (0xB83A7E, 0xF08FC0),
+    (0x7A4A2A, 0xC9A083),
+    (0x5C7F12, 0xB3D66B),
 ];
 const INK: (u32, u32) = (0x1C2530, 0xE6EAEE);
 const MUTED: (u32, u32) = (0x5A6673, 0x9BA7B3);
