@@ -75,6 +75,19 @@ impl Contents {
         })
     }
 
+    /// The runs of a range, each with its length.
+    pub(crate) fn runs(&self, start: Bytes, length: Bytes) -> impl Iterator<Item = (Bytes, Held)> {
+        let (start, end) = (start.get(), (start + length).get());
+        let inner = self.runs.range(start + 1..end.max(start + 1)).map(|(&at, _)| at);
+        let starts: Vec<u64> = std::iter::once(start).chain(inner).chain([end]).collect();
+        (1..starts.len()).map(move |i| (Bytes(starts[i] - starts[i - 1]), self.at(starts[i - 1])))
+    }
+
+    /// What an erased place reads as.
+    pub(crate) fn erased_byte(&self) -> u8 {
+        self.erased_byte
+    }
+
     fn over(&self, start: Bytes, length: Bytes) -> impl Iterator<Item = Held> {
         let end = (start + length).get();
         let first = self.at(start.get());

@@ -74,6 +74,15 @@ pub(crate) trait Ftl {
     fn check_all(&self) -> Result<(), String>;
 }
 
+/// What a device did beside programming and erasing; absent where its mapping does no such thing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Log blocks that took the place of an older block: switched, completed or merged.
+    pub merges: Option<u64>,
+    /// Superblocks won back by collection.
+    pub collections: Option<u64>,
+}
+
 /// The mappings that there are. An enum and not a box: one match per request, no allocation.
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "there is one per target, and it is never moved")]
@@ -91,6 +100,16 @@ impl Device {
                 Ok(device) => Device::PageMap(device),
                 Err(why) => unreachable!("a model that was not validated: {why}"),
             },
+        }
+    }
+
+    /// What the mapping counts.
+    pub(crate) fn counters(&self) -> Counters {
+        match self {
+            Device::AuLog(_) => Counters::default(),
+            Device::PageMap(device) => {
+                Counters { merges: None, collections: Some(device.counters().collected_superblocks) }
+            }
         }
     }
 

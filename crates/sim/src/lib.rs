@@ -24,5 +24,6 @@ pub mod truth;
 
 pub use catalogue::{Entry, catalogue};
 pub use error::SimError;
+pub use ftl::Counters;
 pub use spec::show;
-pub use target::{SimTarget, open, open_with};
+pub use target::{SimTarget, Source, open, open_with};

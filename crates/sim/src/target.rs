@@ -1,5 +1,9 @@
 //! A simulated device as a target: the clock, the queue, the content and the noise around a mapping.
 
+mod ahead;
+
+pub use ahead::Source;
+
 use crate::content::{Contents, Held};
 use crate::error::SimError;
 use crate::ftl::{Device, Extent, Ftl, Presence, Work};
