@@ -37,7 +37,9 @@ pub(crate) fn survey(now: &Situation) -> Option<Choice> {
 
 /// Boundaries of pages and units, where there is something to read.
 pub(crate) fn boundaries(now: &Situation) -> Option<Choice> {
-    if now.trials_begun() {
+    // What comes after boundaries in the plan has begun, so they are settled as far as they will be; asking again
+    // would cost more than all the other subjects together.
+    if now.trials_begun() || now.has(|data| matches!(data, Data::Interval(_))) {
         return None;
     }
     let mut choice = alignment::wanted(now.device, &readable_part(now.observations), now.seed)?;
@@ -52,9 +54,9 @@ pub(crate) fn boundaries(now: &Situation) -> Option<Choice> {
 /// The part of the device that reads should keep to; `None` for all of it.
 pub(crate) fn readable(now: &Situation) -> Option<Span> {
     let stretch = written_stretch(now.observations)?;
-    if stretch.length >= now.unit * STRETCH_IN_UNITS {
-        let start = stretch.start.align_up(now.unit);
-        return Some(Span { start, length: (stretch.start + stretch.length - start).align_down(now.unit) });
+    if stretch.length >= now.unit() * STRETCH_IN_UNITS {
+        let start = stretch.start.align_up(now.unit());
+        return Some(Span { start, length: (stretch.start + stretch.length - start).align_down(now.unit()) });
     }
     // A blank device that may not be filled is read all over, for what it is worth.
     filled(now.observations)
@@ -103,6 +105,6 @@ pub(crate) fn performance(now: &Situation) -> Option<Choice> {
 fn read_region(now: &Situation) -> Span {
     let whole = Span { start: Bytes::ZERO, length: now.device.capacity };
     let span = readable(now).filter(|span| span.length >= Bytes::mib(16)).unwrap_or(whole);
-    let skip = (span.length / 4).align_down(now.unit);
+    let skip = (span.length / 4).align_down(Bytes::mib(1));
     Span { start: span.start + skip, length: (span.length - skip).align_down(now.device.logical_block) }
 }

@@ -9,6 +9,7 @@ use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Observations, O
 use flashscope_stats::Rng;
 use flashscope_units::Bytes;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 /// An allocation unit that was found with less confidence than this is not built upon.
 const GOOD_ENOUGH: f64 = 0.8;
@@ -21,18 +22,26 @@ pub(crate) struct Situation<'a> {
     pub(crate) device: &'a DeviceFacts,
     pub(crate) observations: &'a Observations,
     pub(crate) seed: u64,
-    /// The allocation unit to write by: measured, claimed, or assumed.
-    pub(crate) unit: Bytes,
+    unit: OnceCell<Bytes>,
 }
 
 impl<'a> Situation<'a> {
     pub(crate) fn new(device: &'a DeviceFacts, observations: &'a Observations, seed: u64) -> Situation<'a> {
-        let unit = trial_unit(observations).unwrap_or_else(|| {
-            let found = alignment::estimate(&readable_part(observations)).allocation_unit;
-            let measured = found.value.filter(|_| found.confidence.is_some_and(|confidence| confidence >= GOOD_ENOUGH));
-            measured.filter(|unit| fits(*unit, device)).unwrap_or_else(|| assumed_unit(device))
-        });
-        Situation { device, observations, seed, unit }
+        Situation { device, observations, seed, unit: OnceCell::new() }
+    }
+
+    /// The allocation unit to write by: that of earlier trials, else measured, claimed, or assumed. Worked out when
+    /// first asked for, since it is the dearest inference of all.
+    pub(crate) fn unit(&self) -> Bytes {
+        *self.unit.get_or_init(|| {
+            trial_unit(self.observations).or_else(|| self.measured_unit()).unwrap_or_else(|| assumed_unit(self.device))
+        })
+    }
+
+    fn measured_unit(&self) -> Option<Bytes> {
+        let found = alignment::estimate(&readable_part(self.observations)).allocation_unit;
+        let sure = found.confidence.is_some_and(|confidence| confidence >= GOOD_ENOUGH);
+        found.value.filter(|unit| sure && fits(*unit, self.device))
     }
 
     /// The block size of the first trial of several units: the others must have the same.

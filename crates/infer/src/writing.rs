@@ -55,14 +55,14 @@ const WRITE_CELLS: [(Bytes, Order, u32); 8] = [
 
 /// A region to read, for a device that was never written.
 pub(crate) fn fill(now: &Situation) -> Option<Choice> {
-    let blank = written_stretch(now.observations)?.length < now.unit * STRETCH_IN_UNITS;
+    let blank = written_stretch(now.observations)?.length < now.unit() * STRETCH_IN_UNITS;
     if !blank || filled(now.observations).is_some() {
         return None;
     }
-    let block = now.block(Bytes::kib(512)).min(now.unit);
-    let length = now.unit * FILLED_UNITS.min(now.device.capacity / now.unit / 4);
+    let block = now.block(Bytes::kib(512)).min(now.unit());
+    let length = now.unit() * FILLED_UNITS.min(now.device.capacity / now.unit() / 4);
     // At a quarter of the device: clear of the start, and on a boundary of every candidate.
-    let start = (now.device.capacity / 4).align_down(now.unit * 16);
+    let start = (now.device.capacity / 4).align_down(now.unit() * 16);
     Some(throughput(Direction::Write, Order::InOrder, block, (start, length), length / block, Purpose::Fill)).map(
         |experiment| Choice {
             experiment,
@@ -89,14 +89,14 @@ fn throughput(
 fn trial_blocks(now: &Situation) -> [Bytes; 2] {
     let lead = now.trial_block().unwrap_or_else(|| {
         // Halves of the unit share its odd factor with the page, even where the page is not known.
-        let halves = std::iter::successors(Some(now.unit), |size| Some(*size / 2));
+        let halves = std::iter::successors(Some(now.unit()), |size| Some(*size / 2));
         let usual = halves
             .take_while(|size| size.is_multiple_of(now.device.logical_block) && *size >= Bytes::kib(64))
             .last()
-            .filter(|size| *size * LEAST_BLOCKS <= now.unit)
-            .unwrap_or(now.block((now.unit / LEAST_BLOCKS).align_down(now.device.logical_block)));
+            .filter(|size| *size * LEAST_BLOCKS <= now.unit())
+            .unwrap_or(now.block((now.unit() / LEAST_BLOCKS).align_down(now.device.logical_block)));
         let whole = now.page().map_or(usual, |page| usual.align_up(page));
-        if whole * LEAST_BLOCKS <= now.unit { whole } else { usual }
+        if whole * LEAST_BLOCKS <= now.unit() { whole } else { usual }
     });
     [lead, lead * 2]
 }
@@ -108,15 +108,15 @@ fn most_units(pool: &Pool) -> u32 {
 
 /// The next count of units to write in turn.
 pub(crate) fn open_units(now: &Situation, order: Order) -> Option<Choice> {
-    let pool = Pool::new(now.device, now.observations, now.unit);
+    let pool = Pool::new(now.device, now.observations, now.unit());
     let trial = search::next_trial(now.observations, order, trial_blocks(now), most_units(&pool))?;
     let subject = u64::from(trial.count) * 2 + u64::from(order == Order::Random);
     let units = pool.take(trial.count as usize, &mut now.rng(subject))?;
     let rounds = if trial.count == 1 { ROUNDS_OF_ONE } else { ROUNDS };
-    let rounds = rounds.min(u32::try_from(now.unit / trial.block).unwrap_or(u32::MAX));
+    let rounds = rounds.min(u32::try_from(now.unit() / trial.block).unwrap_or(u32::MAX));
     let units_in_words = if trial.count == 1 { "one unit".to_owned() } else { format!("{} units", trial.count) };
     let why = format!("{units_in_words} {}: {}", open_units::words(order), trial.why);
-    let plan = OpenUnits { order, unit: now.unit, block: trial.block, rounds, units, first_offset: Bytes::ZERO };
+    let plan = OpenUnits { order, unit: now.unit(), block: trial.block, rounds, units, first_offset: Bytes::ZERO };
     Some(Choice { experiment: Experiment::OpenUnits(plan), why })
 }
 
@@ -124,14 +124,14 @@ pub(crate) fn open_units(now: &Situation, order: Order) -> Option<Choice> {
 pub(crate) fn one_unit(now: &Situation) -> Option<Choice> {
     let (block, order) = ONE_UNIT_BLOCKS
         .iter()
-        .filter(|block| **block >= now.device.logical_block && **block * 16 <= now.unit)
+        .filter(|block| **block >= now.device.logical_block && **block * 16 <= now.unit())
         .flat_map(|block| [(*block, Order::InOrder), (*block, Order::Random)])
         .find(|(block, order)| !now.has_throughput(Purpose::OneUnit, Direction::Write, *order, *block))?;
-    let pool = Pool::new(now.device, now.observations, now.unit);
+    let pool = Pool::new(now.device, now.observations, now.unit());
     let start = pool.take(1, &mut now.rng(block.get()))?[0];
-    let requests = u64::from(ONE_UNIT_REQUESTS).min(now.unit / block);
+    let requests = u64::from(ONE_UNIT_REQUESTS).min(now.unit() / block);
     let why = format!("one unit {} at {block}: random-order penalty and small-write path", open_units::words(order));
-    let experiment = throughput(Direction::Write, order, block, (start, now.unit), requests, Purpose::OneUnit);
+    let experiment = throughput(Direction::Write, order, block, (start, now.unit()), requests, Purpose::OneUnit);
     Some(Choice { experiment, why })
 }
 
@@ -149,12 +149,12 @@ pub(crate) fn escape(now: &Situation) -> Option<Choice> {
     })?;
     let tried = open_units::live_counts(now.observations, order);
     let block = ESCAPE_BLOCKS.iter().copied().find(|block| {
-        let fits = *block >= now.device.logical_block && *block * u64::from(ROUNDS) <= now.unit;
+        let fits = *block >= now.device.logical_block && *block * u64::from(ROUNDS) <= now.unit();
         fits && !tried.iter().any(|trial| (trial.block, trial.count) == (*block, count))
     })?;
-    let pool = Pool::new(now.device, now.observations, now.unit);
+    let pool = Pool::new(now.device, now.observations, now.unit());
     let units = pool.take(count as usize, &mut now.rng(block.get() + 2))?;
-    let plan = OpenUnits { order, unit: now.unit, block, rounds: ROUNDS, units, first_offset: Bytes::ZERO };
+    let plan = OpenUnits { order, unit: now.unit(), block, rounds: ROUNDS, units, first_offset: Bytes::ZERO };
     let why =
         format!("{count} units {} are too many: do writes of {block} escape the copies?", open_units::words(order));
     Some(Choice { experiment: Experiment::OpenUnits(plan), why })
@@ -171,10 +171,16 @@ pub(crate) fn area(now: &Situation) -> Option<Choice> {
 /// Where only one unit can be open, suspects and controls cannot be written in turn: one unit after the other, then.
 fn area_one_by_one(now: &Situation) -> Option<Choice> {
     let count = 2 * SUSPECTS as u32;
-    let block = (now.unit / 8).align_down(now.device.logical_block);
-    let possible = block * 8 == now.unit && now.unit * u64::from(count) <= now.device.capacity / 2;
+    let block = (now.unit() / 8).align_down(now.device.logical_block);
+    let possible = block * 8 == now.unit() && now.unit() * u64::from(count) <= now.device.capacity / 2;
     (possible && !now.has(|data| matches!(data, Data::Fat(_)))).then(|| Choice {
-        experiment: Experiment::Fat(Fat { count, order: Order::InOrder, erase: now.unit, block, offset: Bytes::ZERO }),
+        experiment: Experiment::Fat(Fat {
+            count,
+            order: Order::InOrder,
+            erase: now.unit(),
+            block,
+            offset: Bytes::ZERO,
+        }),
         why: "whether the first units differ from others, one after the other since only one can be open".into(),
     })
 }
@@ -183,34 +189,34 @@ fn area_trial(now: &Situation, (block, order, requests): (Bytes, Order, u32)) ->
     let large = order == Order::InOrder;
     let block = now.trial_block().filter(|_| large).map_or(block, |block| block * 4);
     // A unit must hold several of the largest blocks.
-    let block = now.block(block.min((now.unit / 8).align_down(now.device.logical_block)));
-    let pool = Pool::new(now.device, now.observations, now.unit);
-    let wanted = suspects_wanted(now).min((now.device.capacity / now.unit / 8) as usize);
+    let block = now.block(block.min((now.unit() / 8).align_down(now.device.logical_block)));
+    let pool = Pool::new(now.device, now.observations, now.unit());
+    let wanted = suspects_wanted(now).min((now.device.capacity / now.unit() / 8) as usize);
     let compared: Vec<Bytes> = compared(now, block, order);
     let left: Vec<Bytes> =
-        (0..wanted as u64).map(|index| now.unit * index).filter(|start| !compared.contains(start)).collect();
+        (0..wanted as u64).map(|index| now.unit() * index).filter(|start| !compared.contains(start)).collect();
     let (group, controls) = group_sizes(now, order);
     let suspects: Vec<Bytes> = left.into_iter().take(group).collect();
     if suspects.is_empty() {
         return None;
     }
     let controls = pool.middle(controls, now.device.capacity)?;
-    let requests = requests.min(u32::try_from(now.unit / block).unwrap_or(u32::MAX));
+    let requests = requests.min(u32::try_from(now.unit() / block).unwrap_or(u32::MAX));
     let why = format!("whether the first units differ from others: {block} {}", open_units::words(order));
-    let plan = FastArea { unit: now.unit, suspects, controls, block, direction: Direction::Write, order, requests };
+    let plan = FastArea { unit: now.unit(), suspects, controls, block, direction: Direction::Write, order, requests };
     Some(Choice { experiment: Experiment::FastArea(plan), why })
 }
 
 /// How many units from the start to compare: more while the last one that was compared still differs.
 fn suspects_wanted(now: &Situation) -> usize {
     let found = fast_area::estimate(now.observations).value.filter(|area| area.kind != AreaKind::None);
-    let end = found.map_or(0, |area| (area.end / now.unit) as usize);
+    let end = found.map_or(0, |area| (area.end / now.unit()) as usize);
     (end + 2).clamp(SUSPECTS, MOST_SUSPECTS)
 }
 
 fn compared(now: &Situation, block: Bytes, order: Order) -> Vec<Bytes> {
     let runs = now.observations.runs.iter().filter_map(|run| match &run.data {
-        Data::FastArea(data) if (data.block, data.order, data.unit) == (block, order, now.unit) => Some(data),
+        Data::FastArea(data) if (data.block, data.order, data.unit) == (block, order, now.unit()) => Some(data),
         _ => None,
     });
     runs.flat_map(|data| data.suspects.iter().map(|times| times.at)).collect()
@@ -234,11 +240,11 @@ pub(crate) fn performance(now: &Situation) -> Option<Choice> {
         .map(|(block, order, requests)| (now.block(*block), *order, *requests))
         .filter(|(block, ..)| *block * 64 <= now.device.capacity)
         .find(|(block, order, _)| !now.has_throughput(Purpose::Performance, Direction::Write, *order, *block))?;
-    let pool = Pool::new(now.device, now.observations, now.unit);
+    let pool = Pool::new(now.device, now.observations, now.unit());
     let wanted = match order {
         Order::InOrder => block * u64::from(requests),
         // Spread over several units, as an application would, and not over the whole device.
-        Order::Random => (now.unit * 16).max(block * u64::from(requests)),
+        Order::Random => (now.unit() * 16).max(block * u64::from(requests)),
     };
     let length = wanted.min(now.device.capacity / 8).align_down(block).max(block);
     let start = pool.stretch(length, now.device.capacity, &mut now.rng(block.get() + 1))?;

@@ -63,7 +63,7 @@ fn limits_are_bracketed_bisected_and_confirmed() {
 #[test]
 fn noise_and_stray_collections_are_lived_with() {
     let (mut answers, mut wrong) = (0, Vec::new());
-    for seed in 0..40u64 {
+    for seed in 0..24u64 {
         let open = (2 + (seed as usize * 7) % 19, 1 + (seed as usize * 5) % 13);
         let mut card = Card::new(open, seed);
         card.noise = 0.02 + 0.01 * (seed % 30) as f64;
@@ -81,7 +81,7 @@ fn noise_and_stray_collections_are_lived_with() {
             }
         }
     }
-    assert!(answers >= 76, "{answers}");
+    assert!(answers >= 46, "{answers}");
     assert!(wrong.len() <= 1, "{wrong:#?}");
     assert!(wrong.iter().all(|(_, _, found)| found.confidence.unwrap() < 0.99), "{wrong:#?}");
 }

@@ -3,9 +3,11 @@
 #[allow(dead_code)]
 mod common;
 
-use common::synthetic::{Behaviour, Case, case};
+use common::synthetic::{Behaviour, Case, case, fat_tables};
 use flashscope_infer::infer;
 use flashscope_model::Estimate;
+use flashscope_model::finding::AreaKind;
+use flashscope_units::Bytes;
 
 const CASES: u64 = 12_000;
 
@@ -115,4 +117,36 @@ fn a_decline_is_no_limit() {
     }
     assert!(tally.wrong_share() < 0.01, "{tally:?}");
     assert!(f64::from(tally.answered) > 0.9 * f64::from(tally.cases), "{tally:?}");
+}
+
+#[test]
+fn areas_at_the_start_are_found_and_state_is_not_taken_for_one() {
+    let (mut answered, mut wrong, mut sure_and_wrong, mut sure) = (0, 0, 0, 0);
+    for seed in 0..4_000 {
+        let (area, observations) = fat_tables(seed);
+        let found = infer(&observations).geometry.fast_area;
+        let Some(value) = found.value else { continue };
+        let right = match area {
+            Some(area) => {
+                let ends = (value.first, value.end);
+                let mixed = area.small * area.large < 0.0;
+                let kind = match (mixed, area.large > 0.0) {
+                    (true, _) => AreaKind::Mixed,
+                    (false, true) => AreaKind::Faster,
+                    (false, false) => AreaKind::Slower,
+                };
+                ends == (Bytes::mib(4) * area.first as u64, Bytes::mib(4) * area.end as u64) && value.kind == kind
+            }
+            None => value.kind == AreaKind::None,
+        };
+        answered += 1;
+        wrong += u32::from(!right);
+        if found.confidence.unwrap() >= 0.99 {
+            sure += 1;
+            sure_and_wrong += u32::from(!right);
+        }
+    }
+    assert!(answered > 3_600 && sure > 500, "{answered} {sure}");
+    assert!(f64::from(wrong) < 0.02 * f64::from(answered), "{wrong} of {answered}");
+    assert!(f64::from(sure_and_wrong) <= 0.005 * f64::from(sure), "{sure_and_wrong} of {sure}");
 }

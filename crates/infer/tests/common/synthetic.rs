@@ -143,3 +143,51 @@ fn print(rate: f64) -> RateEvidence {
     let scale = 10f64.powf(rate.log10().floor() - 2.0);
     printed_rate((rate / scale).round() * scale, scale)
 }
+
+/// An area at the start of a synthetic card: its units, the logarithm of its factor for blocks above 4 KiB and below.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Area {
+    pub(crate) first: usize,
+    pub(crate) end: usize,
+    pub(crate) large: f64,
+    pub(crate) small: f64,
+}
+
+/// Tables of the first units in some runs, with an area (or none) and units that differ between runs by their state.
+pub(crate) fn fat_tables(seed: u64) -> (Option<Area>, Observations) {
+    let mut rng = Rng::new(seed ^ 0xfa7);
+    let area = (rng.below(2) == 0).then(|| {
+        let first = rng.below(2);
+        let size = 0.55 + 0.9 * rng.unit();
+        let large = if rng.below(2) == 0 { size } else { -size };
+        let small = if rng.below(4) == 0 { -large } else { large * rng.unit() };
+        Area { first, end: first + 1 + rng.below(2), large, small }
+    });
+    let noise = 0.005 + 0.03 * rng.unit();
+    let runs = (0..1 + rng.below(3))
+        .map(|_| {
+            let stray = rng.below(8);
+            let stray_by = if rng.below(3) == 0 { 0.35 * rng.unit() } else { 0.0 };
+            let rows = (0..13)
+                .map(|halvings| {
+                    let block = UNIT / (1 << halvings);
+                    let units = (0..8)
+                        .map(|unit| {
+                            let within = area.filter(|area| (area.first..area.end).contains(&unit));
+                            let part = |area: Area| if block > Bytes::kib(4) { area.large } else { area.small };
+                            let mut shift = within.map_or(0.0, part);
+                            if unit == stray {
+                                shift += stray_by;
+                            }
+                            let base = block.as_f64() / (1.5e-3 + block.as_f64() / 12e6);
+                            print(base * shift.exp() * spoil(halvings, noise, &mut rng))
+                        })
+                        .collect();
+                    FatRow { block, units }
+                })
+                .collect();
+            run(Data::Fat(FatData { order: None, unit: None, offset: None, rows }))
+        })
+        .collect();
+    (area, Observations { capacity: None, runs })
+}
