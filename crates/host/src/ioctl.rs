@@ -3,12 +3,16 @@
 
 use rustix::fd::AsFd;
 use rustix::io::Result;
-use rustix::ioctl::{Getter, Opcode, Setter, ioctl, opcode};
+use rustix::ioctl::{Getter, Ioctl, IoctlOutput, NoArg, Opcode, Setter, ioctl, opcode};
+use std::ffi::c_void;
 
 const BLKDISCARD: Opcode = opcode::none(0x12, 119);
 const BLKGETDISKSEQ: Opcode = opcode::read::<u64>(0x12, 128);
 /// From before opcodes carried their direction and size (`linux/loop.h`).
 const LOOP_GET_STATUS64: Opcode = 0x4c05;
+const LOOP_CLR_FD: Opcode = 0x4c01;
+const LOOP_CONFIGURE: Opcode = 0x4c0a;
+const LOOP_CTL_GET_FREE: Opcode = 0x4c82;
 
 /// Tells the device that a range, in bytes, is no longer needed.
 pub(crate) fn discard(device: impl AsFd, offset: u64, length: u64) -> Result<()> {
@@ -41,4 +45,73 @@ pub(crate) fn loop_status(device: impl AsFd) -> Result<LoopStatus> {
     // SAFETY: `LOOP_GET_STATUS64` writes exactly 232 bytes, and every bit pattern is a valid `[u64; 29]`.
     let raw: [u64; 29] = unsafe { ioctl(device, Getter::<LOOP_GET_STATUS64, [u64; 29]>::new()) }?;
     Ok(LoopStatus { device: raw[0], inode: raw[1], on_device: raw[2] != 0 })
+}
+
+/// `struct loop_config` of `linux/loop.h`, with the parts of its `struct loop_info64` that are used spelt out.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct LoopConfig {
+    /// Descriptor of the backing file.
+    pub(crate) fd: u32,
+    /// Logical block size in bytes.
+    pub(crate) block_size: u32,
+    /// Device, inode, rdevice (all set by the kernel), offset and size limit in bytes (0: to the end).
+    head: [u64; 5],
+    /// Number (set by the kernel), encryption type and key size (no longer used).
+    middle: [u32; 3],
+    /// `LO_FLAGS_*`.
+    pub(crate) flags: u32,
+    /// Path of the backing file, for those who look; ends with a zero.
+    pub(crate) file_name: [u8; 64],
+    /// Encryption name and key, two words for init, eight reserved words.
+    tail: [u64; 22],
+}
+
+impl LoopConfig {
+    /// All zero.
+    pub(crate) const fn new() -> LoopConfig {
+        LoopConfig { fd: 0, block_size: 0, head: [0; 5], middle: [0; 3], flags: 0, file_name: [0; 64], tail: [0; 22] }
+    }
+}
+
+const _: () = assert!(size_of::<LoopConfig>() == 304, "two numbers of 4 bytes, 232 of loop_info64, 64 reserved");
+
+/// Binds a loop device in one step; Linux 5.8 or later.
+pub(crate) fn loop_configure(device: impl AsFd, config: LoopConfig) -> Result<()> {
+    // SAFETY: `LOOP_CONFIGURE` reads exactly one `struct loop_config` (304 bytes, the layout of `LoopConfig`)
+    // through its pointer and keeps nothing of it. A bad descriptor in it is an `EBADF`.
+    unsafe { ioctl(device, Setter::<LOOP_CONFIGURE, LoopConfig>::new(config)) }
+}
+
+/// Unbinds a loop device; where others have it open, it goes with the last of them.
+pub(crate) fn loop_clear(device: impl AsFd) -> Result<()> {
+    // SAFETY: `LOOP_CLR_FD` takes no argument.
+    unsafe { ioctl(device, NoArg::<LOOP_CLR_FD>::new()) }
+}
+
+/// The number of a loop device that is not bound; makes one where there is none. Asked of `/dev/loop-control`.
+pub(crate) fn loop_free(control: impl AsFd) -> Result<u32> {
+    // SAFETY: `LOOP_CTL_GET_FREE` takes no argument and answers with its return value.
+    unsafe { ioctl(control, GetFree) }
+}
+
+/// An ioctl whose answer is its return value.
+struct GetFree;
+
+// SAFETY: the opcode is that of the ioctl that is meant, no pointer is passed, and nothing is read from one.
+unsafe impl Ioctl for GetFree {
+    type Output = u32;
+    const IS_MUTATING: bool = false;
+
+    fn opcode(&self) -> Opcode {
+        LOOP_CTL_GET_FREE
+    }
+
+    fn as_ptr(&mut self) -> *mut c_void {
+        std::ptr::null_mut()
+    }
+
+    unsafe fn output_from_ptr(out: IoctlOutput, _: *mut c_void) -> Result<u32> {
+        Ok(out as u32)
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Start at [`list`] to see what there is, at [`safety`] for what speaks against writing to it, and at
 //! [`open_for_reading`] and [`open_for_writing`] for a [`HostTarget`]. This is the only crate that may hold
-//! `unsafe`, and it does so in one file, for three ioctls. It draws no conclusions and prints nothing.
+//! `unsafe`, and it does so in one file, for a handful of ioctls. It draws no conclusions and prints nothing.
 
 mod blocks;
 mod buffer;
@@ -13,6 +13,7 @@ mod errno;
 mod error;
 mod ioctl;
 mod list;
+mod loop_device;
 mod mounts;
 mod open;
 mod openers;
@@ -30,6 +31,7 @@ pub use error::HostError;
 pub use list::{
     Bus, BusMode, ListedDevice, LoopFacts, MmcFacts, NvmeFacts, Partition, Queue, ScsiFacts, UsbFacts, list,
 };
+pub use loop_device::{LoopDevice, LoopOptions};
 pub use open::{OpenOptions, open_for_reading, open_for_writing};
 pub use safety::{Checked, safety};
 pub use sysfs::{DeviceNumber, SysRoot};
