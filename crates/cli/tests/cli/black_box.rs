@@ -1,8 +1,6 @@
 //! The binary as a user meets it: what it prints where, its exit codes, and what it keeps when things go wrong.
 
-mod harness;
-
-use harness::{Run, fixture, flashscope, scratch};
+use crate::harness::{Run, fixture, flashscope, scratch};
 use std::process::Stdio;
 
 const DONE: i32 = 0;
@@ -150,7 +148,7 @@ fn an_interrupt_keeps_what_was_measured() {
     let arguments = ["probe", "scatter", "sim:sd-4mib", "--scatter-order", "18", "-c", "5000", "-b", "16k", "--json"];
     let child = flashscope(&arguments).command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(600));
-    harness::interrupt(&child);
+    crate::harness::interrupt(&child);
     let run = Run::from(child.wait_with_output().unwrap());
     run.expect(CANNOT);
     let record: serde_json::Value = serde_json::from_str(&run.stdout).expect("the record is kept");
@@ -172,7 +170,7 @@ fn a_file_is_only_read_unless_writing_is_allowed() {
     assert_eq!(record["cost"]["written_bytes"], 0);
     assert!(std::fs::read(&image).unwrap() == content, "not one byte may change");
 
-    let refused = flashscope(&["probe", "program", path, "--allow-cached"]).run();
+    let refused = flashscope(&["probe", "program", path, "--allow-cached", "--offset", "0"]).run();
     refused.expect(REFUSED);
     assert!(refused.stderr.contains("--allow-write"), "{}", refused.stderr);
     assert!(std::fs::read(&image).unwrap() == content, "not one byte may change");
@@ -199,7 +197,7 @@ fn odd_devices_give_answers_or_reasons() {
     };
     check("sim:sd-4mib,capacity=1MiB");
     check("sim:sd-4mib,capacity=1000001024");
-    check("sim:sd-4mib,logical_block=4096");
+    check("sim:sd-4mib,device.logical_block=4096");
     check("sim:sd-4mib,state=blank");
 }
 

@@ -5,40 +5,40 @@ use std::process::{Child, Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A call of the binary that has not run yet.
-pub struct Call(Command);
+pub(crate) struct Call(Command);
 
 /// The binary with these arguments, in a folder of its own, with nothing inherited that changes what it prints.
-pub fn flashscope(arguments: &[&str]) -> Call {
+pub(crate) fn flashscope(arguments: &[&str]) -> Call {
     let mut command = Command::new(env!("CARGO_BIN_EXE_flashscope"));
     command.args(arguments).current_dir(scratch()).env_remove("FLASHSCOPE_SEED").env("COLUMNS", "100");
     Call(command)
 }
 
 impl Call {
-    pub fn current_dir(mut self, folder: &Path) -> Call {
+    pub(crate) fn current_dir(mut self, folder: &Path) -> Call {
         self.0.current_dir(folder);
         self
     }
 
-    pub fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Call {
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Call {
         self.0.env(name, value);
         self
     }
 
-    pub fn command(self) -> Command {
+    pub(crate) fn command(self) -> Command {
         self.0
     }
 
-    pub fn run(mut self) -> Run {
+    pub(crate) fn run(mut self) -> Run {
         Run::from(self.0.output().expect("the binary starts"))
     }
 }
 
 /// What came of a call.
-pub struct Run {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl From<Output> for Run {
@@ -52,13 +52,13 @@ impl From<Output> for Run {
 }
 
 impl Run {
-    pub fn expect(&self, code: i32) {
+    pub(crate) fn expect(&self, code: i32) {
         assert_eq!(self.code, Some(code), "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
     }
 }
 
 /// A new empty folder below cargo's own folder for such things.
-pub fn scratch() -> PathBuf {
+pub(crate) fn scratch() -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let name = format!("black-box-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -67,12 +67,18 @@ pub fn scratch() -> PathBuf {
 }
 
 /// Path of a published log.
-pub fn fixture(name: &str) -> String {
+pub(crate) fn fixture(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name).to_str().expect("a plain path").to_owned()
 }
 
 /// What Ctrl-C sends.
-pub fn interrupt(child: &Child) {
+pub(crate) fn interrupt(child: &Child) {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
     assert!(sent.success());
+}
+
+/// Says what a test had to leave out, in the form that the test command collects.
+#[allow(clippy::print_stdout)]
+pub(crate) fn left_out(what: &str) {
+    println!("LEFT OUT: {what}");
 }

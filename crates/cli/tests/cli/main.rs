@@ -1,0 +1,5 @@
+//! Black-box tests of the binary.
+
+mod black_box;
+mod devices;
+mod harness;
