@@ -43,7 +43,7 @@ impl PageMap {
             if self.victim.is_none() && !self.choose_victim() {
                 return;
             }
-            self.collect(self.geometry.slots, at);
+            self.collect(self.geometry.row_units * self.geometry.dies, at);
         }
     }
 

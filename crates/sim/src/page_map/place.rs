@@ -54,7 +54,7 @@ impl PageMap {
         let Stream { superblock: Some(superblock), next, .. } = self.streams[stream] else { return 0 };
         let part = units.min(row_units - next % row_units);
         let physical = self.geometry.address(superblock, next);
-        self.unmap(logical, part);
+        self.leave(logical, part);
         self.forward.set(logical, part, physical);
         self.backward.set(physical, part, logical);
         self.superblocks.add_valid(superblock, part);
@@ -69,6 +69,12 @@ impl PageMap {
 
     /// Takes units out of the map.
     pub(super) fn unmap(&mut self, logical: u32, units: u32) {
+        self.leave(logical, units);
+        self.forward.clear(logical, units);
+    }
+
+    /// Makes garbage of the slots where units are; the map is about to lead elsewhere.
+    fn leave(&mut self, logical: u32, units: u32) {
         let PageMap { forward, superblocks, geometry, mapped, .. } = self;
         forward.for_each(logical, units, |_, units, physical| {
             // A run never crosses superblocks: the last slot of one and the first of the next are not neighbours unless the
@@ -83,7 +89,6 @@ impl PageMap {
             }
             *mapped -= units;
         });
-        forward.clear(logical, units);
     }
 
     /// Programs the row of a stream if it is complete, and lets go of a superblock that is full.

@@ -15,7 +15,7 @@ fn fifo_formula(alpha: f64) -> f64 {
 
 /// Superblocks of 16 pages: the fewer pages, the more there is for greedy to choose from.
 const SLOTS: u32 = 16;
-const SUPERBLOCKS: u32 = 2048;
+const SUPERBLOCKS: u32 = 768;
 
 /// Steady write amplification. α counts those superblocks that hold data or garbage: the free ones of the reserve and the
 /// two being written to do not.
@@ -40,9 +40,9 @@ fn measure(policy: Policy, alpha: f64, fault: Fault) -> f64 {
             now = drive.write(now, Bytes(random.below(units) * 4096), Bytes::kib(4), false);
         }
     };
-    writes(&mut drive, 4 * units);
+    writes(&mut drive, 3 * units);
     let before = drive.counters();
-    writes(&mut drive, 4 * units);
+    writes(&mut drive, 5 * units);
     let after = drive.counters();
     drive.check_all().unwrap();
     let host = after.host_units - before.host_units;
