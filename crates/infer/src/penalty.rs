@@ -2,12 +2,13 @@
 //!
 //! A controller that merges on every out-of-order write shows here, at n = 1, and not as a count of zero open units.
 
-use crate::numbers::{digits, mean_rate, probability, rate};
+use crate::numbers::{digits, probability, rate};
 use crate::open_units::is_table;
 use flashscope_model::finding::Penalty;
 use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, Direction, Estimate, Observations, Order};
-use flashscope_units::{ByteRate, Bytes};
+use flashscope_stats::location::trimmed_mean;
+use flashscope_units::{ByteRate, Bytes, Nanos};
 use std::collections::BTreeMap;
 
 /// Rates of one unit by block size: in order, and at random.
@@ -61,19 +62,26 @@ fn push(rates: &mut Rates, block: Bytes, order: Order, rate: f64) {
     }
 }
 
-/// Writes within one unit, every request timed. The mean counts here: the copies *are* the penalty; but the first
-/// requests pay for what was open before.
+/// Writes within one unit, every request timed. The mean counts here: the copies *are* the penalty. But the first
+/// requests pay for what was open before, and of so few a single stray collection would make a penalty: the slowest
+/// tenth is left out at the upper end, and the fastest at the lower.
 fn one_unit(observations: &Observations) -> Rates {
     let mut rates = Rates::new();
     for run in &observations.runs {
         let Data::Throughput(data) = &run.data else { continue };
         if (data.purpose, data.direction) == (Purpose::OneUnit, Direction::Write)
-            && let Some(rate) = mean_rate(data.block, &data.times[data.times.len() / 4..])
+            && let Some(seconds) = steady_seconds(&data.times)
         {
-            push(&mut rates, data.block, data.order, rate);
+            push(&mut rates, data.block, data.order, data.block.as_f64() / seconds);
         }
     }
     rates
+}
+
+/// Trimmed mean of the service time, without the opening quarter.
+fn steady_seconds(times: &[Nanos]) -> Option<f64> {
+    let steady: Vec<f64> = times[times.len() / 4..].iter().map(|time| time.as_secs_f64()).collect();
+    trimmed_mean(&steady, 0.1).filter(|seconds| *seconds > 0.0)
 }
 
 /// Tables of one unit, flashbench `-O --open-au-nr=1`.
