@@ -1,0 +1,346 @@
+//! The device behind the file: the model that says when a request is done and what is where, the bytes, and the journal.
+//!
+//! One caller at a time, in order of arrival. A request gets its place in the device's queue at once: when the queue is
+//! full, the request's time in the device begins when the first one in it is done, which is known.
+
+use crate::journal::{Deed, Journal, Record};
+use crate::payload::Payload;
+use crate::ranges::Ranges;
+use flashscope_device::{Completion, DeviceError, Fill, Outcome, Request, Target, Wear, WriteGrant};
+use flashscope_sim::{Counters, SimTarget, Source};
+use flashscope_units::{Bytes, Instant};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What all writes of the host carry, as far as the model is concerned: only the newest bytes are kept.
+const HOST: Fill = Fill::Tagged { generation: 1 };
+
+/// Why a request fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The device says so.
+    Failed,
+    /// The device is gone.
+    Gone,
+    /// It makes no sense: outside the device.
+    Invalid,
+    /// No room for the bytes under the backing file.
+    NoRoom,
+}
+
+/// What came of a request: known at once, to be told when it is due.
+#[derive(Clone, Debug)]
+pub(crate) struct Promise {
+    /// When the device has it done, in virtual time.
+    pub(crate) due: Instant,
+    pub(crate) result: Result<(), Trouble>,
+    /// What a read found.
+    pub(crate) found: Vec<(u64, Origin)>,
+}
+
+/// Where the bytes of a run come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The same byte throughout.
+    Byte(u8),
+    /// What the device held at its start.
+    FirstFill,
+    /// Written by the host: in the payload at its place.
+    Payload,
+}
+
+/// The device behind the file.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    model: Mutex<Model>,
+    payload: Mutex<Payload>,
+    pub(crate) capacity: u64,
+    pub(crate) block: u64,
+}
+
+#[derive(Debug)]
+struct Model {
+    target: SimTarget,
+    grant: WriteGrant,
+    journal: Option<Journal>,
+    /// What was discarded through the kernel: reads as zero, whatever the flash erases to.
+    zeroed: Ranges,
+    /// When each request in the queue is done.
+    queue: BinaryHeap<Reverse<Instant>>,
+    depth: usize,
+    completions: Vec<Completion>,
+    /// What the device was when it was opened.
+    before: Wear,
+}
+
+impl Disk {
+    /// A device that keeps nothing when it ends.
+    pub(crate) fn new(target: SimTarget, payload: Payload) -> Option<Disk> {
+        let (capacity, block) = (target.facts().capacity, target.facts().logical_block);
+        let grant = WriteGrant::simulated(target.facts(), Bytes(u64::MAX))?;
+        let depth = target.capabilities().queue_depth.max(1) as usize;
+        let model = Model {
+            target,
+            grant,
+            journal: None,
+            zeroed: Ranges::default(),
+            queue: BinaryHeap::new(),
+            depth,
+            completions: Vec::new(),
+            before: Wear::default(),
+        };
+        Some(Disk { model: Mutex::new(model), payload: Mutex::new(payload), capacity: capacity.get(), block: block.get() })
+    }
+
+    /// Does once more what a journal says was done.
+    pub(crate) fn repeat(&self, record: Record) -> Result<(), String> {
+        let mut model = self.model();
+        let (start, length) = (record.start.checked_mul(self.block), record.blocks.checked_mul(self.block));
+        let (Some(start), Some(length)) = (start, length) else { return Err("a request lies outside the device".to_owned()) };
+        if start.checked_add(length).is_none_or(|end| end > self.capacity) {
+            return Err("a request lies outside the device".to_owned());
+        }
+        model.target.wait_until(Instant(record.at_ns));
+        match model.submit(record.deed, start, length) {
+            Ok(_) | Err(DeviceError::Vanished(_) | DeviceError::Hung(_)) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// From now on what is done is written down.
+    pub(crate) fn keep(&self, journal: Journal) {
+        let mut model = self.model();
+        model.journal = Some(journal);
+        // Wear is told since the start of the emulation.
+        model.before = model.target.wear().unwrap_or_default();
+    }
+
+    /// The device's time.
+    pub(crate) fn now(&self) -> Instant {
+        self.model().target.now()
+    }
+
+    /// Takes a read that arrived at `now` (device time; `None`: whenever the device is free). The range is cut at the device's end
+    /// by the caller.
+    pub(crate) fn read(&self, now: Option<Instant>, offset: u64, length: u64) -> Promise {
+        let (start, end) = self.blocks(offset, offset + length);
+        let mut model = self.model();
+        let mut promise = model.take(now, Deed::Read, start, end - start, self.block);
+        if promise.result.is_ok() {
+            promise.found = model.found(offset, length);
+        }
+        promise
+    }
+
+    /// The bytes of a read, from what it found.
+    ///
+    /// # Errors
+    /// Of the backing file.
+    pub(crate) fn bytes(&self, offset: u64, found: &[(u64, Origin)], into: &mut [u8]) -> io::Result<()> {
+        let mut at = 0;
+        for &(length, origin) in found {
+            let (place, part) = (offset + at as u64, &mut into[at..at + length as usize]);
+            match origin {
+                Origin::Byte(byte) => part.fill(byte),
+                Origin::FirstFill => first_fill(place, part),
+                Origin::Payload => self.payload().read(place, part)?,
+            }
+            at += length as usize;
+        }
+        Ok(())
+    }
+
+    /// Takes a write.
+    pub(crate) fn write(&self, now: Option<Instant>, offset: u64, bytes: &[u8], durable: bool) -> Promise {
+        let deed = Deed::Write { durable };
+        let (start, end) = self.blocks(offset, offset + bytes.len() as u64);
+        if end > self.capacity {
+            return Promise { due: Instant::ORIGIN, result: Err(Trouble::NoRoom), found: Vec::new() };
+        }
+        let whole = (start, end) == (offset, offset + bytes.len() as u64);
+        let kept = if whole { self.payload().write(offset, bytes) } else { self.write_part(start, end, offset, bytes) };
+        if let Err(error) = kept {
+            return self.no_room(&error);
+        }
+        let mut model = self.model();
+        let promise = model.take(now, deed, start, end - start, self.block);
+        if promise.result.is_ok() {
+            model.zeroed.remove(start..end);
+        }
+        promise
+    }
+
+    /// Takes a flush.
+    pub(crate) fn flush(&self, now: Option<Instant>) -> Promise {
+        self.model().take(now, Deed::Flush, 0, 0, self.block)
+    }
+
+    /// Takes a discard: whole blocks of the range. The rest, which the device is not told of, must read as zero too.
+    pub(crate) fn discard(&self, now: Option<Instant>, offset: u64, length: u64) -> Promise {
+        let end = (offset + length).min(self.capacity);
+        let (first, last) = (offset.next_multiple_of(self.block), end / self.block * self.block);
+        if first >= last {
+            return Promise { due: self.now(), result: Ok(()), found: Vec::new() };
+        }
+        let promise = self.model().take(now, Deed::Discard, first, last - first, self.block);
+        if promise.result.is_ok() {
+            self.payload().forget(first, last - first);
+        }
+        promise
+    }
+
+    /// What the model did to its flash since the emulation began.
+    pub(crate) fn wear(&self) -> (Wear, Counters) {
+        let model = self.model();
+        let wear = model.target.wear().unwrap_or_default();
+        let since = Wear { erases: wear.erases - model.before.erases, programmed: wear.programmed - model.before.programmed };
+        (since, model.target.counters())
+    }
+
+    /// Keeps what waits, durably.
+    ///
+    /// # Errors
+    /// Of the files.
+    pub(crate) fn close(&self) -> io::Result<()> {
+        self.payload().sync()?;
+        self.model().journal.as_mut().map_or(Ok(()), Journal::close)
+    }
+
+    /// The whole blocks around a range.
+    fn blocks(&self, start: u64, end: u64) -> (u64, u64) {
+        (start / self.block * self.block, end.next_multiple_of(self.block))
+    }
+
+    /// A write that does not cover its blocks: the rest of them keeps what it was.
+    fn write_part(&self, start: u64, end: u64, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut whole = vec![0; (end - start) as usize];
+        let found = self.model().found(start, end - start);
+        self.bytes(start, &found, &mut whole)?;
+        let at = (offset - start) as usize;
+        whole[at..at + bytes.len()].copy_from_slice(bytes);
+        self.payload().write(start, &whole)
+    }
+
+    fn no_room(&self, error: &io::Error) -> Promise {
+        let trouble = if full(error) { Trouble::NoRoom } else { Trouble::Failed };
+        Promise { due: self.now(), result: Err(trouble), found: Vec::new() }
+    }
+
+    fn model(&self) -> MutexGuard<'_, Model> {
+        self.model.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn payload(&self) -> MutexGuard<'_, Payload> {
+        self.payload.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Model {
+    /// Gives a request its place in the queue and in the journal, and to the device.
+    fn take(&mut self, now: Option<Instant>, deed: Deed, start: u64, length: u64, block: u64) -> Promise {
+        let begins = self.begins(now.unwrap_or(self.target.now()));
+        let refused = |due, trouble| Promise { due, result: Err(trouble), found: Vec::new() };
+        let record = Record { at_ns: begins.0, deed, start: start / block, blocks: length / block };
+        if let Some(Err(error)) = self.journal.as_mut().map(|journal| journal.add(record)) {
+            return refused(begins, if full(&error) { Trouble::NoRoom } else { Trouble::Failed });
+        }
+        self.target.wait_until(begins);
+        match self.submit(deed, start, length) {
+            Ok((due, outcome)) => {
+                self.queue.push(Reverse(due));
+                if now.is_none() {
+                    self.target.wait_until(due);
+                }
+                let result = match outcome {
+                    Outcome::Done => Ok(()),
+                    // A mismatch is what a reader expects against; here it asked for what is there.
+                    Outcome::Mismatch => Ok(()),
+                    Outcome::Failed(_) => Err(Trouble::Failed),
+                };
+                Promise { due, result, found: Vec::new() }
+            }
+            Err(DeviceError::Invalid(_)) => refused(begins, Trouble::Invalid),
+            Err(DeviceError::Vanished(_)) => refused(begins, Trouble::Gone),
+            Err(DeviceError::Hung(_) | DeviceError::System(_)) => refused(begins, Trouble::Failed),
+        }
+    }
+
+    /// When a request that arrives at `now` finds room in the queue; never before an earlier one did.
+    fn begins(&mut self, now: Instant) -> Instant {
+        let mut begins = now.max(self.target.now());
+        while let Some(Reverse(done)) = self.queue.peek().copied() {
+            if done > begins && self.queue.len() < self.depth {
+                break;
+            }
+            begins = begins.max(done);
+            self.queue.pop();
+        }
+        begins
+    }
+
+    /// Says when the request is done, and how it went.
+    fn submit(&mut self, deed: Deed, start: u64, length: u64) -> Result<(Instant, Outcome), DeviceError> {
+        let (offset, bytes) = (Bytes(start), Bytes(length));
+        let outside = |error: flashscope_device::GrantError| DeviceError::Invalid(error.to_string());
+        let request = match deed {
+            Deed::Read => Request::read(0, offset, bytes),
+            Deed::Write { durable } => {
+                Request::write(&mut self.grant, 0, offset, bytes, HOST, durable).map_err(outside)?
+            }
+            Deed::Flush => Request::flush(0),
+            Deed::Discard => Request::discard(&mut self.grant, 0, offset, bytes).map_err(outside)?,
+        };
+        self.target.submit(&[request])?;
+        self.completions.clear();
+        self.target.take_ahead(&mut self.completions);
+        let done = self.completions.pop().ok_or_else(|| DeviceError::Hung("a request was lost".to_owned()))?;
+        match deed {
+            Deed::Write { .. } => self.zeroed.remove(start..start + length),
+            Deed::Discard if done.outcome.is_done() => self.zeroed.insert(start..start + length),
+            _ => {}
+        }
+        Ok((done.completed, done.outcome))
+    }
+
+    fn found(&self, offset: u64, length: u64) -> Vec<(u64, Origin)> {
+        let mut found = Vec::with_capacity(1);
+        let mut at = offset;
+        for (length, source) in self.target.held(Bytes(offset), Bytes(length)) {
+            let end = at + length.get();
+            match source {
+                Source::Written(SimTarget::FIRST_FILL) => found.push((length.get(), Origin::FirstFill)),
+                Source::Written(Fill::Byte(byte)) => found.push((length.get(), Origin::Byte(byte))),
+                Source::Written(Fill::Tagged { .. }) => found.push((length.get(), Origin::Payload)),
+                Source::Erased(byte) => {
+                    for zero in self.zeroed.within(at..end) {
+                        found.push((zero.start - at, Origin::Byte(byte)));
+                        found.push((zero.end - zero.start, Origin::Byte(0)));
+                        at = zero.end;
+                    }
+                    found.push((end - at, Origin::Byte(byte)));
+                }
+            }
+            at = end;
+        }
+        found.retain(|(length, _)| *length > 0);
+        found
+    }
+}
+
+/// The bytes that a device that starts filled holds; places are multiples of 8 but for reads that are not aligned.
+fn first_fill(place: u64, into: &mut [u8]) {
+    let (start, end) = (place / 8 * 8, (place + into.len() as u64).next_multiple_of(8));
+    if (start, end) == (place, place + into.len() as u64) {
+        return flashscope_host::payload::fill(SimTarget::FIRST_FILL, place, into);
+    }
+    let mut whole = vec![0; (end - start) as usize];
+    flashscope_host::payload::fill(SimTarget::FIRST_FILL, start, &mut whole);
+    let at = (place - start) as usize;
+    into.copy_from_slice(&whole[at..at + into.len()]);
+}
+
+fn full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
+}

@@ -1,0 +1,1 @@
+//! A simulated device as a real Linux block device, paced in real time.

@@ -1,0 +1,71 @@
+//! What is to be emulated, and how.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// What is to be emulated, and how. Nothing has a hidden default.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// `MODEL[,key=value…]`, with or without `sim:` before it; or the path of a model file.
+    pub model: String,
+    /// An empty directory, over which the file system with the one file `disk` is mounted.
+    pub at: PathBuf,
+    /// Also bind a loop device to it.
+    pub attach_loop: bool,
+    /// Keep content and state in this file and in the one beside it with `.state` at the end; in memory where absent.
+    pub backing: Option<PathBuf>,
+    /// Seed of the device's chance.
+    pub seed: u64,
+    /// How fast the device's time goes.
+    pub speed: Speed,
+    /// Where it is noted which directories and loop devices belong to a running emulator.
+    pub registry: PathBuf,
+}
+
+/// How fast the device's time goes against real time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Speed {
+    /// So many times as fast.
+    Times(f64),
+    /// As fast as the machine can: requests are answered at once and the device's time goes on by their service times
+    /// alone. For ageing a device before it is used at its own speed.
+    Unpaced,
+}
+
+impl FromStr for Speed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Speed, String> {
+        if text == "max" {
+            return Ok(Speed::Unpaced);
+        }
+        match text.trim_end_matches('x').parse::<f64>() {
+            Ok(factor) if (1e-3..=1e6).contains(&factor) => Ok(Speed::Times(factor)),
+            _ => Err(format!("'{text}' is not a speed: write a number from 0.001 to 1000000, or max")),
+        }
+    }
+}
+
+impl fmt::Display for Speed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Speed::Times(factor) => write!(f, "{factor}"),
+            Speed::Unpaced => write!(f, "max"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn speeds() {
+        let check = |text: &str, expect: Option<Speed>| assert_eq!(text.parse().ok(), expect, "{text}");
+        check("1", Some(Speed::Times(1.0)));
+        check("2.5x", Some(Speed::Times(2.5)));
+        check("max", Some(Speed::Unpaced));
+        ["0", "-1", "nan", "inf", "", "fast"].map(|text| check(text, None));
+    }
+}
