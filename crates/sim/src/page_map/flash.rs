@@ -79,7 +79,7 @@ struct Reach {
 #[derive(Clone, Debug)]
 pub(super) struct Flash {
     geometry: Geometry,
-    bus_ns_per_byte: f64,
+    bus_ns_per_unit: f64,
     dies: Vec<Die>,
     channels: Vec<Timeline>,
     waiting: u32,
@@ -111,7 +111,7 @@ impl Flash {
     pub(super) fn new(params: &PageMapParams, geometry: &Geometry) -> Flash {
         Flash {
             geometry: geometry.clone(),
-            bus_ns_per_byte: 1e9 / params.nand.bus_bytes_per_s,
+            bus_ns_per_unit: geometry.unit as f64 * 1e9 / params.nand.bus_bytes_per_s,
             dies: vec![Die::default(); geometry.dies as usize],
             channels: vec![Timeline::default(); geometry.channels as usize],
             waiting: 0,
@@ -284,7 +284,8 @@ impl Flash {
     }
 
     fn bus(&self, units: u32) -> Nanos {
-        Nanos((u64::from(units) as f64 * self.geometry.unit as f64 * self.bus_ns_per_byte).round() as u64)
+        // Adding a half and cutting off is rounding here, without the call.
+        Nanos((u64::from(units) as f64 * self.bus_ns_per_unit + 0.5) as u64)
     }
 
     fn wait(&mut self, die: u32, operation: Operation) {

@@ -324,6 +324,6 @@ impl PageMapParams {
 impl LinkTiming {
     /// Time on the wire.
     pub(super) fn transfer(&self, length: u64) -> Nanos {
-        Nanos((length as f64 / self.bytes_per_s * 1e9).round() as u64)
+        Nanos((length as f64 / self.bytes_per_s * 1e9 + 0.5) as u64)
     }
 }
