@@ -143,8 +143,12 @@ impl<'a> View<'a> {
             return "no boundary could be read around".to_owned();
         };
         let largest = finest.places.iter().map(|place| 1 << place.at.get().trailing_zeros().min(63)).max().unwrap_or(0);
+        let aside = match (self.chain.middle, self.levels[3]) {
+            (Some(size), Some((level, count))) => format!(", {level} at {count} multiples of {size}"),
+            _ => String::new(),
+        };
         format!(
-            "no step that stands out above the page: straddling costs {level} ± {} at {count} places, up to multiples of \
+            "no step that stands out above the page: straddling costs {level} ± {} at {count} places{aside}, up to multiples of \
              {}; either reads do not show the unit, or its boundaries are no multiples of its size",
             Contrast(finest.scatter * finest.access),
             Bytes(largest)

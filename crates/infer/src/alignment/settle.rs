@@ -35,10 +35,11 @@ pub(super) fn wanted(device: &DeviceFacts, observations: &Observations) -> Optio
         return None;
     }
     let posterior = structure::weigh(&groups, &places::phases(observations), observations.capacity)?;
-    let choice = settle_unit(device, &posterior, trust(&groups, &posterior))
-        .filter(|choice| is_new(choice, &done))
-        .or_else(|| settle_page(device, &posterior).filter(|choice| is_new(choice, &done)));
-    choice.or_else(|| second_block(device, &posterior).filter(|choice| is_new(choice, &done)))
+    // Places are random, so a second time brings new ones; a third time would bring no news.
+    settle_unit(device, &posterior, trust(&groups, &posterior))
+        .filter(|choice| times_done(choice, &done) < 2)
+        .or_else(|| settle_page(device, &posterior).filter(|choice| times_done(choice, &done) < 2))
+        .or_else(|| second_block(device, &posterior).filter(|choice| times_done(choice, &done) < 1))
 }
 
 fn boundaries(data: &Data) -> Option<(Bytes, Vec<Bytes>)> {
@@ -46,10 +47,10 @@ fn boundaries(data: &Data) -> Option<(Bytes, Vec<Bytes>)> {
     Some((data.block, data.candidates.iter().map(|candidate| candidate.size).collect()))
 }
 
-/// Whether the experiment was done less than twice: places are random, so a second time brings new ones.
-fn is_new(choice: &Choice, done: &[(Bytes, Vec<Bytes>)]) -> bool {
-    let Experiment::Boundaries(plan) = &choice.experiment else { return false };
-    done.iter().filter(|(block, candidates)| (*block, candidates) == (plan.block, &plan.candidates)).count() < 2
+/// How often the same candidates were tried with the same block.
+fn times_done(choice: &Choice, done: &[(Bytes, Vec<Bytes>)]) -> usize {
+    let Experiment::Boundaries(plan) = &choice.experiment else { return 0 };
+    done.iter().filter(|(block, candidates)| (*block, candidates) == (plan.block, &plan.candidates)).count()
 }
 
 /// The smallest read that can straddle a boundary by half.
@@ -98,8 +99,8 @@ fn settle_unit(device: &DeviceFacts, posterior: &Posterior, trust: f64) -> Optio
 
 /// Places that are multiples of one competing page and not of another.
 fn settle_page(device: &DeviceFacts, posterior: &Posterior) -> Option<Choice> {
-    let (best, probability) = posterior.pages.first().copied()?;
-    if probability >= SETTLED || posterior.page_is_bound {
+    let (best, _) = posterior.pages.first().copied()?;
+    if posterior.rises >= SETTLED || posterior.page_is_bound {
         return None;
     }
     let competing: Vec<Bytes> = posterior

@@ -11,6 +11,7 @@ use super::noise::{centre, level, ln_add, ln_normal};
 use super::places::Group;
 use super::prior::{self, Contrast};
 use flashscope_units::Bytes;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer places than this are no level.
 const FEWEST_PLACES: usize = 2;
@@ -19,13 +20,22 @@ const FEWEST_PLACES: usize = 2;
 const COMPANION: f64 = 0.2;
 
 /// An inner page reaches at most about this share of the page's level; above, it is the page.
-const INNER_PAGE: f64 = 0.56;
+const INNER_PAGE: f64 = 0.62;
+
+/// Width of the soft edge at [`INNER_PAGE`].
+const INNER_EDGE: f64 = 0.035;
 
 /// An intermediate unit reaches at most about this share of the unit's level; above, it is the unit and the rest scatter.
 const INNER_UNIT: f64 = 0.8;
 
 /// Smaller intermediate units than this are inner pages.
 const SMALLEST_MIDDLE: Bytes = Bytes::kib(16);
+
+/// Multiples of this may well be multiples of a unit.
+const LIKELY_UNIT: Bytes = Bytes::kib(256);
+
+/// Prior probability that an intermediate unit is crossed for nothing, because both sides are read in parallel.
+const PARALLEL: f64 = 0.15;
 
 /// Prior standard deviation of the level where no boundary is, as a share of an access.
 const BASE_SPREAD: f64 = 0.03;
@@ -65,6 +75,8 @@ pub(super) struct Posterior {
     pub(super) inner: f64,
     /// Shift of the grid of boundaries.
     pub(super) phase: Bytes,
+    /// Probability of the rises of [`Posterior::best`], whatever they are called.
+    pub(super) rises: f64,
     /// Whether no place lies off the page's grid, so that the page may be smaller.
     pub(super) page_is_bound: bool,
     /// Log evidence of the best chain, for comparison between phases.
@@ -107,15 +119,11 @@ fn search(groups: &[Group], phase: Bytes, capacity: Option<Bytes>) -> Option<Pos
         return None;
     }
     let sizes = Sizes::new(groups, phase);
-    // The page first, by the places that are no multiples of any likely unit.
-    let small: Vec<Group> = groups.iter().map(|group| off_units(group, phase)).collect();
-    let mut best = Chain::default();
-    let first = weigh_pages(&small, &sizes, &best, phase);
-    (best.page, best.inner) = (first.page, first.inner);
+    let mut best = named(groups, first_page(groups, &sizes, phase), phase);
     let mut result = None;
     for _ in 0..4 {
         let units = weigh_units(groups, &sizes, &best, phase, capacity);
-        (best.unit, best.middle) = (units.unit, units.middle);
+        best = named(groups, Chain { unit: units.unit, middle: units.middle, ..best }, phase);
         let pages = weigh_pages(groups, &sizes, &best, phase);
         let settled = (best.page, best.inner) == (pages.page, pages.inner);
         (best.page, best.inner) = (pages.page, pages.inner);
@@ -132,10 +140,52 @@ fn search(groups: &[Group], phase: Bytes, capacity: Option<Bytes>) -> Option<Pos
         units: units.ranked,
         pages: pages.ranked,
         inner: pages.companion,
+        rises: pages.rises,
         phase,
         page_is_bound,
         ln_evidence,
     })
+}
+
+/// The same levels under their right names: a page with a small intermediate unit that rises much higher is an inner
+/// page with its page.
+fn named(groups: &[Group], chain: Chain, phase: Bytes) -> Chain {
+    let (Some(page), Some(middle), None) = (chain.page, chain.middle, chain.inner) else { return chain };
+    if middle > prior::PAGE_RANGE.1 || !fits_inside(page, middle) {
+        return chain;
+    }
+    let renamed = Chain { inner: Some(page), page: Some(middle), middle: None, ..chain };
+    let mut rises = groups.iter().filter_map(|group| match levels(group, &renamed, phase) {
+        [_, Some((inner, _)), Some((page, _)), ..] => Some(page > inner),
+        _ => None,
+    });
+    let is_inside = rises.all(|rises| rises) && inner_weight(groups, &renamed, phase) > 0.5;
+    if is_inside { renamed } else { chain }
+}
+
+/// Whether one size can be an inner page of the other: planes or dies of it, of which there are a few.
+fn fits_inside(inner: Bytes, page: Bytes) -> bool {
+    const MOST_PARTS: u64 = 8;
+    page.is_multiple_of(inner) && page / inner <= MOST_PARTS
+}
+
+/// The page by the places that are no multiples of any likely unit, with or without an intermediate unit among them.
+fn first_page(groups: &[Group], sizes: &Sizes, phase: Bytes) -> Chain {
+    let small: Vec<Group> = groups.iter().map(|group| off_units(group, phase)).collect();
+    let middles = sizes.pages.iter().chain(&sizes.units).copied();
+    let middles: BTreeSet<Bytes> = middles.filter(|size| *size > SMALLEST_MIDDLE && *size < LIKELY_UNIT).collect();
+    let each = (COMPANION / middles.len().max(1) as f64).ln();
+    std::iter::once((None, (1.0 - COMPANION).ln()))
+        .chain(middles.into_iter().map(|size| (Some(size), each)))
+        .map(|(middle, ln_prior)| {
+            let given = Chain { middle, ..Chain::default() };
+            let found = weigh_pages(&small, sizes, &given, phase);
+            let chain = Chain { page: found.page, inner: found.inner, ..given };
+            (chain, ln_prior + TEMPER * evidence(&small, &chain, phase))
+        })
+        .max_by(|left, right| left.1.total_cmp(&right.1))
+        .map(|(chain, _)| chain)
+        .unwrap_or_default()
 }
 
 /// The sizes that the places can tell apart.
@@ -175,11 +225,10 @@ impl Sizes {
 
 /// The places that are multiples of nothing that is likely a unit.
 fn off_units(group: &Group, phase: Bytes) -> Group {
-    let likely = Bytes::kib(256);
     let places = group
         .places
         .iter()
-        .filter(|place| !Bytes(place.at.get().abs_diff(phase.get())).is_multiple_of(likely))
+        .filter(|place| !Bytes(place.at.get().abs_diff(phase.get())).is_multiple_of(LIKELY_UNIT))
         .copied()
         .collect();
     Group { places, ..group.clone() }
@@ -227,6 +276,7 @@ struct Pages {
     inner: Option<Bytes>,
     ranked: Vec<(Option<Bytes>, f64)>,
     companion: f64,
+    rises: f64,
 }
 
 fn weigh_pages(groups: &[Group], sizes: &Sizes, given: &Chain, phase: Bytes) -> Pages {
@@ -244,7 +294,7 @@ fn weigh_pages(groups: &[Group], sizes: &Sizes, given: &Chain, phase: Bytes) -> 
             .pages
             .iter()
             .copied()
-            .filter(|size| chain.page.is_some_and(|page| *size < page && page.is_multiple_of(*size)));
+            .filter(|size| chain.page.is_some_and(|page| *size < page && fits_inside(*size, page)));
         let chains = inners.map(|inner| Chain { inner: Some(inner), ..chain }).collect();
         found.extend(with_companions(groups, phase, chain, chains, ln_prior));
     }
@@ -255,12 +305,14 @@ fn weigh_pages(groups: &[Group], sizes: &Sizes, given: &Chain, phase: Bytes) -> 
         .into_iter()
         .find(|(inner, _)| *inner == best.inner)
         .map_or(0.0, |(_, probability)| probability);
+    let rises = self::ranked(found.iter().map(|(chain, weight)| (chain.page, *weight)));
+    let rises = rises.first().map_or(0.0, |(_, probability)| *probability);
     let labelled = found.iter().flat_map(|(chain, weight)| {
         let inside = if chain.inner.is_some() { inner_weight(groups, chain, phase) } else { 1.0 };
         [(chain.page, weight + inside.ln()), (chain.inner, weight + (1.0 - inside).ln())]
     });
     let ranked = ranked(labelled.filter(|(_, weight)| *weight > f64::NEG_INFINITY));
-    Pages { page: best.page, inner: best.inner, ranked, companion }
+    Pages { page: best.page, inner: best.inner, ranked, companion, rises }
 }
 
 /// The chains without companions that are worth trying with them: the right one explains its own level at least, and
@@ -293,7 +345,7 @@ fn with_companions(
 
 /// Adds up the weights of each key and ranks them.
 fn ranked(weights: impl Iterator<Item = (Option<Bytes>, f64)>) -> Vec<(Option<Bytes>, f64)> {
-    let mut sums: std::collections::BTreeMap<Option<Bytes>, f64> = std::collections::BTreeMap::new();
+    let mut sums: BTreeMap<Option<Bytes>, f64> = BTreeMap::new();
     for (key, weight) in weights {
         let sum = sums.entry(key).or_insert(f64::NEG_INFINITY);
         *sum = ln_add(*sum, weight);
@@ -335,11 +387,14 @@ fn group_evidence(group: &Group, chain: &Chain, phase: Bytes) -> f64 {
         let ln_unit = if middle.is_empty() { free(&unit).0 } else { top(&unit, at_middle).0 };
         return sum + ln_middle + ln_unit;
     };
+    let parallel = |values: &[(f64, f64)]| PARALLEL.ln() + level(values, |at| ln_normal(at - at_base, BASE_SPREAD)).0;
     if unit.is_empty() {
-        return sum + level(&middle, |at| density(Contrast::Page, at - plateau)).0;
+        let above = level(&middle, |at| density(Contrast::Page, at - plateau)).0;
+        return sum + ln_add((1.0 - PARALLEL).ln() + above, parallel(&middle));
     }
     let (ln_unit, at_unit) = top(&unit, plateau);
-    sum + ln_unit + between(&middle, plateau, at_unit, INNER_UNIT)
+    let above = between(&middle, plateau, at_unit, INNER_UNIT);
+    sum + ln_unit + ln_add((1.0 - PARALLEL).ln() + above, parallel(&middle))
 }
 
 /// Probability that the inner page of a chain lies inside its page; else it is the page, and the next level another rise.
@@ -355,7 +410,7 @@ fn inner_weight(groups: &[Group], chain: &Chain, phase: Bytes) -> f64 {
         })
         .collect();
     let share = shares.first().copied().unwrap_or(0.0);
-    1.0 / (1.0 + ((share - INNER_PAGE) / 0.05).exp())
+    1.0 / (1.0 + ((share - INNER_PAGE) / INNER_EDGE).exp())
 }
 
 /// Evidence of the unit's level, whose scatter may grow with its contrast.

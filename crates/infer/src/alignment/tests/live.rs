@@ -220,57 +220,57 @@ fn score(seed: u64, devices: usize, change: impl Fn(&mut Device, &mut Rng)) -> (
 
 #[test]
 fn random_devices_are_recovered() {
-    let (unit, page) = score(1, 100, |_, _| ());
-    assert!(unit.right >= 98 && unit.wrong == 0, "{unit:?}");
+    let (unit, page) = score(1, 60, |_, _| ());
+    assert!(unit.right >= 58 && unit.wrong == 0, "{unit:?}");
     // A page of the size of the smallest read shows at every place that is tested.
-    assert!(page.right + page.bound >= 97 && page.wrong == 0, "{page:?}");
+    assert!(page.right + page.bound >= 57 && page.wrong == 0, "{page:?}");
 }
 
 #[test]
 fn noise_makes_answers_rarer_and_not_wrong() {
     for jitter in [0.1, 0.2] {
-        let (unit, page) = score(2, 40, |device, _| device.jitter = jitter * device.access);
-        assert!(unit.right >= 37 && unit.wrong == 0, "jitter {jitter}: {unit:?}");
-        assert!(page.right + page.bound >= 36 && page.wrong == 0, "jitter {jitter}: {page:?}");
+        let (unit, page) = score(2, 20, |device, _| device.jitter = jitter * device.access);
+        assert!(unit.right >= 18 && unit.wrong == 0, "jitter {jitter}: {unit:?}");
+        assert!(page.right + page.bound >= 17 && page.wrong == 0, "jitter {jitter}: {page:?}");
     }
-    let (unit, _) = score(8, 40, |device, _| device.unevenness = 0.3);
-    assert!(unit.right >= 37 && unit.wrong == 0, "uneven: {unit:?}");
+    let (unit, _) = score(8, 20, |device, _| device.unevenness = 0.3);
+    assert!(unit.right >= 18 && unit.wrong == 0, "uneven: {unit:?}");
 }
 
 #[test]
 fn weak_steps_are_found() {
-    let (unit, _) = score(4, 40, |device, rng| {
+    let (unit, _) = score(4, 25, |device, rng| {
         device.unit_cost = (0.015 + 0.03 * rng.unit()) * device.access;
         device.middle = None;
     });
-    assert!(unit.right >= 37 && unit.wrong == 0, "{unit:?}");
+    assert!(unit.right >= 23 && unit.wrong == 0, "{unit:?}");
 }
 
 #[test]
 fn what_does_not_show_is_unknown() {
-    let (unit, page) = score(5, 40, |device, _| {
+    let (unit, page) = score(5, 20, |device, _| {
         device.unit_cost = 0.0;
         device.middle = None;
     });
-    assert!(unit.none == 40, "no unit shows: {unit:?}");
-    assert!(page.wrong == 0 && page.right + page.bound >= 36, "no unit shows: {page:?}");
-    let (unit, page) = score(6, 40, |device, _| {
+    assert!(unit.none == 20, "no unit shows: {unit:?}");
+    assert!(page.wrong == 0 && page.right + page.bound >= 17, "no unit shows: {page:?}");
+    let (unit, page) = score(6, 20, |device, _| {
         device.page_cost = 0.0;
         device.inner = None;
     });
-    assert!(page.none == 40, "no page shows: {page:?}");
-    assert!(unit.wrong == 0 && unit.right >= 38, "no page shows: {unit:?}");
-    let (unit, page) = score(7, 20, |device, _| {
+    assert!(page.none == 20, "no page shows: {page:?}");
+    assert!(unit.wrong == 0 && unit.right >= 18, "no page shows: {unit:?}");
+    let (unit, page) = score(7, 10, |device, _| {
         (device.page_cost, device.unit_cost, device.inner, device.middle) = (0.0, 0.0, None, None);
     });
-    assert!(unit.none == 20 && page.none == 20, "nothing shows: {unit:?} {page:?}");
+    assert!(unit.none == 10 && page.none == 10, "nothing shows: {unit:?} {page:?}");
 }
 
 #[test]
 fn small_and_shifted_devices_get_no_wrong_unit() {
-    let (unit, _) = score(9, 40, |device, rng| device.capacity = Bytes::mib(64 + rng.below(500) as u64));
-    assert!(unit.wrong == 0 && unit.right >= 36, "small: {unit:?}");
-    let (unit, _) = score(10, 30, |device, rng| device.phase = Bytes::kib(512 * (1 + rng.below(3) as u64)));
+    let (unit, _) = score(9, 25, |device, rng| device.capacity = Bytes::mib(64 + rng.below(500) as u64));
+    assert!(unit.wrong == 0 && unit.right >= 22, "small: {unit:?}");
+    let (unit, _) = score(10, 15, |device, rng| device.phase = Bytes::kib(512 * (1 + rng.below(3) as u64)));
     assert!(unit.wrong == 0, "shifted: {unit:?}");
 }
 
@@ -311,7 +311,7 @@ fn evidence_names_the_levels() {
 
 #[test]
 fn a_unit_of_24_mib_is_not_taken_for_8() {
-    for seed in 0..10 {
+    for seed in 0..5 {
         let device = Device { unit: Bytes::mib(24), middle: Some((Bytes::mib(8), 30.0)), ..plain() };
         let (observations, _) = characterise(&device, &facts(&device), &mut Rng::new(seed));
         assert_eq!(estimate(&observations).allocation_unit.value, Some(Bytes::mib(24)), "seed {seed}");
