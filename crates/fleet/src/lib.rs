@@ -1,0 +1,1 @@
+//! Thousands of random simulated devices: how often is the inference right.
