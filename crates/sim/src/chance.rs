@@ -16,6 +16,11 @@ impl Chance {
         Chance(Xoshiro256PlusPlus::seed_from_u64(seed ^ salt))
     }
 
+    /// 64 bits.
+    pub(crate) fn word(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
     /// Uniform on [0, 1).
     pub(crate) fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)

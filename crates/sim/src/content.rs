@@ -12,6 +12,30 @@ pub(crate) enum Held {
     Erased,
     /// What a write brought.
     Written(Fill),
+    /// What a write brought that was addressed to another place: this many bytes further on (modulo 2^64). Never tagged
+    /// bytes at their own place, and never a byte that is the same at every place.
+    Shifted(Fill, u64),
+    /// Bytes that nobody wrote.
+    Garbage,
+}
+
+impl Held {
+    /// What a write addressed to `addressed` brought, where it lies at `at`.
+    pub(crate) fn brought(fill: Fill, addressed: Bytes, at: Bytes) -> Held {
+        match fill {
+            Fill::Tagged { .. } if addressed != at => Held::Shifted(fill, addressed.get().wrapping_sub(at.get())),
+            _ => Held::Written(fill),
+        }
+    }
+
+    /// The same bytes, as they are to be seen where they lie at `to` and not at `from`.
+    pub(crate) fn moved(self, from: Bytes, to: Bytes) -> Held {
+        match self {
+            Held::Written(fill) => Held::brought(fill, from, to),
+            Held::Shifted(fill, shift) => Held::brought(fill, Bytes(from.get().wrapping_add(shift)), to),
+            Held::Erased | Held::Garbage => self,
+        }
+    }
 }
 
 /// The content of a device.
@@ -56,7 +80,7 @@ impl Contents {
             let byte = match held {
                 Held::Erased => self.erased_byte,
                 Held::Written(Fill::Byte(byte)) => byte,
-                Held::Written(Fill::Tagged { .. }) => return Content::Varied,
+                Held::Written(Fill::Tagged { .. }) | Held::Shifted(..) | Held::Garbage => return Content::Varied,
             };
             if found.is_some_and(|earlier| earlier != byte) {
                 return Content::Varied;
@@ -66,10 +90,11 @@ impl Contents {
         found.map_or(Content::Unknown, Content::Uniform)
     }
 
-    /// Whether the whole range holds what `fill` would have written.
-    pub(crate) fn matches(&self, start: Bytes, length: Bytes, fill: Fill) -> bool {
+    /// Whether the whole range holds what a write of `fill` to `addressed` would have brought there.
+    pub(crate) fn matches(&self, start: Bytes, length: Bytes, fill: Fill, addressed: Bytes) -> bool {
+        let expected = Held::brought(fill, addressed, start);
         self.over(start, length).all(|held| match (held, fill) {
-            (Held::Written(written), fill) if written == fill => true,
+            (held, _) if held == expected => true,
             (Held::Erased, Fill::Byte(byte)) => byte == self.erased_byte,
             _ => false,
         })
@@ -125,12 +150,12 @@ mod tests {
         assert_eq!(contents.content(Bytes(0), Bytes(40)), Content::Uniform(0xff));
         assert_eq!(contents.content(Bytes(40), Bytes(20)), Content::Uniform(0x5a));
         assert_eq!(contents.content(Bytes(39), Bytes(2)), Content::Varied);
-        assert!(contents.matches(Bytes(45), Bytes(5), Fill::Byte(0x5a)));
-        assert!(!contents.matches(Bytes(45), Bytes(16), Fill::Byte(0x5a)));
+        assert!(contents.matches(Bytes(45), Bytes(5), Fill::Byte(0x5a), Bytes(45)));
+        assert!(!contents.matches(Bytes(45), Bytes(16), Fill::Byte(0x5a), Bytes(45)));
         contents.set(Bytes(45), Bytes(5), A);
         assert_eq!(contents.content(Bytes(44), Bytes(3)), Content::Varied);
-        assert!(contents.matches(Bytes(50), Bytes(10), Fill::Byte(0x5a)));
-        assert!(contents.matches(Bytes(45), Bytes(5), Fill::Tagged { generation: 1 }));
-        assert!(!contents.matches(Bytes(45), Bytes(5), Fill::Tagged { generation: 2 }));
+        assert!(contents.matches(Bytes(50), Bytes(10), Fill::Byte(0x5a), Bytes(50)));
+        assert!(contents.matches(Bytes(45), Bytes(5), Fill::Tagged { generation: 1 }, Bytes(45)));
+        assert!(!contents.matches(Bytes(45), Bytes(5), Fill::Tagged { generation: 2 }, Bytes(45)));
     }
 }

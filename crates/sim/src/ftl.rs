@@ -63,6 +63,10 @@ pub(crate) trait Ftl {
     /// Whether the mapping finds data in the range; a blank range reads as the erased byte.
     fn presence(&self, extent: Extent) -> Presence;
 
+    /// Whether a power cut at `now` (never earlier than the times before) would lose data of the range, as they are in
+    /// memory only.
+    fn in_memory(&mut self, now: Instant, extent: Extent) -> bool;
+
     /// Erases and bytes programmed since it was made.
     fn wear(&self) -> Wear;
 
@@ -139,6 +143,10 @@ impl Ftl for Device {
 
     fn presence(&self, extent: Extent) -> Presence {
         self.inner().presence(extent)
+    }
+
+    fn in_memory(&mut self, now: Instant, extent: Extent) -> bool {
+        self.inner_mut().in_memory(now, extent)
     }
 
     fn wear(&self) -> Wear {

@@ -13,6 +13,7 @@ mod catalogue;
 mod chance;
 mod content;
 mod error;
+mod fault;
 mod ftl;
 mod model;
 mod noise;
@@ -24,6 +25,7 @@ pub mod truth;
 
 pub use catalogue::{Entry, catalogue};
 pub use error::SimError;
+pub use fault::{FakeKind, MediumBytes, MediumChange, Place, Placement, PowerCut};
 pub use ftl::Counters;
 pub use spec::show;
 pub use target::{SimTarget, Source, open, open_with};

@@ -2,6 +2,7 @@
 //! in and the noise around it. Every parameter is written out in every file: there are no hidden defaults.
 
 use crate::au_log::AuLogParams;
+use crate::fault::FaultParams;
 use crate::page_map::PageMapParams;
 use crate::text;
 use flashscope_units::{Bytes, Nanos};
@@ -18,6 +19,9 @@ pub(crate) struct Model {
     pub(crate) mapping: Mapping,
     pub(crate) state: StartState,
     pub(crate) noise: Noise,
+    /// What is wrong with it; absent where nothing is.
+    #[serde(default)]
+    pub(crate) fault: Option<FaultParams>,
 }
 
 /// The device as a host sees it. Its claims are what its registers say, true or not.
@@ -143,6 +147,15 @@ pub(crate) enum NoiseLevel {
 }
 
 impl Model {
+    /// The model of what is really there: a device that lies about its size has less.
+    pub(crate) fn genuine(&self) -> Model {
+        let mut model = self.clone();
+        if let Some(fault) = &self.fault {
+            model.device.capacity = fault.medium(self.device.capacity);
+        }
+        model
+    }
+
     /// Says what does not fit together.
     pub(crate) fn validate(&self) -> Result<(), String> {
         let (device, link) = (&self.device, &self.link);
@@ -159,9 +172,12 @@ impl Model {
         if !(link.bytes_per_s.is_finite() && link.bytes_per_s > 0.0) || link.queue_depth == 0 {
             return Err("link.bytes_per_s and link.queue_depth must be above 0".to_owned());
         }
+        if let Some(fault) = &self.fault {
+            fault.validate(self)?;
+        }
         match &self.mapping {
             Mapping::AuLog(params) => params.validate(),
-            Mapping::PageMap(params) => params.validate(device.capacity),
+            Mapping::PageMap(params) => params.validate(self.genuine().device.capacity),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::catalogue;
 use crate::error::SimError;
+use crate::fault;
 use crate::model::Model;
 use crate::truth;
 use toml::{Table, Value};
@@ -29,6 +30,7 @@ pub(crate) fn parse(spec: &str, read: impl Fn(&str) -> Result<String, String>) -
     let text = model_text(&name, read)?;
     let bad_file = |why: String| SimError::BadFile { model: name.clone(), why };
     let mut table: Table = text.parse().map_err(|error: toml::de::Error| bad_file(one_line(error.message())))?;
+    fault::complete(&mut table);
     let mut seed = None;
     let mut changed = Vec::new();
     for part in parts.map(str::trim).filter(|part| !part.is_empty()) {
@@ -89,11 +91,15 @@ fn model_text(name: &str, read: impl Fn(&str) -> Result<String, String>) -> Resu
 
 /// Sets one parameter to the value, read as the type that it has in the file.
 fn change(table: &mut Table, key: &str, value: &str) -> Result<(), SimError> {
-    let path = SHORT.iter().find(|(short, _)| *short == key).map_or(key, |(_, path)| path);
+    let fault_path = fault::path_of(key);
+    let path = fault_path.as_deref().or_else(|| SHORT.iter().find(|(short, _)| *short == key).map(|(_, path)| *path));
+    let path = path.unwrap_or(key);
+    fault::make_room(table, path);
     let Some(place) = lookup(table, path) else {
         let mut keys: Vec<String> = Vec::new();
         all_keys("", &Value::Table(table.clone()), &mut keys);
         keys.extend(["seed".to_owned()].into_iter().chain(SHORT.iter().map(|(short, _)| (*short).to_owned())));
+        keys.extend(fault::defaults().keys().cloned());
         let hint = match nearest(key, keys.iter().map(String::as_str)) {
             near if near.is_empty() => {
                 "`flashscope sim show MODEL` prints every parameter; a key is its path, like mapping.logs_in_order"
@@ -151,6 +157,7 @@ fn number<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, SimError> {
 fn blame(text: &str, changed: &[(&str, &str)], otherwise: SimError) -> SimError {
     for (key, value) in changed {
         let Ok(mut table) = text.parse::<Table>() else { return otherwise };
+        fault::complete(&mut table);
         if change(&mut table, key, value).is_err() {
             return otherwise;
         }

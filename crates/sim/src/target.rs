@@ -1,11 +1,13 @@
 //! A simulated device as a target: the clock, the queue, the content and the noise around a mapping.
 
 mod ahead;
+mod faulty;
 
 pub use ahead::Source;
 
 use crate::content::{Contents, Held};
 use crate::error::SimError;
+use crate::fault::Faults;
 use crate::ftl::{Device, Extent, Ftl, Presence, Work};
 use crate::model::{KindName, Model, Start};
 use crate::noise::NoiseSource;
@@ -31,6 +33,8 @@ pub struct SimTarget {
     settled: Instant,
     outstanding: Vec<Completion>,
     checked: bool,
+    /// Absent where nothing is wrong with the device.
+    faults: Option<Box<Faults>>,
 }
 
 /// Makes the device that `spec` names: `MODEL[,key=value…]`, with or without `sim:` before it. A key is a parameter's
@@ -49,10 +53,13 @@ pub fn open_with(spec: &str, seed: u64, read: impl Fn(&str) -> Result<String, St
 impl SimTarget {
     pub(crate) fn new(spec: &Spec, seed: u64) -> SimTarget {
         let (model, seed) = (&spec.model, spec.seed.unwrap_or(seed));
+        let medium = model.genuine();
         let first = match model.state.start {
             Start::Blank => Held::Erased,
             Start::Filled => Held::Written(FIRST_FILL),
         };
+        let contents = Contents::new(medium.device.capacity, model.state.erased_byte, first);
+        let faults = model.fault.as_ref().map(|fault| Box::new(Faults::new(fault, model, &contents, seed)));
         SimTarget {
             facts: facts(model),
             capabilities: Capabilities {
@@ -63,13 +70,14 @@ impl SimTarget {
                 granularity: model.device.logical_block,
             },
             max_request: model.link.max_request,
-            device: Device::new(model, seed),
-            contents: Contents::new(model.device.capacity, model.state.erased_byte, first),
+            device: Device::new(&medium, seed),
+            contents,
             noise: NoiseSource::new(model.noise.level, seed),
             now: Instant::ORIGIN,
             settled: Instant::ORIGIN,
             outstanding: Vec::new(),
             checked: cfg!(debug_assertions),
+            faults,
         }
     }
 
@@ -104,10 +112,14 @@ impl SimTarget {
     fn take(&mut self, request: &Request) -> Result<(), DeviceError> {
         let issued = self.now;
         let (outcome, content) = self.effect(request);
-        let done = self.serve(issued, request);
+        let done = self.serve(issued, request.op(), request.offset(), request.length());
         let completed = done + self.noise.delay(done - issued);
         self.settled = self.settled.max(completed);
         self.outstanding.push(Completion { id: request.id(), issued, completed, outcome, content });
+        self.audit(request)
+    }
+
+    fn audit(&self, request: &Request) -> Result<(), DeviceError> {
         if self.checked {
             self.device.check().map_err(|broken| {
                 DeviceError::System(format!("the simulated device is broken after {request:?}: {broken}"))
@@ -117,19 +129,19 @@ impl SimTarget {
     }
 
     /// Hands the request to the mapping in pieces that the link takes.
-    fn serve(&mut self, now: Instant, request: &Request) -> Instant {
-        let (start, end) = (request.offset(), request.offset() + request.length());
+    fn serve(&mut self, now: Instant, op: Op, start: Bytes, length: Bytes) -> Instant {
+        let end = start + length;
         let mut done = now;
-        match request.op() {
+        match op {
             Op::Flush => return self.device.serve(now, Work::Flush),
             // A discard is a command with a range and no data: it is not split.
-            Op::Discard => return self.device.serve(now, Work::Discard(Extent::new(start, request.length()))),
+            Op::Discard => return self.device.serve(now, Work::Discard(Extent::new(start, length))),
             Op::Read | Op::Write { .. } => {}
         }
         let mut at = start;
         while at < end {
             let extent = Extent::new(at, self.max_request.min(end - at));
-            let work = match request.op() {
+            let work = match op {
                 Op::Write { durable } => Work::Write { extent, durable },
                 _ => Work::Read(extent),
             };
@@ -143,7 +155,7 @@ impl SimTarget {
     fn effect(&mut self, request: &Request) -> (Outcome, Content) {
         let (start, length) = (request.offset(), request.length());
         match request.op() {
-            Op::Read => self.look(start, length, request.fill()),
+            Op::Read => self.look(start, length, request.fill(), start),
             Op::Write { .. } => {
                 if let Some(fill) = request.fill() {
                     self.contents.set(start, length, Held::Written(fill));
@@ -158,8 +170,9 @@ impl SimTarget {
         }
     }
 
-    /// A place that the mapping does not find reads as erased, whatever was written there.
-    fn look(&mut self, start: Bytes, length: Bytes, expected: Option<Fill>) -> (Outcome, Content) {
+    /// What a read finds that was addressed to `addressed`, where that lies at `start`. A place that the mapping does not
+    /// find reads as erased, whatever was written there.
+    fn look(&mut self, start: Bytes, length: Bytes, expected: Option<Fill>, addressed: Bytes) -> (Outcome, Content) {
         let found = match self.device.presence(Extent::new(start, length)) {
             Presence::All => &self.contents,
             Presence::None | Presence::Part => {
@@ -167,7 +180,7 @@ impl SimTarget {
                 &self.contents
             }
         };
-        let right = expected.is_none_or(|fill| found.matches(start, length, fill));
+        let right = expected.is_none_or(|fill| found.matches(start, length, fill, addressed));
         (if right { Outcome::Done } else { Outcome::Mismatch }, found.content(start, length))
     }
 
@@ -208,10 +221,37 @@ impl Target for SimTarget {
 
     fn submit(&mut self, batch: &[Request]) -> Result<(), DeviceError> {
         batch.iter().try_for_each(|request| self.validate(request))?;
+        if self.faults.is_some() {
+            return self.submit_faulty(batch);
+        }
         batch.iter().try_for_each(|request| self.take(request))
     }
 
     fn reap(&mut self, min: usize, into: &mut Vec<Completion>) -> Result<(), DeviceError> {
+        let before = into.len();
+        self.reap_done(min, into);
+        if self.faults.is_some() { self.miss(min.saturating_sub(into.len() - before)) } else { Ok(()) }
+    }
+
+    fn wait_until(&mut self, at: Instant) {
+        if at > self.now {
+            let from = self.now.max(self.settled);
+            if self.faults.is_some() {
+                self.wait_faulty(from, at);
+            } else if at > from {
+                self.device.idle(from, at);
+            }
+            self.now = at;
+        }
+    }
+
+    fn wear(&self) -> Option<Wear> {
+        Some(self.device.wear())
+    }
+}
+
+impl SimTarget {
+    fn reap_done(&mut self, min: usize, into: &mut Vec<Completion>) {
         // Stable, so that requests done at the same time come in the order of issue.
         self.outstanding.sort_by_key(|completion| completion.completed);
         let needed = min.min(self.outstanding.len());
@@ -224,21 +264,6 @@ impl Target for SimTarget {
             completion.completed = self.noise.read_clock(completion.completed);
             into.push(completion);
         }
-        Ok(())
-    }
-
-    fn wait_until(&mut self, at: Instant) {
-        if at > self.now {
-            let from = self.now.max(self.settled);
-            if at > from {
-                self.device.idle(from, at);
-            }
-            self.now = at;
-        }
-    }
-
-    fn wear(&self) -> Option<Wear> {
-        Some(self.device.wear())
     }
 }
 

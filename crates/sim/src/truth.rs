@@ -7,6 +7,7 @@
 
 use crate::au_log::AuLogParams;
 use crate::error::SimError;
+use crate::fault::FakeKind;
 use crate::ftl::{Device, Extent, Ftl, Work};
 use crate::model::{Mapping, Model, Start};
 pub use crate::page_map::DriveTruth;
@@ -72,6 +73,33 @@ pub struct PenaltyTruth {
     pub block: Bytes,
 }
 
+/// What the device says of its size, and what is true of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SizeTruth {
+    /// How it lies.
+    pub kind: FakeKind,
+    /// The size that it reports.
+    pub claimed: Bytes,
+    /// The size that is really there.
+    pub real: Bytes,
+    /// Share of what is there that does not keep what is written, 0…1; on average over all seeds.
+    pub damaged_ratio: f64,
+}
+
+impl SizeTruth {
+    pub(crate) fn genuine(size: Bytes) -> SizeTruth {
+        SizeTruth { kind: FakeKind::Genuine, claimed: size, real: size, damaged_ratio: 0.0 }
+    }
+
+    fn of(model: &Model) -> SizeTruth {
+        let claimed = model.device.capacity;
+        model.fault.as_ref().map_or(SizeTruth::genuine(claimed), |fault| {
+            let real = fault.medium(claimed);
+            SizeTruth { kind: fault.kind(), claimed, real, damaged_ratio: fault.damaged.ratio(real) }
+        })
+    }
+}
+
 /// What a perfect observer would report of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Truth {
@@ -79,6 +107,8 @@ pub struct Truth {
     pub mapping: &'static str,
     /// The size that is really there.
     pub capacity: Fact<Bytes>,
+    /// The same beside what the device says, and how it lies.
+    pub size: SizeTruth,
     /// Allocation unit.
     pub allocation_unit: Fact<Bytes>,
     /// Effective page.
@@ -108,16 +138,19 @@ pub fn of(spec: &str, read: impl Fn(&str) -> Result<String, String>) -> Result<T
 }
 
 pub(crate) fn of_model(model: &Model) -> Truth {
-    match &model.mapping {
-        Mapping::AuLog(params) => of_au_log(model, params),
-        Mapping::PageMap(params) => crate::page_map::truth_of(model, params),
-    }
+    let genuine = model.genuine();
+    let truth = match &genuine.mapping {
+        Mapping::AuLog(params) => of_au_log(&genuine, params),
+        Mapping::PageMap(params) => crate::page_map::truth_of(&genuine, params),
+    };
+    Truth { size: SizeTruth::of(model), ..truth }
 }
 
 fn of_au_log(model: &Model, params: &AuLogParams) -> Truth {
     Truth {
         mapping: "au-log",
         capacity: Fact::known(model.device.capacity),
+        size: SizeTruth::genuine(model.device.capacity),
         allocation_unit: allocation_unit(params),
         page: page(params),
         page_inner: page_inner(params),
@@ -302,6 +335,7 @@ impl fmt::Display for Truth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "mapping                 {}", self.mapping)?;
         line(f, "capacity", &self.capacity)?;
+        writeln!(f, "{:<24}{}", "size", self.size)?;
         line(f, "allocation unit", &self.allocation_unit)?;
         line(f, "page (effective)", &self.page)?;
         line(f, "page inside", &self.page_inner)?;
@@ -319,6 +353,19 @@ impl fmt::Display for Truth {
         line(f, "write buffer", &drive.write_buffer)?;
         line(f, "physical over user", &drive.physical_over_user)?;
         line(f, "map in memory", &drive.map_reach)
+    }
+}
+
+impl fmt::Display for SizeTruth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind.name())?;
+        if self.real < self.claimed {
+            write!(f, ": {} of {}", self.real, self.claimed)?;
+        }
+        if self.damaged_ratio > 0.0 {
+            write!(f, ", {:.2} % damaged", 100.0 * self.damaged_ratio)?;
+        }
+        Ok(())
     }
 }
 

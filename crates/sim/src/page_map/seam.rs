@@ -1,6 +1,6 @@
 //! The drive behind the seam, and its start state.
 
-use super::{LinkTiming, PageMap, PageMapParams};
+use super::{LinkTiming, NONE, PageMap, PageMapParams};
 use crate::ftl::Extent;
 use crate::ftl::{Ftl, Presence, Work};
 use crate::model::{Link, Model, Start};
@@ -56,6 +56,18 @@ impl Ftl for PageMap {
             mapped if mapped == extent.length => Presence::All,
             _ => Presence::Part,
         }
+    }
+
+    fn in_memory(&mut self, now: Instant, extent: Extent) -> bool {
+        if !self.params.buffer.volatile {
+            return false;
+        }
+        self.begin(now);
+        let (first, units) = self.units_touching(extent.start, extent.length);
+        (first..first + units).any(|unit| {
+            let physical = self.forward.get(unit);
+            physical != NONE && self.is_in_memory(physical, now)
+        })
     }
 
     fn wear(&self) -> Wear {

@@ -3,7 +3,7 @@
 use super::PageMap;
 use crate::model::{Model, Start};
 use crate::page_map::{PageMapParams, SlcCache};
-use crate::truth::{AreaTruth, Fact, PenaltyTruth, Truth, penalties};
+use crate::truth::{AreaTruth, Fact, PenaltyTruth, SizeTruth, Truth, penalties};
 use flashscope_model::finding::AreaKind;
 use flashscope_units::{Bytes, Nanos};
 
@@ -27,6 +27,7 @@ pub(crate) fn of(model: &Model, params: &PageMapParams) -> Truth {
     Truth {
         mapping: "page-map",
         capacity: Fact::known(model.device.capacity),
+        size: SizeTruth::genuine(model.device.capacity),
         allocation_unit: allocation_unit(model, params),
         page: page(params),
         page_inner: Fact::hidden(None, "there is none; short reads may show the unit of the map").or(vec![params.unit]),

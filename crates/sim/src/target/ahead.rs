@@ -14,6 +14,11 @@ pub enum Source {
     Erased(u8),
     /// What a write brought that carried this; [`SimTarget::FIRST_FILL`] where the device started filled.
     Written(Fill),
+    /// What a write brought that carried this and was addressed to another place: the address of the first byte. Only a
+    /// device with faults holds such.
+    Misplaced(Fill, Bytes),
+    /// Bytes that nobody wrote. Only a device with faults holds such.
+    Garbage,
 }
 
 impl SimTarget {
@@ -29,11 +34,30 @@ impl SimTarget {
 
     /// What a range inside the device holds, as runs in order. After a read of it, what that read found.
     pub fn held(&self, start: Bytes, length: Bytes) -> Vec<(Bytes, Source)> {
-        let source = |held| match held {
+        if self.has_faults() {
+            return self.held_faulty(start, length);
+        }
+        self.runs(start, length, start).collect()
+    }
+
+    /// What is held from `start` on, as one sees it who reads it from `addressed` on.
+    pub(super) fn runs(&self, start: Bytes, length: Bytes, addressed: Bytes) -> impl Iterator<Item = (Bytes, Source)> {
+        let mut at = start;
+        self.contents.runs(start, length).map(move |(length, held)| {
+            let source = self.source(held, at, addressed + (at - start));
+            at += length;
+            (length, source)
+        })
+    }
+
+    /// What is held at `at`, as one sees it who reads it at `addressed`.
+    fn source(&self, held: Held, at: Bytes, addressed: Bytes) -> Source {
+        match held.moved(at, addressed) {
             Held::Erased => Source::Erased(self.contents.erased_byte()),
             Held::Written(fill) => Source::Written(fill),
-        };
-        self.contents.runs(start, length).map(|(length, held)| (length, source(held))).collect()
+            Held::Shifted(fill, shift) => Source::Misplaced(fill, Bytes(addressed.get().wrapping_add(shift))),
+            Held::Garbage => Source::Garbage,
+        }
     }
 
     /// What the device did beside programming and erasing.

@@ -1,0 +1,8 @@
+//! Fakes and faults, as a host meets them.
+
+mod common;
+mod events;
+mod payload;
+mod power;
+mod sectors;
+mod size;
