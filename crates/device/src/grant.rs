@@ -138,6 +138,13 @@ impl WriteGrant {
         }
     }
 
+    /// Takes a part of what is left, for a worker of its own; `None` where there is not so much.
+    pub fn split(&mut self, budget: Bytes) -> Option<WriteGrant> {
+        let rest = self.budget.checked_sub(budget).filter(|rest| *rest >= self.spent)?;
+        self.budget = rest;
+        Some(WriteGrant { capacity: self.capacity, budget, spent: Bytes::ZERO })
+    }
+
     /// What may still be written.
     pub fn left(&self) -> Bytes {
         self.budget - self.spent
@@ -148,6 +155,7 @@ impl WriteGrant {
         self.spent
     }
 
+    #[inline]
     pub(crate) fn covers(&self, offset: Bytes, length: Bytes) -> Result<(), GrantError> {
         match offset.get().checked_add(length.get()) {
             Some(end) if end <= self.capacity.get() => Ok(()),
@@ -155,6 +163,7 @@ impl WriteGrant {
         }
     }
 
+    #[inline]
     pub(crate) fn spend(&mut self, offset: Bytes, length: Bytes) -> Result<(), GrantError> {
         self.covers(offset, length)?;
         if length > self.left() {
@@ -247,5 +256,18 @@ mod tests {
         assert_eq!(write(Bytes::mib(1).get() - 256, 512), Some(GrantError::OutOfRange));
         assert_eq!(write(0, 512), None);
         assert_eq!(write(0, 1), Some(GrantError::BudgetSpent { left: Bytes::ZERO }));
+    }
+
+    #[test]
+    fn parts_of_a_grant_never_exceed_it() {
+        let consent = Consent { allow_file: true, ..Consent::default() };
+        let mut grant = WriteGrant::decide(&report(None, vec![]), &consent, Bytes(1024)).unwrap();
+        Request::write_any(&mut grant, 0, Bytes(0), Bytes(512), false).unwrap();
+        assert!(grant.split(Bytes(513)).is_none());
+        let mut part = grant.split(Bytes(512)).unwrap();
+        assert_eq!((grant.left(), part.left()), (Bytes::ZERO, Bytes(512)));
+        assert!(Request::write_any(&mut part, 0, Bytes(0), Bytes(512), false).is_ok());
+        assert!(Request::write_any(&mut part, 0, Bytes(0), Bytes(512), false).is_err());
+        assert!(Request::write_any(&mut grant, 0, Bytes(0), Bytes(1), false).is_err());
     }
 }

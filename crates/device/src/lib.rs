@@ -5,12 +5,16 @@
 //! only be asked for with a [`WriteGrant`], which is made in one place ([`grant`]) from the
 //! safety report and the operator's consent, and which counts every byte.
 //!
+//! A [`Lane`] is the lean way to the same device, for load generation.
+//!
 //! This crate knows no device: `sim` and `host` implement it.
 
 pub mod grant;
+mod lane;
 mod request;
 mod target;
 
 pub use grant::{Consent, GrantError, Refusal, RefusalKind, SafetyReport, WriteGrant};
+pub use lane::{Ended, Fate, Foresight, Lane, Trouble, Wait};
 pub use request::{Completion, Content, Fill, Op, Outcome, Request};
 pub use target::{Capabilities, DeviceError, ExecuteExt, Target, Wear};

@@ -55,6 +55,7 @@ impl Request {
     }
 
     /// A write; its bytes are taken from the grant.
+    #[inline]
     pub fn write(
         grant: &mut WriteGrant,
         id: u64,
@@ -65,6 +66,20 @@ impl Request {
     ) -> Result<Request, GrantError> {
         grant.spend(offset, length)?;
         Ok(Request { id, op: Op::Write { durable }, offset, length, fill: Some(fill) })
+    }
+
+    /// A write of bytes that nobody will ask for again: incompressible ones that the target has at hand. Leaves what it
+    /// carried unknown, so [`Request::fill`] is `None`; its bytes are taken from the grant all the same.
+    #[inline]
+    pub fn write_any(
+        grant: &mut WriteGrant,
+        id: u64,
+        offset: Bytes,
+        length: Bytes,
+        durable: bool,
+    ) -> Result<Request, GrantError> {
+        grant.spend(offset, length)?;
+        Ok(Request { id, op: Op::Write { durable }, offset, length, fill: None })
     }
 
     /// A flush.

@@ -12,7 +12,9 @@ use crate::ftl::{Device, Extent, Ftl, Presence, Work};
 use crate::model::{KindName, Model, Start};
 use crate::noise::NoiseSource;
 use crate::spec::{self, Spec};
-use flashscope_device::{Capabilities, Completion, Content, DeviceError, Fill, Op, Outcome, Request, Target, Wear};
+use flashscope_device::{
+    Capabilities, Completion, Content, DeviceError, Fill, Foresight, Op, Outcome, Request, Target, Wear,
+};
 use flashscope_model::{Claims, DeviceFacts, DeviceKind, run::PathTaken};
 use flashscope_units::{Bytes, Instant};
 
@@ -247,6 +249,12 @@ impl Target for SimTarget {
 
     fn wear(&self) -> Option<Wear> {
         Some(self.device.wear())
+    }
+}
+
+impl Foresight for SimTarget {
+    fn next_completion(&self) -> Option<Instant> {
+        self.outstanding.iter().map(|completion| completion.completed).min()
     }
 }
 

@@ -1,7 +1,9 @@
 //! A target whose service times a test writes down.
 
 use crate::content::Contents;
-use flashscope_device::{Capabilities, Completion, Content, DeviceError, Op, Outcome, Request, Target, Wear};
+use flashscope_device::{
+    Capabilities, Completion, Content, DeviceError, Foresight, Op, Outcome, Request, Target, Wear,
+};
 use flashscope_model::{Claims, DeviceFacts, DeviceKind, run::PathTaken};
 use flashscope_units::{Bytes, Instant, Nanos};
 
@@ -121,6 +123,12 @@ impl ScriptedTarget {
             }
             (Op::Write { .. } | Op::Flush, _) => (Outcome::Done, Content::Unknown),
         }
+    }
+}
+
+impl Foresight for ScriptedTarget {
+    fn next_completion(&self) -> Option<Instant> {
+        self.finished.iter().map(|completion| completion.completed).min()
     }
 }
 

@@ -1,6 +1,8 @@
 //! Targets around targets.
 
-use flashscope_device::{Capabilities, Completion, Content, DeviceError, Fill, Op, Outcome, Request, Target, Wear};
+use flashscope_device::{
+    Capabilities, Completion, Content, DeviceError, Fill, Foresight, Op, Outcome, Request, Target, Wear,
+};
 use flashscope_model::{DeviceFacts, run::PathTaken};
 use flashscope_units::{Bytes, Instant};
 use std::ops::Range;
@@ -27,6 +29,12 @@ impl<T: Target> Failing<T> {
     fn touches(&self, request: &Request) -> bool {
         let (start, end) = (request.offset().get(), (request.offset() + request.length()).get());
         self.ranges.iter().any(|range| range.start < end && start < range.end)
+    }
+}
+
+impl<T: Foresight> Foresight for Failing<T> {
+    fn next_completion(&self) -> Option<Instant> {
+        self.inner.next_completion()
     }
 }
 
@@ -97,6 +105,12 @@ impl<T: Target> Vanishing<T> {
     /// The wrapped target.
     pub fn inner(&self) -> &T {
         &self.inner
+    }
+}
+
+impl<T: Foresight> Foresight for Vanishing<T> {
+    fn next_completion(&self) -> Option<Instant> {
+        self.inner.next_completion()
     }
 }
 
