@@ -1,0 +1,108 @@
+//! Whether a stated confidence means what it says.
+
+/// Claims of about the same confidence.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bin {
+    /// From this confidence …
+    pub low: f64,
+    /// … to below this one (the last bin holds 1).
+    pub high: f64,
+    /// How many claims.
+    pub claims: u32,
+    /// How many of them are true.
+    pub right: u32,
+    /// Mean confidence; absent without claims.
+    pub stated: Option<f64>,
+}
+
+/// Confidence against truth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// Claims by confidence.
+    pub bins: Vec<Bin>,
+    /// Expected calibration error: |share right − mean confidence| over the bins, weighted by claims.
+    pub expected_error: Option<f64>,
+    /// Mean natural logarithm of the probability given to what is true; 0 is perfect.
+    pub log_score: Option<f64>,
+}
+
+/// Edges of the bins: finer where most claims are.
+const EDGES: [f64; 8] = [0.0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999];
+
+/// A claim that was called certain and is false costs this much at most: one in ten thousand.
+const LEAST_PROBABILITY: f64 = 1e-4;
+
+impl Bin {
+    /// Share of the claims that are true.
+    pub fn share_right(&self) -> Option<f64> {
+        (self.claims > 0).then(|| f64::from(self.right) / f64::from(self.claims))
+    }
+}
+
+/// Claims as (confidence, whether true).
+pub fn calibration(claims: impl Iterator<Item = (f64, bool)> + Clone) -> Calibration {
+    let highs = EDGES.iter().copied().skip(1).chain([f64::INFINITY]);
+    let bins: Vec<Bin> = EDGES.iter().zip(highs).map(|(&low, high)| bin(low, high, claims.clone())).collect();
+    let total: u32 = bins.iter().map(|bin| bin.claims).sum();
+    let off: f64 = bins
+        .iter()
+        .filter_map(|bin| Some((bin.share_right()? - bin.stated?).abs() * f64::from(bin.claims)))
+        .sum();
+    let logs: f64 = claims
+        .map(|(stated, right)| (if right { stated } else { 1.0 - stated }).max(LEAST_PROBABILITY).ln())
+        .sum();
+    let per_claim = |sum: f64| (total > 0).then(|| sum / f64::from(total));
+    Calibration { expected_error: per_claim(off), log_score: per_claim(logs), bins }
+}
+
+fn bin(low: f64, high: f64, claims: impl Iterator<Item = (f64, bool)>) -> Bin {
+    let mut bin = Bin { low, high: high.min(1.0), claims: 0, right: 0, stated: None };
+    let mut sum = 0.0;
+    for (stated, right) in claims.filter(|(stated, _)| (low..high).contains(stated)) {
+        bin.claims += 1;
+        bin.right += u32::from(right);
+        sum += stated;
+    }
+    bin.stated = (bin.claims > 0).then(|| sum / f64::from(bin.claims));
+    bin
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claims(stated: f64, right: usize, wrong: usize) -> Vec<(f64, bool)> {
+        std::iter::repeat_n((stated, true), right).chain(std::iter::repeat_n((stated, false), wrong)).collect()
+    }
+
+    #[test]
+    fn honest_claims_have_no_error() {
+        let all = [claims(0.75, 75, 25), claims(0.92, 92, 8)].concat();
+        let calibration = calibration(all.iter().copied());
+        assert!(calibration.expected_error.is_some_and(|error| error < 1e-12), "{calibration:?}");
+    }
+
+    #[test]
+    fn overconfidence_is_the_gap_weighted_by_claims() {
+        let all = [claims(0.95, 70, 30), claims(0.6, 60, 40)].concat();
+        let calibration = calibration(all.iter().copied());
+        // (0.25 × 100 + 0 × 100) / 200
+        assert!(calibration.expected_error.is_some_and(|error| (error - 0.125).abs() < 1e-12), "{calibration:?}");
+    }
+
+    #[test]
+    fn certainty_that_is_wrong_costs_much_but_not_everything() {
+        let score = |claims: &[(f64, bool)]| calibration(claims.iter().copied()).log_score;
+        assert_eq!(score(&[(1.0, true)]), Some(0.0));
+        assert_eq!(score(&[(1.0, false)]), Some(LEAST_PROBABILITY.ln()));
+        assert_eq!(score(&[]), None);
+    }
+
+    #[test]
+    fn every_confidence_has_its_bin() {
+        for stated in [0.0, 0.5, 0.799, 0.9, 0.9899, 0.999, 1.0] {
+            let calibration = calibration([(stated, true)].into_iter());
+            assert_eq!(calibration.bins.iter().map(|bin| bin.claims).sum::<u32>(), 1, "{stated}");
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! Unit-mapped cards, eMMC and sticks.
+
+use super::Generator;
+use super::chance::Chance;
+use flashscope_units::{Bytes, Nanos};
+
+/// A unit-mapped device; parameters as in a model file.
+pub(super) struct Card {
+    pub(super) kind: &'static str,
+    pub(super) capacity: Bytes,
+    pub(super) claimed_unit: Option<Bytes>,
+    pub(super) command: Nanos,
+    pub(super) bytes_per_s: f64,
+    pub(super) max_request: Bytes,
+    pub(super) durable_write: Nanos,
+    pub(super) unit: Bytes,
+    pub(super) sub_unit: Bytes,
+    pub(super) page: Bytes,
+    pub(super) page_inner: Bytes,
+    pub(super) logs_in_order: u32,
+    pub(super) logs_random: u32,
+    pub(super) random_log: Bytes,
+    pub(super) stream: Bytes,
+    pub(super) spare_units: u32,
+    pub(super) chunk: Bytes,
+    pub(super) decode: Nanos,
+    pub(super) sense: Nanos,
+    pub(super) inner_edge: Nanos,
+    pub(super) sub_unit_edge: Nanos,
+    pub(super) unit_edge: Nanos,
+    /// Share of the transfer before an edge that hides it.
+    pub(super) hidden: f64,
+    pub(super) unit_switch: Nanos,
+    pub(super) small_lookup: Nanos,
+    pub(super) program: Nanos,
+    pub(super) merge_copy: Nanos,
+    pub(super) merge_fixed: Nanos,
+    /// 0: no small-write log.
+    pub(super) small_limit: Bytes,
+    pub(super) small_pages: u32,
+    pub(super) small_program: Nanos,
+    pub(super) small_gather: Nanos,
+    pub(super) stalls: Stalls,
+    pub(super) idle_after: Nanos,
+    pub(super) area: Option<Area>,
+    pub(super) blank: bool,
+}
+
+/// Collection that a write has to wait for.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Stalls {
+    pub(super) owed: u32,
+    pub(super) refill: f64,
+    pub(super) chance: f64,
+    pub(super) shortest: Nanos,
+    pub(super) longest: Nanos,
+}
+
+/// An area at the start that is built or handled otherwise.
+#[derive(Clone, Copy)]
+pub(super) struct Area {
+    pub(super) start: Bytes,
+    pub(super) end: Bytes,
+    pub(super) program: Nanos,
+    pub(super) sense: Nanos,
+    pub(super) small_program: Nanos,
+    pub(super) erase: Nanos,
+    pub(super) page_mapped: bool,
+}
+
+const fn mib(n: u64) -> Bytes {
+    Bytes::mib(n)
+}
+
+const fn kib(n: u64) -> Bytes {
+    Bytes::kib(n)
+}
+
+pub(super) fn draw(chance: &mut Chance, generator: Generator) -> Card {
+    let unit = unit(chance, generator);
+    let page = page(chance, generator, unit);
+    let page_inner = page_inner(chance, page);
+    let (capacity, whole) = capacity(chance, generator, unit);
+    let sub_unit = sub_unit(chance, unit, page);
+    let (logs_in_order, logs_random) = logs(chance, generator, most_logs(capacity, unit));
+    let chunk = chance.any(&[kib(1), kib(2), kib(2), kib(4)]).min(page_inner);
+    let (command, bytes_per_s) = link(chance, generator);
+    let sense = chance.micros(30.0, 130.0);
+    let inner_edge = if page_inner < page { chance.micros(15.0, 60.0) } else { Nanos::ZERO };
+    // A chunk is decoded behind the transfer of the one before, so that some of it must be left to show at all.
+    let decode = chance.micros(10.0, 80.0);
+    let unit_edge = unit_edge(chance, generator, sense);
+    // Rates, as they compare across page sizes: what the flash programs, and what it copies inside.
+    let program = time_for(page, chance.ratio(2.5e6, 25e6), 250.0, 6000.0);
+    let merge_copy = time_for(page, chance.ratio(6e6, 50e6), 100.0, 6000.0);
+    let small_limit = small_limit(chance, page);
+    let small_program = chance.micros(400.0, 3200.0);
+    let mut card = Card {
+        kind: chance.weighted(&[(0.75, "sd-card"), (0.15, "emmc"), (0.1, "usb")]),
+        capacity,
+        claimed_unit: claim(chance, generator, unit),
+        command,
+        bytes_per_s,
+        max_request: chance.weighted(&[(0.2, kib(128)), (0.2, kib(256)), (0.6, kib(512))]),
+        durable_write: chance.micros(60.0, 300.0),
+        unit,
+        sub_unit,
+        page,
+        page_inner,
+        logs_in_order,
+        logs_random,
+        random_log: if chance.happens(0.7) { unit } else { sub_unit },
+        stream: chance.any(&[kib(512), mib(1)]).min(unit),
+        spare_units: chance.whole(2, 16),
+        chunk,
+        decode,
+        sense,
+        inner_edge,
+        sub_unit_edge: if sub_unit < unit { scaled(unit_edge, chance.between(0.0, 0.3)) } else { Nanos::ZERO },
+        unit_edge,
+        hidden: chance.weighted(&[(0.5, 0.0), (0.3, 0.05), (0.2, 0.12)]),
+        unit_switch: if chance.happens(0.8) { chance.micros(40.0, 300.0) } else { Nanos::ZERO },
+        small_lookup: chance.micros(20.0, 80.0),
+        program,
+        merge_copy,
+        merge_fixed: chance.micros(2000.0, 40_000.0),
+        small_limit,
+        small_pages: chance.count(32, 4096),
+        small_program,
+        small_gather: if chance.happens(0.5) { Nanos::ZERO } else { chance.micros(60.0, 400.0) },
+        stalls: stalls(chance, generator),
+        idle_after: if chance.happens(0.5) { Nanos::ZERO } else { chance.micros(1e6, 5e6) },
+        area: None,
+        blank: chance.happens(if generator == Generator::Adversarial { 0.25 } else { 0.15 }),
+    };
+    card.area = area(chance, generator, &card);
+    if !whole {
+        card.capacity += unit_remainder(chance, unit);
+    }
+    card
+}
+
+fn unit(chance: &mut Chance, generator: Generator) -> Bytes {
+    match generator {
+        // Of the published cards about nine in ten have 4 MiB; those of 64 GB and more have 8, 16 and 24.
+        Generator::Field => chance.weighted(&[
+            (0.02, kib(1536)),
+            (0.06, mib(2)),
+            (0.02, mib(3)),
+            (0.62, mib(4)),
+            (0.02, mib(6)),
+            (0.12, mib(8)),
+            (0.04, mib(12)),
+            (0.05, mib(16)),
+            (0.05, mib(24)),
+        ]),
+        Generator::Wide => chance.any(&[
+            kib(512),
+            mib(1),
+            kib(1536),
+            mib(2),
+            mib(3),
+            mib(4),
+            mib(4),
+            mib(4),
+            mib(5),
+            mib(6),
+            mib(8),
+            mib(8),
+            mib(12),
+            mib(16),
+            mib(24),
+            mib(32),
+            mib(64),
+        ]),
+        Generator::Adversarial => chance.any(&[
+            kib(512),
+            kib(768),
+            mib(1),
+            kib(1536),
+            mib(2),
+            kib(2560),
+            mib(3),
+            mib(4),
+            kib(4608),
+            mib(5),
+            mib(6),
+            mib(7),
+            mib(8),
+            mib(9),
+            mib(10),
+            mib(12),
+            mib(16),
+            mib(20),
+            mib(24),
+            mib(32),
+            mib(48),
+            mib(64),
+        ]),
+    }
+}
+
+/// A page of which the unit holds at least 32, whole.
+fn page(chance: &mut Chance, generator: Generator, unit: Bytes) -> Bytes {
+    // Three dies side by side give pages and units a factor of three.
+    if unit.is_multiple_of(kib(48)) && chance.happens(if generator == Generator::Field { 0.5 } else { 0.35 }) {
+        return chance.any(&[kib(24), kib(48)]).min(if unit < mib(2) { kib(24) } else { kib(48) });
+    }
+    loop {
+        let page = match generator {
+            Generator::Field => chance.weighted(&[(0.1, kib(4)), (0.25, kib(8)), (0.5, kib(16)), (0.15, kib(32))]),
+            _ => chance.any(&[kib(2), kib(4), kib(4), kib(8), kib(8), kib(16), kib(16), kib(32), kib(64)]),
+        };
+        if unit.is_multiple_of(page) && page * 32 <= unit && unit / page <= 8192 {
+            return page;
+        }
+    }
+}
+
+fn page_inner(chance: &mut Chance, page: Bytes) -> Bytes {
+    match page {
+        _ if page < kib(8) || chance.happens(0.6) => page,
+        _ if page.is_multiple_of(kib(3)) => page / 3,
+        _ if chance.happens(0.7) => page / 2,
+        _ => page / 4,
+    }
+}
+
+/// Whole units, and whether it stays so.
+fn capacity(chance: &mut Chance, generator: Generator, unit: Bytes) -> (Bytes, bool) {
+    let (least, units, remainders) = match generator {
+        Generator::Field => (Bytes::gib(2), 256, 0.1),
+        Generator::Wide => (mib(256), 128, 0.3),
+        Generator::Adversarial => (mib(256), 24, 0.5),
+    };
+    let least = least.max(unit * units);
+    (chance.size(least, Bytes::gib(64), unit).max(least.align_up(unit)), !chance.happens(remainders))
+}
+
+fn unit_remainder(chance: &mut Chance, unit: Bytes) -> Bytes {
+    let step = chance.any(&[Bytes::SECTOR, kib(64), kib(512)]);
+    Bytes(chance.below((unit / step) as usize) * step.get())
+}
+
+fn sub_unit(chance: &mut Chance, unit: Bytes, page: Bytes) -> Bytes {
+    let part = chance.weighted(&[(0.55, 1), (0.3, 2), (0.15, 4)]);
+    let sub_unit = unit / part;
+    if sub_unit * part == unit && sub_unit.is_multiple_of(page) { sub_unit } else { unit }
+}
+
+/// Logs take flash of their own: no more than an eighth of the units.
+fn most_logs(capacity: Bytes, unit: Bytes) -> u32 {
+    u32::try_from(capacity / unit / 8).unwrap_or(u32::MAX).max(1)
+}
+
+/// Logs in order and logs for any order.
+fn logs(chance: &mut Chance, generator: Generator, most: u32) -> (u32, u32) {
+    let open = match generator {
+        Generator::Field => chance.weighted(&[
+            (0.03, 1),
+            (0.08, 2),
+            (0.2, 3),
+            (0.18, 4),
+            (0.12, 5),
+            (0.1, 6),
+            (0.09, 7),
+            (0.08, 8),
+            (0.04, 10),
+            (0.03, 16),
+            (0.03, 20),
+            (0.02, 64),
+        ]),
+        Generator::Wide => chance.count(1, 64),
+        Generator::Adversarial => chance.count(1, 96),
+    };
+    let open = open.min(most);
+    match chance.weighted(&[(0.35, 0), (0.35, 1), (0.3, 2)]) {
+        // Every write out of order merges.
+        0 => (open, 0),
+        // The same logs for every order.
+        1 => (0, open),
+        // Some of each.
+        _ => (open, chance.count(1, open)),
+    }
+}
+
+/// Command time and bytes per second on the wire.
+fn link(chance: &mut Chance, generator: Generator) -> (Nanos, f64) {
+    let slow = if generator == Generator::Adversarial { 0.35 } else { 0.1 };
+    if chance.happens(slow) {
+        // SD default speed, and readers on USB 2.
+        return chance.any(&[(Nanos::micros(900), 12.0e6), (Nanos::micros(1200), 19e6), (Nanos::micros(700), 21e6)]);
+    }
+    let rate = chance.any(&[21e6, 38e6, 42e6, 45e6, 80e6, 95e6, 170e6]);
+    (chance.micros(120.0, 600.0), rate)
+}
+
+/// The step at a unit's edge is 10 % to 95 % of all that a straddling read pays there.
+fn unit_edge(chance: &mut Chance, generator: Generator, sense: Nanos) -> Nanos {
+    let (unseen, weakest) = match generator {
+        Generator::Field => (0.03, 0.3),
+        Generator::Wide => (0.03, 0.2),
+        Generator::Adversarial => (0.08, 0.1),
+    };
+    if chance.happens(unseen) {
+        return Nanos::ZERO;
+    }
+    let share = if generator == Generator::Adversarial {
+        chance.ratio(weakest, 0.7)
+    } else {
+        chance.between(weakest, 0.92)
+    };
+    scaled(sense, share / (1.0 - share))
+}
+
+fn small_limit(chance: &mut Chance, page: Bytes) -> Bytes {
+    if chance.happens(0.4) {
+        return Bytes::ZERO;
+    }
+    chance.any(&[kib(4), kib(8), kib(16)]).min(page)
+}
+
+/// Collections of 20 ms to 2 s.
+fn stalls(chance: &mut Chance, generator: Generator) -> Stalls {
+    let (with, often) = match generator {
+        Generator::Field => (0.4, 0.15),
+        Generator::Wide => (0.5, 0.25),
+        Generator::Adversarial => (0.8, 0.4),
+    };
+    if !chance.happens(with) {
+        return Stalls::default();
+    }
+    let shortest = chance.ratio(20e3, 400e3);
+    let longest = shortest * chance.ratio(1.2, 5.0);
+    Stalls {
+        owed: chance.whole(0, 8),
+        refill: chance.ratio(0.005, often),
+        chance: chance.ratio(0.03, often),
+        shortest: super::chance::micros(shortest),
+        longest: super::chance::micros(longest.min(2e6)),
+    }
+}
+
+fn claim(chance: &mut Chance, generator: Generator, unit: Bytes) -> Option<Bytes> {
+    let wrong = if generator == Generator::Adversarial { 0.4 } else { 0.12 };
+    if chance.happens(wrong) {
+        return Some(chance.any(&[mib(1), mib(2), mib(4), mib(8), mib(16)]));
+    }
+    chance.happens(0.7).then_some(unit)
+}
+
+fn area(chance: &mut Chance, generator: Generator, card: &Card) -> Option<Area> {
+    let with = if generator == Generator::Field { 0.5 } else { 0.4 };
+    if !chance.happens(with) {
+        return None;
+    }
+    let first = u64::from(chance.happens(0.4));
+    let units = u64::from(chance.count(1, if generator == Generator::Field { 3 } else { 8 }));
+    let (start, end) = (card.unit * first, card.unit * (first + units));
+    if end * 4 > card.capacity {
+        return None;
+    }
+    let mut area = Area {
+        start,
+        end,
+        program: card.program,
+        sense: card.sense,
+        small_program: card.small_program,
+        erase: if chance.happens(0.3) { chance.micros(2000.0, 15_000.0) } else { Nanos::ZERO },
+        page_mapped: false,
+    };
+    let small = card.small_limit > Bytes::ZERO;
+    match chance.weighted(&[(0.45, 0), (0.25, 1), (if small { 0.15 } else { 0.0 }, 2), (0.15, 3)]) {
+        0 => area.program = scaled(card.program, chance.between(0.3, 0.75)),
+        1 => area.program = scaled(card.program, chance.between(1.35, 2.5)),
+        2 => {
+            area.program = scaled(card.program, chance.between(1.35, 2.0));
+            area.small_program = scaled(card.small_program, chance.between(0.3, 0.6));
+        }
+        _ => area.page_mapped = true,
+    }
+    Some(area)
+}
+
+/// What a page takes at so many bytes per second, within these microseconds.
+fn time_for(page: Bytes, bytes_per_s: f64, least: f64, most: f64) -> Nanos {
+    super::chance::micros((page.as_f64() / bytes_per_s * 1e6).clamp(least, most))
+}
+
+fn scaled(time: Nanos, by: f64) -> Nanos {
+    super::chance::micros(time.as_f64() * by / 1e3)
+}
+
+impl Card {
+    pub(super) fn title(&self) -> String {
+        let area = if self.area.is_some() { ", an area at the start" } else { "" };
+        format!(
+            "{} of {}, unit {}, page {}, logs {} in order and {} in any order{area}",
+            self.kind, self.capacity, self.unit, self.page, self.logs_in_order, self.logs_random
+        )
+    }
+}

@@ -1,0 +1,162 @@
+//! Writing what was drawn as a model file. The catalogue's model is the form that is filled in: what is not drawn
+//! stays as it is there, and a parameter that the form does not have is an error.
+
+use super::DrawError;
+use super::card::Card;
+use super::drive::{Drive, Slc};
+use flashscope_units::{Bytes, Nanos};
+use toml::{Table, Value};
+
+/// A model file in the making.
+pub(super) struct ModelText {
+    table: Table,
+}
+
+/// A card, on the form of the catalogue's `sd-4mib`.
+pub(super) fn of_card(card: &Card) -> Result<ModelText, DrawError> {
+    let mut model = ModelText::form("sd-4mib")?;
+    model.set("device.product", "DRAWN")?;
+    model.set("device.kind", card.kind)?;
+    model.set("device.capacity", size(card.capacity))?;
+    model.section("device.claims", claims(card.claimed_unit))?;
+    model.set("link.command", time(card.command))?;
+    model.set("link.bytes_per_s", card.bytes_per_s)?;
+    model.set("link.max_request", size(card.max_request))?;
+    model.set("link.flush", time(card.durable_write))?;
+    model.set("link.durable_write", time(card.durable_write))?;
+
+    model.set("mapping.unit", size(card.unit))?;
+    model.set("mapping.sub_unit", size(card.sub_unit))?;
+    model.set("mapping.page", size(card.page))?;
+    model.set("mapping.page_inner", size(card.page_inner))?;
+    model.set("mapping.stripe", size(card.unit))?;
+    model.set("mapping.logs_in_order", i64::from(card.logs_in_order))?;
+    model.set("mapping.logs_random", i64::from(card.logs_random))?;
+    model.set("mapping.random_log", size(card.random_log))?;
+    model.set("mapping.stream", size(card.stream))?;
+    model.set("mapping.spare_units", i64::from(card.spare_units))?;
+
+    model.set("mapping.read.chunk", size(card.chunk))?;
+    model.set("mapping.read.decode", time(card.decode))?;
+    model.set("mapping.read.sense", time(card.sense))?;
+    model.set("mapping.read.inner_edge", time(card.inner_edge))?;
+    model.set("mapping.read.sub_unit_edge.time", time(card.sub_unit_edge))?;
+    model.set("mapping.read.sub_unit_edge.hidden", card.hidden)?;
+    model.set("mapping.read.unit_edge.time", time(card.unit_edge))?;
+    model.set("mapping.read.unit_edge.hidden", card.hidden)?;
+    model.set("mapping.read.unit_switch", time(card.unit_switch))?;
+    model.set("mapping.read.small_lookup", time(card.small_lookup))?;
+    model.set("mapping.program.page", time(card.program))?;
+    model.set("mapping.merge.copy", time(card.merge_copy))?;
+    model.set("mapping.merge.fixed", time(card.merge_fixed))?;
+
+    model.set("mapping.small.limit", size(card.small_limit))?;
+    model.set("mapping.small.pages", i64::from(card.small_pages))?;
+    model.set("mapping.small.program", time(card.small_program))?;
+    model.set("mapping.small.gather", time(card.small_gather))?;
+
+    model.set("mapping.housekeeping.owed", i64::from(card.stalls.owed))?;
+    model.set("mapping.housekeeping.refill", card.stalls.refill)?;
+    model.set("mapping.housekeeping.chance", card.stalls.chance)?;
+    model.set("mapping.housekeeping.shortest", time(card.stalls.shortest))?;
+    model.set("mapping.housekeeping.longest", time(card.stalls.longest))?;
+    model.set("mapping.housekeeping.idle_after", time(card.idle_after))?;
+
+    let area = card.area.map(|area| {
+        Table::from_iter([
+            ("start".to_owned(), size(area.start)),
+            ("end".to_owned(), size(area.end)),
+            ("program".to_owned(), time(area.program)),
+            ("sense".to_owned(), time(area.sense)),
+            ("small_program".to_owned(), time(area.small_program)),
+            ("erase".to_owned(), time(area.erase)),
+            ("page_mapped".to_owned(), Value::Boolean(area.page_mapped)),
+        ])
+    });
+    model.set("mapping.areas", Value::Array(area.into_iter().map(Value::Table).collect()))?;
+    model.set("state.start", if card.blank { "blank" } else { "filled" })?;
+    Ok(model)
+}
+
+/// A drive, on the form of the catalogue's `ssd-consumer`.
+pub(super) fn of_drive(drive: &Drive) -> Result<ModelText, DrawError> {
+    let mut model = ModelText::form("ssd-consumer")?;
+    model.set("device.product", "DRAWN")?;
+    model.set("device.kind", drive.kind)?;
+    model.set("device.capacity", size(drive.capacity))?;
+    model.set("link.command", time(drive.command))?;
+    model.set("link.bytes_per_s", drive.bytes_per_s)?;
+    model.set("link.max_request", size(drive.max_request))?;
+    model.set("mapping.nand.channels", i64::from(drive.channels))?;
+    model.set("mapping.nand.dies_per_channel", i64::from(drive.dies_per_channel))?;
+    model.set("mapping.nand.planes", i64::from(drive.planes))?;
+    model.set("mapping.nand.page", size(drive.page))?;
+    model.set("mapping.nand.pages_per_block", i64::from(drive.pages_per_block))?;
+    model.set("mapping.nand.blocks_per_plane", i64::from(drive.blocks_per_plane))?;
+    model.set("mapping.nand.bad_blocks", i64::from(drive.bad_blocks))?;
+    model.set("mapping.nand.bits_per_cell", i64::from(drive.bits_per_cell))?;
+    model.set("mapping.nand.read", Value::Array(vec![time(drive.read)]))?;
+    model.set("mapping.nand.multi_plane_read", time(drive.multi_plane_read))?;
+    model.set("mapping.nand.program", Value::Array(vec![time(drive.program)]))?;
+    model.set("mapping.nand.erase", time(drive.erase))?;
+    model.set("mapping.processing", time(drive.processing))?;
+    model.set("mapping.issue", time(drive.issue))?;
+    model.set("mapping.buffer.size", size(drive.buffer))?;
+    let slc = match drive.slc {
+        Slc::None => vec![("kind", Value::from("none"))],
+        Slc::Static(count) => vec![("kind", Value::from("static")), ("superblocks", Value::from(i64::from(count)))],
+        Slc::Dynamic(count) => vec![
+            ("kind", Value::from("dynamic")),
+            ("max_superblocks", Value::from(i64::from(count))),
+            ("keep_free", Value::from(i64::from(drive.foreground_below) + 2)),
+        ],
+    };
+    model.set("mapping.collection.foreground_below", i64::from(drive.foreground_below))?;
+    model.section("mapping.slc", Table::from_iter(slc.into_iter().map(|(key, value)| (key.to_owned(), value))))?;
+    model.set("state.start", if drive.blank { "blank" } else { "filled" })?;
+    Ok(model)
+}
+
+fn claims(unit: Option<Bytes>) -> Table {
+    unit.into_iter().map(|unit| ("allocation_unit".to_owned(), size(unit))).collect()
+}
+
+fn size(bytes: Bytes) -> Value {
+    Value::String(bytes.get().to_string())
+}
+
+fn time(nanos: Nanos) -> Value {
+    Value::String(format!("{}us", nanos.get() as f64 / 1e3))
+}
+
+impl ModelText {
+    fn form(name: &str) -> Result<ModelText, DrawError> {
+        let text = flashscope_sim::show(name, false, |_| Err("no files".to_owned()));
+        let text = text.map_err(|error| DrawError(error.to_string()))?;
+        let table = text.parse().map_err(|error| DrawError(format!("{name}: {error}")))?;
+        Ok(ModelText { table })
+    }
+
+    /// Fills in a parameter that the form has.
+    pub(super) fn set(&mut self, path: &str, value: impl Into<Value>) -> Result<(), DrawError> {
+        let absent = || DrawError(format!("the catalogue's model has no parameter {path}"));
+        *self.place(path).ok_or_else(absent)? = value.into();
+        Ok(())
+    }
+
+    /// Puts a whole section in the place of the form's.
+    fn section(&mut self, path: &str, section: Table) -> Result<(), DrawError> {
+        self.set(path, Value::Table(section))
+    }
+
+    fn place(&mut self, path: &str) -> Option<&mut Value> {
+        let mut steps = path.split('.');
+        let first = self.table.get_mut(steps.next()?)?;
+        steps.try_fold(first, |place, step| place.as_table_mut()?.get_mut(step))
+    }
+
+    /// The model file.
+    pub(super) fn finish(&self) -> Result<String, DrawError> {
+        toml::to_string_pretty(&self.table).map_err(|error| DrawError(error.to_string()))
+    }
+}

@@ -1,0 +1,144 @@
+//! A fleet as one self-contained page: the table, the cost, and a reliability plot over all and per parameter.
+
+use crate::Fleet;
+use crate::calibration::{Bin, Calibration};
+use crate::summary::{Reader, Row, Summary};
+use crate::text::percent;
+use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
+
+const STYLE: &str = "
+:root{color-scheme:light dark;--ink:#1d2433;--dim:#667;--line:#ccd;--mark:#2563a8;--bad:#b3261e;--paper:#fff}
+@media(prefers-color-scheme:dark){:root{--ink:#e6e9f0;--dim:#99a;--line:#445;--mark:#7ab8ff;--bad:#ff8a80;--paper:#14171f}}
+body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:70rem;margin:2rem auto;padding:0 1rem}
+.scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
+th,td{padding:.25rem .6rem;border-bottom:1px solid var(--line);text-align:right}th:first-child,td:first-child{text-align:left}
+.plots{display:flex;flex-wrap:wrap;gap:1rem}figure{margin:0}figcaption{font-size:.85rem;color:var(--dim)}
+code{font-size:.8rem;overflow-wrap:anywhere}.dim{color:var(--dim)}.bad{color:var(--bad)}svg text{fill:var(--dim);font-size:9px}
+";
+
+/// Wrong and missing answers on the page.
+const CASES: usize = 40;
+
+/// The whole result as a page that loads nothing.
+pub fn html(fleet: &Fleet, summary: &Summary) -> String {
+    let plan = &fleet.plan;
+    let title = format!("Fleet of {} devices, {}, seed {}", fleet.devices.len(), plan.generator.name(), plan.seed);
+    let page = markup! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                link rel="icon" href="data:,";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                h1 { (title) }
+                p.dim { "Noise: " (plan.noise.map_or("drawn for each device", crate::Noise::name)) }
+                h2 { "Answers" }
+                (answers(summary))
+                h2 { "Confidence against truth" }
+                p.dim { "A dot on the diagonal means what it says; its bar is the 95 % interval of the share that is right." }
+                div.plots {
+                    (plot("all parameters", &summary.calibration, 260.0))
+                    @for (parameter, calibration) in &summary.calibration_by {
+                        (plot(parameter.words(), calibration, 180.0))
+                    }
+                }
+                h2 { "Worst cases" }
+                (cases(fleet, summary))
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn answers(summary: &Summary) -> Markup {
+    markup! {
+        div.scroll { table {
+            thead { tr {
+                @for head in ["parameter", "can be told", "exact", "beside", "wrong", "wrong at ≥ 0.99", "missed",
+                    "rightly silent", "naive: exact", "naive: wrong"] { th { (head) } }
+            } }
+            tbody {
+                @for (parameter, row) in &summary.inspect {
+                    (answer(parameter.words(), row, &summary.row(Reader::Naive, *parameter)))
+                }
+            }
+        } }
+    }
+}
+
+fn answer(name: &str, row: &Row, naive: &Row) -> Markup {
+    markup! {
+        tr {
+            td { (name) }
+            td { (row.told) }
+            td { (percent(row.share_exact())) }
+            td { (row.one_step) }
+            td { (row.wrong) }
+            td class=[(row.wrong_sure > 0).then_some("bad")] { (row.wrong_sure) }
+            td { (row.missed) }
+            td { (row.silent) }
+            td { (percent(naive.share_exact())) }
+            td { (naive.one_step + naive.wrong) }
+        }
+    }
+}
+
+/// Stated confidence to the right, share right upwards.
+fn plot(name: &str, calibration: &Calibration, size: f64) -> Markup {
+    let (pad, room) = (24.0, size - 32.0);
+    let x = |share: f64| pad + share * room;
+    let y = |share: f64| 8.0 + (1.0 - share) * room;
+    let dots: Vec<(f64, f64, f64, f64, u32)> = calibration.bins.iter().filter_map(dot).collect();
+    let error = calibration.expected_error.map_or("no claims".to_owned(), |error| format!("error {error:.3}"));
+    markup! {
+        figure {
+            svg width=(size) height=(size) viewBox={ "0 0 " (size) " " (size) } role="img" aria-label={ (name) ", " (error) } {
+                rect x=(pad) y="8" width=(room) height=(room) fill="none" stroke="var(--line)";
+                line x1=(x(0.0)) y1=(y(0.0)) x2=(x(1.0)) y2=(y(1.0)) stroke="var(--line)" stroke-dasharray="3";
+                @for (stated, right, low, high, claims) in dots {
+                    line x1=(x(stated)) x2=(x(stated)) y1=(y(low)) y2=(y(high)) stroke="var(--mark)";
+                    circle cx=(x(stated)) cy=(y(right)) r=(2.0 + f64::from(claims).log10()) fill="var(--mark)" {
+                        title { "stated " (percent(Some(stated))) ", right " (percent(Some(right))) " of " (claims) }
+                    }
+                }
+                text x="2" y="14" { "1" }
+                text x="2" y=(y(0.0)) { "0" }
+                text x=(x(1.0) - 6.0) y=(size - 8.0) { "1" }
+            }
+            figcaption { (name) ": " (error) }
+        }
+    }
+}
+
+/// Mean confidence, share right with Wilson's 95 % interval (JASA 22, 1927), claims.
+fn dot(bin: &Bin) -> Option<(f64, f64, f64, f64, u32)> {
+    const Z: f64 = 1.96;
+    let (stated, right, n) = (bin.stated?, bin.share_right()?, f64::from(bin.claims));
+    let centre = (right + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
+    let half = Z / (1.0 + Z * Z / n) * (right * (1.0 - right) / n + Z * Z / (4.0 * n * n)).sqrt();
+    Some((stated, right, (centre - half).max(0.0), (centre + half).min(1.0), bin.claims))
+}
+
+fn cases(fleet: &Fleet, summary: &Summary) -> Markup {
+    markup! {
+        div.scroll { table {
+            thead { tr { @for head in ["parameter", "said", "true", "confidence", "replay"] { th { (head) } } } }
+            tbody {
+                @for case in summary.worst.iter().take(CASES) {
+                    @let judged = &case.scored.judged;
+                    tr {
+                        td { (judged.parameter.words()) }
+                        td { (judged.said) }
+                        td { (judged.truth) }
+                        td { (percent(judged.claim.map(|(stated, _)| stated))) }
+                        td { code { (fleet.plan.replay_command(case.index, case.seed)) } }
+                    }
+                }
+            }
+        } }
+    }
+}

@@ -1,0 +1,84 @@
+//! A target that keeps an eye on its wear, and a watcher that notes it where one experiment ends and the next begins.
+
+use flashscope_device::{Capabilities, Completion, DeviceError, Request, Target, Wear};
+use flashscope_model::DeviceFacts;
+use flashscope_model::run::{PathTaken, Step};
+use flashscope_session::Watcher;
+use flashscope_units::Instant;
+use std::cell::Cell;
+
+/// Passes everything on, and leaves the wear in a cell.
+pub(crate) struct Metered<'a, T> {
+    inner: T,
+    wear: &'a Cell<Wear>,
+}
+
+impl<'a, T: Target> Metered<'a, T> {
+    pub(crate) fn new(inner: T, wear: &'a Cell<Wear>) -> Self {
+        Metered { inner, wear }
+    }
+}
+
+impl<T: Target> Target for Metered<'_, T> {
+    fn facts(&self) -> &DeviceFacts {
+        self.inner.facts()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn path(&self) -> PathTaken {
+        self.inner.path()
+    }
+
+    fn now(&self) -> Instant {
+        self.inner.now()
+    }
+
+    fn submit(&mut self, batch: &[Request]) -> Result<(), DeviceError> {
+        let submitted = self.inner.submit(batch);
+        self.wear.set(self.inner.wear().unwrap_or_default());
+        submitted
+    }
+
+    fn reap(&mut self, min: usize, into: &mut Vec<Completion>) -> Result<(), DeviceError> {
+        self.inner.reap(min, into)
+    }
+
+    fn wait_until(&mut self, at: Instant) {
+        self.inner.wait_until(at);
+        self.wear.set(self.inner.wear().unwrap_or_default());
+    }
+
+    fn wear(&self) -> Option<Wear> {
+        self.inner.wear()
+    }
+}
+
+/// Notes the wear at the start of every step, and stops when it is told to.
+pub(crate) struct StepWatch<'a> {
+    wear: &'a Cell<Wear>,
+    stop: &'a dyn Fn() -> bool,
+    pub(crate) at_steps: Vec<Wear>,
+    pub(crate) stopped: bool,
+}
+
+impl<'a> StepWatch<'a> {
+    pub(crate) fn new(wear: &'a Cell<Wear>, stop: &'a dyn Fn() -> bool) -> Self {
+        StepWatch { wear, stop, at_steps: Vec::new(), stopped: false }
+    }
+}
+
+impl Watcher for StepWatch<'_> {
+    fn step(&mut self, _number: u32, _step: &Step) {
+        self.at_steps.push(self.wear.get());
+    }
+
+    fn progress(&mut self, _done: u64, _total: u64) {}
+
+    fn stop(&mut self) -> bool {
+        self.stopped |= (self.stop)();
+        self.stopped
+    }
+}

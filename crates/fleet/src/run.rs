@@ -1,0 +1,206 @@
+//! One device: inspected, inspected again without noise to learn what can be told, and worked through by hand.
+
+use crate::classic;
+use crate::cost::{self, Cost};
+use crate::coverage::{self, Coverage};
+use crate::draw::Drawn;
+use crate::meter::{Metered, StepWatch};
+use crate::score::{self, Judged, Verdict};
+use flashscope_device::{Target, Wear, WriteGrant};
+use flashscope_model::plan::Budget;
+use flashscope_model::run::Ended;
+use flashscope_session::{Options, SessionReport};
+use flashscope_sim::SimTarget;
+use flashscope_sim::truth::{self, Truth};
+use flashscope_units::{Bytes, Nanos};
+use std::cell::Cell;
+
+/// How every device is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes that a run may write; what `inspect` takes by itself where `None`.
+    pub max_write: Option<Bytes>,
+    /// Device time that a run may take.
+    pub max_time: Option<Nanos>,
+    /// Whether the by-hand procedure is done as well.
+    pub by_hand: bool,
+}
+
+/// The budget of `inspect` where none is given: the smaller of this …
+const MOST_BYTES: Bytes = Bytes::gib(2);
+/// … and this share of the capacity.
+const MOST_SHARE: u64 = 10;
+/// What can be told is what is found without noise with so many times the budget.
+const REFERENCE_BUDGET: u64 = 10;
+
+/// What came of one device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceRun {
+    /// Number in the fleet.
+    pub index: u32,
+    /// Seed of its run.
+    pub seed: u64,
+    /// What it is.
+    pub title: String,
+    /// Why there is no result, where there is none.
+    pub failure: Option<String>,
+    /// Every finding, judged, with whether it could be told.
+    pub findings: Vec<Scored>,
+    /// Readings of the by-hand procedure, judged the same way.
+    pub naive: Vec<Scored>,
+    /// How often intervals held the truth.
+    pub coverage: Coverage,
+    /// All that `inspect` did.
+    pub cost: Cost,
+    /// What of it served the geometry.
+    pub geometry_cost: Cost,
+    /// The by-hand procedure.
+    pub by_hand_cost: Option<Cost>,
+    /// Whether the run came to its end.
+    pub complete: bool,
+}
+
+impl DeviceRun {
+    /// One without a result.
+    pub(crate) fn failed(index: u32, seed: u64, title: String, why: String) -> DeviceRun {
+        DeviceRun {
+            index,
+            seed,
+            title,
+            failure: Some(why),
+            findings: Vec::new(),
+            naive: Vec::new(),
+            coverage: Coverage::default(),
+            cost: Cost::default(),
+            geometry_cost: Cost::default(),
+            by_hand_cost: None,
+            complete: false,
+        }
+    }
+}
+
+/// A finding and whether it could be told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scored {
+    /// The finding against the truth.
+    pub judged: Judged,
+    /// Whether a noise-free run with ten times the budget found it.
+    pub can_be_told: bool,
+    /// Whether the device's truth says that it shows.
+    pub declared: bool,
+}
+
+/// Why a device has no result.
+pub(crate) enum NoResult {
+    /// The operator wants to stop.
+    Stopped,
+    /// The fault is ours.
+    Failed(String),
+}
+
+/// Runs one device. `stop` is asked between requests.
+pub(crate) fn run(
+    index: u32,
+    drawn: &Drawn,
+    limits: Limits,
+    stop: &dyn Fn() -> bool,
+) -> Result<DeviceRun, NoResult> {
+    let truth = truth::of("drawn.toml", |_| Ok(drawn.text.clone())).map_err(failed)?;
+    let found = inspect(drawn, &drawn.text, limits, 1, stop)?;
+    let reference = inspect(drawn, &drawn.quiet, limits, REFERENCE_BUDGET, stop)?;
+    let could = score::judge(&truth, &reference.report.findings.geometry);
+    let score_all = |judged: Vec<Judged>| -> Vec<Scored> {
+        judged.into_iter().zip(&could).map(|(judged, could)| scored(judged, could, &truth)).collect()
+    };
+
+    let findings = score_all(score::judge(&truth, &found.report.findings.geometry));
+    let (naive, by_hand_cost) = if limits.by_hand {
+        let by_hand = classic::work_through(open(&drawn.text, drawn.seed)?, &truth, drawn.seed, stop)?;
+        (score_all(score::judge(&truth, &by_hand.reading)), Some(by_hand.cost))
+    } else {
+        (Vec::new(), None)
+    };
+    let coverage = coverage::of(&found.report, open(&drawn.text, drawn.seed ^ 0x5eed)?, stop);
+    Ok(DeviceRun {
+        index,
+        seed: drawn.seed,
+        title: drawn.title.clone(),
+        failure: None,
+        findings,
+        naive,
+        coverage,
+        cost: found.cost,
+        geometry_cost: found.geometry,
+        by_hand_cost,
+        complete: found.report.ended == Ended::Complete,
+    })
+}
+
+fn scored(judged: Judged, could: &Judged, truth: &Truth) -> Scored {
+    use crate::score::Parameter;
+    let declared = match judged.parameter {
+        Parameter::AllocationUnit => shows(&truth.allocation_unit),
+        Parameter::Page => shows(&truth.page),
+        Parameter::PageInner => shows(&truth.page_inner),
+        Parameter::OpenInOrder => shows(&truth.open_units_linear),
+        Parameter::OpenRandom => shows(&truth.open_units_random),
+        Parameter::Penalty => !truth.random_order_penalty.is_empty(),
+        Parameter::FastArea => shows(&truth.fast_area),
+        Parameter::SmallWrite => shows(&truth.small_write_path),
+    };
+    Scored { judged, can_be_told: could.verdict == Verdict::Exact, declared }
+}
+
+fn shows<T>(fact: &truth::Fact<T>) -> bool {
+    fact.can_be_told && fact.value.is_some()
+}
+
+struct Inspected {
+    report: SessionReport,
+    cost: Cost,
+    geometry: Cost,
+}
+
+fn inspect(
+    drawn: &Drawn,
+    text: &str,
+    limits: Limits,
+    times: u64,
+    stop: &dyn Fn() -> bool,
+) -> Result<Inspected, NoResult> {
+    let target = open(text, drawn.seed)?;
+    let capacity = target.facts().capacity;
+    let usual = limits.max_write.unwrap_or(MOST_BYTES.min(capacity / MOST_SHARE));
+    let budget = Budget { write: usual * times, time: limits.max_time.map(|time| time * times) };
+    let grant = WriteGrant::simulated(target.facts(), budget.write);
+    let mut grant = grant.ok_or_else(|| NoResult::Failed("no grant for a simulated device".to_owned()))?;
+    let wear = Cell::new(Wear::default());
+    let mut target = Metered::new(target, &wear);
+    let mut watch = StepWatch::new(&wear, stop);
+    let options = Options { seed: drawn.seed, budget };
+    let report = flashscope_session::inspect(&mut target, Some(&mut grant), options, &mut watch);
+    if watch.stopped {
+        return Err(NoResult::Stopped);
+    }
+    if let Ended::DeviceLost(why) = &report.ended {
+        return Err(NoResult::Failed(format!("the device was lost: {why}")));
+    }
+    let (mut total, mut geometry) = (Cost::default(), Cost::default());
+    let ends = watch.at_steps.iter().skip(1).copied().chain([wear.get()]);
+    for ((run, before), after) in report.observations.runs.iter().zip(&watch.at_steps).zip(ends) {
+        let cost = Cost::new(run.spent, *before, after);
+        total.add(cost);
+        if cost::is_geometry(run) {
+            geometry.add(cost);
+        }
+    }
+    Ok(Inspected { report, cost: total, geometry })
+}
+
+fn open(text: &str, seed: u64) -> Result<SimTarget, NoResult> {
+    flashscope_sim::open_with("drawn.toml", seed, |_| Ok(text.to_owned())).map_err(failed)
+}
+
+fn failed(error: flashscope_sim::SimError) -> NoResult {
+    NoResult::Failed(error.to_string())
+}

@@ -1,0 +1,239 @@
+//! A fleet counted up.
+
+use crate::calibration::{Calibration, calibration};
+use crate::cost::Cost;
+use crate::coverage::Coverage;
+use crate::run::{DeviceRun, Scored};
+use crate::score::{Parameter, Verdict};
+use crate::Fleet;
+use flashscope_stats::location::quantile;
+
+/// Whose findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// `inspect`.
+    Inspect,
+    /// The by-hand procedure, read by rule of thumb.
+    Naive,
+}
+
+/// One parameter over all devices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// Devices with a verdict.
+    pub devices: u32,
+    /// Those of which it can be told.
+    pub told: u32,
+    /// Exact, of those that can be told.
+    pub exact: u32,
+    /// Exact where the reference did not find it.
+    pub exact_beyond: u32,
+    /// One step beside.
+    pub one_step: u32,
+    /// Wrong by more.
+    pub wrong: u32,
+    /// Of those one step beside or wrong: claimed with 0.99 or more.
+    pub wrong_sure: u32,
+    /// No answer where it can be told.
+    pub missed: u32,
+    /// No answer where it cannot be told.
+    pub silent: u32,
+    /// There is no truth to hold it against.
+    pub unscored: u32,
+    /// Claims of an area where there is none.
+    pub false_alarms: u32,
+    /// The device's truth says that it shows, and not even the reference found it.
+    pub unfound: u32,
+}
+
+/// Confidence from which on a claim is called sure.
+pub(crate) const SURE: f64 = 0.99;
+
+impl Row {
+    /// Exact answers of all that can be told, 0…1.
+    pub fn share_exact(&self) -> Option<f64> {
+        (self.told > 0).then(|| f64::from(self.exact) / f64::from(self.told))
+    }
+
+    /// Of all devices, 0…1.
+    pub fn share(&self, count: u32) -> Option<f64> {
+        (self.devices > 0).then(|| f64::from(count) / f64::from(self.devices))
+    }
+
+    fn count(&mut self, scored: &Scored) {
+        let judged = &scored.judged;
+        let sure = judged.claim.is_some_and(|(stated, _)| stated >= SURE);
+        if judged.verdict == Verdict::Unscored {
+            self.unscored += 1;
+            return;
+        }
+        self.devices += 1;
+        self.told += u32::from(scored.can_be_told);
+        self.unfound += u32::from(scored.declared && !scored.can_be_told);
+        self.false_alarms += u32::from(judged.false_alarm);
+        match (judged.verdict, scored.can_be_told) {
+            (Verdict::Exact, true) => self.exact += 1,
+            (Verdict::Exact, false) => self.exact_beyond += 1,
+            (Verdict::OneStep, _) => self.one_step += 1,
+            (Verdict::Wrong, _) => self.wrong += 1,
+            (Verdict::Silent, true) => self.missed += 1,
+            (Verdict::Silent, false) => self.silent += 1,
+            (Verdict::Unscored, _) => {}
+        }
+        self.wrong_sure += u32::from(sure && matches!(judged.verdict, Verdict::OneStep | Verdict::Wrong));
+    }
+}
+
+/// The middle and the upper end of a figure over the devices.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Percentiles {
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// Sum over all devices.
+    pub total: f64,
+}
+
+/// What the devices cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CostSummary {
+    /// Bytes written by the host.
+    pub written_bytes: Percentiles,
+    /// Erases inside the device.
+    pub erases: Percentiles,
+    /// Bytes programmed inside the device.
+    pub programmed_bytes: Percentiles,
+    /// Bytes read by the host.
+    pub read_bytes: Percentiles,
+    /// Device time in seconds.
+    pub time_s: Percentiles,
+}
+
+/// An answer that is wrong, or missing where it can be told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorstCase {
+    /// The device.
+    pub index: u32,
+    /// Seed of its run.
+    pub seed: u64,
+    /// What the device is.
+    pub title: String,
+    /// The answer.
+    pub scored: Scored,
+}
+
+/// A fleet counted up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Findings of `inspect`, by parameter.
+    pub inspect: Vec<(Parameter, Row)>,
+    /// Those of the naive reader; no devices where he did not read.
+    pub naive: Vec<(Parameter, Row)>,
+    /// Confidence over all parameters.
+    pub calibration: Calibration,
+    /// Confidence by parameter.
+    pub calibration_by: Vec<(Parameter, Calibration)>,
+    /// Intervals over all devices.
+    pub coverage: Coverage,
+    /// All of `inspect`.
+    pub cost: CostSummary,
+    /// Its geometry alone.
+    pub geometry_cost: CostSummary,
+    /// The by-hand procedure; absent where it was not done.
+    pub by_hand_cost: Option<CostSummary>,
+    /// Wrong answers, surest first, then missing ones.
+    pub worst: Vec<WorstCase>,
+    /// Devices without a result, with the reason.
+    pub failures: Vec<(u32, String)>,
+    /// Runs of `inspect` that did not come to their end.
+    pub cut_short: u32,
+}
+
+impl Summary {
+    /// Counts a fleet up.
+    pub fn of(fleet: &Fleet) -> Summary {
+        let done: Vec<&DeviceRun> = fleet.devices.iter().filter(|run| run.failure.is_none()).collect();
+        let claims = |parameter: Option<Parameter>| {
+            let all = done.iter().flat_map(|run| &run.findings).map(|scored| &scored.judged);
+            all.filter(move |judged| parameter.is_none_or(|one| judged.parameter == one)).filter_map(|judged| judged.claim)
+        };
+        let by_hand: Vec<Cost> = done.iter().filter_map(|run| run.by_hand_cost).collect();
+        Summary {
+            inspect: rows(&done, Reader::Inspect),
+            naive: rows(&done, Reader::Naive),
+            calibration: calibration(claims(None)),
+            calibration_by: Parameter::ALL.map(|one| (one, calibration(claims(Some(one))))).to_vec(),
+            coverage: done.iter().fold(Coverage::default(), |sum, run| Coverage {
+                intervals: sum.intervals + run.coverage.intervals,
+                hold: sum.hold + run.coverage.hold,
+            }),
+            cost: costs(&done.iter().map(|run| run.cost).collect::<Vec<Cost>>()),
+            geometry_cost: costs(&done.iter().map(|run| run.geometry_cost).collect::<Vec<Cost>>()),
+            by_hand_cost: (!by_hand.is_empty()).then(|| costs(&by_hand)),
+            worst: worst(&done),
+            failures: fleet.devices.iter().filter_map(|run| Some((run.index, run.failure.clone()?))).collect(),
+            cut_short: done.iter().filter(|run| !run.complete).count() as u32,
+        }
+    }
+
+    /// The row of a parameter.
+    pub fn row(&self, reader: Reader, parameter: Parameter) -> Row {
+        let rows = match reader {
+            Reader::Inspect => &self.inspect,
+            Reader::Naive => &self.naive,
+        };
+        rows.iter().find(|(one, _)| *one == parameter).map(|(_, row)| *row).unwrap_or_default()
+    }
+}
+
+fn rows(done: &[&DeviceRun], reader: Reader) -> Vec<(Parameter, Row)> {
+    let row = |parameter: Parameter| {
+        let mut row = Row::default();
+        for run in done {
+            let findings = match reader {
+                Reader::Inspect => &run.findings,
+                Reader::Naive => &run.naive,
+            };
+            findings.iter().filter(|scored| scored.judged.parameter == parameter).for_each(|one| row.count(one));
+        }
+        (parameter, row)
+    };
+    Parameter::ALL.map(row).to_vec()
+}
+
+fn costs(costs: &[Cost]) -> CostSummary {
+    let over = |figure: fn(&Cost) -> f64| {
+        let figures: Vec<f64> = costs.iter().map(figure).collect();
+        let at = |p: f64| quantile(&figures, p).unwrap_or_default();
+        Percentiles { p50: at(0.5), p95: at(0.95), total: figures.iter().sum() }
+    };
+    CostSummary {
+        written_bytes: over(|cost| cost.written.as_f64()),
+        erases: over(|cost| cost.erases as f64),
+        programmed_bytes: over(|cost| cost.programmed.as_f64()),
+        read_bytes: over(|cost| cost.read.as_f64()),
+        time_s: over(|cost| cost.time.as_secs_f64()),
+    }
+}
+
+fn worst(done: &[&DeviceRun]) -> Vec<WorstCase> {
+    let bad = |scored: &Scored| match scored.judged.verdict {
+        Verdict::Wrong => Some((0, scored.judged.claim.map_or(0.0, |(stated, _)| stated))),
+        Verdict::OneStep => Some((1, scored.judged.claim.map_or(0.0, |(stated, _)| stated))),
+        Verdict::Silent if scored.can_be_told => Some((2, 0.0)),
+        _ => None,
+    };
+    let mut cases: Vec<((u8, f64), WorstCase)> = done
+        .iter()
+        .flat_map(|run| run.findings.iter().map(move |scored| (run, scored)))
+        .filter_map(|(run, scored)| {
+            let (index, seed, title) = (run.index, run.seed, run.title.clone());
+            Some((bad(scored)?, WorstCase { index, seed, title, scored: scored.clone() }))
+        })
+        .collect();
+    cases.sort_by(|(a, one), (b, other)| {
+        a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then(one.index.cmp(&other.index))
+    });
+    cases.into_iter().map(|(_, case)| case).collect()
+}
