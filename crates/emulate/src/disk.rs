@@ -8,14 +8,16 @@ use crate::payload::Payload;
 use crate::ranges::Ranges;
 use flashscope_device::{Completion, DeviceError, Fill, Outcome, Request, Target, Wear, WriteGrant};
 use flashscope_sim::{Counters, SimTarget, Source};
-use flashscope_units::{Bytes, Instant};
+use flashscope_units::{Bytes, Instant, Nanos};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What all writes of the host carry, as far as the model is concerned: only the newest bytes are kept.
-const HOST: Fill = Fill::Tagged { generation: 1 };
+/// After so long a request that the device never answers is given up, as kernels do with cards.
+const GIVEN_UP: Nanos = Nanos::secs(30);
+/// What stands for bytes that nobody wrote.
+const GARBAGE: Fill = Fill::Tagged { generation: u32::MAX };
 
 /// Why a request fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,10 +47,10 @@ pub(crate) struct Promise {
 pub(crate) enum Origin {
     /// The same byte throughout.
     Byte(u8),
-    /// What the device held at its start.
-    FirstFill,
-    /// Written by the host: in the payload at its place.
-    Payload,
+    /// Made by a rule for this address: what the device held at its start, or garbage.
+    Made(Fill, u64),
+    /// In the payload, of this generation and for this address.
+    Kept(u32, u64),
 }
 
 /// The device behind the file.
@@ -67,6 +69,8 @@ struct Model {
     journal: Option<Journal>,
     /// What was discarded through the kernel: reads as zero, whatever the flash erases to.
     zeroed: Ranges,
+    /// When the device took the last request.
+    begun: Instant,
     /// When each request in the queue is done.
     queue: BinaryHeap<Reverse<Instant>>,
     depth: usize,
@@ -77,33 +81,45 @@ struct Model {
 
 impl Disk {
     /// A device that keeps nothing when it ends.
-    pub(crate) fn new(target: SimTarget, payload: Payload) -> Option<Disk> {
+    pub(crate) fn new(target: SimTarget, payload: Payload) -> Disk {
         let (capacity, block) = (target.facts().capacity, target.facts().logical_block);
-        let grant = WriteGrant::simulated(target.facts(), Bytes(u64::MAX))?;
+        let grant = WriteGrant::simulated(target.facts(), Bytes(u64::MAX)).expect("a simulated device grants freely");
         let depth = target.capabilities().queue_depth.max(1) as usize;
         let model = Model {
             target,
             grant,
             journal: None,
             zeroed: Ranges::default(),
+            begun: Instant::ORIGIN,
             queue: BinaryHeap::new(),
             depth,
             completions: Vec::new(),
             before: Wear::default(),
         };
-        Some(Disk { model: Mutex::new(model), payload: Mutex::new(payload), capacity: capacity.get(), block: block.get() })
+        Disk { model: Mutex::new(model), payload: Mutex::new(payload), capacity: capacity.get(), block: block.get() }
     }
 
     /// Does once more what a journal says was done.
     pub(crate) fn repeat(&self, record: Record) -> Result<(), String> {
-        let mut model = self.model();
         let (start, length) = (record.start.checked_mul(self.block), record.blocks.checked_mul(self.block));
-        let (Some(start), Some(length)) = (start, length) else { return Err("a request lies outside the device".to_owned()) };
+        let (Some(start), Some(length)) = (start, length) else {
+            return Err("a request lies outside the device".to_owned());
+        };
         if start.checked_add(length).is_none_or(|end| end > self.capacity) {
             return Err("a request lies outside the device".to_owned());
         }
+        let fill = match record.deed {
+            Deed::Write { .. } => Some(self.payload().written_before(start, length)),
+            _ => None,
+        };
+        let mut model = self.model();
+        model.begun = Instant(record.at_ns);
         model.target.wait_until(Instant(record.at_ns));
-        match model.submit(record.deed, start, length) {
+        if record.deed == Deed::PowerOn {
+            model.target.power_on();
+            return Ok(());
+        }
+        match model.submit(record.deed, start, length, fill) {
             Ok(_) | Err(DeviceError::Vanished(_) | DeviceError::Hung(_)) => Ok(()),
             Err(error) => Err(error.to_string()),
         }
@@ -117,9 +133,27 @@ impl Disk {
         model.before = model.target.wear().unwrap_or_default();
     }
 
-    /// The device's time.
-    pub(crate) fn now(&self) -> Instant {
-        self.model().target.now()
+    /// Switches a device on again that lost its power or went away; says why it was gone, if it was. Its time is at least `now`.
+    ///
+    /// # Errors
+    /// Of the state file.
+    pub(crate) fn power_on(&self, now: Option<Instant>) -> io::Result<Option<&'static str>> {
+        let mut model = self.model();
+        let begun = now.unwrap_or(model.begun).max(model.begun);
+        model.target.wait_until(begun);
+        let Some(why) = model.target.gone() else { return Ok(None) };
+        if let Some(journal) = &mut model.journal {
+            journal.add(Record { at_ns: begun.0, deed: Deed::PowerOn, start: 0, blocks: 0 })?;
+        }
+        model.begun = begun;
+        model.queue.clear();
+        model.target.power_on();
+        Ok(Some(why))
+    }
+
+    /// When the device took the last request.
+    pub(crate) fn begun(&self) -> Instant {
+        self.model().begun
     }
 
     /// Takes a read that arrived at `now` (device time; `None`: whenever the device is free). The range is cut at the device's end
@@ -127,7 +161,7 @@ impl Disk {
     pub(crate) fn read(&self, now: Option<Instant>, offset: u64, length: u64) -> Promise {
         let (start, end) = self.blocks(offset, offset + length);
         let mut model = self.model();
-        let mut promise = model.take(now, Deed::Read, start, end - start, self.block);
+        let mut promise = model.take(now, Deed::Read, (start, end - start), self.block, None);
         if promise.result.is_ok() {
             promise.found = model.found(offset, length);
         }
@@ -138,14 +172,14 @@ impl Disk {
     ///
     /// # Errors
     /// Of the backing file.
-    pub(crate) fn bytes(&self, offset: u64, found: &[(u64, Origin)], into: &mut [u8]) -> io::Result<()> {
+    pub(crate) fn bytes(&self, found: &[(u64, Origin)], into: &mut [u8]) -> io::Result<()> {
         let mut at = 0;
         for &(length, origin) in found {
-            let (place, part) = (offset + at as u64, &mut into[at..at + length as usize]);
+            let part = &mut into[at..at + length as usize];
             match origin {
                 Origin::Byte(byte) => part.fill(byte),
-                Origin::FirstFill => first_fill(place, part),
-                Origin::Payload => self.payload().read(place, part)?,
+                Origin::Made(fill, address) => make(fill, address, part),
+                Origin::Kept(generation, address) => self.payload().read(generation, address, part)?,
             }
             at += length as usize;
         }
@@ -157,45 +191,62 @@ impl Disk {
         let deed = Deed::Write { durable };
         let (start, end) = self.blocks(offset, offset + bytes.len() as u64);
         if end > self.capacity {
-            return Promise { due: Instant::ORIGIN, result: Err(Trouble::NoRoom), found: Vec::new() };
+            // What a block device says to a write behind its end.
+            return self.refused(Trouble::NoRoom);
         }
         let whole = (start, end) == (offset, offset + bytes.len() as u64);
         let kept = if whole { self.payload().write(offset, bytes) } else { self.write_part(start, end, offset, bytes) };
-        if let Err(error) = kept {
-            return self.no_room(&error);
+        match kept {
+            Ok(fill) => {
+                let promise = self.model().take(now, deed, (start, end - start), self.block, Some(fill));
+                if promise.result == Err(Trouble::NoRoom) {
+                    self.payload().take_back();
+                }
+                promise
+            }
+            Err(error) => self.refused(if full(&error) { Trouble::NoRoom } else { Trouble::Failed }),
         }
-        let mut model = self.model();
-        let promise = model.take(now, deed, start, end - start, self.block);
-        if promise.result.is_ok() {
-            model.zeroed.remove(start..end);
-        }
-        promise
     }
 
     /// Takes a flush.
     pub(crate) fn flush(&self, now: Option<Instant>) -> Promise {
-        self.model().take(now, Deed::Flush, 0, 0, self.block)
+        self.model().take(now, Deed::Flush, (0, 0), self.block, None)
     }
 
-    /// Takes a discard: whole blocks of the range. The rest, which the device is not told of, must read as zero too.
+    /// Takes a discard. The device is told of whole blocks; the rest is written over, since a hole must read as zero.
     pub(crate) fn discard(&self, now: Option<Instant>, offset: u64, length: u64) -> Promise {
-        let end = (offset + length).min(self.capacity);
+        let end = offset.saturating_add(length).min(self.capacity);
         let (first, last) = (offset.next_multiple_of(self.block), end / self.block * self.block);
-        if first >= last {
-            return Promise { due: self.now(), result: Ok(()), found: Vec::new() };
+        if first > last {
+            return self.write(now, offset, &vec![0; end.saturating_sub(offset) as usize], false);
         }
-        let promise = self.model().take(now, Deed::Discard, first, last - first, self.block);
+        for (from, to) in [(offset, first), (last, end)].into_iter().filter(|(from, to)| from < to) {
+            let edge = self.write(now, from, &vec![0; (to - from) as usize], false);
+            if edge.result.is_err() || first == last {
+                return edge;
+            }
+        }
+        let promise = self.model().take(now, Deed::Discard, (first, last - first), self.block, None);
         if promise.result.is_ok() {
             self.payload().forget(first, last - first);
         }
         promise
     }
 
+    /// How long the backing file must be.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        match &*self.payload() {
+            Payload::Versions(versions) => versions.length(),
+            Payload::Memory(_) | Payload::File(_) => self.capacity,
+        }
+    }
+
     /// What the model did to its flash since the emulation began.
     pub(crate) fn wear(&self) -> (Wear, Counters) {
         let model = self.model();
         let wear = model.target.wear().unwrap_or_default();
-        let since = Wear { erases: wear.erases - model.before.erases, programmed: wear.programmed - model.before.programmed };
+        let since =
+            Wear { erases: wear.erases - model.before.erases, programmed: wear.programmed - model.before.programmed };
         (since, model.target.counters())
     }
 
@@ -214,18 +265,17 @@ impl Disk {
     }
 
     /// A write that does not cover its blocks: the rest of them keeps what it was.
-    fn write_part(&self, start: u64, end: u64, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    fn write_part(&self, start: u64, end: u64, offset: u64, bytes: &[u8]) -> io::Result<Fill> {
         let mut whole = vec![0; (end - start) as usize];
         let found = self.model().found(start, end - start);
-        self.bytes(start, &found, &mut whole)?;
+        self.bytes(&found, &mut whole)?;
         let at = (offset - start) as usize;
         whole[at..at + bytes.len()].copy_from_slice(bytes);
         self.payload().write(start, &whole)
     }
 
-    fn no_room(&self, error: &io::Error) -> Promise {
-        let trouble = if full(error) { Trouble::NoRoom } else { Trouble::Failed };
-        Promise { due: self.now(), result: Err(trouble), found: Vec::new() }
+    fn refused(&self, trouble: Trouble) -> Promise {
+        Promise { due: self.begun(), result: Err(trouble), found: Vec::new() }
     }
 
     fn model(&self) -> MutexGuard<'_, Model> {
@@ -239,19 +289,29 @@ impl Disk {
 
 impl Model {
     /// Gives a request its place in the queue and in the journal, and to the device.
-    fn take(&mut self, now: Option<Instant>, deed: Deed, start: u64, length: u64, block: u64) -> Promise {
-        let begins = self.begins(now.unwrap_or(self.target.now()));
+    /// What the journal has no room for is not done.
+    fn take(
+        &mut self,
+        now: Option<Instant>,
+        deed: Deed,
+        (start, length): (u64, u64),
+        block: u64,
+        fill: Option<Fill>,
+    ) -> Promise {
+        let begins = self.begins(now.unwrap_or(self.begun));
         let refused = |due, trouble| Promise { due, result: Err(trouble), found: Vec::new() };
         let record = Record { at_ns: begins.0, deed, start: start / block, blocks: length / block };
         if let Some(Err(error)) = self.journal.as_mut().map(|journal| journal.add(record)) {
-            return refused(begins, if full(&error) { Trouble::NoRoom } else { Trouble::Failed });
+            debug_assert!(full(&error) || error.raw_os_error().is_some(), "{error}");
+            return refused(begins, Trouble::NoRoom);
         }
+        self.begun = begins;
         self.target.wait_until(begins);
-        match self.submit(deed, start, length) {
+        match self.submit(deed, start, length, fill) {
             Ok((due, outcome)) => {
                 self.queue.push(Reverse(due));
                 if now.is_none() {
-                    self.target.wait_until(due);
+                    self.begun = due;
                 }
                 let result = match outcome {
                     Outcome::Done => Ok(()),
@@ -263,13 +323,14 @@ impl Model {
             }
             Err(DeviceError::Invalid(_)) => refused(begins, Trouble::Invalid),
             Err(DeviceError::Vanished(_)) => refused(begins, Trouble::Gone),
-            Err(DeviceError::Hung(_) | DeviceError::System(_)) => refused(begins, Trouble::Failed),
+            Err(DeviceError::Hung(_)) => refused(begins + GIVEN_UP, Trouble::Failed),
+            Err(DeviceError::System(_)) => refused(begins, Trouble::Failed),
         }
     }
 
     /// When a request that arrives at `now` finds room in the queue; never before an earlier one did.
     fn begins(&mut self, now: Instant) -> Instant {
-        let mut begins = now.max(self.target.now());
+        let mut begins = now.max(self.begun);
         while let Some(Reverse(done)) = self.queue.peek().copied() {
             if done > begins && self.queue.len() < self.depth {
                 break;
@@ -281,21 +342,34 @@ impl Model {
     }
 
     /// Says when the request is done, and how it went.
-    fn submit(&mut self, deed: Deed, start: u64, length: u64) -> Result<(Instant, Outcome), DeviceError> {
+    fn submit(
+        &mut self,
+        deed: Deed,
+        start: u64,
+        length: u64,
+        fill: Option<Fill>,
+    ) -> Result<(Instant, Outcome), DeviceError> {
         let (offset, bytes) = (Bytes(start), Bytes(length));
         let outside = |error: flashscope_device::GrantError| DeviceError::Invalid(error.to_string());
         let request = match deed {
             Deed::Read => Request::read(0, offset, bytes),
             Deed::Write { durable } => {
-                Request::write(&mut self.grant, 0, offset, bytes, HOST, durable).map_err(outside)?
+                let fill = fill.ok_or_else(|| DeviceError::Invalid("a write of nothing".to_owned()))?;
+                Request::write(&mut self.grant, 0, offset, bytes, fill, durable).map_err(outside)?
             }
-            Deed::Flush => Request::flush(0),
+            Deed::Flush | Deed::PowerOn => Request::flush(0),
             Deed::Discard => Request::discard(&mut self.grant, 0, offset, bytes).map_err(outside)?,
         };
         self.target.submit(&[request])?;
         self.completions.clear();
         self.target.take_ahead(&mut self.completions);
-        let done = self.completions.pop().ok_or_else(|| DeviceError::Hung("a request was lost".to_owned()))?;
+        let Some(done) = self.completions.pop() else {
+            // The device went away while it was at it, or it hangs there.
+            return Err(match self.target.gone() {
+                Some(why) => DeviceError::Vanished(why.to_owned()),
+                None => DeviceError::Hung("no answer".to_owned()),
+            });
+        };
         match deed {
             Deed::Write { .. } => self.zeroed.remove(start..start + length),
             Deed::Discard if done.outcome.is_done() => self.zeroed.insert(start..start + length),
@@ -310,9 +384,9 @@ impl Model {
         for (length, source) in self.target.held(Bytes(offset), Bytes(length)) {
             let end = at + length.get();
             match source {
-                Source::Written(SimTarget::FIRST_FILL) => found.push((length.get(), Origin::FirstFill)),
-                Source::Written(Fill::Byte(byte)) => found.push((length.get(), Origin::Byte(byte))),
-                Source::Written(Fill::Tagged { .. }) => found.push((length.get(), Origin::Payload)),
+                Source::Written(fill) => found.push((length.get(), origin(fill, at))),
+                Source::Misplaced(fill, address) => found.push((length.get(), origin(fill, address.get()))),
+                Source::Garbage => found.push((length.get(), Origin::Made(GARBAGE, at))),
                 Source::Erased(byte) => {
                     for zero in self.zeroed.within(at..end) {
                         found.push((zero.start - at, Origin::Byte(byte)));
@@ -329,15 +403,23 @@ impl Model {
     }
 }
 
-/// The bytes that a device that starts filled holds; places are multiples of 8 but for reads that are not aligned.
-fn first_fill(place: u64, into: &mut [u8]) {
-    let (start, end) = (place / 8 * 8, (place + into.len() as u64).next_multiple_of(8));
-    if (start, end) == (place, place + into.len() as u64) {
-        return flashscope_host::payload::fill(SimTarget::FIRST_FILL, place, into);
+fn origin(fill: Fill, address: u64) -> Origin {
+    match fill {
+        SimTarget::FIRST_FILL => Origin::Made(fill, address),
+        Fill::Byte(byte) => Origin::Byte(byte),
+        Fill::Tagged { generation } => Origin::Kept(generation, address),
+    }
+}
+
+/// Bytes that follow a rule, which makes eight at a time.
+fn make(fill: Fill, address: u64, into: &mut [u8]) {
+    let (start, end) = (address / 8 * 8, (address + into.len() as u64).next_multiple_of(8));
+    if (start, end) == (address, address + into.len() as u64) {
+        return flashscope_host::payload::fill(fill, address, into);
     }
     let mut whole = vec![0; (end - start) as usize];
-    flashscope_host::payload::fill(SimTarget::FIRST_FILL, start, &mut whole);
-    let at = (place - start) as usize;
+    flashscope_host::payload::fill(fill, start, &mut whole);
+    let at = (address - start) as usize;
     into.copy_from_slice(&whole[at..at + into.len()]);
 }
 

@@ -79,7 +79,10 @@ impl fmt::Display for EmulateError {
         match self {
             Self::Model(error) => write!(f, "{error}"),
             Self::NotRoot => {
-                write!(f, "emulate must be root, to mount a file system and to bind loop devices\nhint: run it with sudo")
+                write!(
+                    f,
+                    "emulate must be root, to mount a file system and to bind loop devices\nhint: run it with sudo"
+                )
             }
             Self::NoFuse(said) => write!(
                 f,
@@ -90,12 +93,18 @@ impl fmt::Display for EmulateError {
             Self::Running { what, process } => {
                 write!(f, "another emulator is using {}", what.display())?;
                 match process {
-                    Some(process) => write!(f, " (process {process})\nhint: stop it with `kill {process}`, or name another"),
+                    Some(process) => {
+                        write!(f, " (process {process})\nhint: stop it with `kill {process}`, or name another")
+                    }
                     None => write!(f, "\nhint: stop it, or name another"),
                 }
             }
             Self::Leftover { what, why, hint } => {
-                write!(f, "{} was left by an emulator that was killed, and cannot be cleaned up: {why}\nhint: {hint}", what.display())
+                write!(
+                    f,
+                    "{} was left by an emulator that was killed, and cannot be cleaned up: {why}\nhint: {hint}",
+                    what.display()
+                )
             }
             Self::BadBacking { file, why, hint } => {
                 write!(f, "backing file {} {why}\nhint: {hint}", file.display())

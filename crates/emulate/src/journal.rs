@@ -23,9 +23,20 @@ const LONGEST: usize = u16::MAX as usize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deed {
     Read,
-    Write { durable: bool },
+    Write {
+        durable: bool,
+    },
     Flush,
     Discard,
+    /// It was switched on again.
+    PowerOn,
+}
+
+impl Deed {
+    /// Whether it is about a range.
+    fn has_range(self) -> bool {
+        !matches!(self, Deed::Flush | Deed::PowerOn)
+    }
 }
 
 /// A request as the device took it; offset and length in logical blocks.
@@ -147,7 +158,8 @@ impl Journal {
             let mut bytes = &frame[..];
             while !bytes.is_empty() {
                 let record = decode(&mut bytes, &mut last);
-                let record = record.ok_or_else(|| Unreadable::Damaged(format!("there is no sense in it at byte {end}")))?;
+                let record =
+                    record.ok_or_else(|| Unreadable::Damaged(format!("there is no sense in it at byte {end}")))?;
                 each(record).map_err(Unreadable::Damaged)?;
             }
             end += length;
@@ -244,11 +256,12 @@ fn encode(record: Record, last: &mut Last, into: &mut Vec<u8>) {
         Deed::Write { durable: true } => 2,
         Deed::Flush => 3,
         Deed::Discard => 4,
+        Deed::PowerOn => 5,
     };
     into.push(code);
     put(record.at_ns - last.at_ns, into);
     last.at_ns = record.at_ns;
-    if record.deed != Deed::Flush {
+    if record.deed.has_range() {
         let jump = record.start.wrapping_sub(last.end) as i64;
         put(((jump << 1) ^ (jump >> 63)) as u64, into);
         put(record.blocks, into);
@@ -263,11 +276,12 @@ fn decode(bytes: &mut &[u8], last: &mut Last) -> Option<Record> {
         2 => Deed::Write { durable: true },
         3 => Deed::Flush,
         4 => Deed::Discard,
+        5 => Deed::PowerOn,
         _ => return None,
     };
     last.at_ns = last.at_ns.checked_add(get(bytes)?)?;
     let (mut start, mut blocks) = (0, 0);
-    if deed != Deed::Flush {
+    if deed.has_range() {
         let jump = get(bytes)?;
         start = last.end.wrapping_add((jump >> 1) ^ (jump & 1).wrapping_neg());
         blocks = get(bytes)?;

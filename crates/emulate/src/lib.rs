@@ -1,1 +1,50 @@
-//! A simulated device as a real Linux block device, paced in real time.
+//! A simulated device as a real Linux block device.
+//!
+//! [`Emulator::start`] mounts a FUSE file system with one file, `disk`, that is the device of a model from `sim`, and on
+//! wish binds a loop device to it. Requests reach the model in the order in which the kernel has them, at the virtual time that belongs
+//! to their arrival; they are answered when the model has them done, less what the way there and back costs.
+//!
+//! Inside: `fuse` talks to the kernel, `disk` is the device (model, bytes, journal), `pacer` answers in time, `floor`
+//! measures the way, `registry` and `backing` keep what outlives a kill. Start at `emulator`. What the model answers (a
+//! failure, a device that is gone) reaches the kernel as an error number; nothing is decided here.
+
+mod backing;
+mod clock;
+mod disk;
+mod emulator;
+mod error;
+mod floor;
+mod fuse;
+mod histogram;
+mod journal;
+mod meter;
+mod options;
+mod pacer;
+mod payload;
+mod ranges;
+mod registry;
+pub mod signals;
+mod statistics;
+mod versions;
+
+pub use emulator::{Emulator, Stop};
+pub use error::EmulateError;
+pub use fuse::{DISK_NAME, STATISTICS_NAME};
+pub use options::{Options, Speed};
+pub use statistics::{Lateness, Requests, Statistics};
+
+use std::path::Path;
+
+/// Where it is noted which directories belong to running emulators.
+pub const REGISTRY: &str = "/run/flashscope/emulate";
+
+/// Removes what killed emulators left: mounts that nobody serves and loop devices on them. Says what was removed.
+///
+/// # Errors
+/// Not root; something is still in use.
+pub fn clean(registry: &Path) -> Result<Vec<String>, EmulateError> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(EmulateError::NotRoot);
+    }
+    registry::clean(registry)
+}

@@ -1,6 +1,9 @@
 //! The bytes that were written to the device: sparse, in memory or in a file. Which of them are still what the
-//! device holds is the model's to say; here is only the newest that was written at each place.
+//! device holds is the model's to say. Of a device that can lose what it had taken, all that was ever written is kept
+//! ([`crate::versions`]); of all others the newest at each place.
 
+use crate::versions::Versions;
+use flashscope_device::Fill;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -12,6 +15,8 @@ const SLAB: usize = 256;
 /// Blocks of one table of the second level.
 const LEAF: usize = 512;
 const NONE: u32 = u32::MAX;
+/// What the model is told that a write carries, where only the newest bytes are kept.
+const NEWEST: u32 = 1;
 
 /// Where the bytes are.
 #[derive(Debug)]
@@ -20,6 +25,8 @@ pub(crate) enum Payload {
     Memory(Memory),
     /// In a sparse file, at the same place as on the device.
     File(File),
+    /// Every write, one after the other.
+    Versions(Versions),
 }
 
 impl Payload {
@@ -29,38 +36,53 @@ impl Payload {
         Payload::Memory(Memory { leaves: vec![None; leaves], slabs: Vec::new(), free: Vec::new() })
     }
 
-    /// Keeps bytes.
+    /// Keeps bytes; they can be asked for by the generation of the fill that stands for them.
     ///
     /// # Errors
     /// Of the file: a full disk, most of all.
-    pub(crate) fn write(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&mut self, offset: u64, bytes: &[u8]) -> io::Result<Fill> {
         match self {
-            Payload::Memory(memory) => {
-                memory.write(offset, bytes);
-                Ok(())
-            }
-            Payload::File(file) => file.write_all_at(bytes, offset),
+            Payload::Memory(memory) => memory.write(offset, bytes),
+            Payload::File(file) => file.write_all_at(bytes, offset)?,
+            Payload::Versions(versions) => return versions.write(offset, bytes),
+        }
+        Ok(Fill::Tagged { generation: NEWEST })
+    }
+
+    /// The fill of a write of which the bytes are already here, since the device is brought back.
+    pub(crate) fn written_before(&mut self, offset: u64, length: u64) -> Fill {
+        match self {
+            Payload::Memory(_) | Payload::File(_) => Fill::Tagged { generation: NEWEST },
+            Payload::Versions(versions) => versions.written_before(offset, length),
         }
     }
 
-    /// What was kept; what was never written is zero.
+    /// The last write did not come to the device after all.
+    pub(crate) fn take_back(&mut self) {
+        if let Payload::Versions(versions) = self {
+            versions.take_back();
+        }
+    }
+
+    /// What a write of this generation brought for `offset`; what was never written is zero.
     ///
     /// # Errors
     /// Of the file.
-    pub(crate) fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+    pub(crate) fn read(&self, generation: u32, offset: u64, into: &mut [u8]) -> io::Result<()> {
         match self {
-            Payload::Memory(memory) => {
-                memory.read(offset, into);
-                Ok(())
-            }
-            Payload::File(file) => file.read_exact_at(into, offset),
+            Payload::Memory(memory) => memory.read(offset, into),
+            Payload::File(file) => file.read_exact_at(into, offset)?,
+            Payload::Versions(versions) => versions.read(generation, offset, into)?,
         }
+        Ok(())
     }
 
     /// Nobody will ask for the range again: whole blocks of it give their memory back.
     pub(crate) fn forget(&mut self, offset: u64, length: u64) {
         match self {
             Payload::Memory(memory) => memory.forget(offset, length),
+            // They may come back.
+            Payload::Versions(_) => {}
             Payload::File(file) => {
                 use rustix::fs::{FallocateFlags, fallocate};
                 // Only saves room: where the file system cannot do it, the bytes stay and nobody reads them.
@@ -77,6 +99,7 @@ impl Payload {
         match self {
             Payload::Memory(_) => Ok(()),
             Payload::File(file) => file.sync_data(),
+            Payload::Versions(versions) => versions.sync(),
         }
     }
 }
@@ -178,7 +201,7 @@ mod tests {
     fn memory(payload: &Payload) -> &Memory {
         match payload {
             Payload::Memory(memory) => memory,
-            Payload::File(_) => unreachable!("in memory"),
+            _ => unreachable!("in memory"),
         }
     }
 
@@ -196,7 +219,7 @@ mod tests {
             model[offset as usize..(offset + length) as usize].copy_from_slice(&bytes);
         }
         let mut found = vec![1; CAPACITY as usize];
-        payload.read(0, &mut found).unwrap();
+        payload.read(NEWEST, 0, &mut found).unwrap();
         assert!(found == model);
     }
 
@@ -220,7 +243,7 @@ mod tests {
         payload.write(0, &[7; 3 * BLOCK]).unwrap();
         payload.forget(100, 2 * BLOCK as u64);
         let mut found = vec![1; 3 * BLOCK];
-        payload.read(0, &mut found).unwrap();
+        payload.read(NEWEST, 0, &mut found).unwrap();
         let expect = [[7; BLOCK], [0; BLOCK], [7; BLOCK]].concat();
         assert!(found == expect);
     }

@@ -17,7 +17,9 @@ impl Ranges {
             return;
         }
         let (mut start, mut end) = (range.start, range.end);
-        while let Some((&near, &near_end)) = self.ends.range(..=end).next_back().filter(|(_, near_end)| **near_end >= start) {
+        while let Some((&near, &near_end)) =
+            self.ends.range(..=end).next_back().filter(|(_, near_end)| **near_end >= start)
+        {
             self.ends.remove(&near);
             (start, end) = (start.min(near), end.max(near_end));
         }
@@ -26,7 +28,8 @@ impl Ranges {
 
     /// Takes a range out.
     pub(crate) fn remove(&mut self, range: Range<u64>) {
-        while let Some((&start, &end)) = self.ends.range(..range.end).next_back().filter(|(_, end)| **end > range.start) {
+        while let Some((&start, &end)) = self.ends.range(..range.end).next_back().filter(|(_, end)| **end > range.start)
+        {
             self.ends.remove(&start);
             if start < range.start {
                 self.ends.insert(start, range.start);
@@ -60,7 +63,11 @@ mod tests {
             let (start, length) = ((seed >> 33) % 180, (seed >> 50) % 20);
             let range = start..start + length;
             let into = seed >> 20 & 1 == 1;
-            if into { ranges.insert(range.clone()) } else { ranges.remove(range.clone()) }
+            if into {
+                ranges.insert(range.clone())
+            } else {
+                ranges.remove(range.clone())
+            }
             bits[start as usize..(start + length) as usize].fill(into);
             let mut found = [false; 200];
             ranges.within(0..200).for_each(|part| found[part.start as usize..part.end as usize].fill(true));
@@ -71,7 +78,7 @@ mod tests {
     #[test]
     fn neighbours_melt_together() {
         let mut ranges = Ranges::default();
-        [0..4, 8..12, 4..8].map(|range| ranges.insert(range));
+        [0..4, 8..12, 4..8].into_iter().for_each(|range| ranges.insert(range));
         assert_eq!(ranges.ends.len(), 1);
         assert_eq!(ranges.within(2..6).collect::<Vec<_>>(), [2..6]);
     }

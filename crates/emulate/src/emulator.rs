@@ -1,0 +1,345 @@
+//! The life of an emulated device: claimed, mounted, measured, bound; then unbound, unmounted, kept.
+
+use crate::backing;
+use crate::clock::PacedClock;
+use crate::disk::Disk;
+use crate::error::EmulateError;
+use crate::floor::{self, FLOOR_NAME, FloorFile};
+use crate::fuse::{DISK_NAME, DiskFs, LARGEST, Shared};
+use crate::meter::Meter;
+use crate::options::Options;
+use crate::pacer::Pacer;
+use crate::payload::Payload;
+use crate::registry::{self, Claim, SUBTYPE};
+use crate::statistics::Statistics;
+use crate::versions::Versions;
+use flashscope_device::Target;
+use flashscope_host::{LoopDevice, LoopOptions};
+use flashscope_sim::SimTarget;
+use flashscope_units::{Bytes, Instant, Nanos};
+use fuser::{BackgroundSession, Config, MountOption, Session};
+use rustix::io::Errno;
+use rustix::mount::{UnmountFlags, unmount};
+use std::fs;
+use std::io;
+use std::num::NonZeroU64;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+
+/// An emulated device. Dropping it stops it, whoever uses it.
+#[derive(Debug)]
+pub struct Emulator {
+    directory: PathBuf,
+    loop_device: Option<LoopDevice>,
+    shared: Arc<Shared>,
+    session: Option<BackgroundSession>,
+    pacer: Option<JoinHandle<()>>,
+    remarks: Vec<String>,
+    /// Last, so that the directory is free when it goes.
+    _claim: Claim,
+}
+
+/// What became of the wish to stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Unbound, unmounted and kept.
+    Done,
+    /// Someone uses it: what, and how to end that.
+    Busy(String),
+}
+
+impl Emulator {
+    /// Starts emulating. When this returns, the device can be used.
+    ///
+    /// # Errors
+    /// See [`EmulateError`]; the machine is as it was before.
+    pub fn start(options: &Options) -> Result<Emulator, EmulateError> {
+        let read = |path: &str| fs::read_to_string(path).map_err(|error| error.to_string());
+        let target = flashscope_sim::open_with(&options.model, options.seed, read)?;
+        let text = flashscope_sim::show(&options.model, false, read)?;
+        may_mount()?;
+        let directory = resolve(&options.at)?;
+        let (mut claim, mut remarks) = Claim::of(&options.registry, &directory)?;
+        for remark in &mut remarks {
+            remark.push_str(", which an emulator left that was killed");
+        }
+        check_free(&directory, &options.at)?;
+        be_punctual();
+
+        let facts = target.facts().clone();
+        let (disk, told) = match &options.backing {
+            Some(file) => backing::open(file, target, text, options.seed)?,
+            None => (in_memory(target), Vec::new()),
+        };
+        remarks.extend(told);
+        let back = disk.power_on(None).map_err(|said| system("write the state file of", &directory, said))?;
+        remarks.extend(back.map(|why| format!("the device is switched on again; {why}")));
+        let shared = Arc::new(Shared {
+            clock: PacedClock::start(disk.begun(), options.speed),
+            disk,
+            pacer: Pacer::new(),
+            meter: Meter::new(options.speed),
+            floor_file: FloorFile::default(),
+            floors: OnceLock::new(),
+            model: options.model.clone(),
+            seed: options.seed,
+            speed: options.speed,
+        });
+        claim.note(&directory)?;
+        let pacer = Arc::clone(&shared);
+        let pacer = std::thread::Builder::new().name("pacer".to_owned()).spawn(move || {
+            pacer.pacer.run(&pacer.disk, pacer.clock, &pacer.meter);
+        });
+        let pacer = pacer.map_err(|said| system("start a thread for", &directory, said))?;
+        let mut emulator = Emulator {
+            directory,
+            loop_device: None,
+            shared,
+            session: None,
+            pacer: Some(pacer),
+            remarks,
+            _claim: claim,
+        };
+        // From here on dropping it cleans up.
+        emulator.mount()?;
+        emulator.measure(options.attach_loop.then(|| {
+            let max_request = facts.max_request.map(Bytes::get);
+            LoopOptions { block_size: facts.logical_block.get() as u32, max_request }
+        }))?;
+        Ok(emulator)
+    }
+
+    /// The device: `/dev/loopN`, or the file `disk`.
+    pub fn path(&self) -> PathBuf {
+        self.loop_device.as_ref().map_or_else(|| self.directory.join(DISK_NAME), LoopDevice::path)
+    }
+
+    /// What there is to say about the start.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// What was asked of the device, what it did, how late answers were.
+    pub fn statistics(&self) -> Statistics {
+        self.shared.statistics()
+    }
+
+    /// Switches a device on again that lost its power or went away; says why it was gone, if it was.
+    ///
+    /// # Errors
+    /// The state file could not be written.
+    pub fn power_on(&self) -> Result<Option<&'static str>, EmulateError> {
+        let now = self.shared.clock.virtual_at(self.shared.clock.now());
+        self.shared.disk.power_on(now).map_err(|said| system("write the state file of", &self.directory, said))
+    }
+
+    /// Whether someone else has unmounted it.
+    pub fn has_ended(&self) -> bool {
+        self.session.as_ref().is_none_or(|session| session.guard.is_finished())
+    }
+
+    /// Unbinds and unmounts, unless someone uses it; `force` does not ask. What the device is goes to the backing file.
+    ///
+    /// # Errors
+    /// The backing file could not be completed.
+    pub fn stop(&mut self, force: bool) -> Result<Stop, EmulateError> {
+        if let Some(busy) = self.unbind() {
+            if !force {
+                return Ok(Stop::Busy(busy));
+            }
+            self.loop_device = None;
+        }
+        if let Some(busy) = self.unmount(force) {
+            return Ok(Stop::Busy(busy));
+        }
+        self.shared.disk.close().map_err(|said| system("complete the backing file of", &self.directory, said))?;
+        Ok(Stop::Done)
+    }
+
+    fn mount(&mut self) -> Result<(), EmulateError> {
+        let mut config = Config::default();
+        config.mount_options = vec![
+            MountOption::FSName(self.shared.model.replace(',', ";")),
+            MountOption::CUSTOM(format!("subtype={SUBTYPE}")),
+            MountOption::NoAtime,
+        ];
+        // One reader: requests reach the device in the order in which the kernel has them.
+        config.n_threads = Some(1);
+        let failed = |said| EmulateError::Mount { at: self.directory.clone(), said };
+        let session = Session::new(DiskFs::new(Arc::clone(&self.shared)), &self.directory, &config).map_err(failed)?;
+        self.session = Some(session.spawn().map_err(failed)?);
+        Ok(())
+    }
+
+    /// Measures the floor on the way that requests will take, and binds the loop device if there is to be one.
+    fn measure(&mut self, bind: Option<LoopOptions>) -> Result<(), EmulateError> {
+        let file = self.directory.join(FLOOR_NAME);
+        let largest = bind.and_then(|options| options.max_request).unwrap_or(u64::from(LARGEST));
+        let floors = match bind {
+            None => floor::measure(&file, &self.shared.floor_file, largest),
+            Some(options) => {
+                let trial = LoopDevice::attach(&file, options).map_err(EmulateError::Loop)?;
+                let floors = floor::measure(&trial.path(), &self.shared.floor_file, largest);
+                trial.detach().map_err(EmulateError::Loop)?;
+                floors
+            }
+        };
+        let _ = self.shared.floors.set(floors.map_err(EmulateError::Floor)?);
+        if let Some(options) = bind {
+            let device = LoopDevice::attach(&self.directory.join(DISK_NAME), options).map_err(EmulateError::Loop)?;
+            if !device.is_direct() {
+                self.remarks.push(format!(
+                    "{} does no direct I/O: its times are those of the page cache",
+                    device.path().display()
+                ));
+            }
+            self.loop_device = Some(device);
+        }
+        Ok(())
+    }
+
+    /// Says what keeps the loop device from being unbound.
+    fn unbind(&mut self) -> Option<String> {
+        let device = self.loop_device.as_ref()?;
+        match device.detach() {
+            Ok(true) => {
+                self.loop_device = None;
+                None
+            }
+            Ok(false) => Some(format!("{0} is in use; unmount or close it (`findmnt {0}`)", device.path().display())),
+            Err(error) => Some(error.to_string()),
+        }
+    }
+
+    /// Says what keeps it from being unmounted.
+    fn unmount(&mut self, force: bool) -> Option<String> {
+        let session = self.session.take()?;
+        let flags = if force { UnmountFlags::FORCE | UnmountFlags::DETACH } else { UnmountFlags::empty() };
+        match unmount(&self.directory, flags) {
+            // EINVAL: someone else has already done it.
+            Ok(()) | Err(Errno::INVAL) => {}
+            Err(errno) => {
+                self.session = Some(session);
+                let (at, said) = (self.directory.display(), io::Error::from(errno));
+                return Some(format!("{at} is in use ({said}); close what is open there (`fuser -vm {at}`)"));
+            }
+        }
+        self.shared.pacer.end();
+        if let Some(pacer) = self.pacer.take() {
+            let _ = pacer.join();
+        }
+        if !force {
+            let _ = session.join();
+        }
+        None
+    }
+}
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        let _ = self.stop(true);
+    }
+}
+
+impl Shared {
+    /// What was asked of the device, what it did, how late answers were.
+    pub(crate) fn statistics(&self) -> Statistics {
+        let counts = self.meter.read();
+        let (wear, counters) = self.disk.wear();
+        let written = counts.written;
+        let amplification = (written > Bytes::ZERO).then(|| wear.programmed.as_f64() / written.as_f64());
+        let floors = self.floors.get();
+        Statistics {
+            model: self.model.clone(),
+            seed: self.seed,
+            speed: self.speed.to_string(),
+            up: self.clock.now().since(Instant::ORIGIN),
+            requests: counts.requests,
+            host_read: counts.read,
+            host_written: written,
+            nand_written: wear.programmed,
+            write_amplification: amplification,
+            erases: wear.erases,
+            counters,
+            lateness: counts.lateness(),
+            faster_than_floor: counts.faster_than_floor,
+            floor: floors.map_or(Nanos::ZERO, |floors| floors.hot),
+            floor_paced: floors.map_or(Nanos::ZERO, |floors| floors.of_read(4096)),
+        }
+    }
+}
+
+fn in_memory(target: SimTarget) -> Disk {
+    let payload = match target.has_faults() {
+        true => Payload::Versions(Versions::in_memory()),
+        false => Payload::in_memory(target.facts().capacity.get()),
+    };
+    Disk::new(target, payload)
+}
+
+fn may_mount() -> Result<(), EmulateError> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(EmulateError::NotRoot);
+    }
+    match fs::OpenOptions::new().read(true).write(true).open("/dev/fuse") {
+        Ok(_) => Ok(()),
+        Err(said) => Err(EmulateError::NoFuse(said)),
+    }
+}
+
+/// The directory without links in its path. It may be a mount that nobody serves, at which nothing can be looked at.
+fn resolve(at: &Path) -> Result<PathBuf, EmulateError> {
+    let missing = |said: &io::Error| bad(at, format!("cannot be used: {said}"), format!("mkdir -p {}", at.display()));
+    if registry::does_not_answer(at) {
+        let parent = at.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let name = at
+            .file_name()
+            .ok_or_else(|| bad(at, "is a mount that does not answer".to_owned(), "umount it".to_owned()))?;
+        return Ok(fs::canonicalize(parent).map_err(|said| missing(&said))?.join(name));
+    }
+    let directory = fs::canonicalize(at).map_err(|said| missing(&said))?;
+    if !directory.is_dir() {
+        return Err(bad(at, "is not a directory".to_owned(), "name an empty directory".to_owned()));
+    }
+    Ok(directory)
+}
+
+/// Nothing is mounted there and nothing lies there, which would be hidden.
+fn check_free(directory: &Path, at: &Path) -> Result<(), EmulateError> {
+    let device = |path: &Path| fs::metadata(path).map(|data| data.dev());
+    let look = |said: io::Error| bad(at, format!("cannot be looked at: {said}"), "name another directory".to_owned());
+    let parent =
+        directory.parent().ok_or_else(|| bad(at, "is the root directory".to_owned(), "name another".to_owned()))?;
+    if device(directory).map_err(look)? != device(parent).map_err(look)? {
+        return Err(bad(
+            at,
+            "has something mounted on it".to_owned(),
+            format!("`findmnt {}` shows what; name another directory", at.display()),
+        ));
+    }
+    match fs::read_dir(directory).map_err(look)?.next() {
+        None => Ok(()),
+        Some(_) => Err(bad(
+            at,
+            "is not empty".to_owned(),
+            "name an empty directory, since the mount would hide what is there".to_owned(),
+        )),
+    }
+}
+
+/// Timers of this thread, and of those it starts, fire when they are due, and before others get the processor.
+fn be_punctual() {
+    // Both may be refused in a container: then the device is later, and its statistics say so.
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+    let _ = rustix::process::setpriority_process(None, -20);
+}
+
+fn bad(at: &Path, why: String, hint: String) -> EmulateError {
+    EmulateError::BadDirectory { at: at.to_owned(), why, hint }
+}
+
+fn system(operation: &'static str, path: &Path, said: io::Error) -> EmulateError {
+    EmulateError::System { operation, path: path.to_owned(), said }
+}

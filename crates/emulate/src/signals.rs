@@ -1,0 +1,44 @@
+//! The signals that an emulator listens to.
+//!
+//! They are blocked in the thread that asks for them and in all that it starts, and taken by one that does nothing else:
+//! no handler runs anywhere.
+
+use nix::sys::signal::{SigSet, Signal};
+use std::io;
+use std::sync::mpsc::{Receiver, channel};
+
+/// What the operator wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// SIGINT, SIGTERM, SIGHUP: to end.
+    Stop,
+    /// SIGUSR1: to see the statistics.
+    Show,
+    /// SIGUSR2: to switch a device on again that lost its power or went away.
+    PowerOn,
+}
+
+/// From now on wishes come here. To be called before any other thread is started.
+///
+/// # Errors
+/// No further thread can be started.
+pub fn listen() -> io::Result<Receiver<Wish>> {
+    let signals = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGUSR1, Signal::SIGUSR2];
+    let set: SigSet = signals.into_iter().collect();
+    set.thread_block()?;
+    let (sender, receiver) = channel();
+    let forward = move || {
+        while let Ok(signal) = set.wait() {
+            let wish = match signal {
+                Signal::SIGUSR1 => Wish::Show,
+                Signal::SIGUSR2 => Wish::PowerOn,
+                _ => Wish::Stop,
+            };
+            if sender.send(wish).is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(forward)?;
+    Ok(receiver)
+}
