@@ -1,6 +1,7 @@
 //! What can be typed. Dumb structs: nothing is opened, checked or decided here.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use flashscope_fleet::{Generator, Noise};
 use flashscope_probe::classic;
 use flashscope_units::{Bytes, Nanos};
 use std::path::PathBuf;
@@ -35,6 +36,8 @@ pub(crate) enum Command {
     List(List),
     /// The simulated devices
     Sim(Sim),
+    /// Measure how often inspect is right, on random simulated devices
+    Fleet(Fleet),
     /// Print the JSON Schema of the record
     Schema,
 }
@@ -442,4 +445,44 @@ pub(crate) enum SimCommand {
         #[arg(long)]
         truth: bool,
     },
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  flashscope fleet --devices 200 --seed 7 --noise field
+  flashscope fleet --devices 1000 --seed 7 --generator adversarial --json > fleet.json
+  flashscope fleet --seed 7 --show 12 > device.toml && flashscope inspect sim:device.toml
+
+The rules of scoring stand in docs/fleet.md.")]
+pub(crate) struct Fleet {
+    /// How many devices
+    #[arg(short = 'n', long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) devices: u32,
+    /// Seed of the fleet; the same seed draws the same devices
+    #[arg(long, default_value_t = 1, env = "FLASHSCOPE_SEED")]
+    pub(crate) seed: u64,
+    /// Which devices are drawn: field, wide or adversarial
+    #[arg(long, default_value = "wide", value_name = "NAME")]
+    pub(crate) generator: Generator,
+    /// Noise around every device: none, bench, field or harsh [default: each draws its own]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) noise: Option<Noise>,
+    /// Never write more than this to one device [default: 2 GiB or 10 % of the capacity, whichever is smaller]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) max_write: Option<Bytes>,
+    /// Stop each run after this much device time
+    #[arg(long, value_name = "TIME")]
+    pub(crate) max_time: Option<Nanos>,
+    /// Leave out the by-hand procedure and its naive reader
+    #[arg(long)]
+    pub(crate) no_naive: bool,
+    /// Print the model file of this device of the fleet, and run nothing
+    #[arg(long, value_name = "INDEX", conflicts_with_all = ["json", "html"])]
+    pub(crate) show: Option<u32>,
+    /// Print JSON, device by device
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write a page with reliability plots to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }

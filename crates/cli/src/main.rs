@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Command::Report(args) => commands::report::run(args),
         Command::List(args) => commands::list::run(args),
         Command::Sim(args) => commands::sim::run(args),
+        Command::Fleet(args) => commands::fleet::run(args),
         Command::Schema => commands::schema(),
     };
     match outcome {
