@@ -2,4 +2,5 @@
 
 mod black_box;
 mod devices;
+mod faults;
 mod harness;
