@@ -364,7 +364,12 @@ fn verify(host: &mut Host, versions: &mut Versions, garbage: Option<Bytes>) -> R
             _ => {
                 versions.generation += 1;
                 *may = vec![Some(versions.generation)];
-                host.write_durably(at, KIB4, versions.generation);
+                let write = host.writing(at, KIB4, versions.generation, true);
+                if host.target.execute(write).is_err() {
+                    // This was the request that the power goes in.
+                    host.target.power_on();
+                    host.write_durably(at, KIB4, versions.generation);
+                }
             }
         }
     }
