@@ -19,8 +19,10 @@ pub(crate) enum Failure {
     Cannot(anyhow::Error),
     /// Refused for safety: exit code 3.
     Refused {
-        /// What was to be written to.
+        /// What was to be used.
         target: String,
+        /// Whether it was to be written to.
+        writing: bool,
         /// Everything that speaks against it.
         refusals: Vec<Refusal>,
     },
@@ -43,13 +45,19 @@ impl fmt::Display for Failure {
         match self {
             Failure::Cannot(error) => write!(f, "{error:#}"),
             Failure::ClosedPipe => write!(f, "stdout is closed"),
-            Failure::Refused { target, refusals } => {
-                write!(f, "refused for safety, nothing was written to {target}")?;
+            Failure::Refused { target, writing, refusals } => {
+                match writing {
+                    true => write!(f, "refused for safety, nothing was written to {target}")?,
+                    false => write!(f, "refused to read {target}, because others use it")?,
+                }
                 for refusal in refusals {
                     write!(f, "\n  - {}", refusal.what)?;
                     if let Some(release) = &refusal.release {
                         write!(f, "\n    hint: {release}")?;
                     }
+                }
+                if !writing {
+                    write!(f, "\nhint: add --read-in-use to read it all the same; others then disturb the figures")?;
                 }
                 Ok(())
             }

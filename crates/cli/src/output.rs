@@ -2,8 +2,9 @@
 
 use crate::error::Failure;
 use anyhow::{Context, anyhow};
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -51,26 +52,53 @@ pub(crate) fn width() -> usize {
     told.or_else(seen).filter(|width| *width > 0).map_or(100, |width: usize| width.clamp(60, 140))
 }
 
-/// Writes a file whole or not at all. Where its place has no room, the temporary directory is tried, and said.
-pub(crate) fn save(path: &Path, content: &str) -> anyhow::Result<PathBuf> {
-    let first = match write_whole(path, content) {
-        Ok(()) => return Ok(path.to_owned()),
+/// Where a file that was to be kept is now.
+pub(crate) struct Saved {
+    /// Its place.
+    pub(crate) path: PathBuf,
+    /// Why it is not where it was wanted, where it is not.
+    pub(crate) displaced: Option<String>,
+}
+
+/// Writes a file whole or not at all. Where its place cannot take it, it is kept in the temporary directory, so that
+/// nothing is lost; whether that is a failure is the caller's to say. A pipe or terminal is written to; whatever else
+/// is no regular file is left alone.
+pub(crate) fn save(path: &Path, content: &str) -> anyhow::Result<Saved> {
+    let first = match write_to(path, content) {
+        Ok(()) => return Ok(Saved { path: path.to_owned(), displaced: None }),
         Err(error) => error,
     };
-    let fallback = std::env::temp_dir().join(path.file_name().unwrap_or(path.as_os_str()));
-    if fallback != path && write_whole(&fallback, content).is_ok() {
-        talk(&format!("warning: cannot write {}: {first}; kept in {} instead", path.display(), fallback.display()));
-        return Ok(fallback);
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let rescue = std::env::temp_dir().join(format!("{}-{name}", std::process::id()));
+    if write_whole(&rescue, content).is_ok() {
+        let why = format!("cannot write {}: {first}; kept in {} instead", path.display(), rescue.display());
+        return Ok(Saved { path: rescue, displaced: Some(why) });
     }
     Err(first).with_context(|| {
         format!("cannot write {}\nhint: name another place with --output, or pipe --json into a file", path.display())
     })
 }
 
+fn write_to(path: &Path, content: &str) -> std::io::Result<()> {
+    // A link is followed, so that it is not replaced by the file.
+    let place = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let kind = std::fs::metadata(&place).ok().map(|found| found.file_type());
+    match kind {
+        None => write_whole(&place, content),
+        Some(kind) if kind.is_file() => write_whole(&place, content),
+        Some(kind) if kind.is_char_device() || kind.is_fifo() => {
+            OpenOptions::new().write(true).open(&place)?.write_all(content.as_bytes())
+        }
+        Some(_) => Err(std::io::Error::other("it is no regular file")),
+    }
+}
+
 fn write_whole(path: &Path, content: &str) -> std::io::Result<()> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".partial");
-    let result = File::create(&partial).and_then(|mut file| {
+    // Never through a file or link that someone else has put there.
+    let _ = std::fs::remove_file(&partial);
+    let result = OpenOptions::new().write(true).create_new(true).open(&partial).and_then(|mut file| {
         file.write_all(content.as_bytes())?;
         file.sync_all()
     });
@@ -81,4 +109,17 @@ fn write_whole(path: &Path, content: &str) -> std::io::Result<()> {
             Err(error)
         }
     }
+}
+
+/// Several files that belong together. What could not be put where it was wanted is a failure, after all was kept.
+pub(crate) fn save_all(files: &[(&Path, &str, &str)]) -> Result<(), Failure> {
+    let mut places = Vec::new();
+    let mut displaced = Vec::new();
+    for (path, name, content) in files {
+        let saved = save(path, content)?;
+        places.push(format!("{name}  {}", saved.path.display()));
+        displaced.extend(saved.displaced);
+    }
+    talk(&places.join("     "));
+    if displaced.is_empty() { Ok(()) } else { Err(Failure::Cannot(anyhow!("{}", displaced.join("\n")))) }
 }

@@ -37,13 +37,16 @@ pub(crate) enum Writes<'a> {
     /// As much as it needs within the budget; nothing where the operator does not consent.
     Adaptive,
     /// Exactly what this says of a device; nothing may be zero.
-    Exactly(&'a dyn Fn(&DeviceFacts) -> anyhow::Result<Bytes>),
+    Exactly(&'a dyn Fn(&DeviceFacts) -> Result<Bytes, Failure>),
 }
 
 /// The default budget is the smaller of this …
 const MOST_BYTES: Bytes = Bytes::gib(2);
 /// … and this share of the capacity.
 const MOST_SHARE: u64 = 10;
+
+/// A target that is written to must hold at least this: no experiment that writes makes sense on less.
+const LEAST_CAPACITY: Bytes = Bytes::mib(1);
 
 /// Opens the target. For a real one, writing must have been consented to; without consent a command that adapts only reads,
 /// and one that must write is refused.
@@ -68,6 +71,17 @@ pub(crate) fn open_model(spec: &str, seed: u64) -> anyhow::Result<SimTarget> {
 }
 
 fn open_host(path: &Path, args: &TargetArgs, writes: &Writes<'_>) -> Result<Opened, Failure> {
+    if path.extension().is_some_and(|extension| extension == "toml") && path.is_file() {
+        return Err(Failure::Cannot(anyhow!(
+            "{} looks like a model of a simulated device\nhint: name it as sim:{}",
+            path.display(),
+            if path.is_absolute() || path.starts_with(".") {
+                path.display().to_string()
+            } else {
+                format!("./{}", path.display())
+            }
+        )));
+    }
     let sys = SysRoot::live();
     let options = OpenOptions { read_in_use: args.read_in_use, allow_buffered: args.allow_cached, hang_after: None };
     let devices = flashscope_host::list(&sys);
@@ -92,7 +106,7 @@ fn open_host(path: &Path, args: &TargetArgs, writes: &Writes<'_>) -> Result<Open
         return Ok(Opened::Host { target: Box::new(target), grant: None, host });
     }
 
-    let checked = flashscope_host::safety(&sys, path, Bytes::ZERO).map_err(failure)?;
+    let checked = flashscope_host::safety(&sys, path, LEAST_CAPACITY).map_err(failure)?;
     let consent = Consent {
         identity: args.destroy_data.clone(),
         allow_file: args.allow_write,
@@ -115,7 +129,7 @@ fn warn_of_use(target: &HostTarget) {
     }
 }
 
-fn budget(facts: &DeviceFacts, args: &TargetArgs, writes: &Writes<'_>) -> anyhow::Result<Bytes> {
+fn budget(facts: &DeviceFacts, args: &TargetArgs, writes: &Writes<'_>) -> Result<Bytes, Failure> {
     match writes {
         Writes::Adaptive => Ok(args.max_write.unwrap_or(MOST_BYTES.min(facts.capacity / MOST_SHARE))),
         Writes::Exactly(cost) => cost(facts),
@@ -124,7 +138,9 @@ fn budget(facts: &DeviceFacts, args: &TargetArgs, writes: &Writes<'_>) -> anyhow
 
 fn failure(error: HostError) -> Failure {
     match error {
-        HostError::Refused { path, refusals, .. } => Failure::Refused { target: path.display().to_string(), refusals },
+        HostError::Refused { path, refusals, writing } => {
+            Failure::Refused { target: path.display().to_string(), writing, refusals }
+        }
         other => Failure::Cannot(anyhow!("{other}")),
     }
 }

@@ -34,12 +34,10 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     } else {
         flashscope_fleet::text(&fleet, &summary)
     };
-    let printed = output::data(&text);
+    output::data(&text)?;
     if let Some(path) = &args.html {
-        let page = output::save(path, &flashscope_fleet::html(&fleet, &summary))?;
-        output::talk(&format!("Page  {}", page.display()));
+        output::save_all(&[(path, "Page", &flashscope_fleet::html(&fleet, &summary))])?;
     }
-    printed?;
     Ok(Outcome::Done)
 }
 

@@ -31,11 +31,10 @@ pub(crate) fn run(args: Infer) -> Result<Outcome, Failure> {
             }
         }
     }
-    if let (Some(path), Some(record)) = (&args.html, records.first()) {
-        let saved = output::save(path, &flashscope_report::html(record))?;
-        output::talk(&format!("report {}", saved.display()));
-    }
     print(&args, &records)?;
+    if let (Some(path), Some(record)) = (&args.html, records.first()) {
+        output::save_all(&[(path, "Report", &flashscope_report::html(record))])?;
+    }
     if unreadable > 0 {
         let all = args.files.len();
         return Err(Failure::Cannot(anyhow!("{unreadable} of {all} inputs could not be read")));
@@ -125,7 +124,8 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
         if path.is_dir() {
             bail!("{} is a directory\n{hint}", path.display());
         }
-        let file = std::fs::File::open(path).with_context(|| format!("cannot open {}\n{hint}", path.display()))?;
+        let file =
+            std::fs::File::open(path).map_err(|error| anyhow!("cannot open {}: {error}\n{hint}", path.display()))?;
         file.take(LARGEST_INPUT + 1)
             .read_to_end(&mut bytes)
             .with_context(|| format!("cannot read {}", path.display()))?

@@ -14,7 +14,7 @@ use flashscope_model::{DeviceFacts, RunRecord};
 use flashscope_report::Style;
 use flashscope_session::Options;
 use flashscope_units::Bytes;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: Inspect) -> Result<Outcome, Failure> {
     match target::open(&args.target, Writes::Adaptive)? {
@@ -78,12 +78,24 @@ fn save(args: &Inspect, record: &RunRecord) -> Result<(), Failure> {
     if args.no_files || (args.json && args.output.is_none()) {
         return Ok(());
     }
-    let prefix = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("flashscope-{}", file_name(record))));
+    let prefix = args.output.clone().unwrap_or_else(|| default_prefix(record));
     let with = |extension: &str| PathBuf::from(format!("{}.{extension}", prefix.display()));
-    let json = output::save(&with("json"), &flashscope_record::to_json(record))?;
-    let html = output::save(&with("html"), &flashscope_report::html(record))?;
-    output::talk(&format!("Report  {}     Record  {}", html.display(), json.display()));
-    Ok(())
+    let (page, json) = (flashscope_report::html(record), flashscope_record::to_json(record));
+    output::save_all(&[(&with("html"), "Report", &page), (&with("json"), "Record", &json)])
+}
+
+/// A run on a simulated device can be had again, one on a real device cannot: its files never replace earlier ones.
+fn default_prefix(record: &RunRecord) -> PathBuf {
+    let name = format!("flashscope-{}", file_name(record));
+    let simulated = record.device.as_ref().is_some_and(|device| device.simulated);
+    let taken = |prefix: &str| ["html", "json"].iter().any(|end| Path::new(&format!("{prefix}.{end}")).exists());
+    let mut prefix = name.clone();
+    let mut number = 2;
+    while !simulated && taken(&prefix) {
+        prefix = format!("{name}-{number}");
+        number += 1;
+    }
+    PathBuf::from(prefix)
 }
 
 /// The device's name as part of a file name.

@@ -7,11 +7,11 @@ use crate::output;
 use crate::progress::Progress;
 use crate::target::{self, Opened, Writes};
 use anyhow::anyhow;
-use flashscope_device::{Target, WriteGrant};
+use flashscope_device::{Refusal, RefusalKind, Target, WriteGrant};
 use flashscope_model::plan::{self, Budget};
 use flashscope_model::run::HostFacts;
 use flashscope_model::{DeviceFacts, Direction, Experiment, Order, RunRecord};
-use flashscope_probe::ProbeError;
+use flashscope_probe::{PlanError, ProbeError};
 use flashscope_report::Style;
 use flashscope_session::Options;
 use flashscope_units::Bytes;
@@ -19,13 +19,14 @@ use flashscope_units::Bytes;
 pub(crate) fn run(args: Probe) -> Result<Outcome, Failure> {
     let (common, experiment) = resolve(args.experiment);
     let cost = |facts: &DeviceFacts| {
-        flashscope_probe::validate(&experiment, facts).map_err(|error| anyhow!("{error}"))?;
+        flashscope_probe::validate(&experiment, facts)
+            .map_err(|error| unfit(&common.target.target, &experiment, facts, error))?;
         let written = flashscope_probe::cost(&experiment, facts).written;
         match common.target.max_write {
-            Some(most) if written > most => Err(anyhow!(
+            Some(most) if written > most => Err(Failure::Cannot(anyhow!(
                 "this experiment writes {written}, which is more than --max-write allows ({most})\n\
                  hint: allow more, or choose larger blocks or fewer units"
-            )),
+            ))),
             _ => Ok(written),
         }
     };
@@ -37,11 +38,25 @@ pub(crate) fn run(args: Probe) -> Result<Outcome, Failure> {
             measure(&common, experiment, target.as_mut(), grant.as_mut(), Some(host))?
         }
     };
-    if let Some(path) = &common.output {
-        output::talk(&format!("record {}", output::save(path, &flashscope_record::to_json(&record))?.display()));
-    }
     print(&common, &record)?;
+    if let Some(path) = &common.output {
+        output::save_all(&[(path, "Record", &flashscope_record::to_json(&record))])?;
+    }
     finish::exit(&record.ended)
+}
+
+/// A real device that is too small for what was to be written is refused; all else is a matter of parameters.
+fn unfit(target: &str, experiment: &Experiment, facts: &DeviceFacts, error: PlanError) -> Failure {
+    let writes = match experiment {
+        Experiment::OpenAu(_) | Experiment::Fat(_) | Experiment::Program(_) => true,
+        Experiment::Align(align) => align.direction == Direction::Write,
+        _ => false,
+    };
+    if facts.simulated || !writes || !matches!(error, PlanError::DoesNotFit { .. }) {
+        return Failure::Cannot(anyhow!("{error}"));
+    }
+    let refusal = Refusal { kind: RefusalKind::TooSmall, what: error.to_string(), release: None };
+    Failure::Refused { target: target.to_owned(), writing: true, refusals: vec![refusal] }
 }
 
 fn measure<T: Target>(

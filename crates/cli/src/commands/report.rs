@@ -3,12 +3,13 @@
 use crate::args::{Report, ReportFormat};
 use crate::error::{Failure, Outcome};
 use crate::output;
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use flashscope_report::Style;
 
 pub(crate) fn run(args: Report) -> Result<Outcome, Failure> {
-    let text = std::fs::read_to_string(&args.file)
-        .with_context(|| format!("cannot read {}\nhint: name a record that flashscope wrote", args.file.display()))?;
+    let text = std::fs::read_to_string(&args.file).map_err(|error| {
+        anyhow!("cannot read {}: {error}\nhint: name a record that flashscope wrote", args.file.display())
+    })?;
     let record = flashscope_record::from_json(&text).with_context(|| args.file.display().to_string())?;
     let to_terminal = args.output.is_none();
     let form = match args.format {
@@ -22,7 +23,7 @@ pub(crate) fn run(args: Report) -> Result<Outcome, Failure> {
         ReportFormat::Csv => flashscope_report::csv(&record),
     };
     match &args.output {
-        Some(path) => output::talk(&format!("report {}", output::save(path, &form)?.display())),
+        Some(path) => output::save_all(&[(path, "Report", &form)])?,
         None => output::data(&form)?,
     }
     Ok(Outcome::Done)
