@@ -93,27 +93,37 @@ impl Request {
         Ok(Request { id, op: Op::Discard, offset, length, fill: None })
     }
 
+    /// The same request under another number, for one who hands on the requests of several callers.
+    pub const fn with_id(self, id: u64) -> Request {
+        Request { id, ..self }
+    }
+
     /// The caller's number.
+    #[inline]
     pub const fn id(&self) -> u64 {
         self.id
     }
 
     /// What it does.
+    #[inline]
     pub const fn op(&self) -> Op {
         self.op
     }
 
     /// Start of the range.
+    #[inline]
     pub const fn offset(&self) -> Bytes {
         self.offset
     }
 
     /// Length of the range.
+    #[inline]
     pub const fn length(&self) -> Bytes {
         self.length
     }
 
     /// What a write carries, or what a read is expected to find.
+    #[inline]
     pub const fn fill(&self) -> Option<Fill> {
         self.fill
     }

@@ -1,1 +1,21 @@
-//! The workload engine.
+//! The load engine: how fast a device or file system really is, at any depth.
+//!
+//! A [`job::Job`] says what is asked for, [`plan::resolve`] what will be done. Each of its workers is a state machine
+//! ([`worker::Worker`]) that knows no device, thread or clock: on a host [`drive::drive`] runs it along a
+//! [`flashscope_device::Lane`] in a thread of its own, on a simulated device [`simulate::simulate`] steps all of them in
+//! virtual time. What they write down is a [`record::Recorder`].
+//!
+//! Nothing here does I/O or knows a clock, and nothing between the first request and the last allocates.
+
+pub mod control;
+pub mod drive;
+pub mod generations;
+pub mod histogram;
+pub mod job;
+pub mod pattern;
+pub mod plan;
+pub mod record;
+pub mod series;
+pub mod simulate;
+pub mod steady;
+pub mod worker;
