@@ -3,18 +3,33 @@
 //! A [`WriteGrant`] comes from [`WriteGrant::simulated`] for a device that this process made up, or
 //! from [`WriteGrant::decide`], which weighs what the host found about a real one (a
 //! [`SafetyReport`]) against what the operator said ([`Consent`]). Nothing else makes one, and no
-//! write request can be built without one. The grant carries the byte budget and keeps it exactly.
+//! write request can be built without one. The grant carries the byte budget and keeps it exactly. Every request that
+//! it makes bears its [`Seal`], and a real target takes writes under its own seal only, up to the budget: a copy
+//! of a request, or one made for another device, writes nothing.
 
 use flashscope_model::{DeviceFacts, DeviceKind};
 use flashscope_units::Bytes;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The right to write so many bytes to one device.
 #[derive(Debug)]
 pub struct WriteGrant {
+    seal: Seal,
     capacity: Bytes,
     budget: Bytes,
     spent: Bytes,
+}
+
+/// Which grant a request was made under; no two grants of a process share one, but for parts of the same grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Seal(u64);
+
+impl Seal {
+    fn new() -> Seal {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Seal(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 /// What the host found out about writing to a target.
@@ -118,7 +133,7 @@ impl std::error::Error for GrantError {}
 impl WriteGrant {
     /// For a simulated device, which nobody can be hurt by; `None` for any other.
     pub fn simulated(facts: &DeviceFacts, budget: Bytes) -> Option<WriteGrant> {
-        facts.simulated.then_some(WriteGrant { capacity: facts.capacity, budget, spent: Bytes::ZERO })
+        facts.simulated.then(|| WriteGrant { seal: Seal::new(), capacity: facts.capacity, budget, spent: Bytes::ZERO })
     }
 
     /// Weighs the safety report against the operator's consent. On refusal says everything that speaks
@@ -132,7 +147,7 @@ impl WriteGrant {
             .collect();
         refusals.extend(missing_consent(report, consent));
         if refusals.is_empty() {
-            Ok(WriteGrant { capacity: report.capacity, budget, spent: Bytes::ZERO })
+            Ok(WriteGrant { seal: Seal::new(), capacity: report.capacity, budget, spent: Bytes::ZERO })
         } else {
             Err(refusals)
         }
@@ -142,7 +157,12 @@ impl WriteGrant {
     pub fn split(&mut self, budget: Bytes) -> Option<WriteGrant> {
         let rest = self.budget.checked_sub(budget).filter(|rest| *rest >= self.spent)?;
         self.budget = rest;
-        Some(WriteGrant { capacity: self.capacity, budget, spent: Bytes::ZERO })
+        Some(WriteGrant { seal: self.seal, capacity: self.capacity, budget, spent: Bytes::ZERO })
+    }
+
+    /// What the requests made under this grant, or a part of it, bear.
+    pub const fn seal(&self) -> Seal {
+        self.seal
     }
 
     /// What may still be written.

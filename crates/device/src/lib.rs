@@ -14,7 +14,7 @@ mod lane;
 mod request;
 mod target;
 
-pub use grant::{Consent, GrantError, Refusal, RefusalKind, SafetyReport, WriteGrant};
+pub use grant::{Consent, GrantError, Refusal, RefusalKind, SafetyReport, Seal, WriteGrant};
 pub use lane::{Ended, Fate, Foresight, Lane, Trouble, Wait};
 pub use request::{Completion, Content, Fill, Op, Outcome, Request};
 pub use target::{Capabilities, DeviceError, ExecuteExt, Target, Wear};

@@ -1,7 +1,7 @@
 //! Requests and what comes of them.
 
 use crate::WriteGrant;
-use crate::grant::GrantError;
+use crate::grant::{GrantError, Seal};
 use flashscope_units::{Bytes, Instant, Nanos};
 
 /// What a request does.
@@ -41,17 +41,18 @@ pub struct Request {
     offset: Bytes,
     length: Bytes,
     fill: Option<Fill>,
+    seal: Option<Seal>,
 }
 
 impl Request {
     /// A read. `id` comes back with the completion.
     pub const fn read(id: u64, offset: Bytes, length: Bytes) -> Request {
-        Request { id, op: Op::Read, offset, length, fill: None }
+        Request { id, op: Op::Read, offset, length, fill: None, seal: None }
     }
 
     /// A read that is expected to find `fill`; anything else is an [`Outcome::Mismatch`].
     pub const fn verify(id: u64, offset: Bytes, length: Bytes, fill: Fill) -> Request {
-        Request { id, op: Op::Read, offset, length, fill: Some(fill) }
+        Request { id, op: Op::Read, offset, length, fill: Some(fill), seal: None }
     }
 
     /// A write; its bytes are taken from the grant.
@@ -65,7 +66,7 @@ impl Request {
         durable: bool,
     ) -> Result<Request, GrantError> {
         grant.spend(offset, length)?;
-        Ok(Request { id, op: Op::Write { durable }, offset, length, fill: Some(fill) })
+        Ok(Request { id, op: Op::Write { durable }, offset, length, fill: Some(fill), seal: Some(grant.seal()) })
     }
 
     /// A write of bytes that nobody will ask for again: incompressible ones that the target has at hand. Leaves what it
@@ -79,23 +80,29 @@ impl Request {
         durable: bool,
     ) -> Result<Request, GrantError> {
         grant.spend(offset, length)?;
-        Ok(Request { id, op: Op::Write { durable }, offset, length, fill: None })
+        Ok(Request { id, op: Op::Write { durable }, offset, length, fill: None, seal: Some(grant.seal()) })
     }
 
     /// A flush.
     pub const fn flush(id: u64) -> Request {
-        Request { id, op: Op::Flush, offset: Bytes::ZERO, length: Bytes::ZERO, fill: None }
+        Request { id, op: Op::Flush, offset: Bytes::ZERO, length: Bytes::ZERO, fill: None, seal: None }
     }
 
     /// A discard: destroys data like a write but is free of charge.
     pub fn discard(grant: &mut WriteGrant, id: u64, offset: Bytes, length: Bytes) -> Result<Request, GrantError> {
         grant.covers(offset, length)?;
-        Ok(Request { id, op: Op::Discard, offset, length, fill: None })
+        Ok(Request { id, op: Op::Discard, offset, length, fill: None, seal: Some(grant.seal()) })
     }
 
     /// The same request under another number, for one who hands on the requests of several callers.
     pub const fn with_id(self, id: u64) -> Request {
         Request { id, ..self }
+    }
+
+    /// The grant under which a write or discard was made.
+    #[inline]
+    pub const fn seal(&self) -> Option<Seal> {
+        self.seal
     }
 
     /// The caller's number.
