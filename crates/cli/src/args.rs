@@ -1,6 +1,7 @@
 //! What can be typed. Dumb structs: nothing is opened, checked or decided here.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use flashscope_emulate::Speed;
 use flashscope_fleet::{Generator, Noise};
 use flashscope_probe::classic;
 use flashscope_units::{Bytes, Nanos};
@@ -38,6 +39,8 @@ pub(crate) enum Command {
     Sim(Sim),
     /// Measure how often inspect is right, on random simulated devices
     Fleet(Fleet),
+    /// A simulated device as a real block device of this machine
+    Emulate(Emulate),
     /// Print the JSON Schema of the record
     Schema,
 }
@@ -445,6 +448,45 @@ pub(crate) enum SimCommand {
         #[arg(long)]
         truth: bool,
     },
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  mkdir /tmp/card; sudo flashscope emulate sd-4mib,capacity=256MiB --at /tmp/card --loop
+  sudo flashscope emulate sd-4mib --at /tmp/card --backing card.img --speed max    age it first: mkfs, copy, Ctrl-C
+  sudo flashscope emulate sd-4mib --at /tmp/card --backing card.img --loop         then use it at its own speed
+  sudo flashscope emulate --clean                                                  after a kill -9
+
+Runs until Ctrl-C or SIGTERM. SIGUSR1 prints the statistics, SIGUSR2 switches a device on again that lost its power. The first
+line on stdout is the device.")]
+pub(crate) struct Emulate {
+    /// MODEL[,key=value…] (see `flashscope sim list`), or a TOML file
+    #[arg(required_unless_present = "clean")]
+    pub(crate) model: Option<String>,
+    /// An empty directory: the device is the file `disk` in it
+    #[arg(long, value_name = "DIR", required_unless_present = "clean")]
+    pub(crate) at: Option<PathBuf>,
+    /// Also bind a loop device to it
+    #[arg(long = "loop")]
+    pub(crate) attach_loop: bool,
+    /// Keep content and state in FILE and FILE.state, and go on from there next time
+    #[arg(long, value_name = "FILE")]
+    pub(crate) backing: Option<PathBuf>,
+    /// Seed of the device's chance
+    #[arg(long, default_value_t = 1, env = "FLASHSCOPE_SEED")]
+    pub(crate) seed: u64,
+    /// How many times as fast as the model, or max: no waiting at all
+    #[arg(long, default_value = "1", value_name = "FACTOR")]
+    pub(crate) speed: Speed,
+    /// Noise that the model adds to that of this machine: none, bench, field, harsh [default: none]
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) noise: Option<String>,
+    /// Print the statistics as JSON: at the end on stdout, on SIGUSR1 on stderr
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Remove what killed emulators left (mounts and loop devices), and do nothing else
+    #[arg(long, conflicts_with_all = ["model", "at", "attach_loop", "backing"])]
+    pub(crate) clean: bool,
 }
 
 #[derive(Args, Debug)]

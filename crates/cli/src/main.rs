@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::List(args) => commands::list::run(args),
         Command::Sim(args) => commands::sim::run(args),
         Command::Fleet(args) => commands::fleet::run(args),
+        Command::Emulate(args) => commands::emulate::run(args),
         Command::Schema => commands::schema(),
     };
     match outcome {

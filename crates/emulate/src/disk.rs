@@ -69,6 +69,10 @@ struct Model {
     journal: Option<Journal>,
     /// What was discarded through the kernel: reads as zero, whatever the flash erases to.
     zeroed: Ranges,
+    /// Whether a flush that finds nothing written since the last one is passed over.
+    once: bool,
+    /// Whether something was written since the last flush.
+    unflushed: bool,
     /// When the device took the last request.
     begun: Instant,
     /// When each request in the queue is done.
@@ -90,6 +94,8 @@ impl Disk {
             grant,
             journal: None,
             zeroed: Ranges::default(),
+            once: false,
+            unflushed: true,
             begun: Instant::ORIGIN,
             queue: BinaryHeap::new(),
             depth,
@@ -133,20 +139,21 @@ impl Disk {
         model.before = model.target.wear().unwrap_or_default();
     }
 
-    /// Switches a device on again that lost its power or went away; says why it was gone, if it was. Its time is at least `now`.
+    /// Switches a device on again that lost its power or went away by `now`; says why it was gone, if it was. `None`: after
+    /// whatever was under way.
     ///
     /// # Errors
     /// Of the state file.
     pub(crate) fn power_on(&self, now: Option<Instant>) -> io::Result<Option<&'static str>> {
         let mut model = self.model();
-        let begun = now.unwrap_or(model.begun).max(model.begun);
-        model.target.wait_until(begun);
-        let Some(why) = model.target.gone() else { return Ok(None) };
+        let begun = now.unwrap_or(model.begun + GIVEN_UP).max(model.begun);
+        let Some(why) = model.gone_by(begun) else { return Ok(None) };
         if let Some(journal) = &mut model.journal {
             journal.add(Record { at_ns: begun.0, deed: Deed::PowerOn, start: 0, blocks: 0 })?;
         }
         model.begun = begun;
         model.queue.clear();
+        model.target.wait_until(begun);
         model.target.power_on();
         Ok(Some(why))
     }
@@ -208,9 +215,19 @@ impl Disk {
         }
     }
 
+    /// From now on a flush on which another follows at once counts once. A loop device has no FUA: for a synchronous write
+    /// Linux sends the write, a flush in place of FUA, and the flush that it also sends to devices that have FUA.
+    pub(crate) fn flush_once(&self) {
+        self.model().once = true;
+    }
+
     /// Takes a flush.
     pub(crate) fn flush(&self, now: Option<Instant>) -> Promise {
-        self.model().take(now, Deed::Flush, (0, 0), self.block, None)
+        let mut model = self.model();
+        if model.once && !std::mem::take(&mut model.unflushed) {
+            return Promise { due: now.unwrap_or(model.begun), result: Ok(()), found: Vec::new() };
+        }
+        model.take(now, Deed::Flush, (0, 0), self.block, None)
     }
 
     /// Takes a discard. The device is told of whole blocks; the rest is written over, since a hole must read as zero.
@@ -365,17 +382,29 @@ impl Model {
         self.target.take_ahead(&mut self.completions);
         let Some(done) = self.completions.pop() else {
             // The device went away while it was at it, or it hangs there.
-            return Err(match self.target.gone() {
+            return Err(match self.gone_by(self.begun + GIVEN_UP) {
                 Some(why) => DeviceError::Vanished(why.to_owned()),
                 None => DeviceError::Hung("no answer".to_owned()),
             });
         };
+        self.unflushed |= matches!(deed, Deed::Write { .. } | Deed::Discard);
         match deed {
             Deed::Write { .. } => self.zeroed.remove(start..start + length),
             Deed::Discard if done.outcome.is_done() => self.zeroed.insert(start..start + length),
             _ => {}
         }
         Ok((done.completed, done.outcome))
+    }
+
+    /// Why the device will be gone at a time to come, if nothing more is asked of it.
+    fn gone_by(&self, at: Instant) -> Option<&'static str> {
+        if !self.target.has_faults() {
+            return None;
+        }
+        // In a copy, since a device that is left alone until then is not one that is asked something before.
+        let mut later = self.target.clone();
+        later.wait_until(at);
+        later.gone()
     }
 
     fn found(&self, offset: u64, length: u64) -> Vec<(u64, Origin)> {

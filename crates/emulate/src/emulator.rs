@@ -196,6 +196,7 @@ impl Emulator {
                 ));
             }
             self.loop_device = Some(device);
+            self.shared.disk.flush_once();
         }
         Ok(())
     }

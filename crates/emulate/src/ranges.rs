@@ -80,6 +80,6 @@ mod tests {
         let mut ranges = Ranges::default();
         [0..4, 8..12, 4..8].into_iter().for_each(|range| ranges.insert(range));
         assert_eq!(ranges.ends.len(), 1);
-        assert_eq!(ranges.within(2..6).collect::<Vec<_>>(), [2..6]);
+        assert_eq!(ranges.within(2..6).next(), Some(2..6));
     }
 }
