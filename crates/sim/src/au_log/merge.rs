@@ -86,6 +86,11 @@ impl AuLog {
     pub(super) fn merge_sub_unit(&mut self, sub: u32) -> u32 {
         let whole = PageRun { sub, from: 0, count: self.flash.pages };
         if self.flash.present(sub, 0..whole.count) == 0 && !self.small.any_in(self.numbers(whole)) {
+            // All of it was discarded meanwhile.
+            if let Some(log) = self.drop_log(sub) {
+                self.flash.release(log.block);
+            }
+            self.flash.drop_data_block(sub);
             return 0;
         }
         let block = self.flash.allocate();
@@ -143,11 +148,10 @@ impl AuLog {
             let log = &self.random[index];
             (log.unit, log.used, log.in_order)
         };
-        let (first, pages) = (unit * self.sub_units_per_unit(), self.flash.pages);
         let mut copied = 0;
-        for sub in first..first + self.sub_units_per_unit() {
-            if self.random_count(sub, 0..pages) > 0 {
-                copied += self.merge_sub_unit(sub);
+        for sub in 0..self.sub_units_per_unit() {
+            if self.random[index].subs.count(sub..sub + 1) > 0 {
+                copied += self.merge_sub_unit(unit * self.sub_units_per_unit() + sub);
             }
         }
         // Where no log is in progress every sub-unit is whole now: nothing is owed for the unit.

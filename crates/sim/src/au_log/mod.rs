@@ -50,7 +50,10 @@ pub(crate) struct AuLog {
     /// Counts uses, for "least recently used".
     uses: u64,
     busy_until: Instant,
+    /// Work that the last request left to be done behind it.
+    behind: Nanos,
     chance: Chance,
+    seed: u64,
     /// Sub-units that the last request moved pages of, for the audit.
     touched: Vec<u32>,
     fault: Option<Fault>,
@@ -87,6 +90,8 @@ struct RandomLog {
     in_order: bool,
     /// Pages of the unit whose newest copy lies here.
     newest: Bits,
+    /// Sub-units of the unit that were ever written here: they are merged when the log is closed, needed or not.
+    subs: Bits,
     last_use: u64,
 }
 
@@ -128,7 +133,9 @@ impl AuLog {
             erased_ahead: vec![true; params.areas.len()],
             uses: 0,
             busy_until: Instant::ORIGIN,
+            behind: Nanos::ZERO,
             chance: Chance::new(seed, "au-log"),
+            seed,
             touched: Vec::new(),
             fault: None,
         };
@@ -150,6 +157,7 @@ impl AuLog {
             self.write(Extent::new(self.params.unit * unit + self.params.page * page, length), true);
         }
         self.flash.forget_wear();
+        self.behind = Nanos::ZERO;
     }
 
     fn sub_units_per_unit(&self) -> u32 {
@@ -222,8 +230,9 @@ impl Ftl for AuLog {
             Work::Flush => self.flush_time(),
             Work::Discard(extent) => self.discard(extent),
         };
-        self.busy_until = start + time;
-        self.busy_until
+        let done = start + time;
+        self.busy_until = done + std::mem::take(&mut self.behind);
+        done
     }
 
     fn idle(&mut self, from: Instant, until: Instant) {

@@ -96,6 +96,8 @@ pub(crate) struct ProgramTiming {
     /// One page, mean over the page types, next to each other in one command.
     #[serde(deserialize_with = "text::nanos")]
     pub(crate) page: Nanos,
+    /// Blocks differ: a unit is at most this share faster or slower than the mean.
+    pub(crate) spread: f64,
 }
 
 /// Copying inside.
@@ -117,32 +119,31 @@ pub(crate) struct SmallPath {
     /// Longest write that it takes; 0 where there is none. A write that covers part of two pages is not taken.
     #[serde(deserialize_with = "text::bytes")]
     pub(crate) limit: Bytes,
-    /// Pages that it holds; for one more, the sub-unit of a victim is merged.
+    /// Pages that it holds. A write that fills it is done, and behind it a collection makes room.
     pub(crate) pages: u32,
-    /// Which page is the victim.
-    pub(crate) victim: Victim,
+    /// A collection writes so many of the pages that were not written for longest to their places, on average; at least
+    /// one, and at most twice as many less one.
+    pub(crate) batch: u32,
+    /// Shortest collection. How long one takes depends on how many copies their units need, and is drawn.
+    #[serde(deserialize_with = "text::nanos")]
+    pub(crate) collect_shortest: Nanos,
+    /// Longest collection.
+    #[serde(deserialize_with = "text::nanos")]
+    pub(crate) collect_longest: Nanos,
     /// Programming one entry.
     #[serde(deserialize_with = "text::nanos")]
     pub(crate) program: Nanos,
-    /// So much longer for an entry that comes to lie in a slow (MSB) page: every second one, at random.
+    /// A request that takes this path may have to wait for the controller, for up to this long.
     #[serde(deserialize_with = "text::nanos")]
-    pub(crate) slow_page: Nanos,
+    pub(crate) wait: Nanos,
+    /// Probability that it has to.
+    pub(crate) wait_chance: f64,
     /// A write that goes on where the last one ended reads the page's earlier pieces back: the time of each.
     #[serde(deserialize_with = "text::nanos")]
     pub(crate) gather: Nanos,
     /// Pieces shorter than this are not gathered.
     #[serde(deserialize_with = "text::bytes")]
     pub(crate) gather_from: Bytes,
-}
-
-/// Which page a full small-write log gives up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Victim {
-    /// The one that was not written for longest.
-    Oldest,
-    /// Any.
-    Any,
 }
 
 /// What the controller does beside what it is asked for.
@@ -218,8 +219,14 @@ impl AuLogParams {
             return Err("mapping: small.pages must be at least 1 where small.limit is not 0".to_owned());
         }
         let keeping = &self.housekeeping;
-        if ![keeping.chance, keeping.refill].iter().all(|share| (0.0..=1.0).contains(share)) {
-            return Err("mapping: housekeeping.chance and .refill lie between 0 and 1".to_owned());
+        if !(0.0..1.0).contains(&self.program.spread) {
+            return Err("mapping: program.spread is a share below 1".to_owned());
+        }
+        if ![keeping.chance, keeping.refill, self.small.wait_chance].iter().all(|share| (0.0..=1.0).contains(share)) {
+            return Err("mapping: housekeeping.chance and .refill and small.wait_chance lie between 0 and 1".to_owned());
+        }
+        if self.small.collect_shortest > self.small.collect_longest {
+            return Err("mapping: small.collect_shortest must not be above small.collect_longest".to_owned());
         }
         if keeping.shortest > keeping.longest {
             return Err("mapping: housekeeping.shortest must not be above housekeeping.longest".to_owned());

@@ -37,11 +37,6 @@ impl SmallLog {
         self.by_age.first_key_value().map(|(_, &page)| page)
     }
 
-    /// The first page at or behind a number, or else the first of all.
-    pub(super) fn at_or_behind(&self, number: u64) -> Option<u64> {
-        self.stamps.range(number..).next().or_else(|| self.stamps.iter().next()).map(|(&page, _)| page)
-    }
-
     /// Takes all pages of a range out.
     pub(super) fn take(&mut self, pages: Range<u64>) -> Vec<u64> {
         if self.stamps.is_empty() {

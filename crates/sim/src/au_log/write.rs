@@ -1,7 +1,7 @@
 //! What a write does: which way it takes through the controller, and how long that is.
 
-use super::params::Victim;
-use super::{AuLog, OpenUnit, PageRun, RandomLog, SmallRun};
+use super::{AuLog, Log, OpenUnit, PageRun, RandomLog, SmallRun};
+use crate::chance::Chance;
 use crate::ftl::Extent;
 use flashscope_units::{Bytes, Nanos};
 
@@ -17,6 +17,10 @@ impl AuLog {
             let piece = Extent::new(at, extent.end().min(stripe_end) - at);
             time += if self.takes_small_path(piece) { self.write_small(piece) } else { self.write_pages(piece) };
             at = piece.end();
+        }
+        let (limit, wait) = (self.params.small.limit, self.params.small.wait);
+        if extent.length <= limit && self.chance.happens(self.params.small.wait_chance) {
+            time += self.between(Nanos::ZERO, wait);
         }
         time
     }
@@ -38,9 +42,6 @@ impl AuLog {
         let small = self.params.small.clone();
         let program = self.params.area_of(self.unit_at(piece.start)).map_or(small.program, |area| area.small_program);
         let mut time = self.link.transfer(piece.length) + program;
-        if small.slow_page > Nanos::ZERO && self.chance.happens(0.5) {
-            time += small.slow_page;
-        }
         let page = self.params.page;
         let goes_on = self.small_run.end == piece.start && !piece.start.is_multiple_of(page);
         self.small_run = SmallRun { end: piece.end(), pieces: if goes_on { self.small_run.pieces + 1 } else { 0 } };
@@ -50,10 +51,11 @@ impl AuLog {
         for run in self.page_runs(piece) {
             for page in run.from..run.from + run.count {
                 let number = self.page_number(run.sub, page);
-                if !self.small.contains(number) && self.small.len() >= small.pages {
-                    time += self.make_room();
-                }
                 self.small.insert(number);
+                if self.small.len() > small.pages {
+                    let collection = self.collect_small();
+                    self.behind += collection;
+                }
             }
             self.touched.push(run.sub);
         }
@@ -61,21 +63,22 @@ impl AuLog {
         time
     }
 
-    /// Merges the sub-unit of a victim.
-    fn make_room(&mut self) -> Nanos {
-        let victim = match self.params.small.victim {
-            Victim::Oldest => self.small.oldest(),
-            Victim::Any => {
-                let pages = u64::from(self.flash.sub_units()) * u64::from(self.flash.pages);
-                let number = self.chance.below(pages);
-                self.small.at_or_behind(number)
-            }
-        };
-        let Some(page) = victim else { return Nanos::ZERO };
-        let sub = (page / u64::from(self.flash.pages)) as u32;
-        let copied = self.merge_sub_unit(sub);
-        self.unsettle(sub);
-        self.merging(copied)
+    /// Makes room in the small-write log: the oldest pages are written to their places.
+    fn collect_small(&mut self) -> Nanos {
+        let batch = u64::from(self.params.small.batch);
+        for _ in 0..=self.chance.below((2 * batch).saturating_sub(1)) {
+            let Some(page) = self.small.oldest() else { break };
+            self.write_back(page);
+        }
+        let (shortest, longest) = (self.params.small.collect_shortest, self.params.small.collect_longest);
+        self.between(shortest, longest)
+    }
+
+    /// A page leaves the small-write log for its place.
+    fn write_back(&mut self, number: u64) {
+        let per_sub = u64::from(self.flash.pages);
+        let run = PageRun { sub: (number / per_sub) as u32, from: (number % per_sub) as u32, count: 1 };
+        self.replace(run);
     }
 
     /// Through the logs. The first page waits for its data; then the wire is faster than the flash, or the flash
@@ -110,9 +113,19 @@ impl AuLog {
     }
 
     fn program(&self, run: PageRun) -> Nanos {
-        let at = self.params.sub_unit * u64::from(run.sub);
-        let page = self.params.area_of(self.unit_at(at)).map_or(self.params.program.page, |area| area.program);
+        let unit = self.unit_of_sub(run.sub);
+        let page = self.params.area_of(unit).map_or(self.params.program.page, |area| area.program);
+        let page = Nanos((page.as_f64() * self.pace(unit)).round() as u64);
         page.max(self.link.transfer(self.params.page)) * u64::from(run.count)
+    }
+
+    /// How much longer than the mean a unit takes to program: its blocks are what they are, so the same each time.
+    fn pace(&self, unit: u32) -> f64 {
+        if self.params.program.spread == 0.0 {
+            return 1.0;
+        }
+        let mut blocks = Chance::new(self.seed.wrapping_add(u64::from(unit) << 32), "blocks");
+        1.0 + self.params.program.spread * (blocks.unit() + blocks.unit() - 1.0)
     }
 
     /// Finds room for a run that belongs to a write of `length`, and says what had to be moved for it.
@@ -146,7 +159,11 @@ impl AuLog {
             }
             // A log in progress makes way for a new one.
             _ if long || offset == 0 => {
-                copied += log.map_or(0, |log| self.close_log(log));
+                copied += match log {
+                    Some(log) if log.sub == run.sub && run.from == 0 && run.count >= log.at => self.abandon(index, log),
+                    Some(log) => self.close_log(log),
+                    None => 0,
+                };
                 copied += self.begin(index, run);
             }
             _ if self.params.logs_random > 0 => return self.append_at_random(run),
@@ -171,6 +188,17 @@ impl AuLog {
         self.append(index, run);
         time += self.copying(copied);
         time
+    }
+
+    /// Gives up a log all of whose pages are about to be written again: until then the old block stands for them.
+    fn abandon(&mut self, index: usize, log: Log) -> u32 {
+        let pages = self.flash.valid(log.block);
+        self.flash.remove_valid(log.block, pages);
+        self.open[index].log = None;
+        let block = self.flash.data_block_or_new(log.sub);
+        self.flash.add_valid(block, pages);
+        self.flash.release(log.block);
+        0
     }
 
     /// Starts a log where the run starts.
@@ -242,7 +270,8 @@ impl AuLog {
             time += oldest.map_or(Nanos::ZERO, |index| self.close_random(index));
         }
         let newest = super::Bits::new(self.pages_per_unit());
-        self.random.push(RandomLog { unit, blocks: Vec::new(), used: 0, in_order: true, newest, last_use: 0 });
+        let subs = super::Bits::new(self.sub_units_per_unit());
+        self.random.push(RandomLog { unit, blocks: Vec::new(), used: 0, in_order: true, newest, subs, last_use: 0 });
         time + self.take_fresh_unit(unit)
     }
 
@@ -253,7 +282,9 @@ impl AuLog {
         self.flash.set_present(run.sub, range.clone(), true);
         self.flash.programmed += u64::from(run.count);
         let (stamp, range, pages) = (self.tick(), self.in_unit(run.sub, range), self.flash.pages);
+        let sub = run.sub % self.sub_units_per_unit();
         let Some(log) = self.random.iter_mut().find(|log| log.unit == unit) else { return };
+        log.subs.set(sub..sub + 1, true);
         log.in_order &= range.start == log.used;
         log.newest.set(range, true);
         log.used += run.count;
@@ -296,15 +327,11 @@ impl AuLog {
         }
         self.owed -= 1;
         let (shortest, longest) = (self.params.housekeeping.shortest, self.params.housekeeping.longest);
-        shortest + Nanos((self.chance.unit() * (longest - shortest).as_f64()).round() as u64)
+        self.between(shortest, longest)
     }
 
-    /// A sub-unit was merged behind the back of its unit: the unit has to be put in order again when it is closed.
-    fn unsettle(&mut self, sub: u32) {
-        let unit = self.unit_of_sub(sub);
-        if let Some(open) = self.open.iter_mut().find(|open| open.unit == unit) {
-            open.tidy = 0;
-        }
+    fn between(&mut self, shortest: Nanos, longest: Nanos) -> Nanos {
+        shortest + Nanos((self.chance.unit() * (longest - shortest).as_f64()).round() as u64)
     }
 
     fn offset_in_unit(&self, run: PageRun) -> u32 {
