@@ -80,7 +80,9 @@ pub fn open_for_writing(
         return Err(refused(changes));
     }
     let grant = WriteGrant::decide(&again.report, consent, budget).map_err(refused)?;
-    Ok((opened.into_target(sys, &place, options), grant))
+    let mut target = opened.into_target(sys, &place, options);
+    target.bind(&grant);
+    Ok((target, grant))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

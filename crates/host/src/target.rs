@@ -8,7 +8,7 @@
 
 use crate::clock::MonotonicClock;
 use crate::engine::{Engine, Files, Ran};
-use flashscope_device::{Capabilities, Completion, DeviceError, Op, Request, Target, Wear};
+use flashscope_device::{Capabilities, Completion, DeviceError, Op, Request, Seal, Target, Wear, WriteGrant};
 use flashscope_model::{DeviceFacts, run::PathTaken};
 use flashscope_units::{Bytes, Instant, Nanos};
 use std::sync::Arc;
@@ -28,6 +28,8 @@ pub struct HostTarget {
     done: Vec<Completion>,
     /// Why it cannot go on; once set it stays.
     broken: Option<DeviceError>,
+    /// The grant that this target takes writes under, and how much of it is left.
+    authority: Option<Authority>,
 }
 
 /// What a target is made of.
@@ -42,6 +44,13 @@ pub(crate) struct Parts {
 
 /// The largest transfer that Linux does in one call (`MAX_RW_COUNT`).
 const LARGEST: Bytes = Bytes(0x7fff_f000);
+
+/// The grant that a target is bound to.
+#[derive(Clone, Copy, Debug)]
+struct Authority {
+    seal: Seal,
+    left: Bytes,
+}
 
 #[derive(Debug)]
 enum Driver {
@@ -73,7 +82,32 @@ impl HostTarget {
             None => Driver::Own(Box::new(engine)),
             Some(limit) => Driver::Other(Guarded::start(engine, Duration::from_nanos(limit.get()))),
         };
-        HostTarget { facts, capabilities, path, clock, driver, done: Vec::new(), broken: None }
+        HostTarget { facts, capabilities, path, clock, driver, done: Vec::new(), broken: None, authority: None }
+    }
+
+    /// From now on takes writes under this grant, and no more of them than it covers now.
+    pub(crate) fn bind(&mut self, grant: &WriteGrant) {
+        self.authority = Some(Authority { seal: grant.seal(), left: grant.left() });
+    }
+
+    /// What is left of the grant after this batch; an error where it was made under another grant, or goes beyond it.
+    fn authorise(&self, batch: &[Request]) -> Result<Option<Authority>, DeviceError> {
+        let mut authority = self.authority;
+        for request in batch {
+            let length = match request.op() {
+                Op::Read | Op::Flush => continue,
+                Op::Write { .. } => request.length(),
+                Op::Discard => Bytes::ZERO,
+            };
+            let ours = authority.as_mut().filter(|authority| request.seal() == Some(authority.seal));
+            let Some(ours) = ours else {
+                return Err(DeviceError::Invalid("this write was not granted for this target".into()));
+            };
+            ours.left = ours.left.checked_sub(length).ok_or_else(|| {
+                DeviceError::Invalid("more was to be written than the grant for this target covers".into())
+            })?;
+        }
+        Ok(authority)
     }
 
     fn check(&self, request: &Request) -> Result<(), DeviceError> {
@@ -144,6 +178,7 @@ impl Target for HostTarget {
             return Err(error.clone());
         }
         batch.iter().try_for_each(|request| self.check(request))?;
+        self.authority = self.authorise(batch)?;
         match &mut self.driver {
             Driver::Own(engine) => {
                 let ran = engine.run(batch, std::mem::take(&mut self.done));

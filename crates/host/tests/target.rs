@@ -259,3 +259,25 @@ fn what_cannot_be_a_target_is_told_so() {
     check("/tmp", "is a directory");
     check("/dev/null", "is a special file");
 }
+
+#[test]
+fn a_grant_serves_one_target_and_no_byte_twice() {
+    let scratch = Scratch::new();
+    let (mine, other) = (scratch.file("mine", MIB), scratch.file("other", MIB));
+    let (before_mine, before_other) = (content(&mine), content(&other));
+    let sys = SysRoot::live();
+    let consent = Consent { identity: None, allow_file: true, signatures: false };
+    let open = |path: &Path| {
+        let checked = safety(&sys, path, Bytes::ZERO).unwrap();
+        open_for_writing(&sys, &checked, &consent, Bytes(4096), &PLAIN).unwrap()
+    };
+    let ((mut target, mut grant), (mut stranger, _grant)) = (open(&mine), open(&other));
+    let request = Request::write(&mut grant, 0, Bytes::ZERO, Bytes(4096), Fill::Byte(7), false).unwrap();
+
+    assert!(matches!(stranger.execute(request), Err(DeviceError::Invalid(_))), "granted for another target");
+    assert!(matches!(target.submit(&[request, request]), Err(DeviceError::Invalid(_))), "the same bytes twice");
+    assert!(content(&mine) == before_mine && content(&other) == before_other, "not one byte may change");
+    target.execute(request).unwrap();
+    assert!(matches!(target.execute(request), Err(DeviceError::Invalid(_))), "the grant is used up");
+    assert!(content(&other) == before_other, "not one byte may change");
+}

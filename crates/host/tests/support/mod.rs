@@ -29,7 +29,7 @@ pub fn can_loop(test: &str) -> bool {
 /// Says on the terminal, past the test harness's capture, that a test was left out.
 pub fn skip(test: &str, why: &str) {
     let mut stderr = std::io::stderr();
-    let _ = writeln!(stderr, "SKIPPED {test}: {why}");
+    let _ = writeln!(stderr, "LEFT OUT: {test} ({why})");
 }
 
 /// Whether there is such a program.
