@@ -12,12 +12,12 @@ pub(crate) struct Opener {
     pub(crate) command: String,
 }
 
-/// All of them but ourselves. Other users' processes are only visible to root.
-pub(crate) fn writers(file: FileId, path: &Path) -> Vec<Opener> {
+/// All of them but ourselves that have any of these files open for writing. Other users' processes are only visible to root.
+pub(crate) fn writers(files: &[FileId], path: &Path) -> Vec<Opener> {
     let canonical = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let pids = names(Path::new("/proc")).into_iter().filter_map(|name| name.parse::<u32>().ok());
     pids.filter(|pid| *pid != std::process::id())
-        .filter(|pid| writes(*pid, file, &canonical))
+        .filter(|pid| writes(*pid, files, &canonical))
         .map(|pid| {
             let command = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned();
             Opener { pid, command }
@@ -31,16 +31,15 @@ pub(crate) fn in_words(openers: &[Opener]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-fn writes(pid: u32, file: FileId, canonical: &Path) -> bool {
+fn writes(pid: u32, files: &[FileId], canonical: &Path) -> bool {
+    let block = files.iter().any(|file| matches!(file, FileId::Block(_)));
     let directory = format!("/proc/{pid}/fd");
     names(Path::new(&directory)).iter().any(|descriptor| {
         let link = Path::new(&directory).join(descriptor);
         // Only likely ones are looked at, since looking at a file on a dead network share would hang.
-        let likely = fs::read_link(&link).is_ok_and(|target| match file {
-            FileId::Block(_) => target.starts_with("/dev"),
-            FileId::File(..) => target == canonical,
-        });
-        likely && FileId::of(&link) == Some(file) && opened_for_writing(pid, descriptor)
+        let likely = fs::read_link(&link)
+            .is_ok_and(|target| if block { target.starts_with("/dev") } else { target == canonical });
+        likely && FileId::of(&link).is_some_and(|file| files.contains(&file)) && opened_for_writing(pid, descriptor)
     })
 }
 

@@ -113,6 +113,15 @@ impl Place {
         }
     }
 
+    /// The file itself, and for a block device its whole disk with all partitions.
+    fn whole_disk(&self) -> Vec<FileId> {
+        let Some(node) = &self.node else { return vec![self.file] };
+        let blocks = &self.snapshot.blocks;
+        let disk = blocks.disk_of(node).number;
+        let of_disk = blocks.nodes.iter().filter(|other| blocks.disk_of(other).number == disk);
+        of_disk.map(|other| FileId::Block(other.number)).collect()
+    }
+
     fn stamp(&self) -> Stamp {
         let disk = self.node.as_ref().map(|node| self.snapshot.blocks.disk_of(node));
         let disk_sequence = disk.and_then(|disk| disk.directory.number("diskseq"));
@@ -159,6 +168,10 @@ pub(crate) fn uses(place: &Place) -> Vec<Refusal> {
 fn device_refusals(sys: &SysRoot, place: &Place, node: &Node) -> Vec<Refusal> {
     let mut refusals = uses(place);
     let disk = place.snapshot.blocks.disk_of(node);
+    // A partition is not written to while any other part of its disk is in use.
+    let siblings = place.snapshot.uses(disk).into_iter().map(|found| found.refusal());
+    let new: Vec<Refusal> = siblings.filter(|refusal| !refusals.contains(refusal)).collect();
+    refusals.extend(new);
     let system = place.snapshot.system_devices(sys);
     if system.contains(&node.number) || system.contains(&disk.number) {
         let what = format!("the running system is on {}", disk.path().display());
@@ -182,7 +195,7 @@ fn is_final_use(kind: RefusalKind) -> bool {
 /// What takes opening the device for reading.
 fn refusals_by_reading(place: &Place, claim: Claim, known: &[Refusal]) -> Result<Vec<Refusal>, HostError> {
     let explained = known.iter().any(|refusal| is_use(refusal.kind));
-    let busy = if claim == Claim::Nobody { busy(place, explained)? } else { None };
+    let busy = busy(place, claim, explained)?;
     Ok(busy.into_iter().chain(signatures(place)?).collect())
 }
 
@@ -204,8 +217,8 @@ fn file_refusals(place: &Place) -> Vec<Refusal> {
         Err(Errno::ROFS) => (RefusalKind::ReadOnly, format!("{name} is on a read-only file system"), None),
         Err(Errno::TXTBSY) => (RefusalKind::Busy, format!("{name} is running as a program or swapped on"), None),
         Err(_) => {
-            let release = format!("chmod u+w {}", quoted(&place.path.to_string_lossy()));
-            (RefusalKind::ReadOnly, format!("{name} may not be written to"), Some(release))
+            let release = format!("ls -l {} (shows who may; run as that user)", quoted(&place.path.to_string_lossy()));
+            (RefusalKind::ReadOnly, format!("{name} may not be written to by this user"), Some(release))
         }
     };
     refusals.push(Refusal { kind, what, release });
@@ -223,11 +236,12 @@ fn too_small(place: &Place, min_capacity: Bytes) -> Option<Refusal> {
     Some(Refusal { kind: RefusalKind::TooSmall, what, release: None })
 }
 
-/// Asks the kernel for an exclusive open, which is given back at once, and looks for processes that write.
-fn busy(place: &Place, explained: bool) -> Result<Option<Refusal>, HostError> {
-    let openers = openers::writers(place.file, &place.path);
+/// Asks the kernel for an exclusive open, which is given back at once (unless we hold it ourselves), and looks for
+/// processes that write to the device or to any part of its disk.
+fn busy(place: &Place, claim: Claim, explained: bool) -> Result<Option<Refusal>, HostError> {
+    let openers = openers::writers(&place.whole_disk(), &place.path);
     let who = openers::in_words(&openers);
-    let taken = is_taken(place)?;
+    let taken = claim == Claim::Nobody && is_taken(place)?;
     let what = match (taken, openers.is_empty()) {
         (true, _) if explained => return Ok(None),
         (true, true) => format!("{} is opened exclusively by someone else", place.name()),

@@ -176,7 +176,9 @@ impl Walk<'_> {
                 format!("nsenter --target {pid} --mount umount {point}"),
             ),
         };
-        self.push(node.path(), by, Some(release));
+        // Nobody can release the root of the running system.
+        let release = (mount.point != "/" || mount.elsewhere.is_some()).then_some(release);
+        self.push(node.path(), by, release);
     }
 
     fn swapped_on(&mut self, file: FileId, path: &Path) {

@@ -232,7 +232,7 @@ fn uses_are_found_through_every_stack() {
                 "/dev/nvme0n1p1: mount /boot/efi | umount /boot/efi",
                 "/dev/nvme0n1p2: encrypted volume my-crypt (dm-0) | cryptsetup close my-crypt",
                 "/dev/dm-0: LVM volume my--vg-root (dm-1) | vgchange -an my-vg",
-                "/dev/dm-1: mount / | umount /",
+                "/dev/dm-1: mount / | -",
                 "/dev/dm-1: mount / of 4242 | nsenter --target 4242 --mount umount /",
             ],
         );
