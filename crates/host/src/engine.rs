@@ -56,6 +56,11 @@ impl Engine {
         Engine { files, clock, reads, writes, progress: Arc::default() }
     }
 
+    /// What is open.
+    pub(crate) fn files(&self) -> &Files {
+        &self.files
+    }
+
     /// Counts the requests that came back, for whoever watches from another thread.
     pub(crate) fn progress(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.progress)

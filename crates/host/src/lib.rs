@@ -13,6 +13,7 @@ mod errno;
 mod error;
 mod ioctl;
 mod list;
+pub mod load;
 mod loop_device;
 mod mounts;
 mod open;

@@ -204,7 +204,7 @@ fn open_direct(path: &Path, flags: OFlags, writing: bool) -> Result<(OwnedFd, Op
     }
 }
 
-fn memory_file_system(file: &OwnedFd) -> Option<&'static str> {
+pub(crate) fn memory_file_system(file: &OwnedFd) -> Option<&'static str> {
     let metadata = rustix::fs::fstat(file).ok()?;
     if rustix::fs::FileType::from_raw_mode(metadata.st_mode) != rustix::fs::FileType::RegularFile {
         return None;

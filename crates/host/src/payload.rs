@@ -31,6 +31,41 @@ pub fn matches(fill: Fill, offset: u64, bytes: &[u8]) -> bool {
     }
 }
 
+/// Where `bytes`, read at `offset`, first differ from what `fill` means there, counted from their start, and what
+/// stands there instead, in words: an earlier generation, what belongs to another place, one byte throughout, or neither.
+pub fn difference(fill: Fill, offset: u64, bytes: &[u8]) -> (u64, String) {
+    let mut right = vec![0; bytes.len()];
+    self::fill(fill, offset, &mut right);
+    let at = right.iter().zip(bytes).position(|(right, found)| right != found).unwrap_or(0);
+    let word = at / 8 * 8;
+    let rest = bytes.get(word..).unwrap_or_default();
+    (at as u64, describe(fill, offset + word as u64, rest))
+}
+
+/// Generations before the expected one that are tried.
+const EARLIER: u32 = 4096;
+
+fn describe(expected: Fill, position: u64, bytes: &[u8]) -> String {
+    if let Some(byte) = uniform(bytes) {
+        return format!("0x{byte:02x} throughout");
+    }
+    let Some(first) = bytes.first_chunk::<8>() else { return "other bytes".to_owned() };
+    let word = u64::from_le_bytes(*first);
+    if let Fill::Tagged { generation } = expected {
+        // What a tag says of its place, were it of this generation or an earlier one.
+        let place = |generation: u32| unmix(word) ^ mix(u64::from(generation));
+        let tried = generation.saturating_sub(EARLIER)..=generation.saturating_add(1);
+        if let Some(earlier) = tried.clone().rev().find(|tried| place(*tried) == position / 8) {
+            return format!("generation {earlier} of this place");
+        }
+        // A random word names a place within 2^50 bytes by chance once in 2^17 words and generations.
+        if let Some(other) = [generation].into_iter().find(|tried| place(*tried) < 1 << 47) {
+            return format!("generation {other} of position {}", place(other) * 8);
+        }
+    }
+    format!("bytes that this tool did not write ({word:016x} …)")
+}
+
 /// What a read found.
 pub fn content(bytes: &[u8]) -> Content {
     match uniform(bytes) {
@@ -59,9 +94,45 @@ fn mix(number: u64) -> u64 {
     word ^ (word >> 31)
 }
 
+/// Undoes [`mix`]: each of its steps is a bijection of 64-bit words.
+fn unmix(mixed: u64) -> u64 {
+    let mut word = mixed ^ (mixed >> 31) ^ (mixed >> 62);
+    word = word.wrapping_mul(0x3196_42b2_d24d_8ec3);
+    word = word ^ (word >> 27) ^ (word >> 54);
+    word = word.wrapping_mul(0x96de_1b17_3f11_9089);
+    word = word ^ (word >> 30) ^ (word >> 60);
+    word.wrapping_mul(0xf1de_83e1_9937_733d).wrapping_sub(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mixing_can_be_undone() {
+        for number in [0, 1, 12345, u64::MAX, 1 << 40] {
+            assert_eq!(unmix(mix(number)), number);
+        }
+    }
+
+    #[test]
+    fn what_stands_in_the_wrong_place_is_named() {
+        let expected = Fill::Tagged { generation: 5 };
+        let check = |bytes: Vec<u8>, at: u64, words: &str| {
+            assert_eq!(difference(expected, 8192, &bytes), (at, words.to_owned()));
+        };
+        check(made(Fill::Tagged { generation: 4 }, 8192, 512), 0, "generation 4 of this place");
+        check(made(expected, 1 << 30, 512), 0, "generation 5 of position 1073741824");
+        check(vec![0; 512], 0, "0x00 throughout");
+        let mut torn = made(expected, 8192, 512);
+        torn[256..].copy_from_slice(&made(Fill::Tagged { generation: 2 }, 8192 + 256, 256));
+        check(torn, 256, "generation 2 of this place");
+        let mut flipped = made(expected, 8192, 512);
+        flipped[100] ^= 4;
+        let (at, words) = difference(expected, 8192, &flipped);
+        assert_eq!(at, 100);
+        assert!(words.starts_with("bytes that this tool did not write"), "{words}");
+    }
 
     const FIRST: Fill = Fill::Tagged { generation: 1 };
 

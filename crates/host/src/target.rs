@@ -85,6 +85,15 @@ impl HostTarget {
         HostTarget { facts, capabilities, path, clock, driver, done: Vec::new(), broken: None, authority: None }
     }
 
+    /// What is open, for those who open it once more, and the seal of the grant that it takes writes under. `None` where
+    /// another thread has it, as requests may hang.
+    pub(crate) fn opened(&self) -> Option<(&Files, Option<Seal>)> {
+        match &self.driver {
+            Driver::Own(engine) => Some((engine.files(), self.authority.map(|authority| authority.seal))),
+            Driver::Other(_) => None,
+        }
+    }
+
     /// From now on takes writes under this grant, and no more of them than it covers now.
     pub(crate) fn bind(&mut self, grant: &WriteGrant) {
         self.authority = Some(Authority { seal: grant.seal(), left: grant.left() });
