@@ -12,6 +12,9 @@ pub struct Bytes(pub u64);
 impl Bytes {
     /// Nothing.
     pub const ZERO: Bytes = Bytes(0);
+    /// The largest size that is taken from a user: 8 PiB. Below it a float holds every whole number, and products with
+    /// the counts that occur here fit 64 bits.
+    pub const LARGEST: Bytes = Bytes(1 << 53);
     /// The sector of every classic interface: 512 bytes.
     pub const SECTOR: Bytes = Bytes(512);
 
@@ -139,7 +142,7 @@ impl fmt::Display for Bytes {
         let value = self.0 as f64 / unit as f64;
         let text = if self.0.is_multiple_of(unit) {
             format!("{} {name}", self.0 / unit)
-        } else if (self.0 * 4).is_multiple_of(unit) {
+        } else if self.0.is_multiple_of(unit / 4) {
             format!("{value} {name}")
         } else if value < 10.0 {
             format!("{value:.2} {name}")
@@ -159,8 +162,10 @@ pub enum ParseBytesError {
     UnknownUnit(String),
     /// `KB`, `MB`, `GB`: 1000-based or 1024-based, nobody can tell.
     Ambiguous(String),
-    /// The size is not a whole number of bytes, or more than fits.
+    /// The size is not a whole number of bytes.
     NotWhole(String),
+    /// Larger than any device that can be meant.
+    TooLarge(String),
 }
 
 impl fmt::Display for ParseBytesError {
@@ -181,7 +186,8 @@ impl fmt::Display for ParseBytesError {
                 first = &unit[..1],
                 low = unit[..1].to_lowercase()
             ),
-            Self::NotWhole(text) => write!(f, "'{text}' is not a whole number of bytes that fits 64 bits"),
+            Self::NotWhole(text) => write!(f, "'{text}' is not a whole number of bytes"),
+            Self::TooLarge(text) => write!(f, "'{text}' is more than {}, which no device holds", Bytes::LARGEST),
         }
     }
 }
@@ -212,11 +218,15 @@ impl FromStr for Bytes {
             _ => return Err(ParseBytesError::UnknownUnit(unit.to_owned())),
         };
         if let Ok(whole) = number.parse::<u64>() {
-            return whole.checked_mul(factor).map(Bytes).ok_or_else(|| ParseBytesError::NotWhole(text.to_owned()));
+            let bytes = whole.checked_mul(factor).map(Bytes).filter(|bytes| *bytes <= Bytes::LARGEST);
+            return bytes.ok_or_else(|| ParseBytesError::TooLarge(text.to_owned()));
         }
         let value: f64 = number.parse().map_err(|_| ParseBytesError::NoNumber(text.to_owned()))?;
         let bytes = value * factor as f64;
-        if bytes.fract() != 0.0 || bytes >= 2f64.powi(63) {
+        if bytes > Bytes::LARGEST.as_f64() {
+            return Err(ParseBytesError::TooLarge(text.to_owned()));
+        }
+        if bytes.fract() != 0.0 {
             return Err(ParseBytesError::NotWhole(text.to_owned()));
         }
         Ok(Bytes(bytes as u64))
@@ -243,6 +253,8 @@ mod tests {
         check("", None);
         check("MiB", None);
         check("99999999999G", None);
+        check("18446744073709551615", None);
+        check("8192T", Some(1 << 53));
         check("-4k", None);
         check("4q", None);
     }
