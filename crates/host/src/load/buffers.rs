@@ -1,0 +1,128 @@
+//! One buffer per slot, filled once and aligned for direct I/O.
+
+use super::lane::SlotFill;
+use crate::buffer::AlignedBuffer;
+use crate::payload;
+use flashscope_device::{DeviceError, Fate, Fill, Op, Request, Seal, Trouble};
+
+/// The buffers of one lane, and what is in flight in each.
+#[derive(Debug)]
+pub(super) struct SlotBuffers {
+    memory: AlignedBuffer,
+    stride: usize,
+    /// The request that was last in each slot.
+    requests: Vec<Request>,
+    /// Writes must be made under this grant.
+    seal: Option<Seal>,
+    /// Whether one was pushed that was not.
+    ungranted: bool,
+}
+
+/// Generation of bytes that nobody will ask for: none that a run counts up to.
+const NOBODYS: u32 = 0x5eed_f1a5;
+
+impl SlotBuffers {
+    pub(super) fn new(depth: u32, largest: usize, fill: SlotFill, seal: Option<Seal>) -> SlotBuffers {
+        let stride = largest.next_multiple_of(AlignedBuffer::ALIGNMENT);
+        let mut memory = AlignedBuffer::new(stride * depth as usize);
+        let all = memory.part_mut(0, stride * depth as usize);
+        match fill {
+            SlotFill::Incompressible => payload::fill(Fill::Tagged { generation: NOBODYS }, 0, all),
+            SlotFill::Byte(byte) => all.fill(byte),
+            SlotFill::Compressible(share) => {
+                payload::fill(Fill::Tagged { generation: NOBODYS }, 0, all);
+                // In every page, so that every block compresses as much, whatever its size.
+                let zeros = (AlignedBuffer::ALIGNMENT as f64 * share.clamp(0.0, 1.0)) as usize;
+                all.chunks_mut(AlignedBuffer::ALIGNMENT).for_each(|page| page[..zeros].fill(0));
+            }
+        }
+        SlotBuffers { memory, stride, requests: vec![Request::flush(0); depth as usize], seal, ungranted: false }
+    }
+
+    /// Notes the request, and makes its payload where it has one of its own. False where it must not be carried out, as it
+    /// changes what no grant of this target covers.
+    #[inline]
+    pub(super) fn take(&mut self, request: &Request) -> bool {
+        let slot = request.id() as usize;
+        let changes = matches!(request.op(), Op::Write { .. } | Op::Discard);
+        if changes && (request.seal() != self.seal || self.seal.is_none() || request.op() == Op::Discard) {
+            self.ungranted = true;
+            return false;
+        }
+        self.requests[slot] = *request;
+        if let (Some(fill), true) = (request.fill(), changes) {
+            let length = request.length().get() as usize;
+            payload::fill(fill, request.offset().get(), self.memory.part_mut(slot * self.stride, length));
+        }
+        true
+    }
+
+    /// An error where a request was pushed that must not be carried out.
+    #[inline]
+    pub(super) fn all_granted(&self) -> Result<(), DeviceError> {
+        if self.ungranted {
+            return Err(DeviceError::Invalid("this write was not granted for this target".to_owned()));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn request(&self, slot: u32) -> &Request {
+        &self.requests[slot as usize]
+    }
+
+    #[inline]
+    pub(super) fn of(&self, slot: u32, length: usize) -> &[u8] {
+        self.memory.part(slot as usize * self.stride, length)
+    }
+
+    #[inline]
+    pub(super) fn of_mut(&mut self, slot: u32, length: usize) -> &mut [u8] {
+        self.memory.part_mut(slot as usize * self.stride, length)
+    }
+
+    /// The whole buffer of a slot, for those who register it with the kernel.
+    pub(super) fn whole(&mut self, slot: u32) -> &mut [u8] {
+        self.of_mut(slot, self.stride)
+    }
+
+    /// What became of a request that moved `moved` bytes.
+    #[inline]
+    pub(super) fn judge(&self, slot: u32, moved: usize) -> Fate {
+        let request = self.request(slot);
+        if moved != request.length().get() as usize && request.op() != Op::Flush {
+            return Fate::Short(moved as u32);
+        }
+        match request.fill() {
+            Some(fill) if request.op() == Op::Read => self.compare(slot, fill),
+            _ => Fate::Done,
+        }
+    }
+
+    fn compare(&self, slot: u32, fill: Fill) -> Fate {
+        let request = self.request(slot);
+        let bytes = self.of(slot, request.length().get() as usize);
+        if payload::matches(fill, request.offset().get(), bytes) { Fate::Done } else { Fate::Mismatch }
+    }
+
+    /// Puts a failure into words.
+    pub(super) fn explain(&self, slot: u32, fate: Fate) -> Trouble {
+        let request = self.request(slot);
+        let plain = |reason: String| Trouble { reason, at: None, found: None };
+        match fate {
+            Fate::Done => plain("nothing went wrong".to_owned()),
+            Fate::Short(moved) => plain(format!("short transfer: {moved} of {} bytes", request.length().get())),
+            Fate::Errno(number) => plain(crate::errno::describe(rustix::io::Errno::from_raw_os_error(number))),
+            Fate::Mismatch => {
+                let bytes = self.of(slot, request.length().get() as usize);
+                let Some(fill) = request.fill() else { return plain("a mismatch without an expectation".to_owned()) };
+                let (at, found) = payload::difference(fill, request.offset().get(), bytes);
+                Trouble {
+                    reason: "a read found other bytes than were written".to_owned(),
+                    at: Some(at),
+                    found: Some(found),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Targets opened once more for load, with exactly the flags that were asked for, and files that a run makes for itself.
+
+use super::evidence::{Sample, Sampler};
+use super::lane::{AnyLane, LaneError, LaneKind, LaneOptions};
+use super::{MapLane, NullLane, SyncLane, UringLane};
+use crate::error::HostError;
+use crate::payload;
+use crate::sysfs::{DeviceNumber, SysRoot};
+use crate::target::HostTarget;
+use flashscope_device::{Fill, Seal, Target};
+use flashscope_model::run::PathTaken;
+use flashscope_units::Bytes;
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fs::{Advice, FileType, Mode, OFlags, fadvise, fdatasync, fstat, fstatvfs};
+use rustix::io::{Errno, pwrite};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How a target is opened for load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// Past the page cache.
+    pub direct: bool,
+    /// Every write waits for the medium.
+    pub durable: bool,
+    /// For writing, too; the target must have been opened for that.
+    pub write: bool,
+}
+
+/// A target opened for load. The [`HostTarget`] that it was made from stays open meanwhile: it holds the locks.
+#[derive(Clone, Debug)]
+pub struct LoadFile {
+    file: Arc<OwnedFd>,
+    name: Arc<str>,
+    capacity: Bytes,
+    write: bool,
+    seal: Option<Seal>,
+    flags: Vec<String>,
+    memory: Option<&'static str>,
+    sampler: Sampler,
+}
+
+impl LoadFile {
+    /// Opens what `target` has open once more, by its descriptor, so that no name can lead elsewhere.
+    ///
+    /// # Errors
+    /// [`HostError::DirectRefused`] where the file system does no direct I/O, and whatever the system says.
+    pub fn of(sys: &SysRoot, target: &HostTarget, opening: Opening) -> Result<LoadFile, HostError> {
+        let Some((files, seal)) = target.opened() else {
+            let said = "the target is in another thread's hands".to_owned();
+            return Err(HostError::System { operation: "open for load", path: PathBuf::new(), said });
+        };
+        let path = PathBuf::from(&files.name);
+        let mut flags = OFlags::CLOEXEC | if opening.write { OFlags::RDWR } else { OFlags::RDONLY };
+        let mut names = vec![if opening.write { "O_RDWR" } else { "O_RDONLY" }.to_owned()];
+        for (wanted, flag, name) in
+            [(opening.direct, OFlags::DIRECT, "O_DIRECT"), (opening.durable, OFlags::DSYNC, "O_DSYNC")]
+        {
+            if wanted {
+                flags |= flag;
+                names.push(name.to_owned());
+            }
+        }
+        let by_descriptor = format!("/proc/self/fd/{}", files.plain.as_raw_fd());
+        let file = rustix::fs::open(by_descriptor, flags, Mode::empty()).map_err(|error| match error {
+            Errno::INVAL if opening.direct => HostError::DirectRefused {
+                path: path.clone(),
+                why: "the file system does not do direct I/O".to_owned(),
+            },
+            error => HostError::from_errno("open for load", &path, error),
+        })?;
+        let memory = crate::open::memory_file_system(&file);
+        let sampler = Sampler::new(sys, device_of(&file).filter(|_| memory.is_none()));
+        let capacity = target.facts().capacity;
+        let file = Arc::new(file);
+        Ok(LoadFile {
+            file,
+            name: files.name.as_str().into(),
+            capacity,
+            write: opening.write,
+            seal,
+            flags: names,
+            memory,
+            sampler,
+        })
+    }
+
+    /// Makes a worker's lane; a lane along `io_uring` must be made in the thread that drives it.
+    ///
+    /// # Errors
+    /// Where the engine is not to be had, or its buffers take too much memory.
+    pub fn lane(&self, options: &LaneOptions) -> Result<AnyLane, LaneError> {
+        let (file, name) = (Arc::clone(&self.file), Arc::clone(&self.name));
+        Ok(match options.kind {
+            LaneKind::Sync => AnyLane::Sync(SyncLane::new(file, name, self.seal, options)?),
+            LaneKind::Uring => AnyLane::Uring(Box::new(UringLane::new(file, name, self.seal, options)?)),
+            LaneKind::Map => AnyLane::Map(MapLane::new(file, name, self.capacity, self.write, self.seal, options)?),
+            LaneKind::Null => AnyLane::Null(NullLane::new(options)),
+        })
+    }
+
+    /// The way that requests take with this engine.
+    pub fn path(&self, lane: &AnyLane, depth: u32) -> PathTaken {
+        let (engine, extra, notes) = match lane {
+            AnyLane::Sync(_) => ("pread/pwrite", vec![], vec![]),
+            AnyLane::Uring(lane) => ("io_uring", lane.flags(), lane.notes().to_vec()),
+            AnyLane::Map(_) => ("memory map", vec![], vec![]),
+            AnyLane::Null(_) => ("null: nothing is moved", vec![], vec![]),
+        };
+        let flags = self.flags.iter().cloned().chain(extra).collect();
+        PathTaken { engine: engine.to_owned(), flags, queue_depth: depth, fallbacks: notes, in_use: Vec::new() }
+    }
+
+    /// Why there is no device behind it: the name of the file system in memory that holds it.
+    pub fn in_memory(&self) -> Option<&'static str> {
+        self.memory
+    }
+
+    /// Memory counters, the device's counters and residency of `length` bytes from `offset`, now.
+    pub fn sample(&self, offset: Bytes, length: Bytes) -> Sample {
+        self.sampler.sample(&self.file, offset.get(), length.get())
+    }
+
+    /// The same without residency.
+    pub fn quick_sample(&self) -> Sample {
+        self.sampler.quick()
+    }
+
+    /// Writes back what is dirty and drops the range from the page cache, as far as the kernel follows.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn drop_cache(&self, offset: Bytes, length: Bytes) -> Result<(), HostError> {
+        let failed = |error| HostError::from_errno("drop from the page cache", Path::new(&*self.name), error);
+        match fdatasync(&*self.file) {
+            Ok(()) | Err(Errno::INVAL | Errno::ROFS) => {}
+            Err(error) => return Err(failed(error)),
+        }
+        let length = std::num::NonZero::new(length.get());
+        fadvise(&*self.file, offset.get(), length, Advice::DontNeed).map_err(failed)
+    }
+
+    /// Bytes that the file really takes, where that is less than its size: then parts of it are holes, which are read
+    /// from nothing.
+    pub fn sparse(&self) -> Option<Bytes> {
+        let found = fstat(&*self.file).ok()?;
+        let taken = Bytes(found.st_blocks as u64 * 512);
+        (FileType::from_raw_mode(found.st_mode) == FileType::RegularFile && taken.get() < found.st_size as u64)
+            .then_some(taken)
+    }
+}
+
+/// The block device itself, or the one that the file lies on.
+fn device_of(file: &OwnedFd) -> Option<DeviceNumber> {
+    let found = fstat(file).ok()?;
+    match FileType::from_raw_mode(found.st_mode) {
+        FileType::BlockDevice => Some(DeviceNumber::from_raw(found.st_rdev)),
+        FileType::RegularFile => Some(DeviceNumber::from_raw(found.st_dev)),
+        _ => None,
+    }
+}
+
+/// A file that a run has made for itself; gone when this is dropped, unless it is to be kept.
+#[derive(Debug)]
+pub struct OwnFile {
+    path: PathBuf,
+    keep: bool,
+}
+
+impl OwnFile {
+    /// Makes a new file of `size` bytes, written through with incompressible bytes, on the medium, and dropped from the
+    /// page cache, so that there is something to read. `progress` hears how far it is, and ends it by `false`.
+    ///
+    /// # Errors
+    /// Where something is there already, there is not enough space, or the system says no; then no file is left.
+    pub fn create(
+        path: &Path,
+        size: Bytes,
+        keep: bool,
+        mut progress: impl FnMut(Bytes) -> bool,
+    ) -> Result<OwnFile, HostError> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let failed = |operation| move |error| HostError::from_errno(operation, path, error);
+        let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).map_err(failed("make"))?;
+        let own = OwnFile { path: path.to_owned(), keep };
+        let result = own.fill(&file, size, &mut progress);
+        if result.is_err() {
+            let _ = std::fs::remove_file(path);
+        }
+        result.map(|()| own)
+    }
+
+    fn fill(&self, file: &OwnedFd, size: Bytes, progress: &mut impl FnMut(Bytes) -> bool) -> Result<(), HostError> {
+        let failed = |error| HostError::from_errno("write", &self.path, error);
+        let there = fstatvfs(file).map_err(failed)?;
+        let free = Bytes(there.f_bavail.saturating_mul(there.f_frsize));
+        if free < size {
+            let said = format!("{} are free, {size} are needed\nhint: ask for a smaller file with --size", free);
+            return Err(HostError::System { operation: "make a file that fits", path: self.path.clone(), said });
+        }
+        let mut chunk = vec![0; 1 << 20];
+        let mut at = 0;
+        while at < size.get() {
+            let length = (size.get() - at).min(chunk.len() as u64) as usize;
+            payload::fill(Fill::Tagged { generation: 0 }, at, &mut chunk[..length.next_multiple_of(8).min(1 << 20)]);
+            let mut written = 0;
+            while written < length {
+                match pwrite(file, &chunk[written..length], at + written as u64) {
+                    Ok(more) => written += more,
+                    Err(Errno::INTR) => {}
+                    Err(error) => return Err(failed(error)),
+                }
+            }
+            at += length as u64;
+            if !progress(Bytes(at)) {
+                let said = "interrupted".to_owned();
+                return Err(HostError::System { operation: "make", path: self.path.clone(), said });
+            }
+        }
+        fdatasync(file).map_err(failed)?;
+        fadvise(file, 0, None, Advice::DontNeed).map_err(failed)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for OwnFile {
+    fn drop(&mut self) {
+        if !self.keep {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The load engines: lanes for workers that are to be as fast as the machine allows.
+//!
+//! A [`LoadFile`] is a second opening of a target that has passed all checks, with exactly the flags that were asked for;
+//! [`LoadFile::lane`] makes one worker's lane along it. Nothing here falls back to another way in silence: what an engine
+//! could not have is in [`LoadFile::path`] or an error. What surrounds a run is in [`evidence`] and [`usage`].
+
+mod buffers;
+pub mod evidence;
+mod files;
+mod lane;
+mod map;
+mod null;
+mod residency;
+mod sync;
+mod uring;
+pub mod usage;
+
+pub use files::{LoadFile, Opening, OwnFile};
+pub use lane::{AnyLane, LaneError, LaneKind, LaneOptions, SlotFill};
+pub use map::MapLane;
+pub use null::NullLane;
+pub use sync::SyncLane;
+pub use uring::UringLane;

@@ -1,0 +1,273 @@
+//! `io_uring`: many requests at once, handed over and reaped in batches, from registered buffers on a registered file.
+//!
+//! One turn is one system call: it hands over what was pushed and waits for at least one end. All requests of a turn
+//! share the stamp right before the call, and all that ended share the one right after it, since nobody saw them earlier.
+#![allow(unsafe_code)]
+
+use super::buffers::SlotBuffers;
+use super::lane::fate_of;
+use super::{LaneError, LaneOptions};
+use crate::clock::MonotonicClock;
+use flashscope_device::{DeviceError, Ended, Fate, Lane, Op, Request, Seal, Trouble, Wait};
+use flashscope_units::{Instant, Nanos};
+use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
+use io_uring::{IoUring, opcode, squeue};
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::io::Errno;
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A lane along a ring of its own. It must stay in the thread that made it.
+#[derive(Debug)]
+pub struct UringLane {
+    ring: ManuallyDrop<Ring>,
+    /// Kept from being freed where the kernel may still write to them.
+    buffers: ManuallyDrop<SlotBuffers>,
+    _file: Arc<OwnedFd>,
+    name: Arc<str>,
+    clock: MonotonicClock,
+    issued: Vec<Instant>,
+    pushed: Vec<u32>,
+    outstanding: u32,
+    hang_after: Option<Nanos>,
+    registered: bool,
+    notes: Vec<String>,
+}
+
+struct Ring(IoUring);
+
+impl std::fmt::Debug for Ring {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ring")
+    }
+}
+
+/// How long a lane that is dropped waits for what is still outstanding.
+const LAST_WAIT: Duration = Duration::from_secs(1);
+
+impl UringLane {
+    pub(super) fn new(
+        file: Arc<OwnedFd>,
+        name: Arc<str>,
+        seal: Option<Seal>,
+        options: &LaneOptions,
+    ) -> Result<UringLane, LaneError> {
+        options.check()?;
+        let mut notes = Vec::new();
+        let ring = make_ring(options, &mut notes)?;
+        let mut buffers = SlotBuffers::new(options.depth, options.largest.get() as usize, options.fill, seal);
+        let registered = register_buffers(&ring, &mut buffers, options.depth, &mut notes)?;
+        ring.submitter()
+            .register_files(&[file.as_raw_fd()])
+            .map_err(|error| LaneError::system("register the file", &error))?;
+        Ok(UringLane {
+            ring: ManuallyDrop::new(Ring(ring)),
+            buffers: ManuallyDrop::new(buffers),
+            _file: file,
+            name,
+            clock: options.clock,
+            issued: vec![Instant::ORIGIN; options.depth as usize],
+            pushed: Vec::with_capacity(options.depth as usize),
+            outstanding: 0,
+            hang_after: options.hang_after,
+            registered,
+            notes,
+        })
+    }
+
+    /// How the ring and its buffers were set up.
+    pub fn flags(&self) -> Vec<String> {
+        let buffers = if self.registered { "registered buffers" } else { "plain buffers" };
+        let polled = self.ring.0.params().is_setup_iopoll().then(|| "polled completions".to_owned());
+        [buffers.to_owned(), "registered file".to_owned()].into_iter().chain(polled).collect()
+    }
+
+    /// What it could not have of its best setup.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Hands over and waits; false where the time ran out first.
+    #[inline]
+    fn enter(&mut self, limit: Option<Nanos>) -> Result<bool, DeviceError> {
+        let want = usize::from(self.outstanding > 0);
+        loop {
+            let result = match limit {
+                None => self.ring.0.submit_and_wait(want),
+                Some(limit) => {
+                    let time = Timespec::from(Duration::from_nanos(limit.get()));
+                    self.ring.0.submitter().submit_with_args(want, &SubmitArgs::new().timespec(&time))
+                }
+            };
+            match result {
+                Ok(_) => return Ok(true),
+                Err(error) => match Errno::from_io_error(&error) {
+                    Some(Errno::INTR) => {}
+                    Some(Errno::TIME) => return Ok(false),
+                    // Its queue is full: what has ended is to be taken first.
+                    Some(Errno::BUSY | Errno::AGAIN) => return Ok(true),
+                    _ => return Err(DeviceError::System(format!("io_uring on {}: {error}", self.name))),
+                },
+            }
+        }
+    }
+
+    fn entry(&mut self, request: &Request) -> squeue::Entry {
+        let slot = request.id() as u32;
+        let (offset, length) = (request.offset().get(), request.length().get() as u32);
+        let file = Fixed(0);
+        let entry = match (request.op(), self.registered) {
+            (Op::Read, true) => {
+                opcode::ReadFixed::new(file, self.pointer(slot, length), length, slot as u16).offset(offset).build()
+            }
+            (Op::Read, false) => opcode::Read::new(file, self.pointer(slot, length), length).offset(offset).build(),
+            (Op::Write { .. }, true) => {
+                opcode::WriteFixed::new(file, self.pointer(slot, length), length, slot as u16).offset(offset).build()
+            }
+            (Op::Write { .. }, false) => {
+                opcode::Write::new(file, self.pointer(slot, length), length).offset(offset).build()
+            }
+            (Op::Flush | Op::Discard, _) => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
+        };
+        entry.user_data(u64::from(slot))
+    }
+
+    #[inline]
+    fn pointer(&mut self, slot: u32, length: u32) -> *mut u8 {
+        self.buffers.of_mut(slot, length as usize).as_mut_ptr()
+    }
+}
+
+impl Lane for UringLane {
+    #[inline]
+    fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    #[inline]
+    fn push(&mut self, request: &Request) {
+        if !self.buffers.take(request) {
+            return;
+        }
+        let entry = self.entry(request);
+        // SAFETY: the entry points to the buffer of its slot, which is `length` bytes or longer, is not used by anyone else
+        // until the slot's completion was reaped (a slot is not in use twice), and outlives the request: `Drop` waits
+        // for what is outstanding, or gives the buffers up without freeing them. The file is registered.
+        let taken = unsafe { self.ring.0.submission().push(&entry) };
+        debug_assert!(taken.is_ok(), "there are as many entries as slots");
+        self.pushed.push(request.id() as u32);
+        self.outstanding += 1;
+    }
+
+    #[inline]
+    fn turn(&mut self, wait: Wait, mut ended: impl FnMut(Ended)) -> Result<Instant, DeviceError> {
+        self.buffers.all_granted()?;
+        let issued = self.clock.now();
+        for slot in self.pushed.drain(..) {
+            self.issued[slot as usize] = issued;
+        }
+        let limit = match wait {
+            Wait::One => self.hang_after,
+            Wait::Until(at) => Some(at.since(issued)),
+        };
+        let in_time = self.enter(limit)?;
+        let completed = self.clock.now();
+        let mut any = false;
+        for entry in self.ring.0.completion() {
+            any = true;
+            let slot = entry.user_data() as u32;
+            self.outstanding -= 1;
+            let fate = match entry.result() {
+                moved @ 0.. => self.buffers.judge(slot, moved as usize),
+                error => fate_of(Errno::from_raw_os_error(-error), self.buffers.request(slot), &self.name)?,
+            };
+            ended(Ended { slot, issued: self.issued[slot as usize], completed, fate });
+        }
+        match (wait, self.hang_after) {
+            (Wait::One, Some(limit)) if !in_time && !any && self.outstanding > 0 => {
+                Err(DeviceError::Hung(format!("no request got an answer within {limit}")))
+            }
+            _ => Ok(completed),
+        }
+    }
+
+    fn sleep_until(&mut self, at: Instant) {
+        self.clock.sleep_until(at);
+    }
+
+    fn explain(&self, slot: u32, fate: Fate) -> Trouble {
+        self.buffers.explain(slot, fate)
+    }
+}
+
+impl Drop for UringLane {
+    fn drop(&mut self) {
+        let end = self.clock.now() + Nanos(LAST_WAIT.as_nanos() as u64);
+        while self.outstanding > 0 && self.clock.now() < end {
+            if self.enter(Some(end.since(self.clock.now()))).is_err() {
+                break;
+            }
+            self.outstanding -= self.ring.0.completion().count() as u32;
+        }
+        if self.outstanding == 0 {
+            // SAFETY: dropped once, here, and not used again; nothing in the kernel points to the buffers any more, as
+            // every request has ended. The ring goes first, which ends the registration.
+            unsafe {
+                ManuallyDrop::drop(&mut self.ring);
+                ManuallyDrop::drop(&mut self.buffers);
+            }
+        }
+    }
+}
+
+/// With everything that makes a ring lean, or, on kernels before 6.1, without; which of both is noted.
+fn make_ring(options: &LaneOptions, notes: &mut Vec<String>) -> Result<IoUring, LaneError> {
+    let build = |lean: bool| {
+        let mut builder = IoUring::builder();
+        if lean {
+            builder.setup_single_issuer().setup_defer_taskrun();
+        }
+        if options.polled {
+            builder.setup_iopoll();
+        }
+        builder.build(options.depth.next_power_of_two())
+    };
+    let refused = |error: std::io::Error| match Errno::from_io_error(&error) {
+        Some(errno @ (Errno::NOSYS | Errno::PERM | Errno::ACCESS)) => {
+            LaneError::UringUnavailable { said: crate::errno::describe(errno) }
+        }
+        _ => LaneError::system("set io_uring up", &error),
+    };
+    match build(true) {
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::INVAL) => {
+            notes.push("io_uring without deferred task work (kernel before 6.1)".to_owned());
+            build(false).map_err(refused)
+        }
+        ring => ring.map_err(refused),
+    }
+}
+
+/// One registered buffer per slot. Where the memory that may be locked is too little, plain buffers do, and it is noted.
+fn register_buffers(
+    ring: &IoUring,
+    buffers: &mut SlotBuffers,
+    depth: u32,
+    notes: &mut Vec<String>,
+) -> Result<bool, LaneError> {
+    let vectors: Vec<libc::iovec> = (0..depth)
+        .map(|slot| {
+            let whole = buffers.whole(slot);
+            libc::iovec { iov_base: whole.as_mut_ptr().cast(), iov_len: whole.len() }
+        })
+        .collect();
+    // SAFETY: the vectors describe memory that `buffers` owns and never moves; it is freed only after the ring.
+    match unsafe { ring.submitter().register_buffers(&vectors) } {
+        Ok(()) => Ok(true),
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::NOMEM) => {
+            notes.push("buffers not registered: more than this user may lock in memory (ulimit -l)".to_owned());
+            Ok(false)
+        }
+        Err(error) => Err(LaneError::system("register buffers", &error)),
+    }
+}
