@@ -7,7 +7,7 @@ use crate::situation::{Situation, assumed_unit, bytes_written};
 use crate::{Choice, reading, writing};
 use flashscope_model::finding::{Note, Severity};
 use flashscope_model::plan::Budget;
-use flashscope_model::{DeviceFacts, Observations, Order};
+use flashscope_model::{DeviceFacts, DeviceKind, Observations, Order};
 use flashscope_units::{Bytes, Nanos};
 
 /// What an experiment is about; the order is that of the plan.
@@ -57,19 +57,34 @@ pub fn next(device: &DeviceFacts, observations: &Observations, budget: Budget, s
 /// Remarks on the questions that the budget left open, each with the flag that would settle it.
 pub fn left_open(device: &DeviceFacts, observations: &Observations, budget: Budget) -> Vec<Note> {
     let now = Situation::new(device, observations, 0);
-    let open: Vec<(&Subject, Bytes)> = SUBJECTS
-        .iter()
-        .filter_map(|subject| Some((subject, bytes_written(&subject.choice(&now)?.experiment))))
-        .filter(|(_, bytes)| *bytes > budget.write)
-        .collect();
-    let Some((_, most)) = open.iter().max_by_key(|(_, bytes)| *bytes) else { return Vec::new() };
-    let subjects: Vec<&str> = open.iter().map(|(subject, _)| subject.words()).collect();
-    let nothing_written = observations.spent().written == Bytes::ZERO && budget.write == Bytes::ZERO;
-    let hint = if nothing_written { grant_hint(device) } else { format!("raise --max-write by {most} or more") };
-    let why = if nothing_written { "need writes" } else { "did not fit what may be written" };
+    let out_of_time = budget.time == Some(Nanos::ZERO);
+    let unsettled: Vec<Subject> = SUBJECTS.into_iter().filter(|subject| subject.choice(&now).is_some()).collect();
+    let too_dear =
+        |subject: &Subject| subject.choice(&now).is_some_and(|choice| bytes_written(&choice.experiment) > budget.write);
+    let open: Vec<Subject> = unsettled.iter().copied().filter(|subject| out_of_time || too_dear(subject)).collect();
+    if open.is_empty() {
+        return Vec::new();
+    }
+    let names: Vec<&str> = open.iter().map(|subject| subject.words()).collect();
+    let written = observations.spent().written;
+    let (why, hint) = if out_of_time {
+        ("the time was used up (--max-time)", "allow more with --max-time".to_owned())
+    } else if written == Bytes::ZERO && budget.write == Bytes::ZERO {
+        ("they need writes", grant_hint(device).to_owned())
+    } else {
+        // What an open question leads to is counted as well, so that nobody is asked to raise it twice.
+        let leads_on = unsettled.contains(&Subject::OpenInOrder) || unsettled.contains(&Subject::OpenRandom);
+        let follows = (leads_on && !unsettled.contains(&Subject::Escape)).then_some(Subject::Escape);
+        let needed: Bytes = unsettled.iter().chain(&follows).map(|subject| subject.most_left(&now)).sum();
+        let enough = (written + needed).align_up(Bytes::mib(1));
+        (
+            "they did not fit what may be written (--max-write)",
+            format!("--max-write {}M is enough for everything at the worst", enough / Bytes::mib(1)),
+        )
+    };
     vec![Note {
         severity: Severity::Info,
-        text: format!("left open, because they {why}: {}", subjects.join("; ")),
+        text: format!("left open, because {why}: {}", names.join("; ")),
         hint: Some(hint),
     }]
 }
@@ -126,6 +141,20 @@ impl Subject {
         }
     }
 
+    /// What it can still write at the worst.
+    fn most_left(self, now: &Situation) -> Bytes {
+        match self {
+            Self::Floor | Self::Survey | Self::Boundaries | Self::Interval | Self::Reads => Bytes::ZERO,
+            Self::Fill => writing::most_fill(now.device, now.unit()),
+            Self::OpenInOrder => writing::most_trials(now, Order::InOrder),
+            Self::OpenRandom => writing::most_trials(now, Order::Random),
+            Self::OneUnit => writing::most_one_unit(),
+            Self::Escape => writing::most_escape(),
+            Self::Area => writing::most_area(),
+            Self::Writes => writing::most_cells(),
+        }
+    }
+
     fn words(self) -> &'static str {
         match self {
             Self::Floor => "the floor",
@@ -144,9 +173,15 @@ impl Subject {
     }
 }
 
-fn grant_hint(device: &DeviceFacts) -> String {
-    match &device.identity {
-        Some(identity) => format!("--destroy-data={} allows it, and overwrites what is there", identity.0),
-        None => "--allow-write allows it, and overwrites what is there".to_owned(),
+/// How writing is allowed. The identity itself is never spelled out: naming it is the operator's part of the consent, and
+/// what can be copied from a screen is no consent.
+fn grant_hint(device: &DeviceFacts) -> &'static str {
+    match device.kind {
+        _ if device.simulated => "leave out --read-only",
+        DeviceKind::File => "--allow-write allows it, and overwrites what is there",
+        _ => {
+            "look the identity up with `flashscope list`, then allow it with --destroy-data=IDENTITY; what is there is \
+             overwritten"
+        }
     }
 }

@@ -84,6 +84,6 @@ fn assumed_unit(observations: &Observations, geometry: &Geometry) -> Option<Note
         text: format!(
             "writes went to units of {assumed}, and the allocation unit is {found}: what rests on them is less sure"
         ),
-        hint: Some(format!("repeat with --erase {found}")),
+        hint: Some(format!("`flashscope probe open-au` takes the unit to write by: --erase {found}")),
     })
 }

@@ -257,21 +257,56 @@ pub(crate) fn performance(now: &Situation) -> Option<Choice> {
 pub(crate) fn most_written(device: &DeviceFacts, unit: Bytes) -> Vec<(&'static str, Bytes)> {
     // A unit of an odd factor has blocks of up to twice the usual size.
     let lead = (unit / LEAST_BLOCKS).min(Bytes::kib(128)).max(device.logical_block);
-    let most = u64::from(search::MOST_UNITS);
-    // The bracket doubles up to the most units; a bisection takes six more trials at the worst, a confirmation four,
-    // and the second block size two of twice the size.
-    let trials = 2 * most + 6 * most + 4 * most + 2 * 2 * most;
-    let one_unit: Bytes = ONE_UNIT_BLOCKS.iter().map(|block| *block * u64::from(ONE_UNIT_REQUESTS) * 2).sum();
-    let escape: Bytes = ESCAPE_BLOCKS.iter().map(|block| *block * (u64::from(ROUNDS) * (most + 1))).sum();
-    let group: Bytes = AREA_TRIALS.iter().map(|(block, _, requests)| *block * u64::from(*requests)).sum();
-    let cells: Bytes = WRITE_CELLS.iter().map(|(block, _, requests)| *block * u64::from(*requests)).sum();
+    let trials = lead * (search_units(search::MOST_UNITS) * u64::from(ROUNDS));
     vec![
-        ("a region to read, only on a blank device", unit * FILLED_UNITS.min(device.capacity / unit / 4)),
-        ("open units in order", lead * (trials * u64::from(ROUNDS))),
-        ("open units at random", lead * (trials * u64::from(ROUNDS))),
-        ("one unit in order and at random", one_unit),
-        ("small writes beyond the open units", escape),
-        ("the first units against others", group * (2 * MOST_SUSPECTS as u64)),
-        ("speed of writes", cells),
+        ("a region to read, only on a blank device", most_fill(device, unit)),
+        ("open units in order", trials),
+        ("open units at random", trials),
+        ("one unit in order and at random", most_one_unit()),
+        ("small writes beyond the open units", most_escape()),
+        ("the first units against others", most_area()),
+        ("speed of writes", most_cells()),
     ]
+}
+
+/// Writes per round of a whole search among so many units: the bracket doubles up to the most units, a bisection takes
+/// six more trials at the worst, a confirmation four, and the second block size two of twice the size.
+fn search_units(most: u32) -> u64 {
+    (2 + 6 + 4 + 2 * 2) * u64::from(most)
+}
+
+/// What the search for open units can still write: no more units than the pool holds, nor than have fallen already.
+pub(crate) fn most_trials(now: &Situation, order: Order) -> Bytes {
+    let pool = Pool::new(now.device, now.observations, now.unit());
+    let [lead, _] = trial_blocks(now);
+    let seen = open_units::state(&open_units::live_counts(now.observations, order), lead, order);
+    let most = seen.fallen.unwrap_or(search::MOST_UNITS).min(most_units(&pool));
+    lead * (search_units(most) * u64::from(ROUNDS))
+}
+
+/// What the region to read takes on a blank device.
+pub(crate) fn most_fill(device: &DeviceFacts, unit: Bytes) -> Bytes {
+    unit * FILLED_UNITS.min(device.capacity / unit / 4)
+}
+
+/// What one unit in order and at random takes.
+pub(crate) fn most_one_unit() -> Bytes {
+    ONE_UNIT_BLOCKS.iter().map(|block| *block * u64::from(ONE_UNIT_REQUESTS) * 2).sum()
+}
+
+/// What small writes beyond the open units take at the worst.
+pub(crate) fn most_escape() -> Bytes {
+    let units = u64::from(search::MOST_UNITS) + 1;
+    ESCAPE_BLOCKS.iter().map(|block| *block * (u64::from(ROUNDS) * units)).sum()
+}
+
+/// What the first units against others take at the worst.
+pub(crate) fn most_area() -> Bytes {
+    let group: Bytes = AREA_TRIALS.iter().map(|(block, _, requests)| *block * u64::from(*requests)).sum();
+    group * (2 * MOST_SUSPECTS as u64)
+}
+
+/// What the writing half of the table takes.
+pub(crate) fn most_cells() -> Bytes {
+    WRITE_CELLS.iter().map(|(block, _, requests)| *block * u64::from(*requests)).sum()
 }

@@ -8,7 +8,7 @@ use flashscope_infer::{infer, left_open, next, outlook};
 use flashscope_model::finding::AreaKind;
 use flashscope_model::observation::Observations;
 use flashscope_model::plan::{Budget, Purpose};
-use flashscope_model::{DeviceFacts, Experiment, Findings};
+use flashscope_model::{DeviceFacts, DeviceKind, Experiment, Findings, Identity};
 use flashscope_units::{Bytes, Nanos};
 
 /// Everything that was chosen, and what it showed.
@@ -148,7 +148,7 @@ fn without_a_grant_nothing_is_written_and_the_flag_is_named() {
     assert!(session.findings().geometry.open_units_linear.is_unknown());
     let notes = left_open(&session.facts, &session.observations, session.budget);
     assert!(notes[0].text.contains("open units in order"), "{notes:?}");
-    assert!(notes[0].hint.as_ref().unwrap().contains("--allow-write"), "{notes:?}");
+    assert!(notes[0].hint.as_ref().unwrap().contains("--read-only"), "{notes:?}");
 }
 
 #[test]
@@ -243,4 +243,33 @@ fn small_devices_have_plans_that_fit() {
             assert!(end <= capacity, "{capacity}: {experiment:?}");
         }
     }
+}
+
+#[test]
+fn the_hint_on_the_budget_is_enough_the_first_time() {
+    for write in [Bytes::mib(6), Bytes::mib(40)] {
+        let first = session(Card::new((8, 8), 3), write, 4);
+        let notes = left_open(&first.facts, &first.observations, first.budget);
+        let hint = notes[0].hint.clone().unwrap();
+        let figure: u64 = hint.split(&[' ', 'M'][..]).find_map(|word| word.parse().ok()).expect("a figure");
+        let second = session(Card::new((8, 8), 3), Bytes::mib(figure), 4);
+        let left = left_open(&second.facts, &second.observations, second.budget);
+        assert!(left.is_empty(), "{hint}: {left:?}");
+    }
+}
+
+#[test]
+fn the_right_identity_is_never_printed_for_copying() {
+    let mut session = session(Card::new((8, 8), 3), Bytes::ZERO, 4);
+    let hint = |facts: &DeviceFacts, session: &Session| {
+        let notes = left_open(facts, &session.observations, session.budget);
+        notes.into_iter().filter_map(|note| note.hint).collect::<String>()
+    };
+    assert!(hint(&session.facts, &session).contains("--read-only"));
+    session.facts.simulated = false;
+    session.facts.identity = Some(Identity("0x1234:7948206080".into()));
+    let real = hint(&session.facts, &session);
+    assert!(!real.contains("0x1234") && real.contains("flashscope list"), "{real}");
+    session.facts.kind = DeviceKind::File;
+    assert!(hint(&session.facts, &session).contains("--allow-write"));
 }
