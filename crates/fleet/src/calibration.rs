@@ -44,13 +44,10 @@ pub fn calibration(claims: impl Iterator<Item = (f64, bool)> + Clone) -> Calibra
     let highs = EDGES.iter().copied().skip(1).chain([f64::INFINITY]);
     let bins: Vec<Bin> = EDGES.iter().zip(highs).map(|(&low, high)| bin(low, high, claims.clone())).collect();
     let total: u32 = bins.iter().map(|bin| bin.claims).sum();
-    let off: f64 = bins
-        .iter()
-        .filter_map(|bin| Some((bin.share_right()? - bin.stated?).abs() * f64::from(bin.claims)))
-        .sum();
-    let logs: f64 = claims
-        .map(|(stated, right)| (if right { stated } else { 1.0 - stated }).max(LEAST_PROBABILITY).ln())
-        .sum();
+    let off: f64 =
+        bins.iter().filter_map(|bin| Some((bin.share_right()? - bin.stated?).abs() * f64::from(bin.claims))).sum();
+    let logs: f64 =
+        claims.map(|(stated, right)| (if right { stated } else { 1.0 - stated }).max(LEAST_PROBABILITY).ln()).sum();
     let per_claim = |sum: f64| (total > 0).then(|| sum / f64::from(total));
     Calibration { expected_error: per_claim(off), log_score: per_claim(logs), bins }
 }

@@ -10,7 +10,7 @@ use flashscope_device::{Target, Wear, WriteGrant};
 use flashscope_model::finding::{AreaKind, FastArea, Penalty};
 use flashscope_model::observation::{AlignData, AlignEvidence, OpenUnitsRow, RateEvidence, Spent, Straddle};
 use flashscope_model::{Data, Estimate, Experiment, Geometry, Order};
-use flashscope_probe::{Context, Observer, Progress, ProbeError, classic};
+use flashscope_probe::{Context, Observer, ProbeError, Progress, classic};
 use flashscope_sim::truth::Truth;
 use flashscope_stats::location::median;
 use flashscope_units::{ByteRate, Bytes, Nanos};

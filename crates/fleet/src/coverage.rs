@@ -42,9 +42,11 @@ pub(crate) fn of<T: Target>(report: &SessionReport, mut fresh: T, stop: &dyn Fn(
         data.direction == Direction::Read && data.purpose == Purpose::Performance && data.times.len() >= LEAST_REQUESTS
     });
     for data in cells {
-        let stated = report.findings.performance.iter().find(|cell| {
-            (cell.direction, cell.order, cell.block) == (data.direction, data.order, data.block)
-        });
+        let stated = report
+            .findings
+            .performance
+            .iter()
+            .find(|cell| (cell.direction, cell.order, cell.block) == (data.direction, data.order, data.block));
         let (Some(stated), Some(truth)) = (stated, long_median(data, &mut fresh, stop)) else { continue };
         let interval = stated.service_time;
         let holds = interval.low.as_f64() <= truth && truth <= interval.high.as_f64();

@@ -1,11 +1,11 @@
 //! A fleet as JSON, schema `flashscope.fleet/1`. Field names bear their units; what was not measured is null.
 
+use crate::Fleet;
 use crate::calibration::Calibration;
 use crate::cost::Cost;
 use crate::run::{DeviceRun, Scored};
 use crate::score::Verdict;
 use crate::summary::{CostSummary, Percentiles, Reader, Row, Summary};
-use crate::Fleet;
 use serde_json::{Value, json};
 
 /// The whole result, device by device.

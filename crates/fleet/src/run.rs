@@ -99,12 +99,7 @@ pub(crate) enum NoResult {
 }
 
 /// Runs one device. `stop` is asked between requests.
-pub(crate) fn run(
-    index: u32,
-    drawn: &Drawn,
-    limits: Limits,
-    stop: &dyn Fn() -> bool,
-) -> Result<DeviceRun, NoResult> {
+pub(crate) fn run(index: u32, drawn: &Drawn, limits: Limits, stop: &dyn Fn() -> bool) -> Result<DeviceRun, NoResult> {
     let truth = truth::of("drawn.toml", |_| Ok(drawn.text.clone())).map_err(failed)?;
     let found = inspect(drawn, &drawn.text, limits, 1, stop)?;
     let reference = inspect(drawn, &drawn.quiet, limits, REFERENCE_BUDGET, stop)?;
@@ -148,7 +143,9 @@ fn scored(judged: Judged, could: &Judged, truth: &Truth) -> Scored {
         Parameter::FastArea => shows(&truth.fast_area),
         Parameter::SmallWrite => shows(&truth.small_write_path),
     };
-    Scored { judged, can_be_told: could.verdict == Verdict::Exact, declared }
+    // A penalty that the reference states at a block without a truth is told all the same.
+    let can_be_told = matches!(could.verdict, Verdict::Exact | Verdict::Unscored);
+    Scored { judged, can_be_told, declared }
 }
 
 fn shows<T>(fact: &truth::Fact<T>) -> bool {

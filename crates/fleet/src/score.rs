@@ -146,11 +146,7 @@ fn plain<T: PartialOrd + Copy + Display>(
         (None, least, most) => bound(fact, least, most),
     };
     // A bound that holds is a true claim, however little it says.
-    let holds = match verdict {
-        Verdict::Exact => true,
-        Verdict::Silent => true,
-        _ => false,
-    };
+    let holds = matches!(verdict, Verdict::Exact | Verdict::Silent);
     let said = match (estimate.value, estimate.at_least, estimate.at_most) {
         (Some(value), ..) => value.to_string(),
         (None, Some(least), Some(most)) => format!("{least} to {most}"),

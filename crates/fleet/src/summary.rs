@@ -1,11 +1,11 @@
 //! A fleet counted up.
 
+use crate::Fleet;
 use crate::calibration::{Calibration, calibration};
 use crate::cost::Cost;
 use crate::coverage::Coverage;
 use crate::run::{DeviceRun, Scored};
 use crate::score::{Parameter, Verdict};
-use crate::Fleet;
 use flashscope_stats::location::quantile;
 
 /// Whose findings.
@@ -156,7 +156,8 @@ impl Summary {
         let done: Vec<&DeviceRun> = fleet.devices.iter().filter(|run| run.failure.is_none()).collect();
         let claims = |parameter: Option<Parameter>| {
             let all = done.iter().flat_map(|run| &run.findings).map(|scored| &scored.judged);
-            all.filter(move |judged| parameter.is_none_or(|one| judged.parameter == one)).filter_map(|judged| judged.claim)
+            all.filter(move |judged| parameter.is_none_or(|one| judged.parameter == one))
+                .filter_map(|judged| judged.claim)
         };
         let by_hand: Vec<Cost> = done.iter().filter_map(|run| run.by_hand_cost).collect();
         Summary {
@@ -232,8 +233,6 @@ fn worst(done: &[&DeviceRun]) -> Vec<WorstCase> {
             Some((bad(scored)?, WorstCase { index, seed, title, scored: scored.clone() }))
         })
         .collect();
-    cases.sort_by(|(a, one), (b, other)| {
-        a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then(one.index.cmp(&other.index))
-    });
+    cases.sort_by(|(a, one), (b, other)| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then(one.index.cmp(&other.index)));
     cases.into_iter().map(|(_, case)| case).collect()
 }

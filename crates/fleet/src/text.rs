@@ -45,7 +45,19 @@ fn answers(summary: &Summary) -> String {
     let mut out = String::from("\nAnswers, inspect beside a naive reader of flashbench's tables\n");
     out.push_str(&format!(
         "{:<22}{:>6} │{:>8}{:>7}{:>7}{:>7}{:>8}{:>7}{:>7} │{:>8}{:>7}{:>7}{:>8}\n",
-        "", "told", "exact", "beside", "wrong", "sure", "missed", "silent", "unfnd", "exact", "beside", "wrong", "missed"
+        "",
+        "told",
+        "exact",
+        "beside",
+        "wrong",
+        "sure",
+        "missed",
+        "silent",
+        "unfnd",
+        "exact",
+        "beside",
+        "wrong",
+        "missed"
     ));
     for (parameter, row) in &summary.inspect {
         let naive = summary.row(Reader::Naive, *parameter);

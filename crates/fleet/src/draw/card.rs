@@ -305,11 +305,8 @@ fn unit_edge(chance: &mut Chance, generator: Generator, sense: Nanos) -> Nanos {
     if chance.happens(unseen) {
         return Nanos::ZERO;
     }
-    let share = if generator == Generator::Adversarial {
-        chance.ratio(weakest, 0.7)
-    } else {
-        chance.between(weakest, 0.92)
-    };
+    let share =
+        if generator == Generator::Adversarial { chance.ratio(weakest, 0.7) } else { chance.between(weakest, 0.92) };
     scaled(sense, share / (1.0 - share))
 }
 

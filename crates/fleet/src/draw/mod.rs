@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn every_drawn_device_opens_and_has_a_truth() {
         for generator in Generator::ALL {
-            for index in 0..150 {
+            for index in 0..60 {
                 let drawn = draw(generator, 11, index, None).expect("the parameters are those of the catalogue");
                 let read = |_: &str| Ok(drawn.text.clone());
                 let open = flashscope_sim::open_with("drawn.toml", drawn.seed, read);
