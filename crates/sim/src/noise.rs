@@ -1,8 +1,9 @@
 //! What lies between a device and the clock that measures it: link jitter, a host that does other things, and a clock
 //! that does not tell every nanosecond.
 //!
-//! The levels are set, not fitted: `bench` is what a quiet board shows around a card (the published tables
-//! scatter by about 1 %), `field` a busy one, `harsh` a machine nobody should measure on.
+//! `bench` is set: a quiet board around a card. `field` is fitted to seventeen published logs that repeat their align
+//! tables: so that the same figure, repeated, scatters as theirs do (0.7 % in the middle; docs/fleet.md shows how, and the
+//! example `field-scatter` of the fleet crate prints both). `harsh` is the noisiest of these logs (3 %), with a coarse clock.
 
 use crate::chance::Chance;
 use crate::model::NoiseLevel;
@@ -29,10 +30,10 @@ const fn figures(level: NoiseLevel) -> Figures {
             Figures { share: 0.002, floor_ns: 3e3, preempted: 0.001, away_ns: 300e3, resolution: Nanos(1) }
         }
         NoiseLevel::Field => {
-            Figures { share: 0.015, floor_ns: 15e3, preempted: 0.01, away_ns: 3e6, resolution: Nanos::micros(1) }
+            Figures { share: 0.065, floor_ns: 70e3, preempted: 0.01, away_ns: 3e6, resolution: Nanos::micros(1) }
         }
         NoiseLevel::Harsh => {
-            Figures { share: 0.06, floor_ns: 60e3, preempted: 0.05, away_ns: 10e6, resolution: Nanos::micros(30) }
+            Figures { share: 0.3, floor_ns: 300e3, preempted: 0.05, away_ns: 10e6, resolution: Nanos::micros(30) }
         }
     }
 }
