@@ -57,9 +57,7 @@ fn collect(table: &AlignData, figures: &mut Figures) {
     let Some(block) = table.block.or_else(|| table.rows.iter().map(|row| row.align / 2).min()) else { return };
     for row in &table.rows {
         let columns = match &row.evidence {
-            AlignEvidence::Printed { pre, on, post, .. } => {
-                [pre, on, post].map(|one| one.map(|one| one.value.0 as f64))
-            }
+            AlignEvidence::Printed { pre, on, post, .. } => [pre, on, post].map(|one| one.map(|one| one.value.0)),
             AlignEvidence::Places(places) => [
                 mean_of_minima(places, |place| &place.pre),
                 mean_of_minima(places, |place| &place.on),

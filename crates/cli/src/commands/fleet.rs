@@ -16,7 +16,8 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         limits: Limits { max_write: args.max_write, max_time: args.max_time, by_hand: !args.no_naive },
     };
     if let Some(index) = args.show {
-        let drawn = flashscope_fleet::draw(plan.generator, plan.seed, index, plan.noise).map_err(anyhow::Error::from)?;
+        let drawn =
+            flashscope_fleet::draw(plan.generator, plan.seed, index, plan.noise).map_err(anyhow::Error::from)?;
         output::talk(&format!("inspect it as the fleet did with --seed {}", drawn.seed));
         output::data(&drawn.text)?;
         return Ok(Outcome::Done);
@@ -29,11 +30,8 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         return Err(Failure::Cannot(anyhow!("no device was done before the stop")));
     }
     let summary = Summary::of(&fleet);
-    let text = if args.json {
-        flashscope_fleet::json(&fleet, &summary)
-    } else {
-        flashscope_fleet::text(&fleet, &summary)
-    };
+    let text =
+        if args.json { flashscope_fleet::json(&fleet, &summary) } else { flashscope_fleet::text(&fleet, &summary) };
     output::data(&text)?;
     if let Some(path) = &args.html {
         output::save_all(&[(path, "Page", &flashscope_fleet::html(&fleet, &summary))])?;
