@@ -54,7 +54,8 @@ pub(crate) struct TargetArgs {
     /// Seed of every random choice; the same seed on a simulated device gives the same bytes
     #[arg(long, default_value_t = 1, env = "FLASHSCOPE_SEED")]
     pub(crate) seed: u64,
-    /// Never write more than this in all [default: 2 GiB or 10 % of the capacity, whichever is smaller]
+    /// Never write more than this in all [default: inspect: 2 GiB or 10 % of the capacity, whichever is smaller; probe: what the
+    /// experiment needs]
     #[arg(long, value_name = "SIZE", env = "FLASHSCOPE_MAX_WRITE")]
     pub(crate) max_write: Option<Bytes>,
     /// Only read, even where writing would be granted

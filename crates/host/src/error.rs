@@ -96,8 +96,8 @@ impl fmt::Display for HostError {
             ),
             Self::DirectRefused { path, why } => write!(
                 f,
-                "{} cannot be read past the page cache: {why}\nhint: put the file on a disk's file system, or allow \
-                 buffered I/O, which then measures memory and says so",
+                "{} cannot be read past the page cache: {why}\nhint: put the file on a disk's file system, or add \
+                 --allow-cached, which then measures memory and says so",
                 path.display()
             ),
             Self::Refused { path, refusals, writing } => refused(f, path, refusals, *writing),

@@ -24,7 +24,7 @@ pub(crate) fn run(args: Infer) -> Result<Outcome, Failure> {
     let mut unreadable = 0;
     for file in &args.files {
         match infer_file(file) {
-            Ok(record) => records.push(record),
+            Ok(found) => records.extend(found),
             Err(error) => {
                 output::error(&format!("{error:#}"));
                 unreadable += 1;
@@ -47,7 +47,7 @@ fn print(args: &Infer, records: &[RunRecord]) -> Result<(), Failure> {
     if args.json {
         return match (args.files.len(), records) {
             (1, [record]) => output::data(&flashscope_record::to_json(record)),
-            (1, _) => Ok(()),
+            (1, []) => Ok(()),
             _ => output::data(&flashscope_record::to_json_array(records)),
         };
     }
@@ -59,23 +59,30 @@ fn print(args: &Infer, records: &[RunRecord]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn infer_file(path: &Path) -> anyhow::Result<RunRecord> {
+/// What one file says: a log says one thing, a file of records as many as it holds.
+fn infer_file(path: &Path) -> anyhow::Result<Vec<RunRecord>> {
     let bytes = read(path)?;
-    // A record begins with a brace; no log does.
-    if bytes.trim_ascii_start().first() == Some(&b'{') {
-        let text = std::str::from_utf8(&bytes)
-            .with_context(|| format!("{} is not a record: it is no text", path.display()))?;
-        let stored = flashscope_record::from_json(text).with_context(|| path.display().to_string())?;
-        return Ok(infer_again(stored, path));
-    }
-    Ok(infer_log(&bytes, path))
+    let text = std::str::from_utf8(&bytes).ok().map(|text| text.trim_start_matches('\u{feff}').trim_start());
+    // Logs may begin with a brace too (a forum's mark-up); only a record names its schema.
+    let Some(text) = text.filter(|text| text.starts_with(['{', '[']) && text.contains("\"schema\"")) else {
+        return Ok(vec![infer_log(&bytes, path)]);
+    };
+    let stored = flashscope_record::from_json_many(text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    Ok(stored.into_iter().map(|record| infer_again(record, path)).collect())
 }
 
+/// Draws the conclusions anew. Who measured what stays as it was.
 fn infer_again(mut stored: RunRecord, path: &Path) -> RunRecord {
-    stored.findings = flashscope_infer::infer(&stored.observations);
+    let earlier = std::mem::replace(&mut stored.findings, flashscope_infer::infer(&stored.observations));
+    let notes = &mut stored.findings.notes;
+    let of_the_run: Vec<Note> = earlier.notes.into_iter().filter(|note| !notes.contains(note)).collect();
+    notes.extend(of_the_run);
+    let version = env!("CARGO_PKG_VERSION");
+    notes.push(note(
+        &format!("findings drawn anew by flashscope {version} from {}, which {} wrote", path.display(), stored.command),
+        None,
+    ));
     stored.command = "infer".to_owned();
-    stored.target = path.display().to_string();
-    stored.tool_version = env!("CARGO_PKG_VERSION").to_owned();
     stored
 }
 

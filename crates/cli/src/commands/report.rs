@@ -3,14 +3,14 @@
 use crate::args::{Report, ReportFormat};
 use crate::error::{Failure, Outcome};
 use crate::output;
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use flashscope_report::Style;
 
 pub(crate) fn run(args: Report) -> Result<Outcome, Failure> {
     let text = std::fs::read_to_string(&args.file).map_err(|error| {
         anyhow!("cannot read {}: {error}\nhint: name a record that flashscope wrote", args.file.display())
     })?;
-    let record = flashscope_record::from_json(&text).with_context(|| args.file.display().to_string())?;
+    let record = flashscope_record::from_json(&text).map_err(|error| anyhow!("{}: {error}", args.file.display()))?;
     let to_terminal = args.output.is_none();
     let form = match args.format {
         ReportFormat::Text => {

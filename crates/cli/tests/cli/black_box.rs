@@ -111,6 +111,25 @@ fn several_logs_give_an_array_in_order() {
 }
 
 #[test]
+fn a_log_in_a_forums_mark_up_is_a_log_and_an_array_of_records_is_read_back() {
+    let folder = scratch();
+    let log = std::fs::read_to_string(fixture("field/card-1-2.txt")).unwrap();
+    let path = folder.join("pasted.txt");
+    std::fs::write(&path, format!("{{code}}\n{log}\n{{code}}\n")).unwrap();
+    let run = flashscope(&["infer", "--json", path.to_str().unwrap()]).run();
+    run.expect(DONE);
+
+    let both = flashscope(&["infer", "--json", path.to_str().unwrap(), &fixture("field/card-9.txt")]).run();
+    let stored = folder.join("both.json");
+    std::fs::write(&stored, format!("\u{feff}{}", both.stdout)).unwrap();
+    let again = flashscope(&["infer", "--json", stored.to_str().unwrap()]).run();
+    again.expect(DONE);
+    let (both, again): (serde_json::Value, serde_json::Value) =
+        (serde_json::from_str(&both.stdout).unwrap(), serde_json::from_str(&again.stdout).unwrap());
+    assert_eq!(both[1]["geometry"], again[1]["geometry"]);
+}
+
+#[test]
 fn one_unreadable_log_does_not_cost_the_others_their_answer() {
     let log = fixture("field/card-1-2.txt");
     let run = flashscope(&["infer", "--json", &log, "/no/such.log"]).run();
