@@ -3,6 +3,7 @@
 //! `cargo run --release -p flashscope-proof --example twin-tables`, from anywhere in the repository. With a model
 //! and a log (`… -- sd-4mib`) it prints that twin's clauses instead.
 
+use flashscope_model::observation::Data;
 use flashscope_proof::twins::{self, Replay, Twin, clauses, page};
 use std::path::{Path, PathBuf};
 
@@ -24,5 +25,10 @@ fn main() -> std::io::Result<()> {
 
 fn of(twin: &Twin, root: &Path, spec: &str) -> std::io::Result<String> {
     let replay = Replay::new(&std::fs::read_to_string(root.join(twin.path))?);
-    Ok(page::of(twin, &clauses::judge(twin, &replay, spec)))
+    let mut text = page::of(twin, &clauses::judge(twin, &replay, spec));
+    if replay.published.iter().any(|run| matches!(run.data, Data::OpenUnits(_))) {
+        let own = Replay { original_order: false, ..replay };
+        text.push_str(&page::with_own_order(&clauses::judge(twin, &own, spec)));
+    }
+    Ok(text)
 }

@@ -117,6 +117,14 @@ impl Device {
         }
     }
 
+    /// Bytes of memory that the mapping's state takes.
+    pub(crate) fn state_bytes(&self) -> usize {
+        match self {
+            Device::AuLog(device) => device.state_bytes(),
+            Device::PageMap(device) => device.state_bytes(),
+        }
+    }
+
     fn inner(&self) -> &dyn Ftl {
         match self {
             Device::AuLog(device) => device,

@@ -88,6 +88,11 @@ impl SimTarget {
         self.checked = checked;
     }
 
+    /// Bytes of memory that the device's state takes, content and queue left out.
+    pub fn state_bytes(&self) -> usize {
+        self.device.state_bytes()
+    }
+
     /// Checks every invariant of the whole device: read your writes, one valid copy of each page, blocks conserved.
     pub fn check(&self) -> Result<(), String> {
         self.device.check_all()

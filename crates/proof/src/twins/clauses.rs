@@ -138,6 +138,8 @@ pub struct Verdict {
     pub cells: Vec<Cell>,
     /// Clause (a).
     pub close: Vec<Close>,
+    /// How many of the seeds of clause (a) meet it with their own figures instead of the median.
+    pub alone: u64,
     /// Clause (b).
     pub plateaus: Vec<Plateau>,
     /// Clause (c).
@@ -164,14 +166,18 @@ impl Verdict {
 
 /// Clauses (a) and (b) of `spec` (a model, or a changed one) against a twin's log.
 pub fn judge_close(twin: &Twin, replay: &Replay, spec: &str) -> Verdict {
-    let cells = median_cells(replay, spec, 1..=CLOSE_SEEDS);
+    let runs: Vec<Vec<Cell>> = (1..=CLOSE_SEEDS).map(|seed| one(replay, spec, seed)).collect();
+    let alone = runs.iter().filter(|cells| closes(twin, cells).iter().all(Close::holds)).count() as u64;
+    let cells = medians(&runs);
+    Verdict { close: closes(twin, &cells), alone, plateaus: plateaus(&cells, twin), bands: Vec::new(), cells }
+}
+
+fn closes(twin: &Twin, cells: &[Cell]) -> Vec<Close> {
     let mut tests: BTreeMap<Test, Vec<Cell>> = BTreeMap::new();
     for cell in cells.iter().filter(|cell| clause(cell, twin) == Clause::Close) {
         tests.entry(cell.test).or_default().push(cell.clone());
     }
-    let close = tests.into_iter().map(|(test, cells)| close(test, &cells)).collect();
-    let plateaus = plateaus(&cells, twin);
-    Verdict { cells, close, plateaus, bands: Vec::new() }
+    tests.into_iter().map(|(test, cells)| close(test, &cells)).collect()
 }
 
 /// All clauses.
@@ -281,8 +287,7 @@ fn one(replay: &Replay, spec: &str, seed: u64) -> Vec<Cell> {
     cells::all(&replay.published, &replay.simulate(spec, seed))
 }
 
-fn median_cells(replay: &Replay, spec: &str, seeds: impl Iterator<Item = u64>) -> Vec<Cell> {
-    let runs: Vec<Vec<Cell>> = seeds.map(|seed| one(replay, spec, seed)).collect();
+fn medians(runs: &[Vec<Cell>]) -> Vec<Cell> {
     let Some(first) = runs.first() else { return Vec::new() };
     (0..first.len())
         .map(|i| {

@@ -17,9 +17,10 @@ pub const SD_4MIB: Twin = Twin {
         },
         Excluded {
             what: "open-au -r, 1 unit at 4, 2 and 1 MiB, and 2 units at 4 MiB",
-            why: "the first rows after the run with nine units: 1 unit pays 913, 990 and 410 ms too much in three rows and \
-                  2 units 1136 ms in one, together nine merges that the run before had left to do; the model does its \
-                  merges when they fall due. And 18.4 MB/s at 4 MiB is more than this card writes anywhere else",
+            why: "the first rows after the run with nine units: 1 unit takes 913, 990 and 410 ms too long in three rows, 2 \
+                  units 1136 ms in one, which adds up to nine merges, perhaps left over from the run before; the model \
+                  does its merges when they fall due. And 18.4 MB/s at 4 MiB is more than the ordinary units of this \
+                  card write anywhere else",
             covers: |cell| {
                 cell.test == Test::OpenAu
                     && cell.random
@@ -38,9 +39,9 @@ pub const EMMC_WRITE_ALIGN: Twin = Twin {
     excluded: &[
         Excluded {
             what: "write-align once, at 16 and 8 KiB",
-            why: "taken before the kernel's page_size quirk was switched off (the log shows it being set to 0 behind these \
-              runs): the kernel cut straddling writes at page edges on its way, so on, and what it leaves to \
-              post and to the next row's pre, is of another kind than in the later tables (5 to 132 ms against 96 to 115)",
+            why: "these four runs came before the log sets the kernel's page_size to 0, and where a write straddles an edge \
+                  inside a stripe they scatter from 5 to 132 ms, while the later tables keep to 96 to 115 ms, which the \
+                  model gives; that the kernel cut such writes differently until then is our guess",
             covers: |cell: &Cell| {
                 cell.test == Test::WriteAlignOnce && (Bytes::kib(8)..=Bytes::kib(16)).contains(&cell.row)
             },

@@ -21,6 +21,8 @@ pub struct Replay {
     pub published: Vec<Run>,
     /// The experiment of each.
     pub experiments: Vec<Experiment>,
+    /// Whether open-au's random offsets come in flashbench's own order, or in our probe's.
+    pub original_order: bool,
 }
 
 impl Replay {
@@ -28,7 +30,7 @@ impl Replay {
     pub fn new(log: &str) -> Replay {
         let published = flashscope_transcript::parse(log).observations.runs;
         let experiments = published.iter().map(|run| experiment(&run.data)).collect();
-        Replay { published, experiments }
+        Replay { published, experiments, original_order: true }
     }
 
     /// The same log, but only the tables of some tests; what came before a table is left out, pauses included.
@@ -40,7 +42,7 @@ impl Replay {
             .filter(|(experiment, _)| keep(experiment))
             .map(|(experiment, run)| (experiment.clone(), run.clone()))
             .unzip();
-        Replay { published, experiments }
+        Replay { published, experiments, original_order: self.original_order }
     }
 
     /// Does all experiments on one device, one after the other.
@@ -63,6 +65,7 @@ impl Replay {
             let seed = seed ^ (index as u64) << 32;
             if let Experiment::OpenAu(plan) = experiment
                 && plan.order == Order::Random
+                && self.original_order
             {
                 runs.push(original::open_au(plan, &mut target, &mut grant, (index as u32) << 24));
                 continue;

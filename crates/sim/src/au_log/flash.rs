@@ -23,6 +23,15 @@ pub(super) enum Pages {
     Some(Bits),
 }
 
+impl Pages {
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Pages::Some(bits) => bits.bytes(),
+            Pages::None | Pages::All => 0,
+        }
+    }
+}
+
 /// A set of page numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bits {
@@ -32,6 +41,10 @@ pub(super) struct Bits {
 impl Bits {
     pub(super) fn new(pages: u32) -> Bits {
         Bits { words: vec![0; pages.div_ceil(64) as usize].into() }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.words)
     }
 
     pub(super) fn count(&self, range: Range<u32>) -> u32 {
@@ -203,6 +216,14 @@ impl Flash {
         self.valid[block as usize]
     }
 
+    /// Bytes of memory that it takes, the sets of pages included.
+    pub(super) fn state_bytes(&self) -> usize {
+        let sets: usize = self.present.iter().map(Pages::heap_bytes).sum();
+        let per_sub = size_of::<u32>() + size_of::<Pages>();
+        let per_block = size_of::<Use>() + 2 * size_of::<u32>();
+        self.map.len() * per_sub + self.uses.len() * per_block + self.free.capacity() * size_of::<u32>() + sets
+    }
+
     /// Counts erases and programs from now on.
     pub(super) fn forget_wear(&mut self) {
         self.erases.fill(0);
@@ -238,6 +259,16 @@ mod tests {
         assert_eq!(bits.count(64..64), 0);
         assert_eq!(bits.count(59..71), 2);
         assert_eq!(bits.count(139..141), 1);
+    }
+
+    /// At most 8 bytes a page: far less, as only sub-units and blocks are kept, and a set where it is needed.
+    #[test]
+    fn state_is_small() {
+        let mut flash = Flash::new(1000, 128, 50, false);
+        for sub in 0..1000 {
+            flash.set_present(sub, 3..77, true);
+        }
+        assert!(flash.state_bytes() < 128_000, "{} bytes for 128 000 pages", flash.state_bytes());
     }
 
     #[test]

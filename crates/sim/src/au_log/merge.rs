@@ -201,12 +201,12 @@ impl AuLog {
 
     pub(super) fn log_of(&self, sub: u32) -> Option<Log> {
         let unit = self.unit_of_sub(sub);
-        self.open.iter().find(|open| open.unit == unit)?.log.filter(|log| log.sub == sub)
+        self.open.iter().rev().find(|open| open.unit == unit)?.log.filter(|log| log.sub == sub)
     }
 
     fn drop_log(&mut self, sub: u32) -> Option<Log> {
         let unit = self.unit_of_sub(sub);
-        let open = self.open.iter_mut().find(|open| open.unit == unit)?;
+        let open = self.open.iter_mut().rev().find(|open| open.unit == unit)?;
         open.log.take_if(|log| log.sub == sub)
     }
 

@@ -290,6 +290,13 @@ impl Ftl for AuLog {
 }
 
 impl AuLog {
+    /// Bytes of memory that its state takes; the content is the target's.
+    pub(crate) fn state_bytes(&self) -> usize {
+        // A small-write entry stands in two ordered maps; 24 bytes in each is what a full node comes to.
+        let logs: usize = self.random.iter().map(|log| size_of::<RandomLog>() + log.newest.bytes()).sum();
+        self.flash.state_bytes() + self.open.len() * size_of::<OpenUnit>() + logs + self.small.len() as usize * 48
+    }
+
     fn numbers(&self, run: PageRun) -> std::ops::Range<u64> {
         let first = self.page_number(run.sub, run.from);
         first..first + u64::from(run.count)

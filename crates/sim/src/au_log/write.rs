@@ -136,7 +136,8 @@ impl AuLog {
             return Nanos::ZERO;
         }
         let long = length >= self.params.stream;
-        match self.open.iter().position(|open| open.unit == unit) {
+        // The unit that was opened last is the likeliest.
+        match self.open.iter().rposition(|open| open.unit == unit) {
             Some(index) => {
                 self.open[index].last_use = self.tick();
                 self.place_in_open(index, run, long)
