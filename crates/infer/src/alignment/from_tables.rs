@@ -25,6 +25,9 @@ const MOST_UNIT: f64 = 0.98;
 /// As [`MOST_UNIT`], for a page: many rows lie on either side of its step.
 const MOST_PAGE: f64 = 0.995;
 
+/// As [`MOST_UNIT`], for sizes that only the prior tells apart, because the row that would is missing.
+const MOST_BY_PRIOR: f64 = 0.6;
+
 /// The experiment's name.
 const METHOD: &[&str] = &["align"];
 
@@ -33,7 +36,7 @@ pub(super) fn estimate(tables: &[Table], has_writes: bool, observations: &Observ
     let (Some(reading), Some(finest)) = (printed::read(tables, observations.capacity), tables.first()) else {
         return nothing(has_writes);
     };
-    let page = page(&reading, finest);
+    let page = page(&reading, tables, finest);
     AlignmentFindings {
         allocation_unit: unit(&reading, tables),
         page_inner: inner(&reading, &page),
@@ -78,6 +81,16 @@ fn unit(reading: &Reading, tables: &[Table]) -> Estimate<Bytes> {
         });
         sizes.filter(|(_, probability)| *probability >= 0.001).take(5).collect()
     };
+    if let Some(gap) = printed::gap(tables, onset) {
+        let sum = reading.onset_probability_within(gap);
+        if sum < ENOUGH_FOR_BOUND {
+            return Estimate::unknown(why_no_unit(reading, longest, best));
+        }
+        let evidence =
+            format!("{evidence}; rows between {} and {} are missing, so it may begin at any of them", gap.0 / 2, gap.1);
+        return Estimate::at_least(gap.0, sum.min(MOST_UNIT), evidence, METHOD)
+            .with_alternatives(capped(others(gap.0)));
+    }
     let threefold_is_common = prior::unit_weight(best * 3) >= prior::unit_weight(best);
     if probability >= if threefold_is_common { ENOUGH_AGAINST_DILUTION } else { ENOUGH } {
         let rest = others(Bytes::ZERO).into_iter().skip(1).collect();
@@ -136,7 +149,7 @@ fn runs(tables: &[Table]) -> String {
     }
 }
 
-fn page(reading: &Reading, finest: &Table) -> Estimate<Bytes> {
+fn page(reading: &Reading, tables: &[Table], finest: &Table) -> Estimate<Bytes> {
     let smallest = finest.rows.first().map_or(Bytes::ZERO, |row| row.align);
     if reading.pages.len() < 4 {
         return Estimate::unknown(format!(
@@ -155,7 +168,23 @@ fn page(reading: &Reading, finest: &Table) -> Estimate<Bytes> {
     let levels = reading.levels.as_ref();
     let plateau = levels.and_then(|levels| levels.plateau);
     let rest: Vec<(Bytes, f64)> = sizes.iter().skip(1).filter(|(_, share)| *share >= 0.001).take(3).copied().collect();
-    match (levels.and_then(|levels| levels.base), plateau) {
+    let base = levels.and_then(|levels| levels.base);
+    if let (Some(gap), Some((contrast, below)), Some(level)) = (printed::gap(tables, best), base, plateau) {
+        let sum = reading.page_probability(gap);
+        if sum < ENOUGH {
+            return Estimate::unknown(why_no_page(reading, finest));
+        }
+        let evidence = format!(
+            "first rise between {below} ({}) and {} ({}), and the rows between them are missing",
+            signed(contrast),
+            gap.1,
+            signed(level)
+        );
+        let fitting = sizes.iter().filter(|(size, _)| (gap.0..=gap.1).contains(size)).take(4).copied().collect();
+        return Estimate { at_most: Some(gap.1), ..Estimate::at_least(gap.0, sum.min(MOST_PAGE), evidence, METHOD) }
+            .with_alternatives(capped(fitting));
+    }
+    match (base, plateau) {
         (Some((base, below)), Some(level)) if probability >= ENOUGH => {
             let evidence = format!("first rise between {below} ({}) and {best} ({})", signed(base), signed(level));
             Estimate::known(best, probability.min(MOST_PAGE), evidence, METHOD).with_alternatives(rest)
@@ -173,6 +202,11 @@ fn page(reading: &Reading, finest: &Table) -> Estimate<Bytes> {
         },
         _ => Estimate::unknown(why_no_page(reading, finest)),
     }
+}
+
+/// Sizes between which only the prior decides, none of them with more than that is worth.
+fn capped(sizes: Vec<(Bytes, f64)>) -> Vec<(Bytes, f64)> {
+    sizes.into_iter().map(|(size, probability)| (size, probability.min(MOST_BY_PRIOR))).collect()
 }
 
 fn why_no_page(reading: &Reading, table: &Table) -> String {

@@ -41,6 +41,9 @@ const INNER_EDGE: f64 = 0.05;
 /// Prior standard deviation of the level below the page, whose true contrast is zero but for other edges.
 const BASE_SPREAD: f64 = 0.03;
 
+/// Prior probability that the smallest alignment of a table is an edge of an inner page already.
+const BASE_UNSEEN: f64 = 0.3;
+
 /// What a ladder says of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PageKey {
@@ -59,10 +62,17 @@ pub(super) enum UnitKey {
     Size(Bytes),
 }
 
-/// The pages that tables with these alignments can tell apart.
-pub(super) fn page_keys(finest: &Table) -> Vec<PageKey> {
-    let sizes = finest.rows.iter().map(|row| row.align).filter(|align| *align <= prior::PAGE_RANGE.1);
-    std::iter::once(PageKey::Unseen).chain(sizes.map(PageKey::Size)).collect()
+/// The pages that are considered: the alignments of all tables, and the powers of two between them that have no row,
+/// since a missing row is no reason to take the next one for the page.
+pub(super) fn page_keys(tables: &[Table]) -> Vec<PageKey> {
+    let mut sizes: Vec<Bytes> = tables.iter().flat_map(|table| &table.rows).map(|row| row.align).collect();
+    let smallest = sizes.iter().copied().min().unwrap_or(Bytes::ZERO);
+    let largest = sizes.iter().copied().max().unwrap_or(Bytes::ZERO);
+    sizes.extend((0..40).map(|power| Bytes(1 << power)).filter(|size| (smallest..=largest).contains(size)));
+    sizes.retain(|size| *size <= prior::PAGE_RANGE.1);
+    sizes.sort_unstable();
+    sizes.dedup();
+    std::iter::once(PageKey::Unseen).chain(sizes.into_iter().map(PageKey::Size)).collect()
 }
 
 /// The units that tables with these alignments can tell apart.
@@ -258,18 +268,30 @@ impl Ladder {
         let (flat, _) = level(&self.values[..end], |at| ln_normal(at, BASE_SPREAD));
         ln_weight[0] = 0.4f64.ln() + flat;
         let total: f64 = pages.iter().map(|key| page_weight(*key)).sum();
-        for (index, key) in pages.iter().enumerate() {
-            let PageKey::Size(size) = *key else { continue };
-            let start = self.aligns.iter().position(|align| *align >= size).unwrap_or(end);
+        let of_row = self.keys_of_rows(pages);
+        for (start, keys) in of_row.iter().enumerate() {
             if start == 0 {
-                ln_weight[index] = ln_add(ln_weight[index], self.plateau_from_the_start(end));
-            } else if start + 2 <= end {
+                let fit = self.plateau_from_the_start(end);
+                add_to(&mut ln_weight, keys, fit);
+            } else if start + 2 <= end && !keys.is_empty() {
                 // Two rows at least must show the plateau.
-                let ln_artefact = (0.6 * page_weight(*key) / total).ln();
-                self.page_step(start, end, index, ln_artefact, &mut ln_weight);
+                let weight: f64 = keys.iter().map(|key| page_weight(pages[*key])).sum();
+                self.page_step(start, end, &of_row, (0.6 * weight / total).ln(), &mut ln_weight);
             }
         }
         ln_weight
+    }
+
+    /// For each row the pages whose plateau starts there: more than one where rows below it are missing.
+    fn keys_of_rows(&self, pages: &[PageKey]) -> Vec<Vec<usize>> {
+        let mut of_row = vec![Vec::new(); self.aligns.len()];
+        for (index, key) in pages.iter().enumerate() {
+            let PageKey::Size(size) = *key else { continue };
+            if let Some(row) = self.aligns.iter().position(|align| *align >= size) {
+                of_row[row].push(index);
+            }
+        }
+        of_row
     }
 
     /// The page lies at or below the smallest alignment, or is smaller than the block and shows no contrast.
@@ -281,14 +303,14 @@ impl Ladder {
 
     /// Adds the weights of a page whose plateau starts at row `start`, with zero, one or two rows of an inner level
     /// below it. Where the inner level is nearly as high as the plateau, it is the page.
-    fn page_step(&self, start: usize, end: usize, index: usize, ln_artefact: f64, ln_weight: &mut [f64]) {
+    fn page_step(&self, start: usize, end: usize, of_row: &[Vec<usize>], ln_artefact: f64, ln_weight: &mut [f64]) {
         for (rows, weight) in [(0usize, 0.6f64), (1, 0.25), (2, 0.15)] {
-            // The rows of a finer block's pages lie below this table's.
-            if start < rows + 1 || index < rows + 1 {
-                continue;
-            }
-            let first = start - rows;
-            let (ln_base, base) = level(&self.values[..first], |at| ln_normal(at, BASE_SPREAD));
+            let Some(first) = start.checked_sub(rows) else { continue };
+            // Without rows below it, an inner level is seen against nothing.
+            let (ln_base, base) = match first {
+                0 => (BASE_UNSEEN.ln(), 0.0),
+                _ => level(&self.values[..first], |at| ln_normal(at, BASE_SPREAD)),
+            };
             for contrast in [Contrast::Page, Contrast::Artefact] {
                 let density = |at: f64| contrast.ln_density(at - base) - (at - base).max(1e-9).ln();
                 let (ln_plateau, at) = level(&self.values[start..end], density);
@@ -307,11 +329,10 @@ impl Ladder {
                 let mut ln_left = 0.0;
                 for row in (first..start).rev() {
                     let inside = inner_weight((self.values[row].0 - base) / height);
-                    let at = index - (start - 1 - row);
-                    ln_weight[at] = ln_add(ln_weight[at], fit + ln_left + inside.ln());
+                    add_to(ln_weight, &of_row[row + 1], fit + ln_left + inside.ln());
                     ln_left += (1.0 - inside).ln();
                 }
-                ln_weight[index - rows] = ln_add(ln_weight[index - rows], fit + ln_left);
+                add_to(ln_weight, &of_row[first], fit + ln_left);
             }
         }
     }
@@ -362,6 +383,13 @@ impl Ladder {
         let walk: f64 =
             self.values.windows(2).map(|pair| ln_t3(pair[1].0 - pair[0].0, pair[1].1.hypot(pair[0].1))).sum();
         PRIOR.ln() + ln_normal(*first, BASE_SPREAD.hypot(*scale)) + walk
+    }
+}
+
+/// Adds one evidence to all keys that it cannot tell apart.
+fn add_to(ln_weight: &mut [f64], keys: &[usize], fit: f64) {
+    for key in keys {
+        ln_weight[*key] = ln_add(ln_weight[*key], fit);
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn read(tables: &[Table], capacity: Option<Bytes>) -> Option<Reading>
     // The finest block sees the smallest page, and the longest table the largest unit.
     let finest = tables.first()?;
     let longest = tables::longest(tables)?;
-    let (pages, units) = (ladder::page_keys(finest), ladder::unit_keys(longest));
+    let (pages, units) = (ladder::page_keys(tables), ladder::unit_keys(longest));
     let joints: Vec<Vec<Vec<f64>>> =
         tables.iter().map(|table| ladder::weigh(table, &pages, &units, capacity)).collect();
     // Tables of one device are read at the same places, so what is peculiar to a place comes back in each of them:
@@ -78,11 +78,31 @@ pub(super) fn onset(unit: Bytes) -> Bytes {
     Bytes(1 << prior::split(unit).1)
 }
 
+/// Where rows are missing around a size, the sizes that nothing tells from it: from the first power of two above the
+/// row below it up to the next row. `None` where the rows on both sides of its step are there.
+pub(super) fn gap(tables: &[Table], size: Bytes) -> Option<(Bytes, Bytes)> {
+    let rows = || tables.iter().flat_map(|table| &table.rows).map(|row| row.align);
+    let below = rows().filter(|align| *align < size).max()?;
+    let from = rows().filter(|align| *align >= size).min()?;
+    (from > below * 2).then_some((below * 2, from))
+}
+
 impl Reading {
+    /// Probability that the page is one of these sizes.
+    pub(super) fn page_probability(&self, (low, high): (Bytes, Bytes)) -> f64 {
+        let inside = |key: &PageKey| matches!(key, PageKey::Size(size) if (low..=high).contains(size));
+        self.pages.iter().filter(|(key, _)| inside(key)).map(|(_, probability)| probability).sum()
+    }
+
+    /// Probability that the unit's step starts at one of these alignments.
+    pub(super) fn onset_probability_within(&self, (low, high): (Bytes, Bytes)) -> f64 {
+        let starts = |key: &UnitKey| matches!(key, UnitKey::Size(size) if (low..=high).contains(&onset(*size)));
+        self.units.iter().filter(|(key, _)| starts(key)).map(|(_, probability)| probability).sum()
+    }
+
     /// Probability that the unit's step starts at this alignment.
     pub(super) fn onset_probability(&self, at: Bytes) -> f64 {
-        let starts = |key: &UnitKey| matches!(key, UnitKey::Size(size) if onset(*size) == at);
-        self.units.iter().filter(|(key, _)| starts(key)).map(|(_, probability)| probability).sum()
+        self.onset_probability_within((at, at))
     }
 
     /// Whether there is hardly a doubt where the unit's step starts.

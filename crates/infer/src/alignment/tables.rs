@@ -7,6 +7,9 @@ use flashscope_units::{Bytes, Contrast};
 /// Fewer rows than this hold no structure.
 const FEWEST_ROWS: usize = 5;
 
+/// So many places show the share of multiples; a record may claim any number.
+const MOST_PLACES: u64 = 1024;
+
 /// All runs of the classic read test at one block size.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Table {
@@ -126,12 +129,13 @@ impl Table {
     pub(super) fn share_of_multiples(&self, row: &Row, unit: Bytes, capacity: Option<Bytes>) -> f64 {
         let largest = self.rows.last().map_or(row.align, |last| last.align);
         let wrap = capacity.filter(|capacity| capacity.get() > 0);
-        let hits = (0..row.places)
+        let places = row.places.clamp(1, MOST_PLACES);
+        let hits = (0..places)
             .map(|place| row.align + largest * place)
             .map(|at| wrap.map_or(at, |capacity| at % capacity))
             .filter(|at| at.is_multiple_of(unit))
             .count();
-        hits as f64 / row.places as f64
+        hits as f64 / places as f64
     }
 }
 

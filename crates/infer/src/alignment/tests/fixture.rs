@@ -142,6 +142,76 @@ fn published_logs_are_read_as_a_careful_reader_does() {
     assert!(found * 100 >= settled * 95, "{found} of {settled} figures found");
 }
 
+/// The observations without the rows of these alignments.
+fn without(observations: &Observations, lost: impl Fn(Bytes) -> bool) -> Observations {
+    let mut rest = observations.clone();
+    for run in &mut rest.runs {
+        if let Data::Align(align) = &mut run.data {
+            align.rows.retain(|row| !lost(row.align));
+        }
+    }
+    rest
+}
+
+#[test]
+fn a_missing_row_makes_its_neighbours_neither_page_nor_unit() {
+    for log in &LOGS {
+        let whole = align_tables(&String::from_utf8_lossy(log.bytes), log.capacity.map(Bytes));
+        for truth in log.page.iter().copied() {
+            for lost in [truth, truth / 2] {
+                let page = estimate(&without(&whole, |align| align == lost)).page;
+                let bold = page.value.is_some() && page.confidence.is_some_and(|confidence| confidence > 0.6);
+                assert!(!bold, "{} without {lost}: {page:?}", log.name);
+                assert!(page.at_least.is_none_or(|low| low <= truth), "{} without {lost}: {page:?}", log.name);
+                assert!(page.at_most.is_none_or(|high| high >= truth), "{} without {lost}: {page:?}", log.name);
+            }
+        }
+        for truth in log.unit.iter().copied() {
+            for lost in [truth, truth / 2] {
+                let unit = estimate(&without(&whole, |align| align == lost)).allocation_unit;
+                let bold = unit.value.is_some() && unit.confidence.is_some_and(|confidence| confidence > 0.6);
+                assert!(!bold, "{} without {lost}: {unit:?}", log.name);
+                assert!(unit.at_least.is_none_or(|low| low <= truth), "{} without {lost}: {unit:?}", log.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn tables_with_holes_get_no_wrong_figure() {
+    let mut rng = flashscope_stats::Rng::new(4);
+    for log in &LOGS {
+        let whole = align_tables(&String::from_utf8_lossy(log.bytes), log.capacity.map(Bytes));
+        for _ in 0..6 {
+            let lost: Vec<Bytes> = (9..28).map(|power| Bytes(1 << power)).filter(|_| rng.unit() < 0.2).collect();
+            let findings = estimate(&without(&whole, |align| lost.contains(&align)));
+            for (estimate, truth) in [(&findings.allocation_unit, log.unit), (&findings.page, log.page)] {
+                let Some(truth) = truth else { continue };
+                let wrong = estimate.value.is_some_and(|value| value != truth)
+                    || estimate.at_least.is_some_and(|low| low > truth)
+                    || estimate.at_most.is_some_and(|high| high < truth);
+                assert!(!wrong, "{} without {lost:?}: {estimate:?}", log.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_table_that_claims_billions_of_places_is_read_at_once() {
+    let log = LOGS.iter().find(|log| log.name.contains("sd-card")).expect("a fixture");
+    let mut observations = align_tables(&String::from_utf8_lossy(log.bytes), None);
+    for run in &mut observations.runs {
+        let Data::Align(align) = &mut run.data else { continue };
+        for row in &mut align.rows {
+            let AlignEvidence::Printed { pre, on, post, diff } = &mut row.evidence else { continue };
+            for figure in [pre, on, post, diff].into_iter().flatten() {
+                figure.places = Some(u32::MAX);
+            }
+        }
+    }
+    assert_eq!(estimate(&observations).allocation_unit.value, MIB_4);
+}
+
 #[test]
 fn inner_pages_show_where_a_table_has_two_levels() {
     let check = |name: &str, expect: Option<u64>| {
