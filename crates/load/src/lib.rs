@@ -3,15 +3,21 @@
 //! A [`job::Job`] says what is asked for, [`plan::resolve`] what will be done. Each of its workers is a state machine
 //! ([`worker::Worker`]) that knows no device, thread or clock: on a host [`drive::drive`] runs it along a
 //! [`flashscope_device::Lane`] in a thread of its own, on a simulated device [`simulate::simulate`] steps all of them in
-//! virtual time. What they write down is a [`record::Recorder`].
+//! virtual time. What they write down ([`record::Recorder`])
+//! becomes plain data in [`outcome`], and [`evidence`] says whether it is the device's.
 //!
 //! Nothing here does I/O or knows a clock, and nothing between the first request and the last allocates.
 
+#![forbid(unsafe_code)]
+
 pub mod control;
 pub mod drive;
+pub mod evidence;
+pub mod file;
 pub mod generations;
 pub mod histogram;
 pub mod job;
+pub mod outcome;
 pub mod pattern;
 pub mod plan;
 pub mod record;

@@ -264,6 +264,8 @@ pub struct Recorder {
     pub from: Instant,
     /// End of what is counted: the last completion.
     pub until: Instant,
+    /// What was moved before this began to count: requests, bytes read, bytes written.
+    pub warm_up: (u64, u64, u64),
     /// Requests that failed.
     pub failed: u64,
     /// Reads that found other bytes than expected.
@@ -289,6 +291,7 @@ impl Recorder {
             stall: Stall::default(),
             from: Instant::ORIGIN,
             until: Instant::ORIGIN,
+            warm_up: (0, 0, 0),
             failed: 0,
             mismatched: 0,
             failures: Vec::with_capacity(KEPT_FAILURES),
@@ -353,6 +356,17 @@ impl Recorder {
         self.trace.record(entry);
     }
 
+    /// A request of the warm-up.
+    pub fn record_warm_up(&mut self, entry: TraceEntry) {
+        let bytes = u64::from(entry.length);
+        self.warm_up.0 += 1;
+        match entry.kind {
+            Kind::Read | Kind::ReadBack => self.warm_up.1 += bytes,
+            Kind::Write => self.warm_up.2 += bytes,
+            Kind::Flush => {}
+        }
+    }
+
     /// Whatever came of it, the device answered.
     #[inline]
     pub fn ended(&mut self, completed: Instant) {
@@ -384,7 +398,7 @@ impl Recorder {
         self.read_back.copy_from(&other.read_back);
         self.series.copy_from(&other.series);
         self.written.copy_from(&other.written);
-        (self.stall, self.from, self.until) = (other.stall, other.from, other.until);
+        (self.stall, self.from, self.until, self.warm_up) = (other.stall, other.from, other.until, other.warm_up);
         (self.failed, self.mismatched, self.quiet_since) = (other.failed, other.mismatched, other.quiet_since);
         self.failures.clone_from(&other.failures);
     }

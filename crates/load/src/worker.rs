@@ -234,7 +234,7 @@ impl Worker {
         }
         self.failed_in_a_row = 0;
         if self.warm_up.is_some() {
-            return self.complete_warm(ended.completed);
+            return self.complete_warm(entry);
         }
         match entry.kind {
             Kind::Read | Kind::Write => self.recorder.record(entry),
@@ -475,7 +475,9 @@ impl Worker {
     }
 
     #[cold]
-    fn complete_warm(&mut self, at: Instant) {
+    fn complete_warm(&mut self, entry: TraceEntry) {
+        self.recorder.record_warm_up(entry);
+        let at = entry.completed;
         let Some((from, requests)) = &mut self.warm_up else { return };
         *requests = requests.saturating_sub(1);
         if at >= *from && *requests == 0 {

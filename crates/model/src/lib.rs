@@ -2,8 +2,9 @@
 //! [`facts`] of a device → a [`plan`] of experiments → [`observation`]s → [`finding`]s → a whole [`run`].
 //!
 //! Nothing here computes, does I/O or knows how it is printed or stored. Absent is `Option::None`,
-//! never zero. Start at [`run::RunRecord`], which holds all the others.
+//! never zero. Start at [`run::RunRecord`], which holds all the others, or at [`bench::BenchRecord`] for load.
 
+pub mod bench;
 pub mod facts;
 pub mod finding;
 pub mod observation;

@@ -1,0 +1,270 @@
+//! One run of load: what was asked for, what was measured, and where its bytes went.
+
+use crate::DeviceFacts;
+use crate::run::{Ended, HostFacts, PathTaken};
+use flashscope_units::{Bytes, Nanos};
+
+/// Everything about one run of `bench`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BenchRecord {
+    /// Version of the tool.
+    pub tool_version: String,
+    /// What was typed.
+    pub command: String,
+    /// What was measured, as typed.
+    pub target: String,
+    /// Where and when; `None` on virtual time.
+    pub host: Option<HostFacts>,
+    /// The device or file.
+    pub device: Option<DeviceFacts>,
+    /// Whether time was simulated.
+    pub virtual_time: bool,
+    /// The phases in order.
+    pub phases: Vec<BenchPhase>,
+    /// How it ended.
+    pub ended: Ended,
+}
+
+/// Jobs that ran side by side, as often as was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BenchPhase {
+    /// Each run of it, in order; none is left out.
+    pub runs: Vec<PhaseRun>,
+    /// Over the runs, where there are several.
+    pub summary: Vec<Summary>,
+}
+
+/// One run of a phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseRun {
+    /// The jobs.
+    pub jobs: Vec<JobRun>,
+    /// Where the bytes went.
+    pub evidence: Evidence,
+}
+
+/// What one job did, its workers together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobRun {
+    /// Its name.
+    pub name: String,
+    /// Every setting, in the words of a job file.
+    pub settings: Vec<(String, String)>,
+    /// The way that requests took.
+    pub path: PathTaken,
+    /// Workers.
+    pub workers: u32,
+    /// From the first worker's start, warm-up excluded, to the last completion.
+    pub elapsed: Nanos,
+    /// Reads; `None` where it does none.
+    pub read: Option<Moved>,
+    /// Writes.
+    pub write: Option<Moved>,
+    /// Times of flushes.
+    pub flush: Option<Times>,
+    /// Reads that only checked what was written; not timed.
+    pub read_back: Option<(u64, Bytes)>,
+    /// Requests that failed; they count in no rate.
+    pub failed: u64,
+    /// Reads that found other bytes than expected.
+    pub mismatched: u64,
+    /// The first of both.
+    pub failures: Vec<RequestFailure>,
+    /// The longest time that requests of one worker were outstanding and none ended.
+    pub stall: Option<StallSeen>,
+    /// By time.
+    pub series: TimeSeries,
+    /// By bytes written, of each worker that wrote.
+    pub written: Vec<WrittenCurve>,
+    /// What the workers cost; `None` on virtual time.
+    pub cpu: Option<CpuCost>,
+    /// How it ended.
+    pub ended: JobEnded,
+    /// What was seen of steadiness, where it was asked for.
+    pub steady: Option<SteadySeen>,
+}
+
+/// Requests of one direction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moved {
+    /// How many ended well.
+    pub requests: u64,
+    /// Bytes that they moved.
+    pub bytes: Bytes,
+    /// Requests per second.
+    pub requests_per_s: f64,
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// Issue to completion.
+    pub service: Times,
+    /// Due to issue; `None` where requests are due when there is room.
+    pub queue: Option<Times>,
+    /// Due to completion.
+    pub response: Option<Times>,
+}
+
+/// Many times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Times {
+    /// How many.
+    pub count: u64,
+    /// The shortest.
+    pub min: Nanos,
+    /// The mean.
+    pub mean: f64,
+    /// The longest.
+    pub max: Nanos,
+    /// Percentiles that so many values support, each a share and its time.
+    pub percentiles: Vec<(f64, Nanos)>,
+    /// The histogram: smallest and largest time of each bucket that is not empty, and its count.
+    pub buckets: Vec<(Nanos, Nanos, u64)>,
+}
+
+/// A request that went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestFailure {
+    /// When, from the start of the job.
+    pub at: Nanos,
+    /// `read`, `write`, `flush`, `read back`.
+    pub kind: String,
+    /// Where.
+    pub offset: Bytes,
+    /// How much.
+    pub length: Bytes,
+    /// Why.
+    pub reason: String,
+    /// For a read that found other bytes: position of the first, what was expected and what was found.
+    pub mismatch: Option<(Bytes, String, String)>,
+}
+
+/// A stall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StallSeen {
+    /// How long.
+    pub time: Nanos,
+    /// When it began, from the start of the job.
+    pub from: Nanos,
+}
+
+/// Counts per period.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TimeSeries {
+    /// Length of a period.
+    pub period: Nanos,
+    /// The periods from the start of the job; the last one is not full.
+    pub periods: Vec<SeriesPeriod>,
+}
+
+/// One period, by completion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SeriesPeriod {
+    /// Reads that ended.
+    pub reads: u64,
+    /// Writes that ended.
+    pub writes: u64,
+    /// Bytes read.
+    pub read: Bytes,
+    /// Bytes written.
+    pub written: Bytes,
+    /// Sum of service times.
+    pub service_sum: Nanos,
+    /// Longest service time.
+    pub service_max: Nanos,
+}
+
+/// When one worker had written so much.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenCurve {
+    /// Bytes from one entry to the next.
+    pub step: Bytes,
+    /// Time from the start of the job at which one, two, three … steps were written.
+    pub times: Vec<Nanos>,
+}
+
+/// Processor time of the workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuCost {
+    /// In this program.
+    pub user: Nanos,
+    /// In the kernel.
+    pub system: Nanos,
+    /// Requests in that time, those that were not counted included.
+    pub requests: u64,
+}
+
+/// How a job ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobEnded {
+    /// It did all it set out to do.
+    Complete,
+    /// The operator, or another job's end, stopped it.
+    Stopped,
+    /// What it may write was used up.
+    BudgetSpent,
+    /// So many requests in a row failed that it gave up.
+    Failing,
+    /// The device went away or did not answer; what was measured until then is here.
+    DeviceLost(String),
+}
+
+/// What was seen of steadiness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SteadySeen {
+    /// Whether it became steady.
+    pub steady: bool,
+    /// After how many rounds.
+    pub rounds: u32,
+}
+
+/// Where the bytes of a phase went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evidence {
+    /// The conclusion.
+    pub verdict: CacheVerdict,
+    /// Share of the bytes that the device had moved when the clock stopped; above 1 where it moved more (read-ahead, its
+    /// other users). `None` where nobody counts.
+    pub device_share: Option<f64>,
+    /// The conclusion in words.
+    pub why: String,
+    /// Counters before and after, each a name and both values in bytes (or in its own unit, as its name says).
+    pub counters: Vec<Counter>,
+}
+
+/// Whether a result is the device's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheVerdict {
+    /// The device did at least 95 % of it.
+    Device,
+    /// The page cache did part of it.
+    Mixed,
+    /// The device did at most 5 % of it.
+    Cache,
+    /// Nobody can tell.
+    Unknown,
+}
+
+/// One counter around a phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// Its name, unit last (`device_written_bytes`).
+    pub name: String,
+    /// Before the first request.
+    pub before: u64,
+    /// When the clock stopped.
+    pub after: u64,
+}
+
+/// One figure over the runs of a phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Name of the job.
+    pub job: String,
+    /// Name of the figure (`read_requests_per_s`).
+    pub figure: String,
+    /// The runs' values in order.
+    pub values: Vec<f64>,
+    /// Their median.
+    pub median: f64,
+    /// An interval that holds the median of all such runs, and its confidence; `None` with too few runs.
+    pub interval: Option<(f64, f64, f64)>,
+}
