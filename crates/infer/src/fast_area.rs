@@ -5,7 +5,8 @@
 //! Effect size and consistency over block sizes and repeats decide, not p values: with enough requests any trifle is
 //! significant.
 
-use crate::numbers::{digits, ln_rate, median, median_rate, probability, rates_side_by_side};
+use crate::assumed::{Known, TableUnit, unit_of};
+use crate::numbers::{below, digits, ln_rate, median, median_rate, probability, rates_side_by_side};
 use flashscope_model::finding::{AreaKind, FastArea};
 use flashscope_model::observation::{FastAreaData, FatData, RateEvidence, UnitTimes};
 use flashscope_model::{Data, Estimate, Observations};
@@ -57,33 +58,44 @@ struct Verdict {
     consistent: f64,
 }
 
-/// Whether an area at the start differs, and how.
-pub(crate) fn estimate(observations: &Observations) -> Estimate<FastArea> {
-    let trial = gather_trials(observations);
-    let table = gather_tables(observations);
-    match (trial, table) {
-        (Some((unit, units)), _) => judge(unit, &units, TRIAL_FACTOR.ln(), "fast-area"),
-        (None, Some((unit, units))) => judge(unit, &units, TABLE_FACTOR.ln(), "fat"),
-        (None, None) => Estimate::unknown("the first units were not compared with others"),
+/// Whether an area at the start differs, and how. Tables that do not say their unit are held against the allocation
+/// unit that reads show, where they show one: addresses are worth nothing with the wrong unit.
+pub(crate) fn estimate(observations: &Observations, allocation_unit: Option<Bytes>) -> Estimate<FastArea> {
+    if let Some((unit, units)) = gather_trials(observations) {
+        return judge(unit, &units, TRIAL_FACTOR.ln(), "fast-area");
+    }
+    let Some((unit, units)) = gather_tables(observations) else {
+        return Estimate::unknown("the first units were not compared with others");
+    };
+    let larger = allocation_unit.filter(|real| *real > unit.size && real.is_multiple_of(unit.size));
+    match (unit.known, larger) {
+        (Known::Lost, _) => Estimate::unknown(format!(
+            "the tables hold no row above {}: without the row of a whole unit nobody can say where the units lie",
+            unit.size
+        )),
+        (Known::Guessed, Some(real)) => Estimate::unknown(format!(
+            "the tables begin at {} and do not say their unit, while reads show units of {real}: their head may be missing",
+            unit.size
+        )),
+        _ => judge(unit.size, &units, TABLE_FACTOR.ln(), "fat"),
     }
 }
 
-/// Tables of the first units, flashbench `-f`: the later half are the controls.
-fn gather_tables(observations: &Observations) -> Option<(Bytes, Units)> {
-    let mut units = Units::new();
-    let mut assumed = None;
+/// Tables of the first units, flashbench `-f`: the later half are the controls. Tables with another unit cannot be laid
+/// over each other: those with most figures speak.
+fn gather_tables(observations: &Observations) -> Option<(TableUnit, Units)> {
+    let mut by_unit: BTreeMap<TableUnit, Units> = BTreeMap::new();
     let tables = observations.runs.iter().filter_map(|run| match &run.data {
         Data::Fat(data) => Some(data),
         _ => None,
     });
     for (run, data) in tables.enumerate() {
-        let Some(unit) = data.unit.or_else(|| data.rows.iter().map(|row| row.block).max()) else { continue };
-        // Tables with another assumed unit cannot be laid over each other.
-        if *assumed.get_or_insert(unit) == unit {
-            add_table(run, unit, data, &mut units);
-        }
+        let largest = data.rows.iter().map(|row| row.block).max();
+        let Some(unit) = unit_of(observations, data.unit, largest) else { continue };
+        add_table(run, unit.size, data, by_unit.entry(unit).or_default());
     }
-    assumed.filter(|_| !units.is_empty()).map(|unit| (unit, units))
+    let figures = |units: &Units| units.values().map(Vec::len).sum::<usize>();
+    by_unit.into_iter().filter(|(_, units)| !units.is_empty()).max_by_key(|(_, units)| figures(units))
 }
 
 fn add_table(run: usize, unit: Bytes, data: &FatData, units: &mut Units) {
@@ -156,11 +168,12 @@ fn add_trial(run: usize, data: &FastAreaData, units: &mut Units) {
 
 fn judge(unit: Bytes, units: &Units, threshold: f64, method: &'static str) -> Estimate<FastArea> {
     let scatter = scatter(units, method == "fat");
-    let threshold = threshold.max(4.0 * scatter);
+    let factor = threshold;
+    let threshold = factor.max(4.0 * scatter);
     let verdicts: Vec<(Bytes, Option<Verdict>)> =
         units.iter().map(|(at, rows)| (*at, verdict(rows, unit, threshold))).collect();
     let Some(first) = verdicts.iter().position(|(_, verdict)| verdict.is_some()) else {
-        return none(units, unit, threshold, method);
+        return none(units, unit, factor, scatter, method);
     };
     let kind = verdicts[first].1.map_or(AreaKind::None, |verdict| verdict.kind);
     let area: Vec<(Bytes, Verdict)> = verdicts[first..]
@@ -196,8 +209,9 @@ fn found(
     let runs = run_count(rows);
     let consistent = area.iter().map(|(_, verdict)| verdict.consistent).fold(1.0, f64::min);
     let depth = (ratio.ln().abs() / scatter.max(0.02)).min(30.0);
-    let mut confidence =
-        1.0 - 0.4 * (-depth / 6.0).exp() - 0.3 * (1.0 - consistent) - if runs > 1 { 0.001 } else { 0.008 };
+    // Rows of one run share its state: a second run counts for more than a second row.
+    let seen = (rows.len().min(12) as f64 / 4.0 + runs as f64).min(6.0);
+    let mut confidence = 1.0 - 0.4 * (-depth / 6.0).exp() - 0.3 * (1.0 - consistent) - 0.15 * (-seen).exp();
     let mut tail = format!(", {}× its neighbours", digits(ratio));
     if open_end {
         confidence = confidence.min(0.6);
@@ -221,16 +235,23 @@ fn found(
     )
 }
 
-/// No unit differs by enough: as sure as the most deviant one is far from the threshold.
-fn none(units: &Units, unit: Bytes, threshold: f64, method: &'static str) -> Estimate<FastArea> {
+/// No unit differs by enough: as sure as the most deviant one is far from the factor, measured by the scatter among units
+/// that are alike. Where those differ by as much as an area would, nothing can be denied.
+fn none(units: &Units, unit: Bytes, threshold: f64, scatter: f64, method: &'static str) -> Estimate<FastArea> {
     let deviation = |rows: &Vec<Row>| typical(rows, |row| is_large(row, unit)).or_else(|| typical(rows, |_| true));
     let most = units
         .iter()
-        .filter_map(|(at, rows)| Some((*at, deviation(rows)?, shown(rows, unit))))
+        .filter_map(|(at, rows)| Some((*at, deviation(rows)?, shown(rows, unit), rows.len())))
         .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
-    let Some((at, ln_ratio, row)) = most else {
+    let Some((at, ln_ratio, row, rows)) = most else {
         return Estimate::unknown("the first units were not compared with others");
     };
+    if 4.0 * scatter > threshold {
+        return Estimate::unknown(format!(
+            "units that should be alike differ by {:.0} %: an area at the start could not be told from them",
+            100.0 * (scatter.exp() - 1.0)
+        ));
+    }
     if ln_ratio.abs() >= threshold {
         return Estimate::unknown(format!(
             "the unit at {at} has {}× the rate of others, but not in every run and block size",
@@ -238,7 +259,10 @@ fn none(units: &Units, unit: Bytes, threshold: f64, method: &'static str) -> Est
         ));
     }
     let closeness = ln_ratio.abs() / threshold;
-    let confidence = 0.985 - 0.4 * (closeness - 0.2).max(0.0);
+    // Scatter has heavier tails than a normal one: twice its width.
+    let room = (threshold - ln_ratio.abs()) / (2.0 * scatter.max(0.02));
+    let enough = 1.0 - 0.3 * (-(rows as f64) / 2.0).exp();
+    let confidence = (below(room) * enough - 0.4 * (closeness - 0.2).max(0.0)).min(0.99);
     let area = FastArea { first: Bytes::ZERO, end: Bytes::ZERO, kind: AreaKind::None, ratio: 1.0 };
     let evidence = format!(
         "none of {} units stands out: the farthest off, at {at}, has {}× the rate of the others ({} at {})",

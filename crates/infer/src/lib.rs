@@ -8,6 +8,8 @@
 
 mod advice;
 mod alignment;
+mod assumed;
+mod caution;
 mod choose;
 mod fast_area;
 mod notes;
@@ -31,7 +33,11 @@ use flashscope_model::{Estimate, Experiment, Findings, Geometry, Observations, O
 /// All that can be concluded from what was observed; everything else is unknown, with a reason.
 pub fn infer(observations: &Observations) -> Findings {
     let alignment = alignment::estimate(&situation::readable_part(observations));
-    let geometry = Geometry {
+    let unit = &alignment.allocation_unit;
+    let sure_unit =
+        unit.value.or(unit.at_least).filter(|_| unit.confidence.is_some_and(|confidence| confidence >= 0.8));
+    let mut geometry = Geometry {
+        fast_area: fast_area::estimate(observations, sure_unit),
         allocation_unit: alignment.allocation_unit,
         page: alignment.page,
         page_inner: alignment.page_inner,
@@ -39,11 +45,15 @@ pub fn infer(observations: &Observations) -> Findings {
         open_units_random: open_units::estimate(observations, Order::Random),
         random_order_penalty: penalty::estimate(observations),
         small_write_path: small_write::estimate(observations),
-        fast_area: fast_area::estimate(observations),
         never_written: survey::estimate(observations),
     };
+    let contradiction = open_units::contradiction(observations);
+    if contradiction.is_some() {
+        caution::of_writes(&mut geometry, caution::CONTRADICTED);
+    }
     let mut notes = alignment.notes;
     notes.extend(write_align::notes(observations));
+    notes.extend(contradiction.map(notes::contradiction));
     notes.extend(notes::remarks(observations, &geometry));
     Findings {
         transfer: transfer::estimate(observations),

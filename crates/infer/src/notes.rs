@@ -21,6 +21,11 @@ pub(crate) fn remarks(observations: &Observations, geometry: &Geometry) -> Vec<N
     .collect()
 }
 
+/// Repeats that contradict each other.
+pub(crate) fn contradiction(what: String) -> Note {
+    Note { severity: Severity::Warning, text: what, hint: Some("infer from the log of one card at a time".into()) }
+}
+
 fn failures(observations: &Observations) -> Option<Note> {
     let failures: Vec<_> = observations.runs.iter().flat_map(|run| &run.failures).collect();
     let first = failures.first()?;

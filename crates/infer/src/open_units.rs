@@ -61,6 +61,11 @@ pub(crate) fn estimate(observations: &Observations, order: Order) -> Estimate<u3
     }
 }
 
+/// How repeats of one table of writes contradict each other: then they are perhaps not of one device.
+pub(crate) fn contradiction(observations: &Observations) -> Option<String> {
+    [Order::InOrder, Order::Random].into_iter().find_map(|order| table::contradiction(observations, order))
+}
+
 /// Whether a run of several units is a table of many block sizes.
 pub(crate) fn is_table(data: &OpenUnitsData) -> bool {
     data.rows.len() > ROWS_OF_A_TRIAL || data.rows.iter().any(|row| matches!(row.rate, RateEvidence::Printed(_)))

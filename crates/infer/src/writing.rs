@@ -209,7 +209,7 @@ fn area_trial(now: &Situation, (block, order, requests): (Bytes, Order, u32)) ->
 
 /// How many units from the start to compare: more while the last one that was compared still differs.
 fn suspects_wanted(now: &Situation) -> usize {
-    let found = fast_area::estimate(now.observations).value.filter(|area| area.kind != AreaKind::None);
+    let found = fast_area::estimate(now.observations, None).value.filter(|area| area.kind != AreaKind::None);
     let end = found.map_or(0, |area| (area.end / now.unit()) as usize);
     (end + 2).clamp(SUSPECTS, MOST_SUSPECTS)
 }

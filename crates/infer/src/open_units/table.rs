@@ -5,13 +5,24 @@
 //! neighbouring rows at once, that stays with all larger counts.
 
 use super::{COLLAPSE, Limit, SMALLEST_FALL, Silence, is_table, runs, words};
-use crate::numbers::{ln_rate, median};
+use crate::assumed::{Known, TableUnit, unit_of};
+use crate::numbers::{digits, ln_rate, median};
 use flashscope_model::{Observations, Order};
 use flashscope_units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A rate that goes down with this power of the count, or a lower one, declines and does not fall.
 const STEEPEST_DECLINE: f64 = 1.1;
+
+/// Blocks of these sizes are where limits show: larger ones write most of a unit at once, smaller ones are slow anyway.
+const TELLING: std::ops::RangeInclusive<Bytes> = Bytes::kib(16)..=Bytes::kib(256);
+
+/// Repeats of one test that differ by more than this factor are not of one card in one state.
+const CONTRADICTION: f64 = 3.0;
+
+/// A limit that only the last table shows, without a repeat and without the mark of a copy per request: a table may be
+/// slow as a whole for other reasons.
+const SEEN_ONCE: f64 = 0.93;
 
 /// Logarithms of the rates by count and block size, repeats kept apart.
 type Cells = BTreeMap<u32, BTreeMap<Bytes, Vec<f64>>>;
@@ -33,10 +44,14 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
                 first.confidence *= 0.8;
                 first.remark.push_str("; tables with another assumed unit say otherwise");
             }
-            first.confidence = calibrated(first.confidence);
             Ok(first)
         }
     }
+}
+
+/// How repeats of one test contradict each other, where they do.
+pub(super) fn contradiction(observations: &Observations, order: Order) -> Option<Silence> {
+    gather(observations, order).iter().find_map(|(unit, cells)| Grid::new(*unit, cells).contradiction())
 }
 
 /// On twelve thousand tables drawn with a known limit (`tests/calibration.rs`), the raw score understates: of answers
@@ -54,11 +69,11 @@ fn contradict(one: &Limit, other: &Limit) -> bool {
 }
 
 /// The tables of one order by assumed unit.
-fn gather(observations: &Observations, order: Order) -> BTreeMap<Bytes, Cells> {
-    let mut tables: BTreeMap<Bytes, Cells> = BTreeMap::new();
+fn gather(observations: &Observations, order: Order) -> BTreeMap<TableUnit, Cells> {
+    let mut tables: BTreeMap<TableUnit, Cells> = BTreeMap::new();
     for data in runs(observations, order).filter(|data| is_table(data)) {
         let largest = data.rows.iter().map(|row| row.block).max();
-        let (Some(count), Some(unit)) = (data.count, data.unit.or(largest)) else { continue };
+        let (Some(count), Some(unit)) = (data.count, unit_of(observations, data.unit, largest)) else { continue };
         for row in &data.rows {
             let Some(rate) = ln_rate(row.block, &row.rate) else { continue };
             tables.entry(unit).or_default().entry(count).or_default().entry(row.block).or_default().push(rate);
@@ -72,6 +87,10 @@ struct Grid {
     counts: Vec<u32>,
     /// Largest block first; rows of the unit's own size are left out: whole units never need a copy.
     rows: Vec<(Bytes, Vec<Option<f64>>)>,
+    /// For each count, how often most of its rows were measured.
+    repeats: Vec<usize>,
+    /// For each cell that was measured more than once, how far apart its figures are.
+    spreads: Vec<f64>,
 }
 
 /// A step between two neighbouring counts at which several rows fall.
@@ -85,16 +104,19 @@ struct Fall {
     collapse: bool,
 }
 
-fn read(unit: Bytes, cells: &Cells) -> Result<Limit, Silence> {
+fn read(unit: TableUnit, cells: &Cells) -> Result<Limit, Silence> {
     let grid = Grid::new(unit, cells);
     let Some(&last) = grid.counts.last() else { return Err("no table has a usable row".into()) };
     if grid.counts.len() < 2 {
         return Err(format!("only {last} units were written at once: there is nothing to compare with"));
     }
-    if grid.rows.len() < 2 {
+    if grid.rows.len() < if unit.known == Known::Lost { 4 } else { 2 } {
         return Err("the tables hold too few block sizes below the unit".into());
     }
-    if grid.counts[0] > 1 && grid.starts_collapsed(unit) {
+    if let Some(contradiction) = grid.contradiction() {
+        return Err(contradiction);
+    }
+    if grid.counts[0] > 1 && grid.starts_collapsed(unit.size) {
         return Err(format!(
             "with {} units, the fewest that were tried, the rate already falls with the block size",
             grid.counts[0]
@@ -109,10 +131,15 @@ fn read(unit: Bytes, cells: &Cells) -> Result<Limit, Silence> {
             return Err(gap);
         }
     }
-    match choose(&grid, &falls) {
-        Some((fall, earlier)) => Ok(grid.fallen(fall, earlier, noise)),
-        None => grid.level(noise, threshold),
+    let mut limit = match choose(&grid, &falls) {
+        Some((fall, earlier)) => grid.fallen(fall, earlier, noise),
+        None => grid.level(noise, threshold)?,
+    };
+    if unit.known == Known::Lost {
+        limit.confidence = limit.confidence.min(0.7);
+        limit.remark.push_str(&format!("; rows above {} are missing", unit.size));
     }
+    Ok(limit)
 }
 
 /// The first fall, unless a collapse of nearly all rows comes after a mere loss in a few of them.
@@ -126,11 +153,11 @@ fn choose<'a>(grid: &Grid, falls: &'a [Fall]) -> Option<(&'a Fall, Option<&'a Fa
 }
 
 impl Grid {
-    fn new(unit: Bytes, cells: &Cells) -> Grid {
+    fn new(unit: TableUnit, cells: &Cells) -> Grid {
         let blocks: BTreeSet<Bytes> =
-            cells.values().flat_map(|row| row.keys().copied()).filter(|b| *b < unit).collect();
-        let counts: Vec<u32> =
-            cells.iter().filter(|(_, row)| row.keys().any(|block| *block < unit)).map(|(count, _)| *count).collect();
+            cells.values().flat_map(|row| row.keys().copied()).filter(|block| unit.divides_into(*block)).collect();
+        let usable = |row: &BTreeMap<Bytes, Vec<f64>>| row.keys().any(|block| unit.divides_into(*block));
+        let counts: Vec<u32> = cells.iter().filter(|(_, row)| usable(row)).map(|(count, _)| *count).collect();
         let rows = blocks
             .into_iter()
             .rev()
@@ -139,7 +166,36 @@ impl Grid {
                 (block, counts.iter().map(cell).collect())
             })
             .collect();
-        Grid { counts, rows }
+        let below = |count: &u32| -> Vec<&Vec<f64>> {
+            cells[count].iter().filter(|(block, _)| unit.divides_into(**block)).map(|(_, rates)| rates).collect()
+        };
+        let typical = |cells: Vec<&Vec<f64>>| {
+            let mut sizes: Vec<usize> = cells.into_iter().map(Vec::len).collect();
+            sizes.sort_unstable();
+            sizes.get(sizes.len() / 2).copied().unwrap_or(0)
+        };
+        let spread = |rates: &Vec<f64>| {
+            let (low, high) =
+                rates.iter().fold((f64::MAX, f64::MIN), |(low, high), rate| (low.min(*rate), high.max(*rate)));
+            (rates.len() > 1).then_some(high - low)
+        };
+        let repeats = counts.iter().map(|count| typical(below(count))).collect();
+        let spreads = counts.iter().flat_map(below).filter_map(spread).collect();
+        Grid { counts, rows, repeats, spreads }
+    }
+
+    /// Repeats that are too far apart to be of one card in one state.
+    fn contradiction(&self) -> Option<Silence> {
+        let far: Vec<f64> = self.spreads.iter().copied().filter(|spread| *spread > CONTRADICTION.ln()).collect();
+        let most = far.iter().copied().fold(0.0, f64::max).exp();
+        (far.len() >= 3 && 4 * far.len() >= self.spreads.len()).then(|| {
+            format!(
+                "repeats of the same test differ by up to {}×, in {} of {} cases: perhaps two cards, or one whose state changed",
+                digits(most),
+                far.len(),
+                self.spreads.len()
+            )
+        })
     }
 
     /// Scatter of one figure around its neighbours, as a logarithm: along the counts (where the median of the steps
@@ -161,7 +217,10 @@ impl Grid {
         // A difference of two scatters by √2, a bend by √6; 1.4826 makes the median of either a standard deviation.
         let along_counts = median(&steps).map(|middle| 1.4826 * middle / 2f64.sqrt());
         let along_blocks = median(&bends).map(|middle| 1.4826 * middle / 6f64.sqrt());
-        along_counts.into_iter().chain(along_blocks).reduce(f64::min).unwrap_or(0.0)
+        let along = along_counts.into_iter().chain(along_blocks).reduce(f64::min).unwrap_or(0.0);
+        // The distance of two figures is 1.128 standard deviations on average.
+        let between_repeats = median(&self.spreads).map_or(0.0, |spread| spread / 1.128);
+        along.max(between_repeats)
     }
 
     /// Level of a row before and up to a step. A single unit is left out where others are there: one stream often gets
@@ -193,7 +252,7 @@ impl Grid {
         let drops = self.drops(at);
         let threshold = threshold.max(self.slow_decline(at));
         let rows: Vec<(usize, f64)> = drops.iter().copied().filter(|(_, drop)| *drop >= threshold).collect();
-        let neighbours = rows.windows(2).any(|pair| pair[1].0 == pair[0].0 + 1);
+        let neighbours = self.neighbours(&drops, threshold);
         let enough = rows.len() >= 3 || (drops.len() <= 4 && 2 * rows.len() >= drops.len() && rows.len() >= 2);
         if !neighbours || !enough {
             return None;
@@ -204,6 +263,14 @@ impl Grid {
         let single = at == 0 && self.counts[0] == 1;
         let everywhere = 2 * deep >= drops.len() && self.proportional(1);
         (!single || (collapse && everywhere)).then_some(Fall { at, rows, collapse })
+    }
+
+    /// Whether two rows fall that are next to each other, at least among the rows that have figures at this step.
+    fn neighbours(&self, drops: &[(usize, f64)], threshold: f64) -> bool {
+        drops.windows(2).any(|pair| {
+            let near = self.rows[pair[0].0].0 <= self.rows[pair[1].0].0 * 4;
+            near && pair[0].1 >= threshold && pair[1].1 >= threshold
+        })
     }
 
     /// What a decline without any limit may lose at a step: across a gap between the counts tried, more.
@@ -254,6 +321,17 @@ impl Grid {
         } else if !fall.collapse {
             alternatives.push((good + 1, (1.0 - confidence) / 2.0));
         }
+        let few = 1.0 - 0.5 * (-1.2 * fall.rows.len() as f64).exp();
+        let mut confidence = calibrated(confidence).min(few);
+        if confirmed == 1 && self.repeats[fall.at + 1] < 2 && !self.proportional(fall.at + 1) {
+            confidence = confidence.min(SEEN_ONCE);
+        }
+        if let Some(count) = self.recovered(fall) {
+            confidence = confidence.min(0.6);
+            remark.push_str(&format!(
+                "; with {count} units it is as fast as before: perhaps a change of state and no limit"
+            ));
+        }
         let rates = &self.rows[middle].1;
         let from = self.before_shown(rates, fall.at);
         let to = rates[fall.at + 1].unwrap_or(f64::NAN);
@@ -265,6 +343,26 @@ impl Grid {
             row: (self.rows[middle].0, from.exp(), to.exp()),
             remark,
         }
+    }
+
+    /// A count beyond a fall at which most of the fallen rows are nearly as fast as before it.
+    fn recovered(&self, fall: &Fall) -> Option<u32> {
+        let beyond = fall.at + 2..self.counts.len();
+        beyond
+            .into_iter()
+            .find(|at| {
+                let back: Vec<bool> = fall
+                    .rows
+                    .iter()
+                    .filter_map(|(row, _)| {
+                        let rates = &self.rows[*row].1;
+                        let (before, fallen) = (self.before(rates, fall.at)?, rates[fall.at + 1]?);
+                        Some(rates[*at]? > before - 0.4 * (before - fallen))
+                    })
+                    .collect();
+                back.len() >= 2 && 2 * back.iter().filter(|back| **back).count() > back.len()
+            })
+            .map(|at| self.counts[at])
     }
 
     fn before_shown(&self, rates: &[Option<f64>], at: usize) -> f64 {
@@ -283,15 +381,33 @@ impl Grid {
             ));
         }
         let from = usize::from(single);
-        let good = (from..last).find(|at| self.doubtful(*at, threshold)).unwrap_or(last);
+        let stop = |at: &usize| self.doubtful(*at, threshold) || self.drops(*at).len() < 2;
+        let good = (from..last).find(stop).unwrap_or(last);
         if good < last && self.counts[good] < 2 {
             return Err("a few rows fall and others do not: neither a limit nor its absence".into());
+        }
+        if let Some(at) = (from..good).find(|at| self.falls_in_a_few(*at)) {
+            return Err(format!(
+                "from {} to {} units some block sizes fall far, and too few were measured with both",
+                self.counts[at],
+                self.counts[at + 1]
+            ));
+        }
+        let compared =
+            |at: usize| self.drops(at).iter().filter(|(row, _)| TELLING.contains(&self.rows[*row].0)).count();
+        let fewest = (from..good).map(compared).min().unwrap_or(0);
+        if fewest == 0 {
+            return Err(
+                "no block size from 16 to 256 KiB was measured with all counts, and that is where limits show".into()
+            );
         }
         let third = |at: usize| nth_largest(&self.drops(at).iter().map(|(_, drop)| *drop).collect::<Vec<_>>(), 2);
         let closest = (from..good).map(third).fold(0.0, f64::max);
         let margin = (threshold - closest).max(0.0) / threshold;
-        let confidence = (0.8 + 0.4 * margin - 2.0 * noise).clamp(0.5, if last >= 2 { 0.985 } else { 0.95 });
-        let decline: Vec<f64> = self.rows.iter().filter_map(|(_, r)| Some(r[0]? - r[last]?)).collect();
+        let score = (0.8 + 0.4 * margin - 2.0 * noise).clamp(0.5, if last >= 2 { 0.985 } else { 0.95 });
+        let rows = (from..good).map(|at| self.drops(at).len()).min().unwrap_or(0);
+        let confidence = calibrated(score).min(enough_rows(rows, fewest));
+        let decline: Vec<f64> = self.rows.iter().filter_map(|(_, r)| Some(r[0]? - r[good]?)).collect();
         let mut remark = match median(&decline) {
             Some(loss) if loss > 1.25f64.ln() => ", a slow decline without a step".to_owned(),
             _ => String::new(),
@@ -309,15 +425,19 @@ impl Grid {
         })
     }
 
+    /// Whether block sizes fall far at a step where so few can be compared that nobody can say whether they are spoiled.
+    fn falls_in_a_few(&self, at: usize) -> bool {
+        let drops = self.drops(at);
+        drops.len() <= 5 && drops.iter().any(|(_, drop)| *drop >= COLLAPSE.ln().max(self.slow_decline(at)))
+    }
+
     /// Whether a step is too much for spoiled rows and too little for a limit: two neighbouring rows fell, or two fell
     /// far, or many did over a gap that a slow decline may explain as well.
     fn doubtful(&self, at: usize, threshold: f64) -> bool {
         let drops = self.drops(at);
-        let fallen: Vec<usize> = drops.iter().filter(|(_, drop)| *drop >= threshold).map(|(row, _)| *row).collect();
+        let fallen = drops.iter().filter(|(_, drop)| *drop >= threshold).count();
         let values: Vec<f64> = drops.iter().map(|(_, drop)| *drop).collect();
-        fallen.len() >= 3
-            || fallen.windows(2).any(|pair| pair[1] == pair[0] + 1)
-            || nth_largest(&values, 1) >= threshold.max(2f64.ln())
+        fallen >= 3 || self.neighbours(&drops, threshold) || nth_largest(&values, 1) >= threshold.max(2f64.ln())
     }
 
     /// The row nearest to the middle that has figures at both ends.
@@ -330,6 +450,12 @@ impl Grid {
             .min_by_key(|(row, ..)| row.abs_diff(middle))
             .map(|(_, block, from, to)| (block, from, to))
     }
+}
+
+/// How sure the absence of a fall can be, from the rows that can be compared at the step with the fewest, and those among
+/// them where limits show: a table has ten and five.
+fn enough_rows(rows: usize, telling: usize) -> f64 {
+    1.0 - 0.4 * (-0.35 * (rows.saturating_sub(2) + telling.saturating_sub(1)) as f64).exp()
 }
 
 fn nth_largest(values: &[f64], n: usize) -> f64 {
