@@ -291,7 +291,7 @@ mod tests {
         let check = |ratio: f64, block: u64, expect: Verdict| {
             let rate = flashscope_units::ByteRate(1.0);
             let found = Penalty { ratio, block: Bytes::kib(block), in_order: rate, random: rate };
-            let truth = [PenaltyTruth { ratio: 100.0, block: Bytes::kib(16) }];
+            let truth = [PenaltyTruth { ratio: 100.0, at_first: 100.0, block: Bytes::kib(16) }];
             assert_eq!(penalty(&truth, &Estimate::known(found, 0.9, "", &[])).verdict, expect, "{ratio}");
         };
         check(81.0, 16, Verdict::Exact);

@@ -67,8 +67,10 @@ pub struct AreaTruth {
 /// In-order rate over random rate in one unit, at one block size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PenaltyTruth {
-    /// The ratio.
+    /// The ratio over a whole unit, closing it included.
     pub ratio: f64,
+    /// The ratio over the first part of a unit, as one sees it who does not write it to its end.
+    pub at_first: f64,
     /// The block size.
     pub block: Bytes,
 }
@@ -194,26 +196,25 @@ fn page_inner(params: &AuLogParams) -> Fact<Bytes> {
     Fact::hidden(None, "there is none")
 }
 
-/// In order, a unit too many costs a merge per write; the limit shows where that is dear against the write.
+/// In order, a unit too many costs a merge per write; the limit shows where that is dear against the write. A unit whose
+/// log in order was taken away goes on in a log for random order, so both kinds count.
 fn open_units_linear(model: &Model, params: &AuLogParams) -> Fact<u32> {
     if !merges_show(model, params) {
-        return Fact::hidden(Some(params.logs_in_order), "a unit too many costs nothing that shows");
+        return unlimited("a unit too many costs nothing that shows");
     }
-    if params.logs_in_order == 0 {
-        return bounded(params.logs_random).noted("the same logs serve every order");
+    let both = bounded(params.logs_in_order + params.logs_random);
+    match (params.logs_in_order, params.logs_random) {
+        (_, 0) => both,
+        (0, _) => both.noted("the same logs serve every order"),
+        _ => both.noted("logs for random order take over beyond the logs in order"),
     }
-    if params.logs_random > params.logs_in_order {
-        let note = "logs for random order take over beyond the logs in order";
-        return Fact::known(params.logs_in_order).or(vec![params.logs_random]).noted(note);
-    }
-    bounded(params.logs_in_order)
 }
 
 /// With logs for random order they are the limit; without, the open units are, as long as a merge of a
 /// sub-unit is cheaper than one of the whole unit.
 fn open_units_random(model: &Model, params: &AuLogParams) -> Fact<u32> {
     if !merges_show(model, params) {
-        return Fact::hidden(None, "random order costs nothing that shows");
+        return unlimited("random order costs nothing that shows");
     }
     match params.logs_random {
         0 if params.sub_unit < params.unit => bounded(params.logs_in_order),
@@ -222,11 +223,19 @@ fn open_units_random(model: &Model, params: &AuLogParams) -> Fact<u32> {
     }
 }
 
-/// Nobody need try more than 64 units: fewer is a bound that is right as well.
+/// Nobody need try more units than this.
+const MOST_UNITS: u32 = 64;
+
+/// Fewer than there are is a bound that is right as well.
 fn bounded(count: u32) -> Fact<u32> {
     let mut fact = Fact::known(count);
-    fact.at_least = Some(count);
+    fact.at_least = Some(count.min(MOST_UNITS));
     fact
+}
+
+/// No limit shows: "at least n" is right for every n.
+fn unlimited(why: &str) -> Fact<u32> {
+    Fact::hidden(None, why)
 }
 
 fn merges_show(model: &Model, params: &AuLogParams) -> bool {
@@ -241,6 +250,9 @@ fn small_write_path(model: &Model, params: &AuLogParams) -> Fact<Bytes> {
     }
     if !merges_show(model, params) {
         return Fact::hidden(Some(limit), "longer writes at random cost no more");
+    }
+    if params.logs_random >= MOST_UNITS {
+        return Fact::hidden(Some(limit), "it shows only beyond more open units than anybody tries");
     }
     let mut fact = Fact::known(limit);
     if params.page_inner < limit {
@@ -289,9 +301,11 @@ pub(crate) fn penalties(model: &Model, start: Bytes, stretch: Bytes) -> Vec<Pena
         .filter(|&block| block >= model.device.logical_block && stretch.is_multiple_of(block))
         .map(|block| {
             let count = stretch / block;
-            let in_order = unit_time(model, start, block, 0..count);
-            let random = unit_time(model, start, block, scattered(count));
-            PenaltyTruth { ratio: random / in_order, block }
+            let ratio = |writes: usize| {
+                let scattered = scattered(count).filter(|&index| index != 0).take(writes);
+                unit_time(model, start, block, scattered) / unit_time(model, start, block, (1..count).take(writes))
+            };
+            PenaltyTruth { ratio: ratio(usize::MAX), at_first: ratio((count / 8).max(2) as usize), block }
         })
         .collect()
 }
@@ -299,7 +313,7 @@ pub(crate) fn penalties(model: &Model, start: Bytes, stretch: Bytes) -> Vec<Pena
 fn unit_time(model: &Model, start: Bytes, block: Bytes, order: impl Iterator<Item = u64>) -> f64 {
     let mut device = Device::new(model, 0);
     let mut now = Instant::ORIGIN;
-    // Opens the unit, so that both orders find it open.
+    // The first block opens the unit, so that both orders find it open; it is not written again, which would be out of order.
     let mut write = |at: Bytes, length: Bytes| {
         let mut at = at;
         let end = at + length;
