@@ -181,7 +181,9 @@ fn penalty(truth: &[PenaltyTruth], estimate: &Estimate<Penalty>) -> Judged {
     let Some(right) = truth.iter().find(|right| right.block == found.block) else {
         return judged(parameter, Verdict::Unscored, estimate, true, said, words);
     };
-    let off = (found.ratio / right.ratio).ln().abs();
+    // A trial may stop before the unit is full: anything between the two truths is right as well.
+    let (low, high) = (right.ratio.min(right.at_first), right.ratio.max(right.at_first));
+    let off = (found.ratio / found.ratio.clamp(low, high)).ln().abs();
     let verdict = match off / RATIO_TOLERANCE.ln() {
         steps if steps <= 1.0 => Verdict::Exact,
         steps if steps <= 2.0 => Verdict::OneStep,
