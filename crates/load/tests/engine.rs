@@ -281,14 +281,14 @@ fn failures_are_data_until_there_is_nothing_else() {
         })
     };
     let steady = || ScriptedTarget::steady(CAPACITY, Nanos::micros(10));
-    let mut target = Failing::new(steady(), [40_960..49_152], "EIO: input/output error");
+    let mut target = Failing::new(steady(), std::iter::once(40_960..49_152), "EIO: input/output error");
     let notes = run(&sequential(), &mut target);
     assert_eq!((notes[0].failed, notes[0].read.requests), (2, 1022));
     assert_eq!(notes[0].failures[0].reason, "EIO: input/output error");
     assert_eq!(notes[0].failures[0].offset, 40_960);
 
     // From the middle on nothing works any more: no use in going on.
-    let mut target = Failing::new(steady(), [2 << 20..u64::MAX], "ENOSPC: no space left");
+    let mut target = Failing::new(steady(), std::iter::once(2 << 20..u64::MAX), "ENOSPC: no space left");
     let plan = sequential();
     let mut workers = workers(&plan, &target);
     simulate(&mut workers, &mut target, None, || false).expect("it runs");

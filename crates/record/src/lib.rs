@@ -7,11 +7,13 @@
 //!
 //! Where to start: [`to_json`] and [`from_json`]. Nothing here reads or writes a file.
 
+mod bench;
 mod error;
 mod layout;
 mod schema;
 pub mod wire;
 
+pub use bench::{BENCH_SCHEMA, bench_schema, bench_to_json};
 pub use error::RecordError;
 pub use schema::schema;
 
