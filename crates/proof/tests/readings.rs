@@ -62,7 +62,7 @@ fn findings_never_contradict_the_careful_readings() {
     assert_eq!(logs.len(), 20);
 
     let (mut found, mut settled) = (0, 0);
-    let mut contradictions = Vec::new();
+    let (mut contradictions, mut table) = (Vec::new(), Vec::new());
     for log in logs {
         let file = log["file"].as_str().expect("a file name");
         let reading = &log["careful_reading"];
@@ -73,7 +73,7 @@ fn findings_never_contradict_the_careful_readings() {
             ("open units in order", judge_count(&reading["open_au_linear"], &geometry.open_units_linear)),
             ("open units random", judge_count(&reading["open_au_random"], &geometry.open_units_random)),
         ];
-        println!("{file:24} {}", verdicts.map(|(name, verdict)| format!("{name}: {verdict:?}")).join("  "));
+        table.push(format!("{file:24} {}", verdicts.map(|(name, verdict)| format!("{name}: {verdict:?}")).join("  ")));
         for (name, verdict) in verdicts {
             settled += u32::from(matches!(verdict, Verdict::Found | Verdict::Abstained));
             found += u32::from(verdict == Verdict::Found);
@@ -83,7 +83,11 @@ fn findings_never_contradict_the_careful_readings() {
         }
     }
     assert!(contradictions.is_empty(), "{contradictions:#?}");
-    assert!(f64::from(found) >= 0.95 * f64::from(settled), "only {found} of {settled} settled figures were found");
+    assert!(
+        f64::from(found) >= 0.95 * f64::from(settled),
+        "only {found} of {settled} settled figures were found:\n{}",
+        table.join("\n")
+    );
 }
 
 #[test]
