@@ -11,5 +11,5 @@
 mod read;
 mod write;
 
-pub use read::{LogDevice, Parsed, parse, parse_bytes};
+pub use read::{LogDevice, Parsed, SEVERAL_DEVICES, parse, parse_bytes};
 pub use write::write;

@@ -7,7 +7,7 @@ use super::figure::TimeFigure;
 use super::heading::{self, Heading, Test};
 use super::identity::{self, Fact};
 use super::row::{self, AlignFields, RateRow, Row};
-use super::{LogDevice, Parsed, clean};
+use super::{LogDevice, Parsed, SEVERAL_DEVICES, clean};
 use flashscope_model::{Direction, Observations};
 use flashscope_units::Bytes;
 use std::mem::{Discriminant, discriminant};
@@ -15,6 +15,10 @@ use std::rc::Rc;
 
 /// Rows beyond this are left out, so that memory stays bounded; a scatter plot has at most 65 536.
 const MAX_ROWS: usize = 1 << 18;
+/// Tables beyond this are left out; a long night of measuring makes a few hundred.
+const MAX_TABLES: usize = 1 << 12;
+/// A row of so many cells counts as one of [`MAX_ROWS`], a longer one as several.
+const CELLS_PER_ROW: usize = 16;
 /// Notes beyond this are left out.
 const MAX_NOTES: usize = 200;
 /// Lines that one command may take.
@@ -84,6 +88,8 @@ struct Reader {
     last: Option<Discriminant<Body>>,
     tables: Vec<Table>,
     rows: usize,
+    /// No more rows are taken.
+    full: bool,
     /// A command that goes on in the next line.
     unfinished: Option<(String, u32)>,
     /// The line of the last row, where the row may go on in the next line.
@@ -93,17 +99,44 @@ struct Reader {
     device: LogDevice,
     facts: Vec<Fact>,
     paths: Vec<String>,
+    /// The disk of the first test.
+    tested: Option<String>,
     notes: Vec<String>,
+    /// Lines that repeat a row of their table.
+    repeated: Repeated,
+    /// Why the log is about more than one device, where it is.
+    several: Option<String>,
+}
+
+/// Lines that were pasted twice.
+#[derive(Default)]
+struct Repeated {
+    count: u32,
+    first_line: u32,
+}
+
+impl Row {
+    /// How much of [`MAX_ROWS`] it takes.
+    fn weight(&self) -> usize {
+        match self {
+            Row::Rates(row) => 1 + row.cells.len() / CELLS_PER_ROW,
+            Row::RatesRest(cells) => 1 + cells.len() / CELLS_PER_ROW,
+            _ => 1,
+        }
+    }
 }
 
 impl Reader {
     fn read(&mut self, number: u32, line: &str) {
+        let line = clean::without_prefix(line);
         if line.trim().is_empty() {
             return;
         }
         if let Some((mut start, lines)) = self.unfinished.take() {
             start.truncate(start.trim_end().trim_end_matches('\\').len());
-            self.command_line(&format!("{start} {line}"), lines + 1);
+            // Each line of a quoted command has a mark of its own, which is no redirection.
+            let rest = line.trim_start_matches(['>', '|', ' ', '\t']);
+            self.command_line(&format!("{start} {rest}"), lines + 1);
             return;
         }
         let rows = row::rows(line);
@@ -131,6 +164,7 @@ impl Reader {
         }
         if let Some(path) = &command.path {
             self.path(path.clone());
+            self.tested(path);
         }
         if command.asks_for_a_test() || command.open_ended {
             self.context = Context { command: Some(Rc::new(command)), ..Context::default() };
@@ -158,14 +192,21 @@ impl Reader {
 
     fn row(&mut self, number: u32, row: Row, line: &str) {
         self.size_of = None;
-        if self.rows >= MAX_ROWS {
-            if self.rows == MAX_ROWS {
-                self.note(format!("line {number}: more than {MAX_ROWS} rows; the rest is left out"));
-                self.rows += 1;
+        if self.rows >= MAX_ROWS || self.tables.len() >= MAX_TABLES {
+            if !self.full {
+                self.note(format!(
+                    "line {number}: more than {MAX_ROWS} rows or {MAX_TABLES} tables; the rest is left out"
+                ));
+                self.full = true;
             }
             return;
         }
-        self.rows += 1;
+        if self.repeats(&row) {
+            self.repeated.first_line = if self.repeated.count == 0 { number } else { self.repeated.first_line };
+            self.repeated.count += 1;
+            return;
+        }
+        self.rows += row.weight();
         match row {
             Row::Align { direction, align, fields } => {
                 self.align(number, direction, align, fields);
@@ -181,6 +222,28 @@ impl Reader {
             Row::IntervalSummary => self.touch_interval(number),
             Row::IntervalTime { size, nanos } => self.interval_time(number, size, nanos),
             Row::Pair { position, millis, original } => self.pair(number, position, millis, original, line),
+        }
+    }
+
+    /// Whether the open table has this very row: a line or a part of a screen was pasted twice. Figures of one cell may
+    /// be alike by chance, so there the first row of a table may well be the first one of the next.
+    fn repeats(&self, row: &Row) -> bool {
+        match (row, self.table.as_ref().map(|table| &table.body)) {
+            (Row::Align { direction, align, fields }, Some(Body::Align { direction: open, rows })) => {
+                direction == open && rows.contains(&(*align, *fields))
+            }
+            (Row::Rates(row), Some(Body::Rates(rows))) => {
+                let same = |known: &RateRow| known.block == row.block && known.cells == row.cells;
+                let looped = self.context.command.as_ref().is_some_and(|command| command.open_au_nr.is_each());
+                match rows.as_slice() {
+                    [only] => same(only) && !(looped && row.cells.len() == 1),
+                    [first, .., last] => {
+                        same(last) || ((row.cells.len() > 1 || row.block < first.block) && rows.iter().any(same))
+                    }
+                    [] => false,
+                }
+            }
+            _ => false,
         }
     }
 
@@ -361,13 +424,16 @@ impl Reader {
                 match slot {
                     None => *slot = Some(value),
                     Some(old) if *old != value && field == identity::Field::Cid => {
-                        let note = format!("the log is about more than one device: CID {old} and {value}");
-                        self.note(note);
+                        let why = format!("CID {old} and {value}");
+                        self.several.get_or_insert(why);
                     }
                     Some(_) => {}
                 }
             }
-            Fact::Path(path) => self.path(path),
+            Fact::Path(path) => {
+                self.tested(&path);
+                self.path(path);
+            }
             fact if self.facts.len() < MAX_FACTS => self.facts.push(fact),
             _ => {}
         }
@@ -376,6 +442,19 @@ impl Reader {
     fn path(&mut self, path: String) {
         if path.starts_with("/dev/") && !self.paths.contains(&path) && self.paths.len() < MAX_FACTS {
             self.paths.push(path);
+        }
+    }
+
+    /// The device under test is at this path: those of one log are one disk, or its parts.
+    fn tested(&mut self, path: &str) {
+        let disk = |path: &str| whole_disk(disk(path)).to_owned();
+        match &self.tested {
+            None => self.tested = Some(disk(path)),
+            Some(first) if *first != disk(path) && path.starts_with("/dev/") => {
+                let why = format!("tests of {first} and of {}", disk(path));
+                self.several.get_or_insert(why);
+            }
+            Some(_) => {}
         }
     }
 
@@ -390,16 +469,30 @@ impl Reader {
         let tables = std::mem::take(&mut self.tables);
         let mut converted = convert::runs(&tables);
         self.device.path = self.paths.first().cloned();
-        if let [_, _, ..] = self.paths.as_slice() {
+        if let ([_, _, ..], None) = (self.paths.as_slice(), &self.several) {
             let note = format!("several devices are named ({}); all tables are taken as of one", self.paths.join(", "));
             self.note(note);
         }
-        let capacity = self.capacity();
+        let capacity = self.capacity().filter(|_| self.several.is_none());
+        if self.repeated.count > 0 {
+            let Repeated { count, first_line } = self.repeated;
+            self.note(format!("line {first_line}: {count} lines repeat a row of their table and count once"));
+        }
+        let several_devices = self.several.is_some();
+        if let Some(why) = self.several.take() {
+            self.note(format!("{SEVERAL_DEVICES}: {why}; all tables are taken as of one"));
+        }
         let mut notes = std::mem::take(&mut converted.notes);
         notes.truncate(MAX_NOTES);
         notes.append(&mut self.notes);
         let device = Some(self.device).filter(|device| *device != LogDevice::default());
-        Parsed { observations: Observations { capacity, runs: converted.runs }, device, capacity, notes }
+        Parsed {
+            observations: Observations { capacity, runs: converted.runs },
+            device,
+            capacity,
+            several_devices,
+            notes,
+        }
     }
 
     /// The exact size of the device under test: a disk of another name is another disk.
@@ -438,6 +531,15 @@ impl Reader {
             }
             _ => {
                 self.note("the log states several sizes; none is taken".to_owned());
+                let of = |wanted: Option<&str>| {
+                    let mut sizes = sizes.clone().filter(move |(path, _)| *path == wanted).map(|(_, bytes)| bytes);
+                    let first = sizes.next()?;
+                    sizes.find(|bytes| *bytes != first).map(|other| (first, other))
+                };
+                // A list of all disks has several sizes too, but one for each.
+                if let Some((first, other)) = sizes.clone().find_map(|(path, _)| of(path)) {
+                    self.several.get_or_insert(format!("sizes of {} and {} bytes", first.0, other.0));
+                }
                 None
             }
         }
@@ -447,6 +549,16 @@ impl Reader {
 /// The last part of a path: the same disk is `/dev/block/mmcblk0` elsewhere.
 fn disk(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Without the number of a partition.
+fn whole_disk(name: &str) -> &str {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    match stem.strip_suffix('p') {
+        Some(disk) if disk.ends_with(|c: char| c.is_ascii_digit()) => disk,
+        _ if stem.starts_with("mmcblk") || stem.starts_with("nvme") || stem.is_empty() => name,
+        _ => stem,
+    }
 }
 
 fn asks_for(command: &Command, test: Option<Test>) -> bool {

@@ -33,13 +33,13 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
 
 /// The readable pieces of one line: more than one where a carriage return or an HTML tag breaks it.
 pub(super) fn pieces(line: &str) -> Vec<String> {
-    if line
-        .bytes()
-        .all(|byte| (byte == b'\t' || (b' '..=b'~').contains(&byte)) && !matches!(byte, b'^' | b'&' | b'<' | b'['))
-    {
+    if line.bytes().all(|byte| {
+        (byte == b'\t' || (b' '..=b'~').contains(&byte)) && !matches!(byte, b'^' | b'&' | b'<' | b'[' | b'\\')
+    }) {
         return vec![line.to_owned()];
     }
     let text = strip_escapes(line);
+    let text = if text.contains('\\') { decode_backslashes(&text) } else { text };
     let text = if text.contains('&') { decode_entities(&text) } else { text };
     let text = if text.contains('<') { replace_tags(&text) } else { text };
     text.split('\r').map(|piece| plain_characters(&caret_notation(piece))).filter(|piece| !piece.is_empty()).collect()
@@ -210,26 +210,139 @@ fn replace_tags(text: &str) -> String {
     out
 }
 
-/// `^C` and its like, as a terminal echoes them: gone inside a number, a space elsewhere.
+/// `\u00b5` and `\t` of strings in source or JSON, and TeX's `$\mu$`; a line break of such a string breaks the line.
+fn decode_backslashes(text: &str) -> String {
+    let mut out = text.to_owned();
+    for (spelling, plain) in
+        [("\\u00b5", "µ"), ("\\u00B5", "µ"), ("\\u03bc", "µ"), ("\\u03BC", "µ"), ("$\\mu$", "µ"), ("\\t", "\t")]
+    {
+        out = out.replace(spelling, plain);
+    }
+    if out.contains("\\n") && out.contains('\t') { out.replace("\\n", "\r") } else { out }
+}
+
+/// `^C` and its like, as a terminal echoes them: gone inside a figure or a word of a row, a space elsewhere.
 fn caret_notation(text: &str) -> String {
     if !text.contains('^') {
         return text.to_owned();
     }
     let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        let control = c == '^' && chars.peek().is_some_and(|next| matches!(next, '@'..='_' | '?'));
+    let mut chars = text.char_indices().peekable();
+    while let Some((_, c)) = chars.next() {
+        let control = c == '^' && chars.peek().is_some_and(|(_, next)| matches!(next, '@'..='_' | '?'));
         if !control {
             out.push(c);
             continue;
         }
-        chars.next();
-        let number = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit() || c == '.');
-        if !(number(out.chars().next_back()) && number(chars.peek().copied())) {
+        let Some((at, letter)) = chars.next() else { break };
+        let behind = &text[at + letter.len_utf8()..];
+        let behind = &behind[..behind.find(|c: char| c.is_whitespace() || c == '^').unwrap_or(behind.len())];
+        let before = out.rfind(char::is_whitespace).map_or(out.as_str(), |space| out[space..].trim_start());
+        if !is_part_of_a_row(&format!("{before}{behind}")) {
             out.push(' ');
         }
     }
     out
+}
+
+/// A figure with or without its unit, or a word that rows have.
+fn is_part_of_a_row(text: &str) -> bool {
+    const WORDS: [&str; 6] = ["align", "pre", "on", "post", "diff", "write"];
+    const UNITS: [&str; 15] =
+        ["", "n", "ns", "us", "µs", "µ", "ms", "s", "B", "KiB", "MiB", "GiB", "K/s", "M/s", "G/s"];
+    let figure = text.trim_start_matches('-');
+    let digits = figure.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',')).unwrap_or(figure.len());
+    WORDS.contains(&text) || (digits > 0 && UNITS.contains(&&figure[digits..]))
+}
+
+/// Text that a mail program encoded as quoted-printable (RFC 2045, 6.7), decoded: there an equals sign stands only
+/// before two hexadecimal digits or at the end of a line that goes on in the next.
+pub(super) fn unquoted_printable(text: &str) -> Cow<'_, str> {
+    /// So many signs, and this share of them, must be such codes.
+    const FEWEST: usize = 4;
+    let bytes = text.as_bytes();
+    let code = |at: usize| -> Option<u8> {
+        let digit = |at: usize| bytes.get(at).and_then(|byte| (*byte as char).to_digit(16));
+        Some((digit(at + 1)? * 16 + digit(at + 2)?) as u8)
+    };
+    let soft = |at: usize| match bytes.get(at + 1) {
+        Some(b'\n') => Some(2),
+        Some(b'\r') if bytes.get(at + 2) == Some(&b'\n') => Some(3),
+        _ => None,
+    };
+    let signs = || bytes.iter().enumerate().filter(|(_, byte)| **byte == b'=').map(|(at, _)| at);
+    let codes = signs().filter(|at| code(*at).is_some()).count();
+    let coded = codes + signs().filter(|at| soft(*at).is_some()).count();
+    // `--count=10` looks like a code as well, an encoded equals sign or µ like nothing else.
+    let sure = ["=3D", "=C2=B5", "=CE=BC"].iter().any(|code| text.contains(code));
+    if !sure || codes < FEWEST || coded * 10 < signs().count() * 9 {
+        return Cow::Borrowed(text);
+    }
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let skipped = if *byte == b'=' { soft(at) } else { None };
+        match (skipped, if *byte == b'=' { code(at) } else { None }) {
+            (Some(length), _) => at += length,
+            (None, Some(decoded)) => {
+                out.push(decoded);
+                at += 3;
+            }
+            (None, None) => {
+                out.push(*byte);
+                at += 1;
+            }
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// A line without what chat, `grep -n`, mail and system logs put before it: `10:12 < arnd> `, `Arnd> `,
+/// `card.log:12:`, `Feb  3 10:02:03 box bench[512]: `.
+pub(super) fn without_prefix(line: &str) -> &str {
+    let trimmed = line.trim_start();
+    let rest =
+        without_nick(without_clock(trimmed)).or_else(|| without_file(trimmed)).or_else(|| without_syslog(trimmed));
+    rest.unwrap_or(line)
+}
+
+/// Behind `10:12 ` or `[10:12:33] `.
+fn without_clock(line: &str) -> &str {
+    let end = line.find(char::is_whitespace).unwrap_or(0);
+    let clock = line[..end].trim_matches(['[', ']']);
+    let is_clock = clock.contains(':') && clock.chars().all(|c| c.is_ascii_digit() || c == ':');
+    if is_clock { line[end..].trim_start() } else { line }
+}
+
+/// Behind `< arnd> `, `<arnd> ` or `Arnd> `.
+fn without_nick(line: &str) -> Option<&str> {
+    let end = line.find('>').filter(|end| *end <= 32)?;
+    let nick = line[..end].trim_start_matches('<').trim_start_matches([' ', '@', '+']);
+    let is_nick = nick.starts_with(|c: char| c.is_alphabetic())
+        && nick.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '|'));
+    let rest = line[end + 1..].strip_prefix(' ')?;
+    is_nick.then_some(rest)
+}
+
+/// Behind `card.log:12:`.
+fn without_file(line: &str) -> Option<&str> {
+    let (file, rest) = line.split_once(':')?;
+    let (number, rest) = rest.split_once(':')?;
+    let is_file =
+        file.len() <= 128 && file.contains(|c: char| c.is_alphabetic()) && !file.contains(char::is_whitespace);
+    let is_number = !number.is_empty() && number.len() <= 7 && number.bytes().all(|byte| byte.is_ascii_digit());
+    (is_file && is_number && file.contains('.')).then_some(rest)
+}
+
+/// Behind `Feb  3 10:02:03 box bench[512]: `.
+fn without_syslog(line: &str) -> Option<&str> {
+    let mut words = line.split_whitespace();
+    let (month, day, clock) = (words.next()?, words.next()?, words.next()?);
+    let is_date = month.len() == 3 && month.starts_with(|c: char| c.is_ascii_uppercase()) && day.parse::<u8>().is_ok();
+    let is_clock = clock.len() == 8 && clock.chars().all(|c| c.is_ascii_digit() || c == ':');
+    let end = line.find(": ").filter(|end| *end <= 80)?;
+    let program = line[..end].split_whitespace().count() == 5;
+    (is_date && is_clock && program).then(|| &line[end + 2..])
 }
 
 /// Control characters out, backspaces obeyed, exotic spaces and dashes made plain.

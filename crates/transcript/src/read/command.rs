@@ -108,6 +108,10 @@ impl Command {
 
 /// Reads a flashbench command from a line (continuation lines joined by the caller).
 pub(super) fn read(line: &str) -> Option<Command> {
+    if line.contains("FLASHBENCH") && !line.contains("flashbench") {
+        // Of two options that differ in case only, the one that people use.
+        return read(&line.to_lowercase().replace(" -o ", " -O "));
+    }
     let (before, after) = split_at_tool(line)?;
     let loop_variable = loop_values(before);
     let mut command = Command { open_ended: line.trim_end().ends_with('\\'), ..Command::default() };

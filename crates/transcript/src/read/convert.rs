@@ -44,6 +44,7 @@ pub(super) fn runs(tables: &[Table]) -> Converted {
         converter.notes.push("times like 694s are taken as microseconds whose µ was lost".to_owned());
     }
     let runs = tables.iter().filter_map(|table| converter.run(table)).collect();
+    let runs = converter.without_copies(runs);
     Converted { runs, notes: converter.notes }
 }
 
@@ -59,12 +60,46 @@ fn micro_lost(tables: &[Table]) -> bool {
     })
 }
 
+/// Tables of fewer figures may be alike by chance.
+const FEWEST_FIGURES: usize = 4;
+
+/// How many figures a table prints.
+fn figures(data: &Data) -> usize {
+    match data {
+        Data::Align(align) => 3 * align.rows.len(),
+        Data::OpenUnits(open) => open.rows.len(),
+        Data::Fat(fat) => fat.rows.iter().map(|row| row.units.len()).sum(),
+        Data::Program(program) => program.rows.iter().map(|row| row.columns.len()).sum(),
+        Data::Interval(interval) => 2 * interval.rows.len(),
+        Data::Scatter(scatter) => scatter.places.len(),
+        _ => 0,
+    }
+}
+
 struct Converter {
     micro_lost: bool,
     notes: Vec<String>,
 }
 
 impl Converter {
+    /// The runs without those that repeat an earlier one figure by figure: a test that is done again never gives the
+    /// same digits in a whole table, a log that is pasted again always does.
+    fn without_copies(&mut self, runs: Vec<Run>) -> Vec<Run> {
+        let mut kept: Vec<Run> = Vec::with_capacity(runs.len());
+        let mut copies = 0;
+        for run in runs {
+            if figures(&run.data) >= FEWEST_FIGURES && kept.iter().any(|known| known.data == run.data) {
+                copies += 1;
+            } else {
+                kept.push(run);
+            }
+        }
+        if copies > 0 {
+            self.notes.push(format!("{copies} tables repeat earlier ones figure by figure: copies, which count once"));
+        }
+        kept
+    }
+
     fn run(&mut self, table: &Table) -> Option<Run> {
         let (data, complete) = match &table.body {
             Body::Align { direction, rows } => self.align(table, *direction, rows),

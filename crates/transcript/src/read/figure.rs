@@ -92,7 +92,7 @@ pub(super) fn rate(line: &str, lexemes: &[Lexeme<'_>], at: usize) -> Option<(Pri
         places: None,
         tries: None,
     };
-    let original = spaces == 0 && matches!(&unit[1..], "/s" | "/" | "");
+    let original = spaces == 0 && matches!(&unit[1..], "/s" | "/S" | "/" | "");
     Some((printed, used, original))
 }
 
@@ -184,7 +184,7 @@ fn rate_unit(unit: &str, detached: bool) -> Option<(f64, i32)> {
         _ => return None,
     };
     match rest {
-        "/s" | "B/s" | "/sec" | "B/sec" => Some((scale, digits)),
+        "/s" | "B/s" | "/sec" | "B/sec" | "/S" | "B/S" => Some((scale, digits)),
         "iB/s" | "iB/sec" => Some((1024f64.powf(scale.log10() / 3.0), digits)),
         // Cut off, which only an attached unit can be.
         "/" | "" | "B/" if !detached => Some((scale, digits)),

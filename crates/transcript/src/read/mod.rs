@@ -17,6 +17,9 @@ use flashscope_units::Bytes;
 /// Text beyond this is not read: no console log comes near it, and memory stays bounded.
 const MAX_TEXT: usize = 64 << 20;
 
+/// How the note begins that tells of [`Parsed::several_devices`].
+pub const SEVERAL_DEVICES: &str = "the log is about more than one device";
+
 /// What a log says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parsed {
@@ -26,6 +29,9 @@ pub struct Parsed {
     pub device: Option<LogDevice>,
     /// The exact size of the device, where the log states one (same as in `observations`).
     pub capacity: Option<Bytes>,
+    /// Whether the log is about more than one device: then figures of different tables do not belong together. A note
+    /// that begins with [`SEVERAL_DEVICES`] says why.
+    pub several_devices: bool,
     /// What was left out, guessed or odd, each with its line.
     pub notes: Vec<String>,
 }
@@ -57,13 +63,14 @@ pub struct LogDevice {
 
 /// Reads a log. Never fails: text without tables gives no runs.
 ///
-/// Text beyond 64 MiB, lines beyond 16 KiB and rows beyond 262 144 are left out with a note.
+/// Text beyond 64 MiB, lines beyond 16 KiB, rows beyond 262 144 and tables beyond 4096 are left out with a note. Lines
+/// and tables that were pasted twice count once, with a note as well.
 pub fn parse(text: &str) -> Parsed {
     let mut end = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let mut parsed = assemble::assemble(&text[..end]);
+    let mut parsed = assemble::assemble(&clean::unquoted_printable(&text[..end]));
     if end < text.len() {
         parsed.notes.push(format!("only the first {} MiB of the text were read", MAX_TEXT >> 20));
     }

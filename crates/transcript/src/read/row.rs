@@ -41,6 +41,8 @@ pub(super) struct RateRow {
 
 /// The rows on a line: mostly none or one, more where line breaks were lost.
 pub(super) fn rows(line: &str) -> Vec<Row> {
+    let spaced = without_lost_tabs(line);
+    let line = spaced.as_deref().unwrap_or(line);
     let lexemes = lex(line);
     let aligns = align_rows(line, &lexemes);
     if !aligns.is_empty() {
@@ -67,12 +69,35 @@ fn align_rows(line: &str, lexemes: &[Lexeme<'_>]) -> Vec<Row> {
         if fields.iter().all(Option::is_none) {
             continue;
         }
-        let write = start > 0 && lexemes[..start].last().is_some_and(|word| word.is_word("write"));
-        let hyphenated = start > 1 && lexemes[start - 1].is_mark('-') && lexemes[start - 2].is_word("write");
-        let direction = if write || hyphenated { Direction::Write } else { Direction::Read };
+        let before =
+            lexemes[..start].iter().rfind(|lexeme| !['-', ';', ',', '|'].iter().any(|mark| lexeme.is_mark(*mark)));
+        let write = before.is_some_and(|word| word.is_word("write"));
+        let direction = if write { Direction::Write } else { Direction::Read };
         rows.push(Row::Align { direction, align, fields });
     }
     rows
+}
+
+/// `align 4096pre 691µson 937µspost …`, which has lost its tabs, with spaces in their places.
+fn without_lost_tabs(line: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut from = 0;
+    for (at, c) in line.char_indices() {
+        let Some(key) = ALIGN_KEYS.iter().find(|key| line[at..].starts_with(**key)).filter(|_| c.is_ascii()) else {
+            continue;
+        };
+        let glued =
+            line[..at].ends_with(|c: char| c.is_ascii_digit() || matches!(c, 's' | 'n' | 'µ' | 'μ' | 'u' | 'm'));
+        let behind = line[at + key.len()..].trim_start_matches([' ', '-']);
+        // A word in which the letters happen to follow each other has no figure behind it.
+        let figure = behind.starts_with(|c: char| c.is_ascii_digit()) && line[at + key.len()..].starts_with(' ');
+        if glued && figure && line[..at].contains("align") {
+            out.push_str(&line[from..at]);
+            out.push(' ');
+            from = at;
+        }
+    }
+    (from > 0).then(|| out + &line[from..])
 }
 
 fn align_fields(line: &str, lexemes: &[Lexeme<'_>]) -> AlignFields {
@@ -103,7 +128,7 @@ fn rates(line: &str, lexemes: &[Lexeme<'_>]) -> Option<Row> {
         cells.push(cell);
         original &= as_original;
         at += used;
-        while lexemes.get(at).is_some_and(|lexeme| lexeme.is_mark('|') || lexeme.is_mark(',')) {
+        while lexemes.get(at).is_some_and(|lexeme| ['|', ',', ';'].iter().any(|mark| lexeme.is_mark(*mark))) {
             at += 1;
         }
     }
@@ -113,11 +138,17 @@ fn rates(line: &str, lexemes: &[Lexeme<'_>]) -> Option<Row> {
         None if !cells.is_empty() && rest.is_empty() && original => return Some(Row::RatesRest(cells)),
         _ => return None,
     };
+    let rest = if is_comment(rest) { "" } else { rest };
     let broken = !rest.is_empty();
     if broken && !is_noise(rest) {
         return None;
     }
     Some(Row::Rates(RateRow { block, cells, original: original && !broken, broken }))
+}
+
+/// What somebody wrote behind a row, with a mark before it.
+fn is_comment(rest: &str) -> bool {
+    ["<-", "<=", "←", "//", "# "].iter().any(|mark| rest.starts_with(mark)) && !rest.ends_with(['#', '$'])
 }
 
 /// Behind a row: a prompt, marks, or a figure without its unit; but no sentence.
@@ -173,9 +204,9 @@ fn labelled_size(line: &str, lexemes: &[Lexeme<'_>], at: usize) -> Option<(Bytes
     }
     let scale = match unit.text {
         "B" => 1u64,
-        "KiB" | "kiB" | "KB" | "kB" | "Kib" => 1 << 10,
-        "MiB" | "MB" | "Mib" => 1 << 20,
-        "GiB" | "GB" | "Gib" => 1 << 30,
+        "KiB" | "kiB" | "KB" | "kB" | "Kib" | "KIB" => 1 << 10,
+        "MiB" | "MB" | "Mib" | "MIB" => 1 << 20,
+        "GiB" | "GB" | "Gib" | "GIB" => 1 << 30,
         _ => return None,
     };
     let size = figure::decimal(number.text)? * scale as f64;
