@@ -23,7 +23,8 @@ use std::thread;
 /// A card that takes the same time everywhere, as `sd-flat` does; reads from 0.3 to 25 ms, writes from 1 to 85 ms.
 const SLOW: &str = "sd-flat,capacity=256MiB,noise=none";
 /// The fastest that is promised to be held: 200 µs and little more.
-const FAST: &str = "sd-flat,capacity=256MiB,noise=none,link.command=190us,link.bytes_per_s=400e6,mapping.program.page=20us";
+const FAST: &str =
+    "sd-flat,capacity=256MiB,noise=none,link.command=190us,link.bytes_per_s=400e6,mapping.program.page=20us";
 /// Takes no time.
 const NONE: &str = "sd-flat,capacity=256MiB,noise=none,link.command=0us,link.bytes_per_s=1e15,mapping.program.page=0us";
 const SIZES: [u64; 5] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];
@@ -63,8 +64,13 @@ fn rate(rig: &Rig, seconds: u64) {
     let emulator = rig.start(0, NONE, false);
     for (name, jobs) in [("one job", 1), ("two jobs", 2)] {
         for pattern in ["randread", "randwrite"] {
-            let found = Fio { pattern, block: 4096, seconds, depth: 16, jobs, engine: "io_uring" }.run(&emulator.path());
-            println!("rate {pattern} {name}: {:.0} requests/s (target 20000){}", found.iops, mark(found.iops >= 20_000.0));
+            let found =
+                Fio { pattern, block: 4096, seconds, depth: 16, jobs, engine: "io_uring" }.run(&emulator.path());
+            println!(
+                "rate {pattern} {name}: {:.0} requests/s (target 20000){}",
+                found.iops,
+                mark(found.iops >= 20_000.0)
+            );
         }
     }
 }
@@ -78,8 +84,10 @@ fn accuracy(rig: &Rig, name: &str, model: &str, attach_loop: bool, seconds: u64)
             let emulator = rig.start(0, model, attach_loop);
             let found = Fio { pattern, block, seconds, depth: 1, jobs: 1, engine: "psync" }.run(&emulator.path());
             let [p50, p99] = by_the_model(model, pattern == "write", block, found.requests);
-            let (near50, near99) =
-                (found.p50_us <= p50 * 1.03 + 15.0 && found.p50_us >= p50 * 0.97 - 15.0, found.p99_us <= p99 * 1.1 + 60.0);
+            let (near50, near99) = (
+                found.p50_us <= p50 * 1.03 + 15.0 && found.p50_us >= p50 * 0.97 - 15.0,
+                found.p99_us <= p99 * 1.1 + 60.0,
+            );
             let late = emulator.statistics().lateness.map_or(0.0, |late| late.p99.as_f64() / 1e3);
             println!(
                 "{name} {way} {pattern:5} {:>7}: p50 {:8.0} us of {p50:8.0} ({:.3}){}, p99 {:8.0} us of {p99:8.0} ({:.3}){}; late p99 {late:.0} us",
@@ -157,8 +165,21 @@ struct Found {
 impl Fio {
     fn run(self, path: &Path) -> Found {
         let mut fio = Command::new("fio");
-        fio.args(["--name=bench", "--direct=1", "--size=256m", "--time_based", "--output-format=json", "--group_reporting"]);
-        fio.args(["--randrepeat=1", "--norandommap", "--percentile_list=50:99", "--lat_percentiles=0", "--clat_percentiles=1"]);
+        fio.args([
+            "--name=bench",
+            "--direct=1",
+            "--size=256m",
+            "--time_based",
+            "--output-format=json",
+            "--group_reporting",
+        ]);
+        fio.args([
+            "--randrepeat=1",
+            "--norandommap",
+            "--percentile_list=50:99",
+            "--lat_percentiles=0",
+            "--clat_percentiles=1",
+        ]);
         fio.arg(format!("--filename={}", path.display()));
         fio.arg(format!("--rw={}", self.pattern)).arg(format!("--bs={}", self.block));
         fio.arg(format!("--runtime={}", self.seconds)).arg(format!("--iodepth={}", self.depth));

@@ -7,7 +7,7 @@ use crate::error::EmulateError;
 use crate::floor::{self, FLOOR_NAME, FloorFile};
 use crate::fuse::{DISK_NAME, DiskFs, LARGEST, Shared};
 use crate::meter::Meter;
-use crate::options::Options;
+use crate::options::{Options, Speed};
 use crate::pacer::Pacer;
 use crate::payload::Payload;
 use crate::registry::{self, Claim, SUBTYPE};
@@ -15,6 +15,7 @@ use crate::statistics::Statistics;
 use crate::versions::Versions;
 use flashscope_device::Target;
 use flashscope_host::{LoopDevice, LoopOptions};
+use flashscope_model::DeviceFacts;
 use flashscope_sim::SimTarget;
 use flashscope_units::{Bytes, Instant, Nanos};
 use fuser::{BackgroundSession, Config, MountOption, Session};
@@ -56,6 +57,26 @@ impl Emulator {
     /// # Errors
     /// See [`EmulateError`]; the machine is as it was before.
     pub fn start(options: &Options) -> Result<Emulator, EmulateError> {
+        // By a thread of its own, since all that it starts are to be as punctual as itself, and the caller is not.
+        let mounted = std::thread::scope(|scope| {
+            let start = scope.spawn(|| {
+                if options.speed != Speed::Unpaced {
+                    be_punctual();
+                }
+                Emulator::mounted(options)
+            });
+            start.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        let (mut emulator, facts) = mounted?;
+        // By the caller, who is like those who will use the device.
+        emulator.measure(options.attach_loop.then(|| {
+            let max_request = facts.max_request.map(Bytes::get);
+            LoopOptions { block_size: facts.logical_block.get() as u32, max_request }
+        }))?;
+        Ok(emulator)
+    }
+
+    fn mounted(options: &Options) -> Result<(Emulator, DeviceFacts), EmulateError> {
         let read = |path: &str| fs::read_to_string(path).map_err(|error| error.to_string());
         let target = flashscope_sim::open_with(&options.model, options.seed, read)?;
         let text = flashscope_sim::show(&options.model, false, read)?;
@@ -66,7 +87,6 @@ impl Emulator {
             remark.push_str(", which an emulator left that was killed");
         }
         check_free(&directory, &options.at)?;
-        be_punctual();
 
         let facts = target.facts().clone();
         let (disk, told) = match &options.backing {
@@ -104,11 +124,7 @@ impl Emulator {
         };
         // From here on dropping it cleans up.
         emulator.mount()?;
-        emulator.measure(options.attach_loop.then(|| {
-            let max_request = facts.max_request.map(Bytes::get);
-            LoopOptions { block_size: facts.logical_block.get() as u32, max_request }
-        }))?;
-        Ok(emulator)
+        Ok((emulator, facts))
     }
 
     /// The device: `/dev/loopN`, or the file `disk`.
@@ -330,11 +346,11 @@ fn check_free(directory: &Path, at: &Path) -> Result<(), EmulateError> {
     }
 }
 
-/// Timers of this thread, and of those it starts, fire when they are due, and before others get the processor.
+/// Timers of this thread, and of those it starts, fire when they are due, and they get a processor before others.
 fn be_punctual() {
     // Both may be refused in a container: then the device is later, and its statistics say so.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-    let _ = rustix::process::setpriority_process(None, -20);
+    let _ = flashscope_host::run_before_others();
 }
 
 fn bad(at: &Path, why: String, hint: String) -> EmulateError {

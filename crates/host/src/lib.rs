@@ -21,6 +21,7 @@ mod openers;
 pub mod payload;
 pub mod registers;
 mod safety;
+mod schedule;
 mod signature;
 mod sysfs;
 mod target;
@@ -35,6 +36,7 @@ pub use list::{
 pub use loop_device::{LoopDevice, LoopOptions};
 pub use open::{OpenOptions, open_for_reading, open_for_writing};
 pub use safety::{Checked, safety};
+pub use schedule::run_before_others;
 pub use sysfs::{DeviceNumber, SysRoot};
 pub use target::HostTarget;
 pub use uses::{Use, UsedBy};
