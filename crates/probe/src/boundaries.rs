@@ -3,8 +3,9 @@
 //! flashbench's `-a` with its blind spots removed. Candidates may be of any size, not only powers of two. The places of
 //! a candidate are random multiples of it that are multiples of no excluded size (unless the candidate itself is one):
 //! only so can a step at 8 MiB be told from the diluted step of 24 MiB. Every round visits all (candidate, place,
-//! role) triples in one fresh random order, kept apart so that no read comes near one of the few reads before it:
-//! drift hits all candidates alike, and read-ahead or a read buffer helps none of them.
+//! role) triples in one fresh random order, kept apart so that no read comes near one of the few reads before it, and
+//! none follows one of the same large unit: drift hits all candidates alike, read-ahead or a read buffer helps none of
+//! them, and a change of units, which costs as much as a boundary does, is paid by all of them.
 
 use crate::checks;
 use crate::error::PlanError;
@@ -22,6 +23,10 @@ use flashscope_units::Bytes;
 const APART_IN_ORDER: usize = 4;
 /// … nearer than so many blocks, where the order can be arranged so.
 const APART_IN_BLOCKS: u64 = 4;
+/// Two reads in a row must not lie in one unit: no unit is larger than this, …
+const LARGEST_UNIT: Bytes = Bytes::mib(64);
+/// … and a small part of a device has room for this share of itself between two reads.
+const SHARE_BETWEEN: u64 = 4;
 
 impl Probe for Boundaries {
     fn validate(&self, facts: &DeviceFacts) -> Result<(), PlanError> {
@@ -64,9 +69,12 @@ impl Probe for Boundaries {
         let mut measured: Vec<CandidateData> =
             candidates(self).into_iter().map(|size| places(self, size, facts, rng)).collect();
         let mut visits = visits(self, &measured);
+        let apart = Apart::new(&visits, self.block);
+        let mut before = Vec::new();
         let end = (0..self.rounds).try_for_each(|_| {
             rng.shuffle(&mut visits);
-            keep_apart(&mut visits, self.block * APART_IN_BLOCKS, rng);
+            apart.arrange(&mut visits, &before, rng);
+            before = visits.iter().rev().take(APART_IN_ORDER).map(|visit| visit.at).collect();
             visits.iter().try_for_each(|visit| {
                 let place = &mut measured[visit.candidate].places[visit.place];
                 let times = match visit.role {
@@ -136,20 +144,64 @@ fn visits(plan: &Boundaries, measured: &[CandidateData]) -> Vec<Visit> {
     visits
 }
 
-/// Swaps each visit that comes near one of those just before it with a random later one that does not.
-/// Where there is none (few places, or the very last visits), it stays.
-fn keep_apart(visits: &mut [Visit], distance: Bytes, rng: &mut Rng) {
-    for i in 1..visits.len() {
-        let before: Vec<Bytes> = visits[i.saturating_sub(APART_IN_ORDER)..i].iter().map(|visit| visit.at).collect();
-        let near = |visit: &Visit| before.iter().any(|at| at.get().abs_diff(visit.at.get()) < distance.get());
-        if !near(&visits[i]) {
-            continue;
+/// How far from each other reads must be.
+struct Apart {
+    /// From each of the [`APART_IN_ORDER`] reads before it.
+    near: u64,
+    /// From the read just before it.
+    far: u64,
+}
+
+impl Apart {
+    fn new(visits: &[Visit], block: Bytes) -> Apart {
+        let first = visits.iter().map(|visit| visit.at).min().unwrap_or(Bytes::ZERO);
+        let last = visits.iter().map(|visit| visit.at).max().unwrap_or(Bytes::ZERO);
+        let far = LARGEST_UNIT.min((last - first) / SHARE_BETWEEN);
+        Apart { near: (block * APART_IN_BLOCKS).get(), far: far.get() }
+    }
+
+    /// Puts visits that come too near the ones before them elsewhere: for each a random later one takes its place, or,
+    /// where no later one fits, it changes places with any other. Where nothing fits (few places), it stays. `before`
+    /// are the positions of the reads before the first, the latest one first.
+    fn arrange(&self, visits: &mut [Visit], before: &[Bytes], rng: &mut Rng) {
+        for i in 0..visits.len() {
+            if self.fits(visits, before, i) {
+                continue;
+            }
+            let later = (visits.len() - i) as u64;
+            let start = rng.below(later) as usize;
+            let others = (0..later as usize).map(|k| i + (start + k) % later as usize);
+            let found = others.into_iter().find(|&j| self.fits_at(visits, before, i, visits[j].at));
+            match found {
+                Some(j) => visits.swap(i, j),
+                None => self.exchange(visits, before, i, rng),
+            }
         }
-        let later = (visits.len() - i) as u64;
-        let start = rng.below(later) as usize;
-        let fit = (0..later as usize).map(|k| i + (start + k) % later as usize).find(|&j| !near(&visits[j]));
-        if let Some(j) = fit {
+    }
+
+    /// Swaps a visit with one before it, if both then fit where they are.
+    fn exchange(&self, visits: &mut [Visit], before: &[Bytes], i: usize, rng: &mut Rng) {
+        let start = rng.below(i.max(1) as u64) as usize;
+        for j in (0..i).map(|k| (start + k) % i) {
+            visits.swap(i, j);
+            let touched = (j..=(j + APART_IN_ORDER).min(i)).chain([i]);
+            if touched.into_iter().all(|k| self.fits(visits, before, k)) {
+                return;
+            }
             visits.swap(i, j);
         }
+    }
+
+    fn fits(&self, visits: &[Visit], before: &[Bytes], i: usize) -> bool {
+        self.fits_at(visits, before, i, visits[i].at)
+    }
+
+    /// Whether a read of this position may be number `i`.
+    fn fits_at(&self, visits: &[Visit], before: &[Bytes], i: usize, at: Bytes) -> bool {
+        let earlier = visits[..i].iter().rev().map(|visit| visit.at).chain(before.iter().copied());
+        earlier.take(APART_IN_ORDER).enumerate().all(|(back, other)| {
+            let least = if back == 0 { self.near.max(self.far) } else { self.near };
+            other.get().abs_diff(at.get()) >= least
+        })
     }
 }

@@ -110,9 +110,21 @@ fn each_round_visits_all_triples_in_a_new_order_that_defeats_read_ahead() {
     for i in 1..got.len() {
         let before = &got[i.saturating_sub(4)..i];
         let near = before.iter().any(|at| at.abs_diff(got[i]) < 64 * KIB);
-        // Only across two rounds can neighbours meet: a round is arranged by itself.
-        assert!(!near || i % (5 * 15 * 3) < 4, "request {i}");
+        assert!(!near, "request {i}");
     }
+}
+
+#[test]
+fn no_read_of_a_boundary_follows_one_of_the_same_unit() {
+    let check = |capacity: Bytes, within: Option<Span>, apart: u64| {
+        let plan = Boundaries { within, places: 40, ..boundaries() };
+        let got: Vec<u64> = ranges(&Experiment::Boundaries(plan), capacity, 7).iter().map(|r| r.0).collect();
+        let close = got.windows(2).filter(|pair| pair[0].abs_diff(pair[1]) < apart * MIB).count();
+        assert_eq!(close, 0, "{capacity}: of {} reads", got.len());
+    };
+    check(Bytes::gib(8), None, 64);
+    check(Bytes::gib(8), Some(Span { start: Bytes::gib(1), length: Bytes::mib(400) }), 64);
+    check(Bytes::mib(100), None, 20);
 }
 
 #[test]
