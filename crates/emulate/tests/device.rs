@@ -201,14 +201,22 @@ fn a_killed_emulator_leaves_what_can_be_cleaned() {
     direct(&child.path).write_all_at(part, 0).unwrap();
     // Killed in the middle of I/O.
     let path = child.path.clone();
+    let (sender, begun) = std::sync::mpsc::channel();
     let writer = std::thread::spawn(move || {
         let disk = direct(&path);
         let mut bytes = Aligned::new(64 << 10);
-        (16..).map_while(|index| disk.write_all_at(bytes.part(64 << 10), index % 4000 * (64 << 10)).ok()).count()
+        for index in 16.. {
+            if disk.write_all_at(bytes.part(64 << 10), index % 4000 * (64 << 10)).is_err() {
+                return;
+            }
+            let _ = sender.send(index);
+        }
     });
-    std::thread::sleep(Duration::from_millis(100));
+    for _ in 0..20 {
+        begun.recv_timeout(Duration::from_secs(20)).unwrap();
+    }
     child.kill();
-    assert!(writer.join().unwrap() > 0);
+    writer.join().unwrap();
     assert!(fs::metadata(&rig.at).is_err());
     let removed = clean(&options.registry).unwrap();
     assert!(removed.len() == 2 && removed[0].contains("/dev/loop") && removed[1].contains("unmounted"), "{removed:?}");
