@@ -262,12 +262,23 @@ fn device_facts(sys: &SysRoot, place: &Place, node: &Node) -> (DeviceFacts, bool
     let listed = list::describe(sys, &place.snapshot, &place.snapshot.system_devices(sys), node);
     let discard = listed.queue.discard_max.is_some();
     let mut facts = listed.facts();
+    let backing = place.snapshot.blocks.disk_of(node).backing.as_ref();
+    if facts.kind == DeviceKind::Loop && backing.is_some_and(|backing| is_fuse(&backing.path)) {
+        facts.kind = DeviceKind::Emulated;
+    }
     if node.whole.is_some() {
         facts.name = format!("{} ({})", facts.name, node.name);
         facts.capacity = Bytes(place.size);
         facts.identity = Some(list::identity_of(sys, &place.snapshot.blocks, node));
     }
     (facts, discard)
+}
+
+/// Whether a program answers for a file, instead of a file system on a disk.
+fn is_fuse(path: &Path) -> bool {
+    // From `linux/magic.h`.
+    const FUSE_SUPER_MAGIC: u64 = 0x6573_5546;
+    rustix::fs::statfs(path).is_ok_and(|found| found.f_type as u64 & 0xffff_ffff == FUSE_SUPER_MAGIC)
 }
 
 fn file_facts(place: &Place, file: &OwnedFd, direct: bool) -> DeviceFacts {

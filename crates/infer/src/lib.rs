@@ -11,6 +11,7 @@ mod alignment;
 mod assumed;
 mod caution;
 mod choose;
+mod copies;
 mod fast_area;
 mod notes;
 mod numbers;
@@ -28,21 +29,30 @@ mod writing;
 
 pub use choose::{Outlook, left_open, next, outlook};
 
-use flashscope_model::{Estimate, Experiment, Findings, Geometry, Observations, Order};
+use flashscope_model::{DeviceFacts, Estimate, Experiment, Findings, Geometry, Observations, Order};
 
 /// All that can be concluded from what was observed; everything else is unknown, with a reason.
 pub fn infer(observations: &Observations) -> Findings {
+    infer_on(None, observations)
+}
+
+/// The same where the device is known: a file, or a loop device on one, has no flash inside that could be told from the
+/// file system, the cache and the disk of the host.
+pub fn infer_on(device: Option<&DeviceFacts>, observations: &Observations) -> Findings {
+    let (observations, copies) = copies::without(observations);
+    let observations = observations.as_ref();
     let alignment = alignment::estimate(&situation::readable_part(observations));
-    let unit = &alignment.allocation_unit;
+    let unit = &alignment.allocation_unit.clone();
     let sure_unit =
         unit.value.or(unit.at_least).filter(|_| unit.confidence.is_some_and(|confidence| confidence >= 0.8));
+    let counted = |found, order| open_units::given_the_unit(found, observations, order, unit);
     let mut geometry = Geometry {
         fast_area: fast_area::estimate(observations, sure_unit),
         allocation_unit: alignment.allocation_unit,
         page: alignment.page,
         page_inner: alignment.page_inner,
-        open_units_linear: open_units_in_order(observations),
-        open_units_random: open_units::estimate(observations, Order::Random),
+        open_units_linear: counted(open_units_in_order(observations), Order::InOrder),
+        open_units_random: counted(open_units::estimate(observations, Order::Random), Order::Random),
         random_order_penalty: penalty::estimate(observations),
         small_write_path: small_write::estimate(observations),
         never_written: survey::estimate(observations),
@@ -51,14 +61,21 @@ pub fn infer(observations: &Observations) -> Findings {
     if contradiction.is_some() {
         caution::of_writes(&mut geometry, caution::CONTRADICTED);
     }
-    let mut notes = alignment.notes;
+    let host_file = caution::host_file(device);
+    let no_card = host_file.is_some();
+    if no_card {
+        caution::of_everything(&mut geometry, caution::NO_CARD);
+    }
+    let mut notes: Vec<_> = host_file.into_iter().collect();
+    notes.extend(alignment.notes);
     notes.extend(write_align::notes(observations));
     notes.extend(contradiction.map(notes::contradiction));
+    notes.extend(notes::copies(copies));
     notes.extend(notes::remarks(observations, &geometry));
     Findings {
         transfer: transfer::estimate(observations),
         performance: performance::table(observations),
-        advice: advice::advise(&geometry, observations.capacity),
+        advice: if no_card { Vec::new() } else { advice::advise(&geometry, observations.capacity) },
         notes,
         geometry,
     }

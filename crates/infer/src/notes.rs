@@ -26,6 +26,15 @@ pub(crate) fn contradiction(what: String) -> Note {
     Note { severity: Severity::Warning, text: what, hint: Some("infer from the log of one card at a time".into()) }
 }
 
+/// Tables that stand in a log more than once.
+pub(crate) fn copies(count: usize) -> Option<Note> {
+    (count > 0).then(|| Note {
+        severity: Severity::Info,
+        text: format!("{count} tables are copies of others, figure by figure: they are no repeats, and were left out"),
+        hint: None,
+    })
+}
+
 fn failures(observations: &Observations) -> Option<Note> {
     let failures: Vec<_> = observations.runs.iter().flat_map(|run| &run.failures).collect();
     let first = failures.first()?;
@@ -54,12 +63,12 @@ fn cut_short(observations: &Observations) -> Option<Note> {
 
 /// Reads of what was never written do not touch the flash.
 fn blank(observations: &Observations, geometry: &Geometry) -> Option<Note> {
-    let share = geometry.never_written.value.filter(|share| *share >= BLANK)?;
+    let share = crate::survey::blank_share(observations).filter(|share| *share >= BLANK)?;
     let filled = crate::pool::filled(observations).is_some();
     (!filled && geometry.allocation_unit.value.is_none()).then(|| Note {
         severity: Severity::Warning,
         text: format!(
-            "{:.0} % of the device was never written: reads there are answered without the flash, and show no geometry",
+            "{:.0} % of the device seems never written: reads there are answered without the flash, and show no geometry",
             share * 100.0
         ),
         hint: Some(

@@ -61,6 +61,59 @@ pub(crate) fn estimate(observations: &Observations, order: Order) -> Estimate<u3
     }
 }
 
+/// A unit of cards of a gigabyte and more; larger ones are rare enough to live with.
+const USUAL_UNIT: Bytes = Bytes::mib(4);
+
+/// What the count is worth given the allocation unit: starts that were picked all over the device count units only where
+/// no two of them lie in the same one. A log says nothing of places, and its operator chose the unit.
+pub(crate) fn given_the_unit(
+    found: Estimate<u32>,
+    observations: &Observations,
+    order: Order,
+    unit: &Estimate<Bytes>,
+) -> Estimate<u32> {
+    let Some(apart) = least_distance(observations, order).filter(|_| !found.is_unknown()) else { return found };
+    let sure = unit.confidence.unwrap_or(0.0);
+    let (largest, most) = match (unit.value, unit.at_least) {
+        // A unit that turns out larger by the factor of room between the starts does no harm.
+        (Some(size), _) => (Some(size), 1.0 - (1.0 - sure) * (size.as_f64() / apart.as_f64()).min(1.0)),
+        (None, Some(size)) if size * 4 <= apart => (Some(size), 0.9),
+        (None, Some(size)) => (Some(size), 0.7),
+        (None, None) => (None, 0.7),
+    };
+    if let Some(size) = largest.filter(|size| *size > apart) {
+        return Estimate::unknown(format!(
+            "the places that were written in turn lie {apart} apart, so that several share an allocation unit of {size}"
+        ));
+    }
+    if largest.is_none() && apart < USUAL_UNIT {
+        return Estimate::unknown(format!(
+            "the allocation unit is not known, and the places that were written in turn lie {apart} apart: several may \
+             share one unit"
+        ));
+    }
+    let mut found = found;
+    if found.confidence.is_some_and(|confidence| confidence > most) {
+        found.confidence = Some(probability(most));
+        found.evidence.push_str("; no surer than the allocation unit");
+    }
+    found
+}
+
+/// The least distance of places that our own probes wrote in turn.
+fn least_distance(observations: &Observations, order: Order) -> Option<Bytes> {
+    let timed = |data: &&OpenUnitsData| data.rows.iter().any(|row| matches!(row.rate, RateEvidence::Times(_)));
+    runs(observations, order)
+        .filter(timed)
+        .flat_map(|data| {
+            let mut starts = data.units.clone();
+            starts.sort_unstable();
+            starts.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>()
+        })
+        .filter(|distance| *distance > Bytes::ZERO)
+        .min()
+}
+
 /// How repeats of one table of writes contradict each other: then they are perhaps not of one device.
 pub(crate) fn contradiction(observations: &Observations) -> Option<String> {
     [Order::InOrder, Order::Random].into_iter().find_map(|order| table::contradiction(observations, order))

@@ -2,7 +2,7 @@
 //!
 //! A controller that merges on every out-of-order write shows here, at n = 1, and not as a count of zero open units.
 
-use crate::numbers::{digits, probability, rate};
+use crate::numbers::{below, digits, median, probability, rate};
 use crate::open_units::is_table;
 use flashscope_model::finding::Penalty;
 use flashscope_model::plan::Purpose;
@@ -11,55 +11,156 @@ use flashscope_stats::location::trimmed_mean;
 use flashscope_units::{ByteRate, Bytes, Nanos};
 use std::collections::BTreeMap;
 
-/// Rates of one unit by block size: in order, and at random.
-type Rates = BTreeMap<Bytes, (Vec<f64>, Vec<f64>)>;
+/// What is known of the rates of one unit at one block size: in order, and at random, each with how uncertain it is.
+#[derive(Clone, Debug, Default)]
+struct Cell {
+    in_order: Vec<Rate>,
+    random: Vec<Rate>,
+}
+
+/// A rate.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    /// Bytes per second.
+    value: f64,
+    /// Standard error of its logarithm, where its samples show it.
+    error: Option<f64>,
+}
+
+/// Rates by block size.
+type Rates = BTreeMap<Bytes, Cell>;
+
+/// A penalty with the standard error of its logarithm.
+#[derive(Clone, Copy, Debug)]
+struct Measured {
+    penalty: Penalty,
+    error: f64,
+}
+
+/// A penalty is right when it is off by no more than this factor: the confidence is the probability of that.
+const TOLERANCE: f64 = 1.25;
+
+/// A ratio nearer to one than this is none, whatever its error: rows that are alike differ by as much.
+const NONE_WITHIN: f64 = 1.1;
+
+/// Blocks up to this size must be there: penalties rise towards small blocks, and the largest may lie below what was seen.
+const SMALL_ENOUGH: Bytes = Bytes::kib(16);
+
+/// What repeats of one figure differ by on another day, as a logarithm: the state of the unit, the phase of collections.
+const STATE: f64 = 0.06;
+
+/// Scatter of one printed figure where the table is too short to show its own.
+const USUAL_SCATTER: f64 = 0.15;
 
 /// The largest penalty over the block sizes; the others stand in the evidence.
 pub(crate) fn estimate(observations: &Observations) -> Estimate<Penalty> {
-    let sources: [(Rates, &'static str, f64); 3] = [
-        (one_unit(observations), "throughput", 0.99),
-        (table(observations), "open-au", 0.97),
-        (program(observations), "program", 0.9),
-    ];
+    let sources =
+        [(one_unit(observations), "throughput"), (table(observations), "open-au"), (program(observations), "program")];
     sources
         .into_iter()
-        .find_map(|(rates, method, confidence)| largest(&rates, method, confidence))
+        .find_map(|(rates, method)| largest(&rates, method))
         .unwrap_or_else(|| Estimate::unknown("no unit was written both in order and at random at the same block size"))
 }
 
-fn largest(rates: &Rates, method: &'static str, confidence: f64) -> Option<Estimate<Penalty>> {
-    let mut penalties: Vec<Penalty> = rates.iter().filter_map(|(block, rates)| penalty(*block, rates)).collect();
+fn largest(rates: &Rates, method: &'static str) -> Option<Estimate<Penalty>> {
+    let scatter = scatter(rates);
+    let mut measured: Vec<Measured> = rates.iter().filter_map(|(block, cell)| cell.penalty(*block, scatter)).collect();
     // Of a table, the largest blocks write a unit once or twice: the first rows after an erase lie.
     let unit = rates.keys().next_back().copied()?;
-    if penalties.iter().any(|penalty| penalty.block * 8 <= unit) {
-        penalties.retain(|penalty| penalty.block * 8 <= unit || penalty.block <= Bytes::kib(128));
+    let telling = |block: Bytes| block * 8 <= unit || block <= Bytes::kib(128);
+    if measured.iter().any(|found| telling(found.penalty.block)) {
+        measured.retain(|found| telling(found.penalty.block));
     }
-    penalties.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
-    let first = *penalties.first()?;
-    let others: Vec<String> =
-        penalties.iter().skip(1).take(4).map(|p| format!("{}× at {}", digits(p.ratio), p.block)).collect();
-    let mut evidence = format!("one unit at {}: {} in order, {} at random", first.block, first.in_order, first.random);
+    let smallest = measured.iter().map(|found| found.penalty.block).min()?;
+    measured.sort_by(|a, b| b.penalty.ratio.total_cmp(&a.penalty.ratio));
+    let first = measured[0];
+    let mut penalty = first.penalty;
+    let mut evidence =
+        format!("one unit at {}: {} in order, {} at random", penalty.block, penalty.in_order, penalty.random);
+    let others: Vec<String> = measured
+        .iter()
+        .skip(1)
+        .take(4)
+        .map(|found| format!("{}× at {}", digits(found.penalty.ratio), found.penalty.block))
+        .collect();
     if !others.is_empty() {
         evidence.push_str(&format!("; {}", others.join(", ")));
     }
-    // A lone peak may be a single collection; one that its neighbour shares in part is not.
-    let second = penalties.get(1).map_or(1.0, |penalty| penalty.ratio);
-    let lonely = first.ratio > 8.0 * second;
-    Some(Estimate::known(first, probability(if lonely { confidence - 0.15 } else { confidence }), evidence, &[method]))
-}
-
-fn penalty(block: Bytes, (in_order, random): &(Vec<f64>, Vec<f64>)) -> Option<Penalty> {
-    let in_order = crate::numbers::median(in_order)?;
-    let random = crate::numbers::median(random)?;
-    Some(Penalty { ratio: in_order / random, block, in_order: ByteRate(in_order), random: ByteRate(random) })
-}
-
-fn push(rates: &mut Rates, block: Bytes, order: Order, rate: f64) {
-    let entry = rates.entry(block).or_default();
-    match order {
-        Order::InOrder => entry.0.push(rate),
-        Order::Random => entry.1.push(rate),
+    // The largest of several is partly the luckiest: what is within its error of one is no penalty.
+    let none = penalty.ratio.ln() < NONE_WITHIN.ln().max(2.0 * first.error);
+    if none {
+        evidence.push_str(&format!("; {}× is within the scatter of none", digits(penalty.ratio)));
+        penalty.ratio = 1.0;
     }
+    // A lone peak may be a single collection; one that its neighbour shares in part is not.
+    let second = measured.get(1).map_or(1.0, |found| found.penalty.ratio);
+    let lonely = first.penalty.ratio > 8.0 * second && !none;
+    let z = TOLERANCE.ln() / first.error;
+    let mut confidence = below(z) - below(-z);
+    if lonely {
+        confidence -= 0.15;
+    }
+    evidence.push_str(&format!("; right to ±{:.0} %", 100.0 * (TOLERANCE - 1.0)));
+    if smallest > SMALL_ENOUGH {
+        evidence.push_str(&format!("; no block below {smallest} was written, where it may be larger"));
+        return Some(Estimate::at_least(penalty, probability(confidence.min(0.9)), evidence, &[method]));
+    }
+    Some(Estimate::known(penalty, probability(confidence.min(0.99)), evidence, &[method]))
+}
+
+impl Cell {
+    fn penalty(&self, block: Bytes, scatter: f64) -> Option<Measured> {
+        let (in_order, random) = (middle(&self.in_order)?, middle(&self.random)?);
+        let error = error(&self.in_order, scatter).hypot(error(&self.random, scatter));
+        let ratio = in_order / random;
+        let penalty = Penalty { ratio, block, in_order: ByteRate(in_order), random: ByteRate(random) };
+        Some(Measured { penalty, error })
+    }
+}
+
+fn middle(rates: &[Rate]) -> Option<f64> {
+    median(&rates.iter().map(|rate| rate.value).collect::<Vec<_>>())
+}
+
+/// Standard error of the logarithm of the middle of some repeats: what they or their samples show, and what no repeat of
+/// the same run can show.
+fn error(rates: &[Rate], scatter: f64) -> f64 {
+    let count = (rates.len().max(1) as f64).sqrt();
+    let within = rates.iter().map(|rate| rate.error.unwrap_or(scatter)).fold(0.0, f64::max);
+    let logs: Vec<f64> = rates.iter().map(|rate| rate.value.ln()).collect();
+    let spread = logs.iter().copied().fold(f64::MIN, f64::max) - logs.iter().copied().fold(f64::MAX, f64::min);
+    let between = if rates.len() > 1 { spread / 1.128 } else { 0.0 };
+    (within.max(between) / count).hypot(STATE)
+}
+
+/// Scatter of printed figures around a smooth curve over the block sizes, as a logarithm; a bend of three figures has
+/// √6 of it. Cliffs of the curve are few, so that the median passes them by.
+fn scatter(rates: &Rates) -> f64 {
+    let bends = |pick: fn(&Cell) -> &Vec<Rate>| -> Vec<f64> {
+        let logs: Vec<f64> = rates.values().filter_map(|cell| Some(middle(pick(cell))?.ln())).collect();
+        logs.windows(3).map(|three| (three[0] - 2.0 * three[1] + three[2]).abs()).collect()
+    };
+    let mut all = bends(|cell| &cell.in_order);
+    // A table of fewer rows shows its scatter by accident only.
+    if all.len() < 4 {
+        return USUAL_SCATTER;
+    }
+    all.extend(bends(|cell| &cell.random));
+    let typical = median(&all).map_or(USUAL_SCATTER, |middle| 1.4826 * middle / 6f64.sqrt());
+    typical.clamp(0.02, USUAL_SCATTER)
+}
+
+fn push(rates: &mut Rates, block: Bytes, order: Order, rate: Rate) {
+    let cell = rates.entry(block).or_default();
+    match order {
+        Order::InOrder => cell.in_order.push(rate),
+        Order::Random => cell.random.push(rate),
+    }
+}
+
+/// A figure without samples.
+fn printed(value: f64) -> Rate {
+    Rate { value, error: None }
 }
 
 /// Writes within one unit, every request timed. The mean counts here: the copies *are* the penalty. But the first
@@ -70,18 +171,33 @@ fn one_unit(observations: &Observations) -> Rates {
     for run in &observations.runs {
         let Data::Throughput(data) = &run.data else { continue };
         if (data.purpose, data.direction) == (Purpose::OneUnit, Direction::Write)
-            && let Some(seconds) = steady_seconds(&data.times)
+            && let Some((seconds, error)) = steady_seconds(&data.times)
         {
-            push(&mut rates, data.block, data.order, data.block.as_f64() / seconds);
+            let rate = Rate { value: data.block.as_f64() / seconds, error: Some(error) };
+            push(&mut rates, data.block, data.order, rate);
         }
     }
     rates
 }
 
-/// Trimmed mean of the service time, without the opening quarter.
-fn steady_seconds(times: &[Nanos]) -> Option<f64> {
-    let steady: Vec<f64> = times[times.len() / 4..].iter().map(|time| time.as_secs_f64()).collect();
-    trimmed_mean(&steady, 0.1).filter(|seconds| *seconds > 0.0)
+/// Share of the samples that is left out at either end.
+const TRIMMED: f64 = 0.1;
+
+/// Trimmed mean of the service time without the opening quarter, and its relative standard error: that of the winsorised
+/// sample (Tukey and McLaughlin, 1963). Collections that come one in ten requests are neither always in nor always out,
+/// so what trimming leaves out counts as far as it goes.
+fn steady_seconds(times: &[Nanos]) -> Option<(f64, f64)> {
+    let mut steady: Vec<f64> = times[times.len() / 4..].iter().map(|time| time.as_secs_f64()).collect();
+    let mean = trimmed_mean(&steady, TRIMMED).filter(|seconds| *seconds > 0.0)?;
+    steady.sort_by(f64::total_cmp);
+    let count = steady.len();
+    let cut = (count as f64 * TRIMMED) as usize;
+    let (low, high) = (steady[cut], steady[count - 1 - cut]);
+    let winsorised: Vec<f64> = steady.iter().map(|seconds| seconds.clamp(low, high)).collect();
+    let centre = winsorised.iter().sum::<f64>() / count as f64;
+    let squares: f64 = winsorised.iter().map(|seconds| (seconds - centre).powi(2)).sum();
+    let deviation = (squares / (count.max(2) - 1) as f64).sqrt();
+    Some((mean, deviation / ((1.0 - 2.0 * TRIMMED) * (count as f64).sqrt()) / mean))
 }
 
 /// Tables of one unit, flashbench `-O --open-au-nr=1`.
@@ -94,7 +210,7 @@ fn table(observations: &Observations) -> Rates {
         }
         for row in &data.rows {
             if let Some(rate) = rate(row.block, &row.rate) {
-                push(&mut rates, row.block, data.order, rate);
+                push(&mut rates, row.block, data.order, printed(rate));
             }
         }
     }
@@ -114,7 +230,7 @@ fn program(observations: &Observations) -> Rates {
                     _ => continue,
                 };
                 if let Some(rate) = rate(row.block, evidence) {
-                    push(&mut rates, row.block, order, rate);
+                    push(&mut rates, row.block, order, printed(rate));
                 }
             }
         }

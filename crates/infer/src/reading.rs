@@ -15,13 +15,14 @@ pub(crate) const STRETCH_IN_UNITS: u64 = 32;
 const READ_CELLS: [(Bytes, u32, u32); 4] =
     [(Bytes::kib(4), 512, 1024), (Bytes::kib(16), 256, 512), (Bytes::kib(128), 128, 128), (Bytes::mib(1), 48, 48)];
 
-/// One block read again and again: link and command, which every later time contains.
+/// One block read again and again: the shortest time that a read takes here, of link, command and what the device has at
+/// hand. No later read is faster, but not all of it is spent outside the flash.
 pub(crate) fn floor(now: &Situation) -> Option<Choice> {
     let block = now.block(Bytes::kib(4));
     let at = (now.device.capacity / 2).align_down(block);
     (!now.has(|data| matches!(data, Data::Floor(_)))).then(|| Choice {
         experiment: Experiment::Floor(Floor { block, at, count: 200 }),
-        why: "the time of link and command, which every later figure contains".into(),
+        why: "the shortest time of a read: one block again and again".into(),
     })
 }
 

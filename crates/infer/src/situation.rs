@@ -3,6 +3,7 @@
 use crate::alignment;
 use crate::open_units::is_table;
 use crate::pool::filled;
+use crate::survey;
 use flashscope_model::observation::OpenUnitsData;
 use flashscope_model::plan::{Purpose, Span};
 use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Observations, Order};
@@ -152,11 +153,11 @@ pub(crate) fn readable_part(observations: &Observations) -> Cow<'_, Observations
 /// where all of the device holds data and no stretch needs to be singled out.
 pub(crate) fn written_stretch(observations: &Observations) -> Option<Span> {
     let survey = observations.runs.iter().rev().find_map(|run| match &run.data {
-        Data::Survey(data) if !data.places.is_empty() => Some(data),
+        Data::Survey(data) if survey::answered(data).next().is_some() => Some(data),
         _ => None,
     })?;
     let mut places: Vec<(Bytes, bool)> =
-        survey.places.iter().map(|place| (place.at, place.uniform.is_none())).collect();
+        survey::answered(survey).map(|place| (place.at, !survey::is_blank(place))).collect();
     if places.iter().all(|(_, written)| *written) {
         return None;
     }

@@ -16,6 +16,9 @@ const FASTER: f64 = 1.5;
 /// Larger writes are not small; and the first, largest rows of a table lie.
 const LARGEST: Bytes = Bytes::kib(128);
 
+/// Beyond the open units in order, larger writes than this say nothing of a way of their own.
+const SMALL_IN_ORDER: Bytes = Bytes::kib(16);
+
 /// Rates by block size from one kind of evidence.
 struct Curve {
     rates: BTreeMap<Bytes, Vec<f64>>,
@@ -101,11 +104,13 @@ fn single(observations: &Observations) -> Curve {
 fn past_the_limit(observations: &Observations) -> Curve {
     let mut rates = BTreeMap::new();
     let mut method = "open-au";
+    let mut in_order = false;
     for order in [Order::Random, Order::InOrder] {
         let estimate = open_units::estimate(observations, order);
         let Some(limit) = estimate.value.or(estimate.at_most) else { continue };
         if rates.len() < 2 {
             rates = table_rates(observations, |other, count| other == order && count > limit);
+            in_order = order == Order::InOrder;
             let trials = trial_rates(observations, order, limit + 1);
             if !trials.is_empty() {
                 method = "open-units";
@@ -115,6 +120,10 @@ fn past_the_limit(observations: &Observations) -> Curve {
     }
     // A table's rows there are single figures; a trial's are medians.
     let weakness = if method == "open-units" { 0.01 } else { 0.05 };
+    if in_order {
+        // Writes in order are joined to larger ones on their way, each size up to another limit: only small ones tell.
+        rates.retain(|block, _| *block <= SMALL_IN_ORDER * 2);
+    }
     Curve { rates, method, what: "writes beyond the open units", weakness }
 }
 

@@ -26,32 +26,113 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<f64> {
     read(last)
 }
 
+/// Whether a place answers as erased areas do: with one byte, all zeros or all ones, throughout. Any other byte was
+/// written by somebody.
+pub(crate) fn is_blank(place: &SurveyPlace) -> bool {
+    matches!(place.uniform, Some(0x00 | 0xff))
+}
+
+/// The places that could be read: of one that failed nothing is known.
+pub(crate) fn answered(survey: &SurveyData) -> impl Iterator<Item = &SurveyPlace> {
+    survey.places.iter().filter(|place| !place.times.is_empty())
+}
+
+/// Share of the places of the last survey that look blank, whatever their times say; `None` without a survey.
+pub(crate) fn blank_share(observations: &Observations) -> Option<f64> {
+    let survey = observations.runs.iter().rev().find_map(|run| match &run.data {
+        Data::Survey(data) => Some(data),
+        _ => None,
+    })?;
+    let places = answered(survey).count();
+    (places > 0).then(|| answered(survey).filter(|place| is_blank(place)).count() as f64 / places as f64)
+}
+
 fn read(survey: &SurveyData) -> Estimate<f64> {
-    let places = survey.places.len();
+    let places = answered(survey).count();
     if places == 0 {
         return Estimate::unknown("no place of the survey could be read");
     }
-    let uniform: Vec<&SurveyPlace> = survey.places.iter().filter(|place| place.uniform.is_some()).collect();
-    let share = uniform.len() as f64 / places as f64;
+    let blank = answered(survey).filter(|place| is_blank(place)).count();
+    let share = blank as f64 / places as f64;
     let times = |wanted: bool| -> Option<f64> {
-        let minima: Vec<f64> = survey
-            .places
-            .iter()
-            .filter(|place| place.uniform.is_some() == wanted)
+        let minima: Vec<f64> = answered(survey)
+            .filter(|place| is_blank(place) == wanted)
             .filter_map(|place| place.times.iter().min().map(|time| time.as_f64()))
             .collect();
         median(&minima)
     };
-    let interval = wilson_interval(uniform.len() as u64, places as u64, 0.95).ok();
+    let interval = wilson_interval(blank as u64, places as u64, 0.95).ok();
     let range = interval.map_or(String::new(), |i| format!(" (95 %: {:.0} to {:.0} %)", i.low * 100.0, i.high * 100.0));
-    let seen = format!("{} of {places} places hold one byte only{range}", uniform.len());
-    let (confidence, time) = match (times(true), times(false)) {
+    let seen = format!("{blank} of {places} places hold nothing but zeros or ones{range}");
+    match (times(true), times(false)) {
         (Some(blank), Some(written)) if written > FASTER * blank => {
-            (0.98, format!(", and answer in {} instead of {}", Nanos(blank as u64), Nanos(written as u64)))
+            let time = format!(", and answer in {} instead of {}", Nanos(blank as u64), Nanos(written as u64));
+            Estimate::known(share, sure(places), seen + &time, &["survey"])
         }
-        (Some(_), Some(_)) => (0.75, ", yet take as long as the others: they may hold data".to_owned()),
-        (Some(_), None) => (0.85, ", so there is nothing to compare their times with".to_owned()),
-        (None, _) => (0.98, String::new()),
-    };
-    Estimate::known(share, probability(confidence), seen + &time, &["survey"])
+        (Some(_), Some(_)) => at_most(share, places, seen + ", yet take as long as the others: they may hold data"),
+        (Some(_), None) => Estimate::unknown(format!(
+            "{seen}, and none holds anything else to compare with: never written, or filled with one byte"
+        )),
+        (None, _) => Estimate::known(share, sure(places), seen, &["survey"]),
+    }
+}
+
+/// What random places can tell of the rest of a device.
+fn sure(places: usize) -> f64 {
+    probability(1.0 - 1.0 / (places as f64).max(1.0)).min(0.98)
+}
+
+fn at_most(share: f64, places: usize, evidence: String) -> Estimate<f64> {
+    Estimate {
+        value: None,
+        confidence: Some(sure(places)),
+        at_least: None,
+        at_most: Some(share),
+        alternatives: Vec::new(),
+        evidence,
+        method: vec!["survey"],
+        reason_unknown: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashscope_units::Bytes;
+
+    fn survey(places: &[(Option<u8>, u64)]) -> SurveyData {
+        let place = |(index, (uniform, micros)): (usize, &(Option<u8>, u64))| SurveyPlace {
+            at: Bytes::mib(index as u64),
+            uniform: *uniform,
+            times: if *micros == 0 { Vec::new() } else { vec![Nanos::micros(*micros)] },
+        };
+        SurveyData { block: Bytes::kib(4), places: places.iter().enumerate().map(place).collect() }
+    }
+
+    #[test]
+    fn zeros_that_answer_fast_were_never_written() {
+        let found = read(&survey(&[(Some(0), 100), (Some(0xff), 100), (None, 500), (None, 500)]));
+        assert_eq!(found.value, Some(0.5), "{found:?}");
+    }
+
+    #[test]
+    fn zeros_that_answer_like_data_may_be_data() {
+        let found = read(&survey(&[(Some(0), 500), (Some(0), 500), (None, 500), (None, 500)]));
+        assert_eq!((found.value, found.at_most), (None, Some(0.5)), "{found:?}");
+        // A byte that no erased area answers with is data.
+        let found = read(&survey(&[(Some(0x5a), 100), (Some(0x5a), 100), (None, 500)]));
+        assert_eq!(found.value, Some(0.0), "{found:?}");
+    }
+
+    #[test]
+    fn one_byte_throughout_may_be_either() {
+        let found = read(&survey(&[(Some(0), 100); 20]));
+        assert!(found.is_unknown(), "{found:?}");
+    }
+
+    #[test]
+    fn what_failed_is_unknown_and_not_written() {
+        let found = read(&survey(&[(Some(0), 100), (None, 500), (None, 0), (None, 0)]));
+        assert_eq!(found.value, Some(0.5), "{found:?}");
+    }
 }

@@ -134,3 +134,40 @@ fn the_noisier_the_units_the_less_is_denied() {
     assert!(confidence(1.02) > 0.95);
     assert!(confidence(1.9) < 0.6, "{}", confidence(1.9));
 }
+
+#[test]
+fn a_log_pasted_twice_says_no_more_than_once() {
+    for path in ["field/card-6-2.txt", "field/card-9.txt", "field/card-2.txt"] {
+        let once = fixture(path);
+        let twice = infer(&observations(&(once.clone() + &once)));
+        assert_eq!(twice.geometry, geometry(&once), "{path}");
+        assert!(twice.notes.iter().any(|note| note.text.contains("copies")), "{:?}", twice.notes);
+    }
+}
+
+#[test]
+fn large_blocks_in_order_are_no_small_write_path() {
+    let log = without(&fixture("field/card-1-2.txt"), |heading, _| !heading.contains("linear"));
+    let found = geometry(&log).small_write_path;
+    assert!(found.value.is_none_or(|size| size <= Bytes::kib(16)), "{found:?}");
+}
+
+#[test]
+fn advice_does_not_contradict_itself() {
+    let advice = infer(&observations(&fixture("field/card-6-2.txt"))).advice;
+    let text = &advice.iter().find(|advice| advice.text.contains("at random are")).expect("advice").text;
+    assert!(!text.contains("take another way"), "{text}");
+}
+
+#[test]
+fn a_penalty_is_as_sure_as_it_is_determined() {
+    // Large rows only: no more than a bound.
+    let head = geometry(&without(&fixture("field/card-27.txt"), |_, size| size < Bytes::mib(1))).random_order_penalty;
+    assert!(head.value.is_none() && head.confidence.is_none_or(|confidence| confidence <= 0.9), "{head:?}");
+    // Nothing to see.
+    let flat = geometry(&fixture("field/card-31-1.txt")).random_order_penalty;
+    assert_eq!(flat.value.map(|penalty| penalty.ratio), Some(1.0), "{flat:?}");
+    // What it was: deep, on a whole table.
+    let deep = geometry(&fixture("field/card-27.txt")).random_order_penalty;
+    assert!(deep.confidence.unwrap() > 0.8 && deep.evidence.contains("±25 %"), "{deep:?}");
+}

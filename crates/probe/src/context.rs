@@ -1,7 +1,7 @@
 //! What an experiment is given besides its parameters, and what it says besides its figures.
 
 use flashscope_device::WriteGrant;
-use flashscope_units::Bytes;
+use flashscope_units::{Bytes, Nanos};
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -65,6 +65,8 @@ pub struct Progress {
     pub done: u64,
     /// Requests in all.
     pub total: u64,
+    /// Time since the experiment began, on the target's clock.
+    pub elapsed: Nanos,
 }
 
 /// Watches a run. Called between requests, never inside a timed part, and not after every one: about every 50 ms of the

@@ -189,7 +189,7 @@ impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
             return;
         }
         self.observed = now;
-        let progress = Progress { done: self.done, total: self.total };
+        let progress = Progress { done: self.done, total: self.total, elapsed: now.since(self.started) };
         if self.context.observer.progress(progress).is_break() {
             self.ending = Some(EndedEarly::Stopped);
         }

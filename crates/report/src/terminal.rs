@@ -152,7 +152,7 @@ impl Page {
             self.wrapped("  ", &transfer, Page::dim);
         }
         if let Some(floor) = answer::floor(&run.observations.runs) {
-            self.wrapped("  ", &format!("floor (link and command): {floor}"), Page::dim);
+            self.wrapped("  ", &format!("floor (one block again and again): {floor}"), Page::dim);
         }
     }
 

@@ -69,16 +69,25 @@ pub fn inspect<T: Target>(
 ) -> SessionReport {
     let mut session = Session::new(target, grant, options);
     let mut ended = Ended::Complete;
-    while session.number < MOST_STEPS {
+    loop {
+        if watcher.stop() {
+            ended = Ended::Interrupted;
+            break;
+        }
         let budget = session.budget();
         if budget.time.is_some_and(|time| time.get() == 0) {
             ended = Ended::BudgetSpent;
             break;
         }
-        let seed = session.step_seed();
+        let seed = session.seed_for(Purpose::Choice);
         let Some(choice) = flashscope_infer::next(session.target.facts(), &session.observations, budget, seed) else {
             break;
         };
+        if session.number == MOST_STEPS {
+            session.notes.push(too_many_steps(&choice));
+            ended = Ended::BudgetSpent;
+            break;
+        }
         match session.run(choice, watcher) {
             Ok(None) => {}
             Ok(Some(early)) => {
@@ -88,6 +97,7 @@ pub fn inspect<T: Target>(
             Err(error) => {
                 // A plan that does not fit the device is a fault of ours; what was measured is still good.
                 session.notes.push(unplannable(&error));
+                ended = Ended::BudgetSpent;
                 break;
             }
         }
@@ -111,12 +121,33 @@ pub fn single<T: Target>(
     Ok(session.finish(ended))
 }
 
+fn too_many_steps(choice: &Choice) -> Note {
+    Note {
+        severity: Severity::Warning,
+        text: format!(
+            "ended after {MOST_STEPS} experiments, more than any plan should need; the next would have been {} ({})",
+            choice.experiment.name(),
+            choice.why
+        ),
+        hint: None,
+    }
+}
+
 fn unplannable(error: &ProbeError) -> Note {
     Note {
         severity: Severity::Warning,
         text: format!("the plan ended early, because its next experiment does not fit this device: {error}"),
         hint: None,
     }
+}
+
+/// What a seed is drawn for.
+#[derive(Clone, Copy)]
+enum Purpose {
+    /// Which experiment comes next, and where.
+    Choice,
+    /// The experiment itself.
+    Run,
 }
 
 struct Session<'a, T> {
@@ -142,9 +173,11 @@ impl<'a, T: Target> Session<'a, T> {
         Budget { write, time: self.options.budget.time.map(|time| time.saturating_sub(used)) }
     }
 
-    /// Each step draws from a stream of its own, so that a step more or less leaves the others as they were.
-    fn step_seed(&self) -> u64 {
-        self.options.seed.wrapping_add(u64::from(self.number).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    /// Each step draws from streams of its own, so that a step more or less leaves the others as they were, and what
+    /// is chosen does not go along with what the choice then draws.
+    fn seed_for(&self, purpose: Purpose) -> u64 {
+        let step = u64::from(self.number) * 2 + purpose as u64;
+        self.options.seed.wrapping_add(step.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
     /// Runs one experiment and keeps what it saw; says how the whole run ends, where it ends here.
@@ -158,16 +191,18 @@ impl<'a, T: Target> Session<'a, T> {
         watcher.step(self.number, &step);
         self.steps.push(step);
 
-        let seed = self.step_seed();
-        let mut adapter = Adapter::new(watcher);
+        let seed = self.seed_for(Purpose::Run);
+        let mut adapter = Adapter::new(watcher, self.budget().time);
         let mut context =
             Context { grant: self.grant.as_deref_mut(), seed, observer: &mut adapter, report: Report::default() };
         let outcome = flashscope_probe::run(&choice.experiment, self.target, &mut context);
         let ended_early = context.report.ended_early;
+        let out_of_time = adapter.out_of_time();
         match outcome {
             Ok(run) => {
                 self.observations.runs.push(run);
                 Ok(ended_early.map(|early| match early {
+                    EndedEarly::Stopped if out_of_time => Ended::BudgetSpent,
                     EndedEarly::Stopped => Ended::Interrupted,
                     EndedEarly::BudgetSpent { .. } => Ended::BudgetSpent,
                     EndedEarly::NothingButFailures => Ended::DeviceLost(early.to_string()),
@@ -182,7 +217,7 @@ impl<'a, T: Target> Session<'a, T> {
     }
 
     fn finish(self, ended: Ended) -> SessionReport {
-        let mut findings = flashscope_infer::infer(&self.observations);
+        let mut findings = flashscope_infer::infer_on(Some(self.target.facts()), &self.observations);
         findings.notes.extend(self.notes);
         let spent = self.observations.spent();
         let erases = wear::erases(self.target.wear(), &self.observations, &findings);

@@ -2,7 +2,6 @@
 
 use crate::time;
 use flashscope_model::finding::{AreaKind, FastArea, Penalty};
-use flashscope_model::observation::AreaState;
 use flashscope_model::run::{Ended, RunRecord};
 use flashscope_model::{Data, DeviceKind, Estimate, Geometry, Run};
 use flashscope_units::Bytes;
@@ -73,21 +72,31 @@ pub fn kind_word(kind: DeviceKind) -> &'static str {
         DeviceKind::Scsi => "SATA/SAS drive",
         DeviceKind::Virtio => "virtual disk",
         DeviceKind::Loop => "loop device",
+        DeviceKind::Emulated => "emulated device",
         DeviceKind::File => "file",
         DeviceKind::Other => "block device",
     }
 }
 
-/// The state of the touched area, where all experiments that established one agree.
+/// The state in which a run found the device, by its survey before anything was written; `None` without one. What
+/// our own writes left behind says nothing of it.
 pub fn state_word(runs: &[Run]) -> Option<&'static str> {
-    let mut states: Vec<AreaState> =
-        runs.iter().map(|run| run.state).filter(|state| *state != AreaState::Unknown).collect();
-    states.dedup();
-    match states[..] {
-        [AreaState::Blank] => Some("never written"),
-        [AreaState::FilledInOrder] => Some("filled in order"),
-        [AreaState::Scattered] => Some("written at random"),
+    let before_writes = runs.iter().take_while(|run| run.spent.written == Bytes::ZERO);
+    let survey = before_writes.filter_map(|run| match &run.data {
+        Data::Survey(survey) => Some(survey),
         _ => None,
+    });
+    let places: Vec<bool> = survey
+        .flat_map(|survey| &survey.places)
+        .filter(|place| !place.times.is_empty())
+        .map(|place| matches!(place.uniform, Some(0x00 | 0xff)))
+        .collect();
+    let blank = places.iter().filter(|blank| **blank).count();
+    match (blank, places.len()) {
+        (_, 0) => None,
+        (0, _) => Some("holds data"),
+        (blank, all) if blank == all => Some("blank (zeros or ones throughout)"),
+        _ => Some("partly blank"),
     }
 }
 
@@ -139,7 +148,9 @@ pub fn floor(runs: &[Run]) -> Option<String> {
 pub fn cut_short(ended: &Ended) -> Option<String> {
     match ended {
         Ended::Complete => None,
-        Ended::BudgetSpent => Some("the budget was used up before every question was settled".to_owned()),
+        Ended::BudgetSpent => {
+            Some("the run ended before every question was settled; what was left open stands in the notes".to_owned())
+        }
         Ended::Interrupted => Some("the operator stopped the run; what was measured until then is kept".to_owned()),
         Ended::DeviceLost(why) => Some(format!("the device was lost: {why}")),
     }

@@ -166,7 +166,7 @@ pub fn order_word(order: Order) -> &'static str {
 fn floor(data: &FloorData) -> Table {
     let summary = time::summary(&data.times);
     Table {
-        caption: format!("{} at {}, read again and again: link and command", data.block, data.at),
+        caption: format!("{} at {}, read again and again", data.block, data.at),
         columns: heads(&SUMMARY),
         rows: summary.map(summary_row).into_iter().collect(),
     }

@@ -73,7 +73,10 @@ fn infer_file(path: &Path) -> anyhow::Result<Vec<RunRecord>> {
 
 /// Draws the conclusions anew. Who measured what stays as it was.
 fn infer_again(mut stored: RunRecord, path: &Path) -> RunRecord {
-    let earlier = std::mem::replace(&mut stored.findings, flashscope_infer::infer(&stored.observations));
+    let earlier = std::mem::replace(
+        &mut stored.findings,
+        flashscope_infer::infer_on(stored.device.as_ref(), &stored.observations),
+    );
     let notes = &mut stored.findings.notes;
     let of_the_run: Vec<Note> = earlier.notes.into_iter().filter(|note| !notes.contains(note)).collect();
     notes.extend(of_the_run);

@@ -186,6 +186,7 @@ fn kind(kind: DeviceKind) -> &'static str {
         DeviceKind::Scsi => "SCSI or SATA drive",
         DeviceKind::Virtio => "virtio disk",
         DeviceKind::Loop => "loop device",
+        DeviceKind::Emulated => "emulated device",
         DeviceKind::File => "file",
         DeviceKind::Other => "block device",
     }

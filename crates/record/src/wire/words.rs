@@ -71,6 +71,8 @@ words! {
         Virtio,
         /// Loop device.
         Loop,
+        /// A loop device on a file that a program answers for.
+        Emulated,
         /// A regular file.
         File,
         /// A block device of another class.

@@ -59,7 +59,7 @@ fn header(run: &RunRecord) -> Markup {
         ("state", answer::state_word(&run.observations.runs).map(str::to_owned)),
         ("identity", device.and_then(|device| device.identity.as_ref()).map(|identity| identity.0.clone())),
         ("path taken", answer::path(run)),
-        ("floor: link and command", answer::floor(&run.observations.runs)),
+        ("floor: one block again and again", answer::floor(&run.observations.runs)),
         ("when and where", run.host.as_ref().map(|host| format!("{}, {}", host.started, host.name))),
         ("cost", Some(answer::cost(run))),
     ];
