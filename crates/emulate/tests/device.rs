@@ -117,9 +117,13 @@ fn statistics_count_what_was_asked() {
     assert_eq!((statistics.host_read.get(), statistics.host_written.get()), (4096, 9 * (64 << 10)));
     assert!(statistics.nand_written >= statistics.host_written, "{statistics:?}");
     assert!(statistics.write_amplification.unwrap() >= 1.0);
+    assert_eq!(statistics.counters.collections, None, "a card of units collects nothing");
     assert!(statistics.lateness.is_some() && statistics.floor.get() > 0);
     let told = fs::read_to_string(rig.at.join("stats.json")).unwrap();
     assert!(told.contains(r#""write_requests":9,"durable_write_requests":1,"#), "{told}");
+    // A unit of 4 MiB that is written from end to end takes the place of its old blocks.
+    (0..128u64).for_each(|index| file.write_all_at(&bytes, 8 * MIB + index * (64 << 10)).unwrap());
+    assert!(emulator.statistics().counters.merges > statistics.counters.merges, "{statistics:?}");
     // What was discarded through a file reads as zero, whatever the flash erases to.
     let mut found = vec![1; 4096];
     file.read_exact_at(&mut found, 0).unwrap();

@@ -110,7 +110,7 @@ impl Device {
     /// What the mapping counts.
     pub(crate) fn counters(&self) -> Counters {
         match self {
-            Device::AuLog(_) => Counters::default(),
+            Device::AuLog(device) => device.counters(),
             Device::PageMap(device) => {
                 Counters { merges: None, collections: Some(device.counters().collected_superblocks) }
             }

@@ -91,6 +91,8 @@ pub(super) struct Flash {
     pub(super) erased: u64,
     /// Pages programmed since it was made.
     pub(super) programmed: u64,
+    /// Blocks that took the place of another since it was made.
+    pub(super) switched: u64,
 }
 
 impl Flash {
@@ -108,6 +110,7 @@ impl Flash {
             free: (used as u32..blocks as u32).collect(),
             erased: 0,
             programmed: 0,
+            switched: 0,
         };
         for block in 0..used {
             flash.map[block] = block as u32;
@@ -182,6 +185,7 @@ impl Flash {
         let old = std::mem::replace(&mut self.map[sub as usize], block);
         self.uses[block as usize] = Use::Data;
         if old != NONE {
+            self.switched += 1;
             self.release(old);
         }
     }

@@ -23,7 +23,7 @@ mod write;
 pub(crate) use params::AuLogParams;
 
 use crate::chance::Chance;
-use crate::ftl::{Extent, Ftl, Presence, Work};
+use crate::ftl::{Counters, Extent, Ftl, Presence, Work};
 use crate::model::{Link, Model, Start};
 use faults::Fault;
 use flash::{Bits, Flash};
@@ -217,6 +217,13 @@ impl AuLog {
             }
         }
         self.link.command
+    }
+}
+
+impl AuLog {
+    /// What it did beside programming and erasing.
+    pub(crate) fn counters(&self) -> Counters {
+        Counters { merges: Some(self.flash.switched), collections: None }
     }
 }
 
