@@ -98,29 +98,58 @@ pub struct Outlook {
     pub regions: Vec<String>,
     /// The experiments that write, each with about how much.
     pub experiments: Vec<String>,
+    /// About how much is read.
+    pub will_read_about: Bytes,
+    /// Device time, the least and the most that is likely.
+    pub time: (Nanos, Nanos),
+    /// What the time assumes.
+    pub time_assumes: String,
+    /// What does not fit the budget even where the device needs little, in words.
+    pub left_out: Vec<String>,
 }
 
-/// What a run within this budget would write, said before anything is measured.
+/// Bytes per second of reads and of writes that the estimate of time assumes, at the fast end and at the slow one: a
+/// good card, and one that copies a unit for many of the writes.
+const ASSUMED_RATES: [(f64, f64); 2] = [(80e6, 10e6), (10e6, 0.5e6)];
+
+/// Of what the writing experiments need at the worst, a device of few open units needs this share.
+const USUAL_SHARE: u64 = 8;
+
+/// What a run within this budget would do, said before anything is measured.
 pub fn outlook(device: &DeviceFacts, budget: Budget) -> Outlook {
-    if budget.write == Bytes::ZERO {
-        return Outlook { will_write_at_most: Bytes::ZERO, regions: Vec::new(), experiments: Vec::new() };
-    }
     let unit = assumed_unit(device);
-    let parts = writing::most_written(device, unit);
+    let parts = if budget.write == Bytes::ZERO { Vec::new() } else { writing::most_written(device, unit) };
     let total: Bytes = parts.iter().map(|(_, bytes)| *bytes).sum();
-    // A unit that is measured to be larger than assumed makes the fill, and only that, larger.
+    let will_read_about = reading::about_read(device);
+    let seconds = |written: Bytes, (read_rate, write_rate): (f64, f64)| {
+        will_read_about.as_f64() / read_rate + written.as_f64() / write_rate
+    };
+    let within = |seconds: f64| {
+        let time = Nanos((seconds * 1e9) as u64);
+        budget.time.map_or(time, |limit| limit.min(time))
+    };
+    let time = (
+        within(seconds((total / USUAL_SHARE).min(budget.write), ASSUMED_RATES[0])),
+        within(seconds(total.min(budget.write), ASSUMED_RATES[1])),
+    );
+    let dear = |(_, bytes): &&(&str, Bytes)| *bytes / USUAL_SHARE > budget.write;
     Outlook {
         will_write_at_most: budget.write,
-        regions: vec![
-            format!("the first units of the device (from 0 B to {} or a little further)", unit * 4),
-            format!("units all over the rest of the device, picked at random ({unit} each, from {} on)", unit * 16),
-        ],
-        experiments: parts
-            .iter()
-            .map(|(name, bytes)| format!("{name}: at most {bytes}"))
-            .chain([format!("in all usually far less than {total}, and never more than {}", budget.write)])
-            .collect(),
+        regions: if parts.is_empty() { Vec::new() } else { regions(unit) },
+        experiments: parts.iter().map(|(name, bytes)| format!("{name}: at most {bytes}")).collect(),
+        will_read_about,
+        time,
+        time_assumes: "reads at 10 to 80 MB/s, writes at 0.5 to 10 MB/s".to_owned(),
+        left_out: parts.iter().filter(dear).map(|(name, _)| (*name).to_owned()).collect(),
     }
+}
+
+/// What may be overwritten. The unit is only assumed yet, and may turn out several times as large.
+fn regions(unit: Bytes) -> Vec<String> {
+    vec![
+        format!("the first units of the device: 0 B to {}, further if they differ or are larger than {unit}", unit * 4),
+        "places picked at random all over the rest: no part of the device is safe".to_owned(),
+    ]
 }
 
 impl Subject {

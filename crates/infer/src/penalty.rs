@@ -100,6 +100,15 @@ fn largest(rates: &Rates, method: &'static str) -> Option<Estimate<Penalty>> {
     if lonely {
         confidence -= 0.15;
     }
+    if confidence < 0.5 {
+        let factor = (2.0 * first.error).exp();
+        let ratio = first.penalty.ratio;
+        return Some(Estimate::unknown(format!(
+            "{evidence}: collections come and go, so that anything from {}× to {}× may be the penalty",
+            digits(ratio / factor),
+            digits(ratio * factor)
+        )));
+    }
     evidence.push_str(&format!("; right to ±{:.0} %", 100.0 * (TOLERANCE - 1.0)));
     if smallest > SMALL_ENOUGH {
         evidence.push_str(&format!("; no block below {smallest} was written, where it may be larger"));

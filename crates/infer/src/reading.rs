@@ -4,7 +4,7 @@ use crate::pool::filled;
 use crate::situation::{Situation, readable_part, written_stretch};
 use crate::{Choice, alignment};
 use flashscope_model::plan::{Floor, Interval, Purpose, Span, Survey, Throughput};
-use flashscope_model::{Data, Direction, Experiment, Order};
+use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Order};
 use flashscope_units::Bytes;
 
 /// A stretch must hold this many units before boundaries within it tell something.
@@ -100,6 +100,19 @@ pub(crate) fn performance(now: &Situation) -> Option<Choice> {
             }),
             why: "a cell of the performance table".into(),
         })
+}
+
+/// About how much is read in all; how long the search for boundaries goes on depends on what it finds.
+pub(crate) fn about_read(device: &DeviceFacts) -> Bytes {
+    /// Reads around boundaries and of the other experiments that are no cells, as on the devices of the catalogue.
+    const OTHERS: Bytes = Bytes::mib(160);
+    let fits = |block: &Bytes| *block * 4 <= device.capacity;
+    let cells: Bytes = READ_CELLS
+        .iter()
+        .filter(|(block, ..)| fits(block))
+        .map(|(block, in_order, random)| *block * u64::from(in_order + random))
+        .sum();
+    cells + OTHERS.min(device.capacity)
 }
 
 /// In order from the middle of what can be read, at random from there to its end.

@@ -224,7 +224,11 @@ fn no_time_no_experiment_and_an_outlook_within_the_budget() {
     assert_eq!(next(&facts, &none, Budget { write: Bytes::ZERO, time: Some(Nanos::ZERO) }, 1), None);
     let said = outlook(&facts, Budget { write: Bytes::mib(600), time: None });
     assert_eq!(said.will_write_at_most, Bytes::mib(600));
-    assert!(!said.regions.is_empty() && !said.experiments.is_empty());
+    assert!(!said.regions.is_empty() && !said.experiments.is_empty() && said.left_out.is_empty());
+    assert!(said.time.0 < said.time.1 && said.will_read_about > Bytes::mib(100), "{said:?}");
+    let little = outlook(&facts, Budget { write: Bytes::mib(5), time: Some(Nanos::secs(9)) });
+    assert!(little.left_out.iter().any(|name| name.contains("open units")), "{little:?}");
+    assert!(little.time.1 <= Nanos::secs(9));
     assert_eq!(outlook(&facts, Budget { write: Bytes::ZERO, time: None }).will_write_at_most, Bytes::ZERO);
 }
 

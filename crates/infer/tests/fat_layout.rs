@@ -1,5 +1,7 @@
 //! The commands that the advice gives, tried: the data area really begins on a unit of the device.
 
+#![allow(clippy::print_stderr)] // What is left out is said aloud.
+
 use flashscope_infer::infer;
 use flashscope_model::Observations;
 use flashscope_model::observation::*;

@@ -55,3 +55,17 @@ fn a_file_is_no_card() {
         assert!(file.notes[0].text.contains("not the card"), "{:?}", file.notes[0]);
     }
 }
+
+#[test]
+fn what_is_said_before_a_run_holds_after_it() {
+    for spec in ["sd-4mib", "sd-worn", "ssd-consumer"] {
+        let target = flashscope_sim::open(spec, 1).expect("a model of the catalogue");
+        let write = Bytes::gib(1).min(target.facts().capacity / 10);
+        let said = flashscope_infer::outlook(target.facts(), Budget { write, time: None });
+        let cost = run(spec, Nanos::secs(100_000)).cost;
+        assert!(cost.written <= said.will_write_at_most, "{spec}: {} {said:?}", cost.written);
+        assert!(cost.read < said.will_read_about * 3, "{spec}: {} {said:?}", cost.read);
+        assert!(cost.read * 3 > said.will_read_about, "{spec}: {} {said:?}", cost.read);
+        assert!(cost.time < said.time.1, "{spec}: {} {said:?}", cost.time);
+    }
+}

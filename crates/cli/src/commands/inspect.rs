@@ -32,7 +32,8 @@ fn inspect<T: Target>(
     let budget = Budget { write: grant.as_ref().map_or(Bytes::ZERO, |grant| grant.left()), time: args.max_time };
     let outlook = flashscope_infer::outlook(target.facts(), budget);
     if args.dry_run {
-        output::data(&plan_text(target.facts(), &outlook))?;
+        let facts = target.facts();
+        output::data(&if args.json { plan_json(facts, &outlook) } else { plan_text(facts, &outlook) })?;
         return Ok(Outcome::Done);
     }
     if !target.facts().simulated && budget.write > Bytes::ZERO {
@@ -59,10 +60,31 @@ fn plan_text(facts: &DeviceFacts, outlook: &Outlook) -> String {
     } else {
         lines.push(format!("writes at most {}; what stands there now is destroyed:", outlook.will_write_at_most));
         lines.extend(outlook.regions.iter().map(|region| format!("  {region}")));
-        lines.push("experiments that write:".to_owned());
+        lines.push("experiments that write, within that limit:".to_owned());
         lines.extend(outlook.experiments.iter().map(|experiment| format!("  {experiment}")));
+        if !outlook.left_out.is_empty() {
+            lines.push(format!("probably left out, because the limit is small: {}", outlook.left_out.join("; ")));
+        }
     }
+    let (least, most) = outlook.time;
+    lines.push(format!("reads about {}", outlook.will_read_about));
+    lines.push(format!("takes {least} to {most} of device time, assuming {}", outlook.time_assumes));
     lines.join("\n")
+}
+
+/// The same for programs.
+fn plan_json(facts: &DeviceFacts, outlook: &Outlook) -> String {
+    let plan = serde_json::json!({
+        "device": facts.name,
+        "capacity_bytes": facts.capacity.get(),
+        "write_at_most_bytes": outlook.will_write_at_most.get(),
+        "read_about_bytes": outlook.will_read_about.get(),
+        "time_ns": { "least": outlook.time.0.get(), "most": outlook.time.1.get(), "assuming": outlook.time_assumes },
+        "overwritten": outlook.regions,
+        "experiments": outlook.experiments,
+        "left_out": outlook.left_out,
+    });
+    format!("{plan:#}")
 }
 
 fn print(args: &Inspect, record: &RunRecord) -> Result<(), Failure> {
