@@ -93,7 +93,8 @@ fn sources(name: &str) -> Vec<(PathBuf, String)> {
         for entry in std::fs::read_dir(&folder).expect("a source folder").flatten() {
             let path = entry.path();
             if path.is_dir() {
-                open.push(path);
+                // Tests know more than the product.
+                open.extend((!path.ends_with("tests")).then_some(path));
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = std::fs::read_to_string(&path).expect("a source file");
                 found.push((path, text));
@@ -197,6 +198,7 @@ fn every_dependency_is_explained_and_freely_licensed() {
     let explained = std::fs::read_to_string(root().join("docs/dependencies.md")).expect("docs/dependencies.md");
     let free = [
         "MIT",
+        "MIT-0",
         "Apache-2.0",
         "BSD-2-Clause",
         "BSD-3-Clause",

@@ -288,6 +288,8 @@ fn random_order_penalty(model: &Model, params: &AuLogParams) -> Vec<PenaltyTruth
     still.housekeeping.owed = 0;
     still.housekeeping.refill = 0.0;
     still.housekeeping.earlier_writes = 0;
+    still.small.wait_chance = 0.0;
+    still.small.collect_longest = still.small.collect_shortest;
     let quiet = Model { mapping: Mapping::AuLog(still), ..model.clone() };
     let units = model.device.capacity / params.unit;
     let Some(unit) = (0..units).rev().find(|&unit| params.area_of(unit as u32).is_none()) else { return Vec::new() };
