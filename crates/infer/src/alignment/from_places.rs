@@ -19,6 +19,10 @@ const MOST: f64 = 0.999;
 /// An area that was never written answers without the flash; above this share nothing can be told.
 const NOTHING_WRITTEN: f64 = 0.95;
 
+/// Prior probability that a place at a large boundary stands out for a reason of its own, such as an extent of the file
+/// system below an image: of a unit's level, so many must agree that this does not explain them.
+const STRAY: f64 = 0.7;
+
 /// The experiments' names.
 const METHOD: &[&str] = &["boundaries"];
 
@@ -55,7 +59,7 @@ pub(super) fn trust(groups: &[Group], posterior: &Posterior) -> f64 {
         .filter_map(|group| structure::levels(group, &posterior.best, posterior.phase)[4])
         .map(|(_, count)| count)
         .sum();
-    let few = if posterior.best.unit.is_some() { 0.5f64.powi(at_unit as i32) } else { 0.0 };
+    let few = if posterior.best.unit.is_some() { STRAY.powi(at_unit as i32) } else { 0.0 };
     (1.0 - 2.0 * (far - 0.1).clamp(0.0, 0.4)) * (1.0 - few)
 }
 

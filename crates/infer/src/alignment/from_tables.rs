@@ -4,7 +4,7 @@ use super::AlignmentFindings;
 use super::ladder::{PageKey, UnitKey};
 use super::levels::Levels;
 use super::printed::{self, Reading};
-use super::prior;
+use super::prior::{self, Off};
 use super::tables::{self, Table};
 use flashscope_model::finding::{Note, Severity};
 use flashscope_model::{Estimate, Observations};
@@ -12,6 +12,9 @@ use flashscope_units::{Bytes, Contrast};
 
 /// A value is given from this probability on; below, a bound or nothing.
 const ENOUGH: f64 = 0.85;
+
+/// As [`ENOUGH`], for a page: so much that no single prior decides it.
+const ENOUGH_FOR_PAGE: f64 = 0.9;
 
 /// As [`ENOUGH`], for a unit whose threefold is as common: a diluted step looks the same.
 const ENOUGH_AGAINST_DILUTION: f64 = 0.95;
@@ -33,7 +36,17 @@ const METHOD: &[&str] = &["align"];
 
 /// Reads all tables; without one, every answer says so.
 pub(super) fn estimate(tables: &[Table], has_writes: bool, observations: &Observations) -> AlignmentFindings {
-    let (Some(reading), Some(finest)) = (printed::read(tables, observations.capacity), tables.first()) else {
+    estimate_with(tables, has_writes, observations, Off::None)
+}
+
+/// As [`estimate`], with a prior that is off.
+pub(super) fn estimate_with(
+    tables: &[Table],
+    has_writes: bool,
+    observations: &Observations,
+    off: Off,
+) -> AlignmentFindings {
+    let (Some(reading), Some(finest)) = (printed::read(tables, observations.capacity, off), tables.first()) else {
         return nothing(has_writes);
     };
     let page = page(&reading, tables, finest);
@@ -185,11 +198,11 @@ fn page(reading: &Reading, tables: &[Table], finest: &Table) -> Estimate<Bytes> 
             .with_alternatives(capped(fitting));
     }
     match (base, plateau) {
-        (Some((base, below)), Some(level)) if probability >= ENOUGH => {
+        (Some((base, below)), Some(level)) if probability >= ENOUGH_FOR_PAGE => {
             let evidence = format!("first rise between {below} ({}) and {best} ({})", signed(base), signed(level));
             Estimate::known(best, probability.min(MOST_PAGE), evidence, METHOD).with_alternatives(rest)
         }
-        (None, Some(level)) if probability >= ENOUGH && best == smallest => Estimate {
+        (None, Some(level)) if probability >= ENOUGH_FOR_PAGE && best == smallest => Estimate {
             value: None,
             at_least: None,
             at_most: Some(best),

@@ -3,7 +3,7 @@
 use super::ladder::{self, PageKey, UnitKey};
 use super::levels::Levels;
 use super::noise::ln_add;
-use super::prior;
+use super::prior::{self, Off};
 use super::tables::{self, Table};
 use flashscope_units::Bytes;
 
@@ -19,7 +19,7 @@ pub(super) struct Reading {
 }
 
 /// Weighs all tables; `None` without one.
-pub(super) fn read(tables: &[Table], capacity: Option<Bytes>) -> Option<Reading> {
+pub(super) fn read(tables: &[Table], capacity: Option<Bytes>, off: Off) -> Option<Reading> {
     // The finest block sees the smallest page, and the longest table the largest unit.
     let finest = tables.first()?;
     let longest = tables::longest(tables)?;
@@ -31,7 +31,7 @@ pub(super) fn read(tables: &[Table], capacity: Option<Bytes>) -> Option<Reading>
     let share = 1.0 / (joints.len() as f64).sqrt();
     let mut ln_page = vec![f64::NEG_INFINITY; pages.len()];
     let mut ln_unit = vec![f64::NEG_INFINITY; units.len()];
-    let (page_prior, unit_prior) = (page_priors(&pages), unit_priors(&units, capacity));
+    let (page_prior, unit_prior) = (page_priors(&pages, off), unit_priors(&units, capacity, off));
     for (row, page) in page_prior.iter().enumerate() {
         for (column, unit) in unit_prior.iter().enumerate() {
             let evidence: f64 = joints.iter().map(|joint| share * joint[row][column]).sum();
@@ -131,26 +131,26 @@ impl Reading {
     }
 }
 
-fn page_priors(keys: &[PageKey]) -> Vec<f64> {
+fn page_priors(keys: &[PageKey], off: Off) -> Vec<f64> {
     let weights: Vec<f64> = keys
         .iter()
         .map(|key| match key {
             PageKey::Unseen => 0.0,
-            PageKey::Size(size) => prior::page_weight(*size),
+            PageKey::Size(size) => off.page_weight(*size),
         })
         .collect();
-    with_unseen(&weights, prior::PAGE_UNSEEN)
+    with_unseen(&weights, off.page_unseen())
 }
 
-fn unit_priors(keys: &[UnitKey], capacity: Option<Bytes>) -> Vec<f64> {
+fn unit_priors(keys: &[UnitKey], capacity: Option<Bytes>, off: Off) -> Vec<f64> {
     let weights: Vec<f64> = keys
         .iter()
         .map(|key| match key {
             UnitKey::Unseen => 0.0,
-            UnitKey::Size(size) => prior::unit_weight(*size) * prior::capacity_factor(capacity, *size),
+            UnitKey::Size(size) => off.unit_weight(*size) * prior::capacity_factor(capacity, *size),
         })
         .collect();
-    with_unseen(&weights, prior::UNIT_UNSEEN)
+    with_unseen(&weights, off.unit_unseen())
 }
 
 /// Normalises weights to what `unseen` leaves; the first one is the unseen one.

@@ -17,6 +17,9 @@ const MOST_RUNS: usize = 6;
 /// A figure with this probability is settled.
 const SETTLED: f64 = 0.995;
 
+/// As [`SETTLED`], for a level inside the page, or for its absence.
+const INNER_SETTLED: f64 = 0.97;
+
 /// Sizes with less probability than this do not compete.
 const COMPETES: f64 = 0.001;
 
@@ -100,9 +103,12 @@ fn settle_unit(device: &DeviceFacts, posterior: &Posterior, trust: f64) -> Optio
 /// Places that are multiples of one competing page and not of another.
 fn settle_page(device: &DeviceFacts, posterior: &Posterior) -> Option<Choice> {
     let (best, _) = posterior.pages.first().copied()?;
-    if posterior.rises >= SETTLED || posterior.page_is_bound {
+    let inside_is_open = posterior.best.page.is_some() && posterior.inner < INNER_SETTLED;
+    if (posterior.rises >= SETTLED && !inside_is_open) || posterior.page_is_bound {
         return None;
     }
+    // Only against the level below it does a level inside the page show.
+    let inside = posterior.best.page.filter(|_| inside_is_open).map(|page| page / 4);
     let competing: Vec<Bytes> = posterior
         .pages
         .iter()
@@ -112,7 +118,7 @@ fn settle_page(device: &DeviceFacts, posterior: &Posterior) -> Option<Choice> {
         .collect();
     let (smallest, largest) = (competing.iter().copied().min()?, competing.iter().copied().max()?);
     let block = small_block(device);
-    let candidates = tidy(device, block, competing.into_iter().chain([smallest / 2, largest * 2]));
+    let candidates = tidy(device, block, competing.into_iter().chain([smallest / 2, largest * 2]).chain(inside));
     let exclude: Vec<Bytes> = posterior.best.unit.into_iter().chain(posterior.best.middle).collect();
     (candidates.len() >= 2).then(|| Choice {
         why: match best {

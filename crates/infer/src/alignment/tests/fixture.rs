@@ -1,6 +1,9 @@
 //! Published logs: what is found in them, against a careful reading.
 
 use super::super::estimate;
+use super::super::from_tables::estimate_with;
+use super::super::prior::Off;
+use super::super::tables::read_tables;
 use flashscope_model::observation::{
     AlignData, AlignEvidence, AlignRow, AreaState, Printed, Run, Source, Spent, Statistic,
 };
@@ -247,4 +250,42 @@ fn figures_of_the_evidence_are_those_of_the_table() {
     for figure in ["4 MiB", "125 µs at odd 2 MiB", "82.7 µs below"] {
         assert!(evidence.contains(figure), "{figure}: {evidence}");
     }
+}
+
+#[test]
+fn no_reading_hangs_on_a_prior() {
+    let sizes = [4, 12, 24].map(Bytes::mib);
+    let units = sizes.into_iter().flat_map(|size| [Off::Unit(size, 2.0), Off::Unit(size, 0.5)]);
+    let pages = [8, 16, 32].map(Bytes::kib);
+    let pages = pages.into_iter().flat_map(|size| [Off::Page(size, 2.0), Off::Page(size, 0.5)]);
+    let unseen = [2.0, 0.5].into_iter().flat_map(|factor| [Off::UnitUnseen(factor), Off::PageUnseen(factor)]);
+    let priors: Vec<Off> = units.chain(pages).chain(unseen).collect();
+    let (mut figures, mut kept) = (0, 0);
+    for log in &LOGS {
+        let observations = align_tables(&String::from_utf8_lossy(log.bytes), log.capacity.map(Bytes));
+        let tables = read_tables(&observations);
+        let found = |off: Off| {
+            let found = estimate_with(&tables, false, &observations, off);
+            [found.allocation_unit, found.page]
+        };
+        let expect = found(Off::None);
+        for off in &priors {
+            for (found, expect) in found(*off).iter().zip(&expect) {
+                let Some(size) = expect.value.or(expect.at_least).or(expect.at_most) else {
+                    assert_eq!(found.value, None, "{} with {off:?}: {found:?}", log.name);
+                    continue;
+                };
+                // Whether a step is a diluted one is all that may turn: then a bound takes the place of the figure.
+                let holds = found
+                    .value
+                    .is_none_or(|value| expect.value == Some(value) || expect.value.is_none() && value >= size)
+                    && found.at_least.is_none_or(|low| low <= size)
+                    && found.at_most.is_none_or(|high| high >= size);
+                assert!(holds, "{} with {off:?}: {found:?}, not {expect:?}", log.name);
+                figures += 1;
+                kept += usize::from((found.value, found.at_least) == (expect.value, expect.at_least));
+            }
+        }
+    }
+    assert!(kept * 100 >= figures * 97, "{kept} of {figures} figures kept");
 }

@@ -353,3 +353,13 @@ fn experiments_fit_the_device() {
     check(Bytes::kib(16), Bytes::SECTOR, false);
     check(Bytes::ZERO, Bytes::SECTOR, false);
 }
+
+#[test]
+fn a_handful_of_places_makes_no_sure_unit() {
+    for seed in 0..4 {
+        let device = Device { capacity: Bytes::mib(64), unit: Bytes::mib(12), middle: None, ..plain() };
+        let (observations, _) = characterise(&device, &facts(&device), &mut Rng::new(seed));
+        let unit = estimate(&observations).allocation_unit;
+        assert!(unit.confidence.is_none_or(|confidence| confidence < 0.9), "seed {seed}: {unit:?}");
+    }
+}
