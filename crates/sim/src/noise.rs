@@ -38,6 +38,11 @@ const fn figures(level: NoiseLevel) -> Figures {
     }
 }
 
+/// What a level typically adds to one request.
+pub(crate) fn typical(level: NoiseLevel) -> Nanos {
+    Nanos(figures(level).floor_ns as u64)
+}
+
 /// The noise around one device.
 #[derive(Clone, Debug)]
 pub(crate) struct NoiseSource {

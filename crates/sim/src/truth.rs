@@ -10,6 +10,7 @@ use crate::error::SimError;
 use crate::fault::FakeKind;
 use crate::ftl::{Device, Extent, Ftl, Work};
 use crate::model::{Mapping, Model, Start};
+use crate::noise;
 pub use crate::page_map::DriveTruth;
 use crate::spec;
 use flashscope_model::finding::AreaKind;
@@ -155,7 +156,7 @@ fn of_au_log(model: &Model, params: &AuLogParams) -> Truth {
         size: SizeTruth::genuine(model.device.capacity),
         allocation_unit: allocation_unit(params),
         page: page(params),
-        page_inner: page_inner(params),
+        page_inner: page_inner(model, params),
         open_units_linear: open_units_linear(model, params),
         open_units_random: open_units_random(model, params),
         random_order_penalty: random_order_penalty(model, params),
@@ -185,8 +186,12 @@ fn page(params: &AuLogParams) -> Fact<Bytes> {
     Fact::known(params.page)
 }
 
-fn page_inner(params: &AuLogParams) -> Fact<Bytes> {
+fn page_inner(model: &Model, params: &AuLogParams) -> Fact<Bytes> {
     if params.page_inner < params.page && params.read.inner_edge > Nanos::ZERO {
+        // Twenty times averaged, a step of half the noise of one request just stands out; a smaller one may not.
+        if params.read.inner_edge * 2 < noise::typical(model.noise.level) {
+            return Fact::hidden(Some(params.page_inner), "its step is below half of what noise adds to a request");
+        }
         return Fact::known(params.page_inner);
     }
     if params.read.decode > Nanos::ZERO && params.read.chunk < params.page {
