@@ -4,3 +4,4 @@ mod black_box;
 mod devices;
 mod faults;
 mod harness;
+mod readme;
