@@ -22,7 +22,12 @@ impl Probe for Interval {
         checks::position("the offset", self.offset, facts)?;
         let largest = Bytes::SECTOR * (1 << (self.order - 1));
         let needs = checks::end_of(self.offset, (u64::from(self.places) - 1) * SPACING, largest, largest);
-        checks::fits("the largest read at so many places", facts, needs, "use a smaller --interval-order or fewer --places")
+        checks::fits(
+            "the largest read at so many places",
+            facts,
+            needs,
+            "use a smaller --interval-order or fewer --places",
+        )
     }
 
     fn cost(&self, facts: &DeviceFacts) -> Cost {
