@@ -1,5 +1,9 @@
 //! What can be typed. Dumb structs: nothing is opened, checked or decided here.
 
+mod bench;
+
+pub(crate) use bench::Bench;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use flashscope_emulate::Speed;
 use flashscope_fleet::{Generator, Noise};
@@ -33,6 +37,8 @@ pub(crate) enum Command {
     Infer(Infer),
     /// Show a record again, in any form
     Report(Report),
+    /// Load: how fast it really is, at any depth, and whether it was the page cache
+    Bench(Box<Bench>),
     /// List block devices: identity, claims, what holds them
     List(List),
     /// The simulated devices

@@ -136,7 +136,7 @@ fn budget(facts: &DeviceFacts, args: &TargetArgs, writes: &Writes<'_>) -> Result
     }
 }
 
-fn failure(error: HostError) -> Failure {
+pub(crate) fn failure(error: HostError) -> Failure {
     match error {
         HostError::Refused { path, refusals, writing } => {
             Failure::Refused { target: path.display().to_string(), writing, refusals }

@@ -33,6 +33,7 @@ pub fn drive<L: Lane>(worker: &mut Worker, lane: &mut L, control: &Control, plac
                     // In slices, so that a stop is heard.
                     lane.sleep_until(at.min(now + control.patience()));
                     now = lane.now();
+                    control.tick(place, worker, now);
                     if control.is_stopped() {
                         worker.stop(Ending::Stopped);
                     }

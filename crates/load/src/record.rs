@@ -61,7 +61,7 @@ impl Trace {
     /// Keeps the first `limit` requests.
     pub fn new(limit: u64, sink: Option<TraceSink>) -> Trace {
         let limit = if sink.is_some() { limit } else { limit.min(TRACE_IN_MEMORY) };
-        let room = if sink.is_some() { limit.min(TRACE_BUFFER as u64) } else { limit };
+        let room = if sink.is_some() && limit > 0 { TRACE_BUFFER as u64 } else { limit };
         Trace { left: limit, entries: Vec::with_capacity(room as usize), sink }
     }
 
@@ -83,11 +83,14 @@ impl Trace {
         }
     }
 
-    /// Hands the rest to the sink.
+    /// Hands the rest to the sink, and lets go of it.
     pub fn finish(&mut self) {
-        if let (Some(sink), false) = (&mut self.sink, self.entries.is_empty()) {
+        if let Some(mut sink) = self.sink.take()
+            && !self.entries.is_empty()
+        {
             sink(&mut self.entries);
         }
+        self.left = 0;
     }
 
     /// What stayed in memory.

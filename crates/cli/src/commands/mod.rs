@@ -1,5 +1,6 @@
 //! One module per command.
 
+pub(crate) mod bench;
 pub(crate) mod emulate;
 pub(crate) mod fleet;
 pub(crate) mod infer;

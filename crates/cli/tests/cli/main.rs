@@ -1,5 +1,6 @@
 //! Black-box tests of the binary.
 
+mod bench;
 mod black_box;
 mod devices;
 mod faults;

@@ -1,0 +1,91 @@
+//! Load on a simulated device, in virtual time.
+
+use super::{budget, dry_run, finish, resolve, run_all, split};
+use crate::args::Bench;
+use crate::error::{Failure, Outcome};
+use crate::{interrupt, target};
+use anyhow::anyhow;
+use flashscope_device::{DeviceError, Target, WriteGrant};
+use flashscope_load::evidence::{Counted, Instead, judge};
+use flashscope_load::job::JobSet;
+use flashscope_load::outcome::job_run;
+use flashscope_load::plan::{Limits, Resolved};
+use flashscope_load::record::{Recorder, Trace};
+use flashscope_load::simulate::simulate;
+use flashscope_load::steady::Judge;
+use flashscope_load::worker::{Ending, Worker};
+use flashscope_model::bench::{JobEnded, PhaseRun};
+use flashscope_sim::SimTarget;
+use flashscope_units::Bytes;
+use std::cell::RefCell;
+
+pub(super) fn run(args: &Bench, set: &JobSet, spec: &str) -> Result<Outcome, Failure> {
+    let target = target::open_model(spec, args.target.seed)?;
+    let limits = Limits { capacity: target.facts().capacity, granularity: target.capabilities().granularity };
+    if args.trace.is_some() {
+        return Err(Failure::Cannot(anyhow!("--trace is for real targets")));
+    }
+    let plans = resolve(set, limits)?;
+    if args.dry_run {
+        return dry_run(set, &plans, args);
+    }
+    let budget = budget(&plans, args)?;
+    if args.target.read_only && budget > Bytes::ZERO {
+        return Err(Failure::Cannot(anyhow!("the jobs write, but the target was opened with --read-only")));
+    }
+    interrupt::arm();
+    let mut grant = WriteGrant::simulated(target.facts(), budget)
+        .ok_or_else(|| Failure::Cannot(anyhow!("the simulated device says that it is a real one")))?;
+    let facts = target.facts().clone();
+    let target = RefCell::new(target);
+    let pause = |time| {
+        let mut target = target.borrow_mut();
+        let until = target.now() + time;
+        target.wait_until(until);
+    };
+    let done =
+        run_all(set, &plans, args, pause, |plans, left| phase(&mut target.borrow_mut(), plans, &mut grant, left))?;
+    finish(args, Some(facts), None, done)
+}
+
+fn phase(target: &mut SimTarget, plans: &[Resolved], grant: &mut WriteGrant, left: u64) -> Result<PhaseRun, Failure> {
+    let mut workers: Vec<Worker> = Vec::new();
+    for (plan, grants) in plans.iter().zip(split(grant, plans, left)) {
+        for (index, grant) in grants.into_iter().enumerate() {
+            let worker = Worker::new(plan, index, grant, true, Trace::new(plan.job.trace, None));
+            workers.push(worker.map_err(|error| anyhow!("{error}"))?);
+        }
+    }
+    let mut steady = plans.iter().find_map(|plan| plan.job.stop.steady).map(Judge::new);
+    let result = simulate(&mut workers, target, steady.as_mut(), interrupt::asked);
+    if let Err(error @ (DeviceError::Invalid(_) | DeviceError::System(_))) = &result {
+        return Err(Failure::Cannot(anyhow!("{error}")));
+    }
+    let endings: Vec<Ending> = workers.iter().map(Worker::ending).collect();
+    let mut notes: Vec<Recorder> = workers.into_iter().map(Worker::into_recorder).collect();
+    let mut jobs = Vec::new();
+    let (mut at, mut moved) = (0, (Bytes::ZERO, Bytes::ZERO));
+    for plan in plans {
+        let rest = notes.split_off(plan.parts.len());
+        let ended = how_ended(&endings[at..at + plan.parts.len()], result.as_ref().err());
+        at += plan.parts.len();
+        let verdict = steady.as_ref().and_then(Judge::verdict).filter(|_| plan.job.stop.steady.is_some());
+        let (read, written) = flashscope_load::outcome::moved_in_all(&notes);
+        moved = (moved.0 + read, moved.1 + written);
+        jobs.push(job_run(plan, &notes, target.path(), None, ended, verdict));
+        notes = rest;
+    }
+    Ok(PhaseRun { jobs, evidence: judge(Counted { asked: moved, device: None, instead: Instead::Simulated }) })
+}
+
+/// How the workers of one job ended: the gravest counts.
+pub(super) fn how_ended(endings: &[Ending], lost: Option<&DeviceError>) -> JobEnded {
+    let any = |ending| endings.contains(&ending);
+    match lost {
+        Some(error) => JobEnded::DeviceLost(error.to_string()),
+        None if any(Ending::Failing) => JobEnded::Failing,
+        None if any(Ending::GrantSpent) => JobEnded::BudgetSpent,
+        None if any(Ending::Stopped) => JobEnded::Stopped,
+        None => JobEnded::Complete,
+    }
+}

@@ -1,0 +1,287 @@
+//! `bench` as a user meets it: on simulated devices, on files of its own, and when things go wrong.
+
+use crate::harness::{Run, flashscope, interrupt, scratch};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Stdio;
+
+const DONE: i32 = 0;
+const EXPECTATION: i32 = 1;
+const CANNOT: i32 = 2;
+const REFUSED: i32 = 3;
+
+fn json(run: &Run) -> Value {
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}:\n{}\n{}", run.stdout, run.stderr))
+}
+
+fn first(record: &Value) -> &Value {
+    &record["phases"][0]["runs"][0]["jobs"][0]
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_in_virtual_time() {
+    let run = |seed: &str| {
+        let arguments =
+            ["bench", "sim:sd-4mib", "--rw", "randrw", "--size", "16M", "--count", "500", "--json", "--seed", seed];
+        let run = flashscope(&arguments).run();
+        run.expect(DONE);
+        run.stdout
+    };
+    assert_eq!(run("5"), run("5"));
+    assert_ne!(run("5"), run("6"));
+    let record: Value = serde_json::from_str(&run("5")).unwrap();
+    assert_eq!((&record["virtual_time"], &record["host"]), (&Value::Bool(true), &Value::Null));
+}
+
+#[test]
+fn output_follows_the_schema() {
+    let schema = flashscope(&["bench", "--schema"]).run();
+    schema.expect(DONE);
+    let validator = jsonschema::validator_for(&serde_json::from_str(&schema.stdout).unwrap()).unwrap();
+    let check = |arguments: &[&str]| {
+        let run = flashscope(arguments).run();
+        let record = json(&run);
+        let errors: Vec<String> = validator.iter_errors(&record).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+        record
+    };
+    let folder = scratch();
+    let folder = folder.to_str().unwrap();
+    let record = check(&[
+        "bench", folder, "--size", "1M", "--rw", "randrw", "--mode", "cached", "--verify", "--repeat", "3", "--json",
+    ]);
+    assert_eq!(record["schema"], "flashscope.bench/1");
+    assert_eq!(record["phases"][0]["summary"][0]["values"].as_array().map(Vec::len), Some(3));
+    check(&["bench", "sim:sd-4mib", "--size", "1M", "--rate", "100", "--runtime", "1s", "--json"]);
+    assert!(!validator.is_valid(&serde_json::json!({ "schema": "flashscope.bench/1" })));
+}
+
+#[test]
+fn a_file_of_its_own_needs_no_consent_and_is_gone_afterwards() {
+    let folder = scratch();
+    let run = flashscope(&[
+        "bench",
+        folder.to_str().unwrap(),
+        "--size",
+        "2M",
+        "--rw",
+        "write",
+        "--mode",
+        "fdatasync",
+        "--json",
+    ])
+    .run();
+    run.expect(DONE);
+    let record = json(&run);
+    let job = first(&record);
+    assert_eq!((&job["write"]["bytes"], &job["flush_time"]["count"]), (&(2 << 20).into(), &1.into()));
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    let kept = folder.join("new.img");
+    flashscope(&["bench", kept.to_str().unwrap(), "--size", "1M", "--mode", "cached", "--keep"]).run().expect(DONE);
+    assert_eq!(std::fs::metadata(&kept).unwrap().len(), 1 << 20);
+}
+
+#[test]
+fn somebody_elses_file_is_only_written_to_with_consent() {
+    let path = scratch().join("precious");
+    std::fs::write(&path, vec![7; 1 << 20]).unwrap();
+    let name = path.to_str().unwrap();
+    let run = flashscope(&["bench", name, "--rw", "write", "--mode", "cached"]).run();
+    run.expect(REFUSED);
+    assert!(run.stderr.contains("--allow-write"), "{}", run.stderr);
+    flashscope(&["bench", name, "--rw", "write", "--mode", "cached", "--read-only"]).run().expect(CANNOT);
+    assert!(std::fs::read(&path).unwrap() == vec![7; 1 << 20], "not one byte may change");
+    flashscope(&["bench", name, "--rw", "write", "--mode", "cached", "--allow-write"]).run().expect(DONE);
+    assert!(std::fs::read(&path).unwrap() != vec![7; 1 << 20]);
+}
+
+#[test]
+fn every_engine_moves_the_same() {
+    let folder = scratch();
+    for engine in [["--engine", "sync"], ["--engine", "uring"], ["--engine", "mmap"]] {
+        let mut arguments = vec![
+            "bench",
+            folder.to_str().unwrap(),
+            "--size",
+            "1M",
+            "--rw",
+            "randrw",
+            "--mode",
+            "cached",
+            "--verify",
+            "--json",
+        ];
+        arguments.extend(engine);
+        let run = flashscope(&arguments).run();
+        if run.stderr.contains("kernel does not let us use io_uring") {
+            crate::harness::left_out("bench through io_uring");
+            continue;
+        }
+        run.expect(DONE);
+        let record = json(&run);
+        let job = first(&record);
+        assert_eq!(
+            job["read"]["bytes"].as_u64().unwrap() + job["write"]["bytes"].as_u64().unwrap(),
+            1 << 20,
+            "{engine:?}"
+        );
+        assert_eq!((&job["mismatched_count"], &job["failed_count"]), (&0.into(), &0.into()));
+        assert!(job["read_back"]["count"].as_u64().unwrap() > 10);
+    }
+}
+
+#[test]
+fn what_an_earlier_run_wrote_is_checked_and_corruption_found_where_it_is() {
+    let path = scratch().join("data");
+    let name = path.to_str().unwrap();
+    let check = |extra: &[&str], code: i32| {
+        let run = flashscope(&[&["bench", name, "--mode", "cached", "--json"], extra].concat()).run();
+        run.expect(code);
+        json(&run)
+    };
+    check(&["--size", "1M", "--rw", "write", "--payload", "tagged:3", "--keep"], DONE);
+    check(&["--rw", "read", "--verify-generation", "3"], DONE);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[70_000] ^= 1;
+    bytes.copy_within(0..4096, 400 * 1024);
+    std::fs::write(&path, bytes).unwrap();
+    let record = check(&["--rw", "read", "--verify-generation", "3"], EXPECTATION);
+    let job = first(&record);
+    assert_eq!(job["mismatched_count"], 2);
+    assert_eq!(job["failures"][0]["mismatch"]["position_bytes"], 70_000);
+    assert_eq!(job["failures"][1]["mismatch"]["position_bytes"], 400 * 1024);
+    assert_eq!(job["failures"][1]["mismatch"]["found"], "generation 3 of position 0");
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let folder = scratch();
+    let file = folder.join("f");
+    std::fs::write(&file, vec![1; 1 << 20]).unwrap();
+    let file = file.to_str().unwrap();
+    let job = folder.join("job.toml");
+    std::fs::write(&job, "[[job]]\nrw = \"read\"\nqueue_dept = 4\n").unwrap();
+    let check = |arguments: &[&str], words: &[&str]| {
+        let run = flashscope(&[&["bench"], arguments].concat()).run();
+        run.expect(CANNOT);
+        assert!(run.stdout.is_empty(), "{}", run.stdout);
+        for word in words {
+            assert!(run.stderr.contains(word), "'{word}' is missing from: {}", run.stderr);
+        }
+    };
+    check(&[file, "--size", "1G", "--mode", "cached"], &["the target has 1 MiB", "hint"]);
+    check(&[file, "--rw", "reed"], &["there is no 'reed'", "randread"]);
+    check(&[file, "--bs", "4KB"], &["1000 or 1024"]);
+    check(&[file, "--runtime", "10"], &["no unit"]);
+    check(&[file, "--iodepth", "4", "--engine", "sync", "--mode", "cached"], &["one request at a time", "hint"]);
+    check(&[file, "--engine", "mmap"], &["page cache", "hint"]);
+    check(&[file, "--job", job.to_str().unwrap()], &["queue_dept", "line 3"]);
+    check(&[file, "--job", "/no/such.toml"], &["/no/such.toml"]);
+    check(&["/no/such/folder/file"], &["/no/such/folder/file"]);
+    check(&[folder.to_str().unwrap(), "--size", "900T"], &["free", "hint"]);
+    check(&["sim:sd-4mib", "--rw", "write", "--size", "64M", "--max-write", "1M"], &["--max-write", "hint"]);
+}
+
+#[test]
+fn a_dry_run_prints_a_job_file_that_says_the_same() {
+    let arguments = ["bench", "sim:sd-4mib", "--rw", "randwrite", "--size", "1M", "--iodepth", "2", "--dry-run"];
+    let run = flashscope(&arguments).run();
+    run.expect(DONE);
+    assert!(run.stdout.contains("writes at most 1 MiB"), "{}", run.stdout);
+    let file = scratch().join("job.toml");
+    std::fs::write(&file, &run.stdout).unwrap();
+    let again = flashscope(&["bench", "sim:sd-4mib", "--job", file.to_str().unwrap(), "--dry-run"]).run();
+    assert_eq!(again.stdout, run.stdout);
+}
+
+#[test]
+fn jobs_of_a_file_run_in_turn_or_side_by_side() {
+    let file = scratch().join("job.toml");
+    let text = "[all]\nspan = \"1M\"\n[[job]]\nname = \"fill\"\nrw = \"write\"\n[[job]]\nname = \"a\"\n[[job]]\nname = \"b\"\nbeside = true\n";
+    std::fs::write(&file, text).unwrap();
+    let run = flashscope(&["bench", "sim:sd-4mib", "--job", file.to_str().unwrap(), "--json"]).run();
+    run.expect(DONE);
+    let record = json(&run);
+    let names = |phase: usize| {
+        let jobs = record["phases"][phase]["runs"][0]["jobs"].as_array().unwrap();
+        jobs.iter().map(|job| job["name"].as_str().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!((names(0), names(1)), (vec!["fill"], vec!["a", "b"]));
+}
+
+#[test]
+fn an_interrupt_keeps_what_was_measured() {
+    let folder = scratch();
+    let mut command = flashscope(&[
+        "bench",
+        folder.to_str().unwrap(),
+        "--size",
+        "1M",
+        "--mode",
+        "cached",
+        "--runtime",
+        "1h",
+        "--json",
+    ])
+    .command();
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    interrupt(&child);
+    let run = Run::from(child.wait_with_output().unwrap());
+    run.expect(CANNOT);
+    let record = json(&run);
+    assert_eq!(record["ended"]["how"], "interrupted");
+    assert_eq!(first(&record)["ended"]["how"], "stopped");
+    assert!(first(&record)["read"]["count"].as_u64().unwrap() > 0);
+    assert_eq!(std::fs::read_dir(Path::new(&folder)).unwrap().count(), 0, "its own file is gone all the same");
+}
+
+#[test]
+fn a_full_file_system_is_an_outcome() {
+    let folder = scratch();
+    let mounted =
+        std::process::Command::new("mount").args(["-t", "tmpfs", "-o", "size=2M", "none"]).arg(&folder).status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        crate::harness::left_out("bench on a full file system (mount did not work)");
+        return;
+    }
+    // A file with holes, whose size the file system cannot hold.
+    let path = folder.join("sparse");
+    std::fs::File::create(&path).unwrap().set_len(8 << 20).unwrap();
+    let run =
+        flashscope(&["bench", path.to_str().unwrap(), "--rw", "write", "--mode", "cached", "--allow-write", "--json"])
+            .run();
+    std::process::Command::new("umount").arg(&folder).status().unwrap();
+    run.expect(EXPECTATION);
+    let record = json(&run);
+    let job = first(&record);
+    assert_eq!(job["ended"]["how"], "failing");
+    assert!(job["failures"][0]["reason"].as_str().unwrap().contains("ENOSPC"), "{}", job["failures"][0]);
+    assert!(job["write"]["count"].as_u64().unwrap() > 100);
+}
+
+#[test]
+fn a_trace_holds_every_request() {
+    let folder = scratch();
+    let trace = folder.join("trace.csv");
+    let file = folder.join("data");
+    let run = flashscope(&[
+        "bench",
+        file.to_str().unwrap(),
+        "--size",
+        "1M",
+        "--mode",
+        "cached",
+        "--count",
+        "100",
+        "--trace",
+        "70",
+        "--trace-to",
+        trace.to_str().unwrap(),
+    ])
+    .run();
+    run.expect(DONE);
+    let text = std::fs::read_to_string(&trace).unwrap();
+    assert_eq!(text.lines().count(), 71);
+    assert!(text.starts_with("worker,kind,offset_bytes,"), "{text}");
+}
