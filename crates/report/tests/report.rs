@@ -24,7 +24,7 @@ fn the_terminal_shows_figure_confidence_and_evidence() {
     let sections: Vec<&str> = text.lines().filter(|line| !line.starts_with(' ')).collect();
     assert_eq!(
         sections[0],
-        "SD card SD08G (simulated)   7.40 GiB   claims: class 10, AU 4 MiB   state: filled in order"
+        "SD card SD08G (simulated)   7.40 GiB   claims: class 10, AU 4 MiB   state: partly blank"
     );
     assert_eq!(sections[1], "virtual time, queue depth 1");
     assert_eq!(sections[2], "Geometry");
