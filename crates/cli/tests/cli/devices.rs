@@ -3,6 +3,7 @@
 use crate::harness::{flashscope, left_out, scratch};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const DONE: i32 = 0;
 const REFUSED: i32 = 3;
@@ -11,11 +12,20 @@ const REFUSED: i32 = 3;
 struct Loop {
     node: String,
     backing: PathBuf,
+    _alone: MutexGuard<'static, ()>,
+}
+
+/// One test at a time works with loop devices: another one's losetup opens every free one for a moment, which a safety
+/// check rightly takes for a user.
+fn alone() -> MutexGuard<'static, ()> {
+    static LOOPS: Mutex<()> = Mutex::new(());
+    LOOPS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Loop {
     /// `None`, with a word on what is left out, where this machine offers no loop devices.
     fn new(test: &str, mib: usize) -> Option<Loop> {
+        let alone = alone();
         let backing = scratch().join("card.img");
         let content: Vec<u8> =
             (0..mib << 18).flat_map(|n: usize| (n as u32).wrapping_mul(2_654_435_761).to_le_bytes()).collect();
@@ -23,7 +33,7 @@ impl Loop {
         let found = Command::new("losetup").args(["--find", "--show", "--direct-io=on"]).arg(&backing).output();
         match found {
             Ok(output) if output.status.success() => {
-                Some(Loop { node: String::from_utf8(output.stdout).unwrap().trim().to_owned(), backing })
+                Some(Loop { node: String::from_utf8(output.stdout).unwrap().trim().to_owned(), backing, _alone: alone })
             }
             _ => {
                 left_out(&format!("{test} (losetup gave no loop device: not root, or none left)"));
