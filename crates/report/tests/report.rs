@@ -22,10 +22,7 @@ fn line_with<'a>(text: &'a str, start: &str) -> &'a str {
 fn the_terminal_shows_figure_confidence_and_evidence() {
     let text = terminal(&fixture::simulated_card(), PLAIN);
     let sections: Vec<&str> = text.lines().filter(|line| !line.starts_with(' ')).collect();
-    assert_eq!(
-        sections[0],
-        "SD card SD08G (simulated)   7.40 GiB   claims: class 10, AU 4 MiB   state: partly blank"
-    );
+    assert_eq!(sections[0], "SD card SD08G (simulated)   7.40 GiB   claims: class 10, AU 4 MiB   state: partly blank");
     assert_eq!(sections[1], "virtual time, queue depth 1");
     assert_eq!(sections[2], "Geometry");
     assert!(sections[3].starts_with("Performance  (direct I/O"));
