@@ -135,15 +135,12 @@ def unit(record, wanted):
 def same_geometry(emulated, virtual):
     emulated, virtual = geometry_of(emulated), geometry_of(virtual)
     holds = True
-    for name in ("allocation_unit", "page", "open_units_linear", "open_units_random", "small_write_path", "fast_area"):
+    for name in ("allocation_unit", "page", "page_inner", "open_units_linear", "open_units_random", "small_write_path", "fast_area"):
         a, b = emulated.get(name), virtual.get(name)
         if a is None and b is None:
             continue
-        plain = lambda finding: {
-            key: value
-            for key, value in finding.items()
-            if key in ("bytes", "count", "at_least", "start_bytes", "end_bytes", "verdict", "kind", "limit_bytes")
-        }
+        sizes = ("bytes", "count", "at_least", "at_most", "up_to_bytes", "first_bytes", "end_bytes", "kind")
+        plain = lambda finding: {key: finding[key] for key in sizes if finding.get(key) is not None} or "cannot tell"
         same = plain(a) == plain(b)
         holds &= verdict(f"{name}, emulated and virtual", same, f"{json.dumps(plain(a))} and {json.dumps(plain(b))}")
     return holds

@@ -2,13 +2,13 @@
 //!
 //! Both get the same file, block size, queue and flags (`O_DIRECT`, which tmpfs accepts since Linux 6.6). fio gets its best:
 //! no map of visited blocks, its fastest generator, fixed buffers that it does not touch, registered files, threads rather than
-//! processes, no statistics but its histogram, which both keep for every request; and for deep queues the best of three ways
-//! of batching, found in the same run beforehand. Pairs alternate and swap their order, since the machine drifts; the ratio is the
+//! processes, no statistics but its histogram, which both keep for every request. For deep queues both choose from the same ways of batching
+//! (how many requests are handed over at once, how many ends are waited for), each what served it best in the same run beforehand. Pairs alternate and swap their order, since the machine drifts; the ratio is the
 //! median of the pairs' ratios. On a busy machine throughput by the clock swings with everybody else's work: requests per second
 //! of processor time is printed beside it.
 //!
 //! Needs fio, and for the loop device root; says so loudly where they are missing.
-//! `cargo bench -p flashscope-cli --bench vs_fio [-- --pairs N] [--seconds S] [--only WORDS]`
+//! `cargo bench -p flashscope-cli --bench vs_fio [-- --pairs N] [--time T] [--only WORDS]`
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use flashscope_host::{LoopDevice, LoopOptions};
@@ -21,8 +21,8 @@ const SIZE: u64 = 256 << 20;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
     let after = |name: &str| arguments.iter().skip_while(|word| *word != name).nth(1).cloned();
-    let pairs = after("--pairs").and_then(|text| text.parse().ok()).unwrap_or(7);
-    let seconds = after("--seconds").unwrap_or_else(|| "1".to_owned());
+    let pairs = after("--pairs").and_then(|text| text.parse().ok()).unwrap_or(11);
+    let time = after("--time").unwrap_or_else(|| "500ms".to_owned());
     let only = after("--only");
     if Command::new("fio").arg("--version").output().is_err() {
         eprintln!("LEFT OUT: everything (there is no fio: apt-get install fio)");
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     );
     for cell in cells(&rig) {
         if only.as_ref().is_none_or(|only| cell.name().contains(only.as_str())) {
-            cell.run(&rig, pairs, &seconds);
+            cell.run(&rig, pairs, &time);
         }
     }
     println!("load {}", load().trim());
@@ -58,6 +58,22 @@ struct Cell {
     block: &'static str,
 }
 
+/// A way of batching. Nothing is said where both are 1: then each does what it likes.
+#[derive(Clone, Copy)]
+struct Way {
+    batch: u32,
+    reap: u32,
+}
+
+const WAYS: [Way; 4] =
+    [Way { batch: 1, reap: 1 }, Way { batch: 8, reap: 1 }, Way { batch: 8, reap: 8 }, Way { batch: 16, reap: 16 }];
+
+impl std::fmt::Display for Way {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.batch, self.reap)
+    }
+}
+
 /// What one side reached.
 #[derive(Clone, Copy)]
 struct Reached {
@@ -65,6 +81,7 @@ struct Reached {
     /// Requests per second of processor time of the thread.
     per_cpu_second: f64,
     user_ns: f64,
+    requests: f64,
 }
 
 fn cells(rig: &Rig) -> Vec<Cell> {
@@ -84,23 +101,34 @@ impl Cell {
         format!("{} {} QD{} {} {}", self.place, self.engine, self.depth, self.block, self.rw)
     }
 
-    fn run(&self, rig: &Rig, pairs: usize, seconds: &str) {
-        let batches: &[u32] = if self.depth > 1 { &[1, 8, 32] } else { &[1] };
-        let tried = batches.iter().map(|batch| (self.fio(*batch, seconds).per_cpu_second, *batch));
-        let best = tried.max_by(|a, b| a.0.total_cmp(&b.0)).map_or(1, |(_, batch)| batch);
-        self.ours(rig, seconds);
+    fn run(&self, rig: &Rig, pairs: usize, time: &str) {
+        let ways: &[Way] = if self.depth > 1 { &WAYS } else { &WAYS[..1] };
+        // Twice each, for the first one warms everything up.
+        let best = |run: &dyn Fn(Way) -> Reached| {
+            let score =
+                |way: Way| (0..if ways.len() > 1 { 3 } else { 1 }).map(|_| run(way).per_cpu_second).fold(0.0, f64::max);
+            let tried = ways.iter().map(|way| (score(*way), *way));
+            tried.max_by(|a, b| a.0.total_cmp(&b.0)).map_or(WAYS[0], |(_, way)| way)
+        };
+        let theirs = best(&|way| self.fio(way, time));
+        let ours = best(&|way| self.ours(rig, way, time));
         let mut both: Vec<(Reached, Reached)> = Vec::new();
         for pair in 0..pairs {
             if pair % 2 == 0 {
-                let fio = self.fio(best, seconds);
-                both.push((fio, self.ours(rig, seconds)));
+                let fio = self.fio(theirs, time);
+                both.push((fio, self.ours(rig, ours, time)));
             } else {
-                let ours = self.ours(rig, seconds);
-                both.push((self.fio(best, seconds), ours));
+                let reached = self.ours(rig, ours, time);
+                both.push((self.fio(theirs, time), reached));
             }
         }
         let ratio = |pick: fn(&Reached) -> f64| median(both.iter().map(|(fio, ours)| pick(ours) / pick(fio)).collect());
         let middle = |pick: fn(&(Reached, Reached)) -> f64| median(both.iter().map(pick).collect());
+        // The kernel splits processor time by ticks: over all runs together, where each by itself would be chance.
+        let user = |side: fn(&(Reached, Reached)) -> Reached| {
+            let sum = |pick: fn(&Reached) -> f64| both.iter().map(|pair| pick(&side(pair))).sum::<f64>();
+            sum(|side| side.user_ns * side.requests) / sum(|side| side.requests)
+        };
         println!(
             "{:<38} {:>10.0} {:>10.0} {:>7.3}  {:>7.3}  {:>6.0} {:>8.0} {:>7.3}{}",
             self.name(),
@@ -108,14 +136,14 @@ impl Cell {
             middle(|pair| pair.1.per_second),
             ratio(|side| side.per_second),
             ratio(|side| side.per_cpu_second),
-            middle(|pair| pair.0.user_ns),
-            middle(|pair| pair.1.user_ns),
-            ratio(|side| side.user_ns),
-            if self.depth > 1 { format!("  fio in batches of {best}") } else { String::new() },
+            user(|pair| pair.0),
+            user(|pair| pair.1),
+            user(|pair| pair.1) / user(|pair| pair.0),
+            if self.depth > 1 { format!("  batch/reap: fio {theirs}, ours {ours}") } else { String::new() },
         );
     }
 
-    fn fio(&self, batch: u32, seconds: &str) -> Reached {
+    fn fio(&self, way: Way, time: &str) -> Reached {
         let mut fio = Command::new("fio");
         fio.args([
             "--name=x",
@@ -139,11 +167,14 @@ impl Cell {
             format!("--iodepth={}", self.depth),
             format!("--rw={}", self.rw),
         ]);
-        fio.args([format!("--bs={}", self.block), format!("--runtime={seconds}")]);
+        fio.args([format!("--bs={}", self.block), format!("--runtime={time}")]);
         if self.engine == "io_uring" {
             fio.args(["--fixedbufs=1", "--registerfiles=1"]);
-            if batch > 1 {
-                fio.args([format!("--iodepth_batch={batch}"), "--iodepth_batch_complete_min=1".to_owned()]);
+            if way.batch > 1 {
+                fio.args([
+                    format!("--iodepth_batch={}", way.batch),
+                    format!("--iodepth_batch_complete_min={}", way.reap),
+                ]);
                 fio.arg(format!("--iodepth_batch_complete_max={}", self.depth));
             }
         }
@@ -161,21 +192,18 @@ impl Cell {
             per_second: number(&side["iops"]),
             per_cpu_second: requests / (user + system) * 1e9,
             user_ns: user / requests,
+            requests,
         }
     }
 
-    fn ours(&self, rig: &Rig, seconds: &str) -> Reached {
+    fn ours(&self, rig: &Rig, way: Way, time: &str) -> Reached {
         let mut bench = Command::new(&rig.binary);
         let engine = if self.engine == "psync" { "sync" } else { "uring" };
         bench.arg("bench").arg(&self.path).args(["--json", "--rw", self.rw, "--bs", self.block, "--engine", engine]);
-        bench.args([
-            "--iodepth",
-            &self.depth.to_string(),
-            "--runtime",
-            &format!("{seconds}s"),
-            "--size",
-            &SIZE.to_string(),
-        ]);
+        bench.args(["--iodepth", &self.depth.to_string(), "--runtime", time, "--size", &SIZE.to_string()]);
+        if way.batch > 1 {
+            bench.args(["--batch", &way.batch.to_string(), "--reap", &way.reap.to_string()]);
+        }
         match &self.consent {
             Some(identity) => bench.arg(format!("--destroy-data={identity}")).arg("--destroy-signatures"),
             None => bench.arg("--allow-write"),
@@ -192,6 +220,7 @@ impl Cell {
             per_second: number(&side["requests_per_s"]),
             per_cpu_second: requests / (user + system) * 1e9,
             user_ns: user / requests,
+            requests,
         }
     }
 }

@@ -33,8 +33,10 @@ pub trait Lane {
 /// How long a turn waits for requests to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Until one has ended.
-    One,
+    /// Not at all: only what has ended already is given.
+    Not,
+    /// Until so many have ended, or all that are outstanding.
+    For(u32),
     /// Until one has ended, but no longer than this.
     Until(Instant),
 }

@@ -41,8 +41,10 @@ pub struct JobText {
     pub span: Option<Text>,
     /// Requests outstanding.
     pub iodepth: Option<u32>,
-    /// Most requests handed over at once.
+    /// Requests handed over at once, as soon as there is room for as many.
     pub batch: Option<u32>,
+    /// Ends that are waited for at once.
+    pub reap: Option<u32>,
     /// Workers side by side.
     pub jobs: Option<u32>,
     /// Each worker has a part of the span of its own.
@@ -198,6 +200,7 @@ impl JobText {
             span,
             iodepth,
             batch,
+            reap,
             jobs,
             parts,
             rate,
@@ -262,6 +265,7 @@ impl JobText {
         };
         job.queue_depth = self.iodepth.unwrap_or(job.queue_depth);
         job.batch = self.batch;
+        job.reap = self.reap;
         job.workers = self.jobs.unwrap_or(job.workers);
         job.sharing = if self.parts == Some(true) { Sharing::Parts } else { Sharing::Whole };
         job.arrivals = self.arrivals()?;
@@ -454,6 +458,7 @@ pub fn settings(job: &Job) -> Vec<(&'static str, String)> {
     add("span", job.span.length.map(size));
     add("iodepth", Some(job.queue_depth.to_string()));
     add("batch", job.batch.map(|batch| batch.to_string()));
+    add("reap", job.reap.map(|reap| reap.to_string()));
     add("jobs", Some(job.workers.to_string()));
     add("parts", (job.sharing == Sharing::Parts).then(|| "true".to_owned()));
     match job.arrivals {

@@ -40,8 +40,11 @@ pub struct Job {
     pub span: Span,
     /// Requests outstanding per worker.
     pub queue_depth: u32,
-    /// Most requests handed over at once; `None`: as many as there is room for.
+    /// Requests handed over at once, as soon as there is room for as many; `None`: two at a time, for as long as there is
+    /// room. More throughput on some devices, for a queue that is not always full.
     pub batch: Option<u32>,
+    /// Ends that are waited for at once; `None`: one. More throughput for ends that are seen late.
+    pub reap: Option<u32>,
     /// Workers that do this job side by side.
     pub workers: u32,
     /// Whether workers share the span.
@@ -313,6 +316,7 @@ impl Job {
             span: Span { start: Bytes::ZERO, length: None },
             queue_depth: 1,
             batch: None,
+            reap: None,
             workers: 1,
             sharing: Sharing::Whole,
             arrivals: Arrivals::AsFastAsPossible,

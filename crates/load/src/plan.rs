@@ -203,7 +203,10 @@ fn check_numbers(job: &Job) -> Result<(), PlanError> {
     }
     ensure((1..=MOST_DEPTH).contains(&job.queue_depth), "queue depth", "must be from 1 to 4096")?;
     ensure((1..=MOST_WORKERS).contains(&job.workers), "jobs", "must be from 1 to 1024")?;
-    ensure(job.batch != Some(0), "batch", "must be at least 1")?;
+    for (name, batch) in [("batch", job.batch), ("reap", job.reap)] {
+        let sound = batch.is_none_or(|batch| (1..=job.queue_depth).contains(&batch));
+        ensure(sound, name, "must be from 1 to the queue depth")?;
+    }
     ensure(job.flush.every != Some(0), "flush", "must be after at least 1 write")?;
     ensure(job.align != Some(Bytes::ZERO), "align", "must be at least 1 byte")?;
     match job.pattern {

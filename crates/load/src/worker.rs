@@ -285,6 +285,12 @@ impl Worker {
         (self.slots.len() - self.free.len()) as u32
     }
 
+    /// How many more requests there is room for.
+    #[inline]
+    pub fn room(&self) -> u32 {
+        self.free.len() as u32
+    }
+
     /// Whether there is no room for another request.
     #[inline]
     pub fn is_full(&self) -> bool {

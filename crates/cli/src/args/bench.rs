@@ -49,9 +49,12 @@ pub(crate) struct Bench {
     /// Requests outstanding per worker [default: 1]
     #[arg(long, visible_alias = "queue-depth", value_name = "N", help_heading = "Load")]
     pub(crate) iodepth: Option<u32>,
-    /// Most requests handed over at once [default: as many as there is room for]
+    /// Hand over so many requests at once, as soon as there is room for them [default: two at a time, for as long as there is room]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub(crate) batch: Option<u32>,
+    /// Wait for so many requests to end at once; their ends are then seen late [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub(crate) reap: Option<u32>,
     /// Workers side by side [default: 1]
     #[arg(long, visible_alias = "numjobs", value_name = "N", help_heading = "Load")]
     pub(crate) jobs: Option<u32>,
@@ -166,6 +169,7 @@ impl Bench {
             span: text(&self.size),
             iodepth: self.iodepth,
             batch: self.batch,
+            reap: self.reap,
             jobs: self.jobs,
             parts: said(self.parts),
             rate: self.rate,
