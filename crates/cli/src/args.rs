@@ -52,7 +52,7 @@ pub(crate) enum Command {
 }
 
 /// What is looked at, and what may be done to it.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct TargetArgs {
     /// Block device, file, or sim:MODEL[,key=value…] (see `flashscope sim list`)
     #[arg(default_value = DEMO)]

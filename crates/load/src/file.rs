@@ -19,6 +19,8 @@ use std::str::FromStr;
 pub struct JobText {
     /// What people call it.
     pub name: Option<String>,
+    /// The block device, file or directory that it runs on, where that is not the one of the command line.
+    pub target: Option<String>,
     /// Runs beside the job before it rather than after it.
     pub beside: Option<bool>,
     /// Rest before it.
@@ -49,6 +51,8 @@ pub struct JobText {
     pub jobs: Option<u32>,
     /// Each worker has a part of the span of its own.
     pub parts: Option<bool>,
+    /// Each worker uses as much as the span is long, beginning so much after the one before.
+    pub shift: Option<Text>,
     /// Requests per second and worker (open loop).
     pub rate: Option<f64>,
     /// `even` or `poisson`.
@@ -83,7 +87,7 @@ pub struct JobText {
     pub verify_generation: Option<u32>,
     /// `auto`, `sync`, `uring`, `mmap`, `null`.
     pub engine: Option<String>,
-    /// `direct`, `cached`, `fdatasync`, `dsync`.
+    /// `direct`, `cached`, `fdatasync`, `dsync`, `writethrough`.
     pub mode: Option<String>,
     /// Polls for completions.
     pub polled: Option<bool>,
@@ -188,6 +192,7 @@ impl JobText {
             self,
             other,
             name,
+            target,
             beside,
             pause,
             rw,
@@ -203,6 +208,7 @@ impl JobText {
             reap,
             jobs,
             parts,
+            shift,
             rate,
             spacing,
             think,
@@ -235,6 +241,7 @@ impl JobText {
     /// Makes a job of it; what it leaves open is as in [`Job::new`].
     pub fn job(&self, name: &str) -> Result<Job, JobTextError> {
         let mut job = Job::new(self.name.as_deref().unwrap_or(name));
+        job.target = self.target.clone();
         if let Some(rw) = &self.rw {
             (job.mix, job.pattern) = self.at("rw", direction(rw))?;
         }
@@ -267,7 +274,12 @@ impl JobText {
         job.batch = self.batch;
         job.reap = self.reap;
         job.workers = self.jobs.unwrap_or(job.workers);
-        job.sharing = if self.parts == Some(true) { Sharing::Parts } else { Sharing::Whole };
+        job.sharing = match (self.parts == Some(true), self.size("shift", &self.shift)?) {
+            (true, Some(_)) => self.at("shift", Err("parts and a shift exclude each other".to_owned()))?,
+            (true, None) => Sharing::Parts,
+            (false, Some(shift)) => Sharing::Shifted(shift),
+            (false, None) => Sharing::Whole,
+        };
         job.arrivals = self.arrivals()?;
         job.stop = self.stop()?;
         job.warm_up = self.time("warm_up", &self.warm_up)?.unwrap_or_default();
@@ -351,8 +363,13 @@ const ENGINES: [(&str, EngineChoice); 5] = [
     ("null", EngineChoice::Null),
 ];
 
-const MODES: [(&str, Mode); 4] =
-    [("direct", Mode::Direct), ("cached", Mode::Cached), ("fdatasync", Mode::Fdatasync), ("dsync", Mode::Dsync)];
+const MODES: [(&str, Mode); 5] = [
+    ("direct", Mode::Direct),
+    ("cached", Mode::Cached),
+    ("fdatasync", Mode::Fdatasync),
+    ("dsync", Mode::Dsync),
+    ("writethrough", Mode::WriteThrough),
+];
 
 const DIRECTIONS: [(&str, (Mix, Pattern)); 6] = [
     ("read", (Mix::READ, Pattern::Sequential)),
@@ -443,6 +460,7 @@ pub fn settings(job: &Job) -> Vec<(&'static str, String)> {
         quoted(sizes.0.iter().map(|(size, weight)| format!("{}:{weight}", size.get())).collect::<Vec<_>>().join(","))
     };
     add("name", Some(quoted(job.name.clone())));
+    add("target", job.target.clone().map(quoted));
     let base = match (job.mix.has_reads(), job.mix.has_writes()) {
         (true, true) => "rw",
         (true, false) => "read",
@@ -461,6 +479,9 @@ pub fn settings(job: &Job) -> Vec<(&'static str, String)> {
     add("reap", job.reap.map(|reap| reap.to_string()));
     add("jobs", Some(job.workers.to_string()));
     add("parts", (job.sharing == Sharing::Parts).then(|| "true".to_owned()));
+    if let Sharing::Shifted(shift) = job.sharing {
+        add("shift", Some(size(shift)));
+    }
     match job.arrivals {
         Arrivals::AsFastAsPossible => {}
         Arrivals::Think { time: rest, every } => {

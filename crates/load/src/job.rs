@@ -26,6 +26,8 @@ pub struct Phase {
 pub struct Job {
     /// What people call it; unique within a set.
     pub name: String,
+    /// The block device, file or directory that it runs on, in a set that runs on several; `None`: the one of the run.
+    pub target: Option<String>,
     /// Which requests are reads and which are writes.
     pub mix: Mix,
     /// Where requests go.
@@ -175,6 +177,8 @@ pub enum Sharing {
     Whole,
     /// Each has its own part.
     Parts,
+    /// Each uses as much as the span is long, beginning so much after the one before.
+    Shifted(Bytes),
 }
 
 /// When requests are due.
@@ -293,12 +297,19 @@ pub enum Mode {
     Fdatasync,
     /// `O_DIRECT` and `O_DSYNC`: each write waits for the medium.
     Dsync,
+    /// Through the page cache with `O_DSYNC`: each write waits for the medium, reads may find what was written.
+    WriteThrough,
 }
 
 impl Mode {
     /// Whether requests pass the page cache.
     pub fn is_direct(self) -> bool {
         matches!(self, Mode::Direct | Mode::Dsync)
+    }
+
+    /// Whether each write waits for the medium.
+    pub fn is_durable(self) -> bool {
+        matches!(self, Mode::Dsync | Mode::WriteThrough)
     }
 }
 
@@ -308,6 +319,7 @@ impl Job {
     pub fn new(name: &str) -> Job {
         Job {
             name: name.to_owned(),
+            target: None,
             mix: Mix::READ,
             pattern: Pattern::Random,
             read_sizes: Sizes::one(Bytes::kib(4)),

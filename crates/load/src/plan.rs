@@ -152,9 +152,13 @@ pub fn resolve(job: &Job, limits: Limits) -> Result<Resolved, PlanError> {
     check_numbers(&job)?;
     let there = limits.capacity.checked_sub(job.span.start).unwrap_or(Bytes::ZERO);
     let unit = if job.mode.is_direct() { limits.granularity } else { Bytes(1) };
-    let length = job.span.length.unwrap_or(there.align_down(unit));
-    if length > there || length == Bytes::ZERO {
-        return Err(PlanError::TooLarge { asked: length, there });
+    let shifts = match job.sharing {
+        Sharing::Shifted(shift) => Bytes(shift.get().saturating_mul(u64::from(job.workers - 1))),
+        Sharing::Whole | Sharing::Parts => Bytes::ZERO,
+    };
+    let length = job.span.length.unwrap_or(there.saturating_sub(shifts).align_down(unit));
+    if length == Bytes::ZERO || length.get().checked_add(shifts.get()).is_none_or(|all| all > there.get()) {
+        return Err(PlanError::TooLarge { asked: Bytes(length.get().saturating_add(shifts.get())), there });
     }
     job.span.length = Some(length);
     check_alignment(&job, unit)?;
@@ -264,7 +268,8 @@ fn check_alignment(job: &Job, unit: Bytes) -> Result<(), PlanError> {
     let sizes = sizes.into_iter().filter(|(used, _)| *used).flat_map(|(_, sizes)| &sizes.0);
     let stride = if let Pattern::Strided { stride } = job.pattern { Some(("stride", stride)) } else { None };
     let align = job.align.map(|align| ("align", align));
-    let values = sizes.map(|(size, _)| ("block size", *size)).chain(stride).chain(align);
+    let shift = if let Sharing::Shifted(shift) = job.sharing { Some(("shift", shift)) } else { None };
+    let values = sizes.map(|(size, _)| ("block size", *size)).chain(stride).chain(align).chain(shift);
     for (field, value) in values.chain([("offset", job.span.start)]) {
         if !value.is_multiple_of(unit) {
             return Err(PlanError::Unaligned { field, value, block: unit });
@@ -305,7 +310,16 @@ fn prepare_verification(job: &mut Job) -> Result<(), PlanError> {
                 return Err(field("payload", "verification makes its own, which tells its position and generation"));
             }
             job.payload = Payload::Tagged { generation: 1 };
-            job.sharing = Sharing::Parts;
+            match job.sharing {
+                Sharing::Shifted(shift) if job.span.length.is_some_and(|length| shift < length) => {
+                    return Err(field(
+                        "verify",
+                        "workers would write over each other's blocks: shift them by a whole span",
+                    ));
+                }
+                Sharing::Shifted(_) => {}
+                Sharing::Whole | Sharing::Parts => job.sharing = Sharing::Parts,
+            }
             whole_words(job)
         }
     }
@@ -336,6 +350,7 @@ fn parts(job: &Job, length: Bytes) -> Result<Vec<(Bytes, Bytes)>, PlanError> {
     let (start, workers) = (job.span.start, u64::from(job.workers));
     let parts: Vec<_> = match job.sharing {
         Sharing::Whole => vec![(start, length); job.workers as usize],
+        Sharing::Shifted(shift) => (0..workers).map(|worker| (start + shift * worker, length)).collect(),
         Sharing::Parts => {
             let unit = job.align.unwrap_or(Bytes(1)).max(job.largest());
             let each = (length / workers).align_down(unit);

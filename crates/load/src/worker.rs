@@ -5,7 +5,7 @@
 //! for whatever ended.
 
 use crate::generations::{Generations, Known};
-use crate::job::{Arrivals, Mode, Payload, Spacing, Verify};
+use crate::job::{Arrivals, Payload, Spacing, Verify};
 use crate::pattern::{Choice, Chooser};
 use crate::plan::{PlanError, Resolved};
 use crate::record::{Failure, Kind, Mismatch, Recorder, Trace, TraceEntry};
@@ -153,7 +153,7 @@ impl Worker {
             read_back_next: 0,
             fill,
             expect,
-            durable: job.mode == Mode::Dsync,
+            durable: job.mode.is_durable(),
             plan: plan.clone(),
         })
     }

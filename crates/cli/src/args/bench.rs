@@ -61,6 +61,9 @@ pub(crate) struct Bench {
     /// Each worker has a part of the span of its own
     #[arg(long, help_heading = "Load")]
     pub(crate) parts: bool,
+    /// Each worker uses as much as --size, beginning so much after the one before
+    #[arg(long, value_name = "SIZE", help_heading = "Load")]
+    pub(crate) shift: Option<String>,
     /// Requests per second and worker, whether the device keeps up or not (open loop)
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub(crate) rate: Option<f64>,
@@ -97,7 +100,7 @@ pub(crate) struct Bench {
     /// Give up where a request takes longer than this
     #[arg(long, value_name = "TIME", help_heading = "End")]
     pub(crate) timeout: Option<Nanos>,
-    /// direct, cached, fdatasync or dsync [default: direct]
+    /// direct, cached, fdatasync, dsync or writethrough [default: direct]
     #[arg(long, help_heading = "Way")]
     pub(crate) mode: Option<String>,
     /// auto, sync, uring, mmap or null [default: auto]
@@ -157,6 +160,7 @@ impl Bench {
         let text = |text: &Option<String>| text.as_deref().map(Text::from);
         JobText {
             name: None,
+            target: None,
             beside: None,
             pause: None,
             rw: self.rw.clone(),
@@ -172,6 +176,7 @@ impl Bench {
             reap: self.reap,
             jobs: self.jobs,
             parts: said(self.parts),
+            shift: text(&self.shift),
             rate: self.rate,
             spacing: self.spacing.clone(),
             think: self.think.clone(),

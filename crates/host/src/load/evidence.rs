@@ -65,6 +65,10 @@ impl Sampler {
         Sampler { sys: sys.clone(), device }
     }
 
+    pub(super) fn device(&self) -> Option<DeviceNumber> {
+        self.device
+    }
+
     /// Now; of the `length` bytes from `offset` of `file`.
     pub(super) fn sample(&self, file: &OwnedFd, offset: u64, length: u64) -> Sample {
         let mut sample = self.quick();

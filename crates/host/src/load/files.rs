@@ -116,6 +116,11 @@ impl LoadFile {
         self.memory
     }
 
+    /// The device whose counters are in a sample; `None` where there is none.
+    pub fn device(&self) -> Option<DeviceNumber> {
+        self.sampler.device()
+    }
+
     /// Memory counters, the device's counters and residency of `length` bytes from `offset`, now.
     pub fn sample(&self, offset: Bytes, length: Bytes) -> Sample {
         self.sampler.sample(&self.file, offset.get(), length.get())

@@ -1,8 +1,7 @@
 //! Load on a simulated device, in virtual time.
 
-use super::{budget, dry_run, finish, resolve, run_all, split};
-use crate::args::Bench;
-use crate::error::{Failure, Outcome};
+use super::run::{Done, Prepared, Setup, budget, resolved, split};
+use crate::error::Failure;
 use crate::{interrupt, target};
 use anyhow::anyhow;
 use flashscope_device::{DeviceError, Target, WriteGrant};
@@ -19,21 +18,22 @@ use flashscope_sim::SimTarget;
 use flashscope_units::Bytes;
 use std::cell::RefCell;
 
-pub(super) fn run(args: &Bench, set: &JobSet, spec: &str) -> Result<Outcome, Failure> {
-    let target = target::open_model(spec, args.target.seed)?;
+/// Checks the jobs against the model.
+pub(super) fn resolve(setup: &Setup, set: &JobSet, spec: &str) -> Result<Vec<Vec<Resolved>>, Failure> {
+    let target = target::open_model(spec, setup.target.seed)?;
     let limits = Limits { capacity: target.facts().capacity, granularity: target.capabilities().granularity };
-    if args.trace.is_some() {
+    if setup.trace_to.is_some() {
         return Err(Failure::Cannot(anyhow!("--trace is for real targets")));
     }
-    let plans = resolve(set, limits)?;
-    if args.dry_run {
-        return dry_run(set, &plans, args);
-    }
-    let budget = budget(&plans, args)?;
-    if args.target.read_only && budget > Bytes::ZERO {
+    resolved(set, |_| limits)
+}
+
+pub(super) fn run(prepared: &Prepared, spec: &str) -> Result<Done, Failure> {
+    let target = target::open_model(spec, prepared.setup.target.seed)?;
+    let budget = budget(prepared.plans.iter().flatten(), &prepared.setup)?;
+    if prepared.setup.target.read_only && budget > Bytes::ZERO {
         return Err(Failure::Cannot(anyhow!("the jobs write, but the target was opened with --read-only")));
     }
-    interrupt::arm();
     let mut grant = WriteGrant::simulated(target.facts(), budget)
         .ok_or_else(|| Failure::Cannot(anyhow!("the simulated device says that it is a real one")))?;
     let facts = target.facts().clone();
@@ -43,14 +43,15 @@ pub(super) fn run(args: &Bench, set: &JobSet, spec: &str) -> Result<Outcome, Fai
         let until = target.now() + time;
         target.wait_until(until);
     };
-    let done =
-        run_all(set, &plans, args, pause, |plans, left| phase(&mut target.borrow_mut(), plans, &mut grant, left))?;
-    finish(args, Some(facts), None, done)
+    let (phases, ended) =
+        prepared.run_all(pause, |plans, left| phase(&mut target.borrow_mut(), plans, &mut grant, left))?;
+    Ok(Done { device: Some(facts), host: None, phases, ended })
 }
 
 fn phase(target: &mut SimTarget, plans: &[Resolved], grant: &mut WriteGrant, left: u64) -> Result<PhaseRun, Failure> {
     let mut workers: Vec<Worker> = Vec::new();
-    for (plan, grants) in plans.iter().zip(split(grant, plans, left)) {
+    let all: Vec<&Resolved> = plans.iter().collect();
+    for (plan, grants) in plans.iter().zip(split(grant, &all, left)) {
         for (index, grant) in grants.into_iter().enumerate() {
             let worker = Worker::new(plan, index, grant, true, Trace::new(plan.job.trace, None));
             workers.push(worker.map_err(|error| anyhow!("{error}"))?);

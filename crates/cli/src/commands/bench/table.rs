@@ -91,14 +91,17 @@ fn job_notes(text: &mut String, job: &JobRun) {
         job.settings.iter().find(|(other, _)| other == name).map_or("", |(_, value)| value.trim_matches('"'))
     };
     let depth = format!("{} × {} outstanding", job.workers, job.path.queue_depth);
+    let flags = match &job.path.flags[..] {
+        [] => String::new(),
+        flags => format!(" ({})", flags.join(", ")),
+    };
     let _ = writeln!(
         text,
-        "  {}: {} of {} bytes, {depth}, {} ({}), mode {}",
+        "  {}: {} of {} bytes, {depth}, {}{flags}, mode {}",
         job.name,
         setting("pattern"),
         setting("bs").trim_end_matches(":1"),
         job.path.engine,
-        job.path.flags.join(", "),
         setting("mode"),
     );
     for note in &job.path.fallbacks {

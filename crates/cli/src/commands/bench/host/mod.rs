@@ -1,0 +1,324 @@
+//! Load on block devices and files of this machine: workers in threads, evidence around them.
+
+mod sites;
+mod threads;
+
+use super::run::{Done, Prepared, Setup, resolved, split, target_of};
+use super::trace::Writer;
+use super::watch::{Watch, bar};
+use crate::error::Failure;
+use crate::output;
+use crate::target;
+use anyhow::anyhow;
+use flashscope_device::{Target, WriteGrant};
+use flashscope_host::load::evidence::{DeviceCounters, Sample};
+use flashscope_host::load::{LaneKind, LaneOptions, LoadFile, Opening, SlotFill};
+use flashscope_host::{MonotonicClock, SysRoot};
+use flashscope_load::control::Control;
+use flashscope_load::evidence::{Counted, Instead, judge};
+use flashscope_load::job::{Arrivals, EngineChoice, Job, JobSet, Payload};
+use flashscope_load::outcome::moved_in_all;
+use flashscope_load::plan::{Limits, Resolved};
+use flashscope_load::record::Trace;
+use flashscope_load::steady::{Judge, Verdict};
+use flashscope_load::worker::Worker;
+use flashscope_model::bench::{Counter, Evidence, PhaseRun};
+use flashscope_units::{Bytes, Nanos};
+use sites::Site;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier};
+use std::time::Duration;
+use threads::{Back, Errand, Mine, gather, start};
+
+/// Checks the jobs against what they run on, as far as it is there yet.
+pub(super) fn resolve(setup: &Setup, set: &JobSet) -> Result<Vec<Vec<Resolved>>, Failure> {
+    let places = sites::find(&SysRoot::live(), setup, set)?;
+    resolved(set, |job| limits_of(places.iter().map(|place| (place.name.as_str(), place.limits)), job, setup))
+}
+
+fn limits_of<'a>(mut places: impl Iterator<Item = (&'a str, Limits)>, job: &Job, setup: &Setup) -> Limits {
+    let name = target_of(job, setup);
+    let found = places.find(|(other, _)| *other == name).map(|(_, limits)| limits);
+    found.unwrap_or(Limits { capacity: Bytes::ZERO, granularity: Bytes::SECTOR })
+}
+
+pub(super) fn run(prepared: &Prepared) -> Result<Done, Failure> {
+    let Prepared { setup, set, .. } = prepared;
+    let sys = SysRoot::live();
+    // All that is written counts against --max-write, not each target's share.
+    super::run::budget(prepared.plans.iter().flatten(), setup)?;
+    let places = sites::find(&sys, setup, set)?;
+    let host = places.first().map(|place| sites::host_facts(&sys, &place.path));
+    let open = |place: sites::Place| place.open(&sys, setup, prepared.plans.iter().flatten());
+    let mut sites: Vec<Site> = places.into_iter().map(open).collect::<Result<_, _>>()?;
+    // Once more, now that every file is there.
+    let limits: Vec<(String, Limits)> = sites.iter().map(|site| (site.name.clone(), site.limits)).collect();
+    let plans =
+        resolved(set, |job| limits_of(limits.iter().map(|(name, limits)| (name.as_str(), *limits)), job, setup))?;
+    let prepared = Prepared { setup: setup.clone(), set: set.clone(), plans, ..prepared.clone() };
+    let device = if let [site] = &sites[..] { Some(site.target.facts().clone()) } else { None };
+    let mut rig = Rig { setup, sys: &sys, sites: &mut sites, clock: MonotonicClock::start() };
+    let pause = |time: Nanos| std::thread::sleep(Duration::from_nanos(time.get()));
+    let (phases, ended) = prepared.run_all(pause, |plans, left| rig.phase(plans, left))?;
+    Ok(Done { device, host, phases, ended })
+}
+
+/// What every phase needs.
+struct Rig<'a> {
+    setup: &'a Setup,
+    sys: &'a SysRoot,
+    sites: &'a mut [Site],
+    clock: MonotonicClock,
+}
+
+impl Rig<'_> {
+    fn phase(&mut self, plans: &[Resolved], left: u64) -> Result<PhaseRun, Failure> {
+        let files: Vec<LoadFile> = plans.iter().map(|plan| self.file(&plan.job)).collect::<Result<_, _>>()?;
+        let cold = self.cool(plans, &files)?;
+        let writer = self.setup.trace_to.as_deref().map(Writer::create).transpose()?;
+        let mut workers = self.workers(plans, left, writer.as_ref())?;
+        let count = workers.len();
+        let open: Vec<bool> = workers.iter().map(|(_, worker)| is_open(worker)).collect();
+        let control = Arc::new(Control::new(&open, Nanos::millis(100)));
+        let barrier = Arc::new(Barrier::new(count + 1));
+        let (to, from) = channel();
+        // Kept in order: a thread that the last barrier lets go begins at once.
+        for (place, (job, worker)) in workers.drain(..).enumerate() {
+            let errand = Errand {
+                place,
+                options: self.lane_options(&plans[job].job),
+                worker,
+                file: files[job].clone(),
+                barrier: Arc::clone(&barrier),
+                control: Arc::clone(&control),
+            };
+            start(errand, to.clone());
+        }
+        drop(to);
+        let before = self.sample(plans, &files);
+        barrier.wait();
+        let mut watch = Watch {
+            control: &control,
+            clock: self.clock,
+            workers: count,
+            timeout: self.setup.timeout,
+            judge: plans.iter().find_map(|plan| plan.job.stop.steady).map(Judge::new),
+            bar: bar(&plans.iter().map(|plan| plan.job.name.as_str()).collect::<Vec<_>>().join(", "), self.setup.quiet),
+        };
+        let (back, verdict) = gather(&mut watch, &from, count)?;
+        let after = self.sample(plans, &files);
+        if let Some(writer) = writer {
+            // A thread that hangs never hands its sink back, and the writer would wait for it.
+            if back.iter().all(Option::is_some) {
+                writer.finish()?;
+            }
+        }
+        self.conclude(plans, back, &control, &open, verdict, (&before, &after), (&files, cold))
+    }
+
+    fn place(&self, job: &Job) -> Option<usize> {
+        let name = target_of(job, self.setup);
+        self.sites.iter().position(|site| site.name == name)
+    }
+
+    fn site(&self, job: &Job) -> Result<&Site, Failure> {
+        let found = self.place(job).map(|place| &self.sites[place]);
+        found.ok_or_else(|| Failure::Cannot(anyhow!("the job '{}' has no target", job.name)))
+    }
+
+    /// Each worker's part of the right to write to its target.
+    fn grants(&mut self, plans: &[Resolved], left: u64) -> Vec<Vec<Option<WriteGrant>>> {
+        let mut parts: Vec<Vec<Option<WriteGrant>>> =
+            plans.iter().map(|plan| plan.parts.iter().map(|_| None).collect()).collect();
+        let places: Vec<Option<usize>> = plans.iter().map(|plan| self.place(&plan.job)).collect();
+        for (place, site) in self.sites.iter_mut().enumerate() {
+            let Some(grant) = &mut site.grant else { continue };
+            let mine: Vec<usize> = (0..plans.len()).filter(|job| places[*job] == Some(place)).collect();
+            let shared: Vec<&Resolved> = mine.iter().map(|job| &plans[*job]).collect();
+            for (job, part) in mine.into_iter().zip(split(grant, &shared, left)) {
+                parts[job] = part;
+            }
+        }
+        parts
+    }
+
+    /// The target with the flags of this job.
+    fn file(&self, job: &Job) -> Result<LoadFile, Failure> {
+        let opening =
+            Opening { direct: job.mode.is_direct(), durable: job.mode.is_durable(), write: job.mix.has_writes() };
+        let file = LoadFile::of(self.sys, &self.site(job)?.target, opening).map_err(target::failure)?;
+        if let (Some(taken), true) = (file.sparse(), job.mix.has_reads()) {
+            output::talk(&format!(
+                "warning: the file has holes ({taken} are really there); reads of these come from nothing"
+            ));
+        }
+        Ok(file)
+    }
+
+    /// Reads through the page cache are cold only after it was dropped.
+    fn cool(&self, plans: &[Resolved], files: &[LoadFile]) -> Result<bool, Failure> {
+        let mut cold = false;
+        for (plan, file) in plans.iter().zip(files) {
+            if !plan.job.mode.is_direct() && plan.job.mix.has_reads() && !self.setup.warm {
+                let (start, length) = span(plan);
+                file.drop_cache(start, length).map_err(target::failure)?;
+                cold = true;
+            }
+        }
+        Ok(cold)
+    }
+
+    fn workers(
+        &mut self,
+        plans: &[Resolved],
+        left: u64,
+        writer: Option<&Writer>,
+    ) -> Result<Vec<(usize, Worker)>, Failure> {
+        let mut parts = self.grants(plans, left);
+        let mut workers = Vec::new();
+        for (job, (plan, parts)) in plans.iter().zip(&mut parts).enumerate() {
+            for (index, part) in parts.drain(..).enumerate() {
+                let sink = writer.filter(|_| plan.job.trace > 0).map(|writer| writer.sink(workers.len()));
+                let trace = Trace::new(plan.job.trace, sink);
+                let worker = Worker::new(plan, index, part, false, trace).map_err(|error| anyhow!("{error}"))?;
+                workers.push((job, worker));
+            }
+        }
+        Ok(workers)
+    }
+
+    fn lane_options(&self, job: &Job) -> LaneOptions {
+        LaneOptions {
+            kind: match job.engine {
+                EngineChoice::Sync | EngineChoice::Auto => LaneKind::Sync,
+                EngineChoice::Uring => LaneKind::Uring,
+                EngineChoice::Mmap => LaneKind::Map,
+                EngineChoice::Null => LaneKind::Null,
+            },
+            depth: job.queue_depth,
+            largest: job.largest(),
+            fill: match job.payload {
+                Payload::Compressible(share) => SlotFill::Compressible(share),
+                Payload::Byte(byte) => SlotFill::Byte(byte),
+                Payload::Incompressible | Payload::Tagged { .. } => SlotFill::Incompressible,
+            },
+            polled: job.polled,
+            hang_after: self.setup.timeout,
+            clock: self.clock,
+        }
+    }
+
+    /// Of all that the jobs touch: each device once. Residency only where the page cache is in the way, as asking costs time.
+    fn sample(&self, plans: &[Resolved], files: &[LoadFile]) -> Sample {
+        let (mut all, mut devices) = (None::<Sample>, Vec::new());
+        let mut spans = Vec::new();
+        for (plan, file) in plans.iter().zip(files) {
+            let (start, length) = span(plan);
+            let cached =
+                !plan.job.mode.is_direct() && !spans.contains(&(target_of(&plan.job, self.setup), start, length));
+            let one = if cached { file.sample(start, length) } else { file.quick_sample() };
+            spans.extend(cached.then(|| (target_of(&plan.job, self.setup), start, length)));
+            let known = file.device().is_some_and(|device| devices.contains(&device));
+            devices.extend(file.device());
+            match &mut all {
+                None => all = Some(one),
+                Some(all) => {
+                    all.device = if known { all.device } else { sum(all.device, one.device) };
+                    all.residency = all.residency.or(one.residency);
+                }
+            }
+        }
+        all.unwrap_or_default()
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn conclude(
+        &self,
+        plans: &[Resolved],
+        mut back: Vec<Option<Back>>,
+        control: &Control,
+        open: &[bool],
+        verdict: Option<Verdict>,
+        (before, after): (&Sample, &Sample),
+        (files, cold): (&[LoadFile], bool),
+    ) -> Result<PhaseRun, Failure> {
+        let (mut jobs, mut moved, mut place) = (Vec::new(), (Bytes::ZERO, Bytes::ZERO), 0);
+        for plan in plans {
+            let places = place..place + plan.parts.len();
+            let mut mine = Mine::default();
+            for place in places.clone() {
+                match back[place].take() {
+                    Some(back) => mine.add(back)?,
+                    None => mine.lost(control.last_copy(place, open[place]), self.setup.timeout),
+                }
+            }
+            place = places.end;
+            let (read, written) = moved_in_all(&mine.notes);
+            moved = (moved.0 + read, moved.1 + written);
+            let verdict = verdict.filter(|_| plan.job.stop.steady.is_some());
+            jobs.push(mine.job_run(plan, verdict, &self.site(&plan.job)?.target, cold));
+        }
+        let null = plans.iter().all(|plan| plan.job.engine == EngineChoice::Null);
+        let in_memory = files.iter().map(LoadFile::in_memory).reduce(Option::and).flatten();
+        let instead = match in_memory {
+            _ if null => Instead::Null,
+            Some(name) => Instead::Memory(name),
+            None => Instead::Nothing,
+        };
+        let device = before.device.zip(after.device).map(|(before, after)| {
+            (after.read.saturating_sub(before.read), after.written.saturating_sub(before.written))
+        });
+        let evidence =
+            Evidence { counters: counters(before, after), ..judge(Counted { asked: moved, device, instead }) };
+        Ok(PhaseRun { jobs, evidence })
+    }
+}
+
+fn is_open(worker: &Worker) -> bool {
+    matches!(worker.plan().job.arrivals, Arrivals::Rate { .. })
+}
+
+fn span(plan: &Resolved) -> (Bytes, Bytes) {
+    let span = plan.job.span;
+    (span.start, span.length.unwrap_or(Bytes::ZERO))
+}
+
+/// Counters of two devices together; `None` where one of them has none.
+fn sum(one: Option<DeviceCounters>, other: Option<DeviceCounters>) -> Option<DeviceCounters> {
+    let (one, other) = one.zip(other)?;
+    Some(DeviceCounters {
+        reads: one.reads + other.reads,
+        read: one.read + other.read,
+        writes: one.writes + other.writes,
+        written: one.written + other.written,
+        flushes: one.flushes.zip(other.flushes).map(|(one, other)| one + other),
+        busy: one.busy + other.busy,
+    })
+}
+
+/// Both samples as plain counters.
+fn counters(before: &Sample, after: &Sample) -> Vec<Counter> {
+    let mut found = Vec::new();
+    let mut add = |name: &str, pick: &dyn Fn(&Sample) -> Option<u64>| {
+        if let (Some(before), Some(after)) = (pick(before), pick(after)) {
+            found.push(Counter { name: name.to_owned(), before, after });
+        }
+    };
+    let bytes = |bytes: Option<Bytes>| bytes.map(Bytes::get);
+    add("device_read_bytes", &|sample| sample.device.map(|device| device.read.get()));
+    add("device_written_bytes", &|sample| sample.device.map(|device| device.written.get()));
+    add("device_read_count", &|sample| sample.device.map(|device| device.reads));
+    add("device_write_count", &|sample| sample.device.map(|device| device.writes));
+    add("device_flush_count", &|sample| sample.device.and_then(|device| device.flushes));
+    add("device_busy_ns", &|sample| sample.device.map(|device| device.busy.get()));
+    add("span_cached_bytes", &|sample| sample.residency.map(|found| found.cached.get()));
+    add("span_dirty_bytes", &|sample| bytes(sample.residency.and_then(|found| found.dirty)));
+    add("memory_cached_bytes", &|sample| bytes(sample.memory.cached));
+    add("memory_buffers_bytes", &|sample| bytes(sample.memory.buffers));
+    add("memory_dirty_bytes", &|sample| bytes(sample.memory.dirty));
+    add("memory_writeback_bytes", &|sample| bytes(sample.memory.writeback));
+    add("memory_reclaimable_bytes", &|sample| bytes(sample.memory.reclaimable));
+    add("paged_in_bytes", &|sample| bytes(sample.paged.map(|(read, _)| read)));
+    add("paged_out_bytes", &|sample| bytes(sample.paged.map(|(_, written)| written)));
+    found
+}

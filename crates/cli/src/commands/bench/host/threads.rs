@@ -1,0 +1,166 @@
+//! Workers in threads of their own: sent off, gathered again, and what each brought back.
+
+use super::super::simulated::how_ended;
+use super::super::watch::Watch;
+use crate::error::Failure;
+use anyhow::anyhow;
+use flashscope_device::{DeviceError, Target};
+use flashscope_host::HostTarget;
+use flashscope_host::load::usage::CpuTime;
+use flashscope_host::load::{AnyLane, LaneOptions, LoadFile};
+use flashscope_load::control::Control;
+use flashscope_load::drive::drive;
+use flashscope_load::outcome::job_run;
+use flashscope_load::plan::Resolved;
+use flashscope_load::record::Recorder;
+use flashscope_load::steady::Verdict;
+use flashscope_load::worker::{Ending, Worker};
+use flashscope_model::bench::{JobEnded, JobRun};
+use flashscope_model::run::PathTaken;
+use flashscope_units::Nanos;
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Barrier};
+
+/// What comes back from a worker's thread.
+pub(super) struct Back {
+    place: usize,
+    recorder: Recorder,
+    ending: Ending,
+    path: PathTaken,
+    cpu: CpuTime,
+    error: Option<DeviceError>,
+}
+
+/// What a worker's thread takes along.
+pub(super) struct Errand {
+    pub(super) place: usize,
+    pub(super) worker: Worker,
+    pub(super) file: LoadFile,
+    pub(super) options: LaneOptions,
+    pub(super) barrier: Arc<Barrier>,
+    pub(super) control: Arc<Control>,
+}
+
+/// One worker in a thread of its own. Not joined: one that hangs in the kernel cannot be.
+pub(super) fn start(errand: Errand, to: Sender<Result<Back, (usize, String)>>) {
+    std::thread::spawn(move || {
+        let Errand { place, mut worker, file, options, barrier, control } = errand;
+        let lane = file.lane(&options);
+        barrier.wait();
+        let mut lane = match lane {
+            Ok(lane) => lane,
+            Err(error) => {
+                let _ = to.send(Err((place, error.to_string())));
+                return;
+            }
+        };
+        let path = file.path(&lane, options.depth);
+        let began = CpuTime::of_this_thread();
+        // Unwrapped here, so that nothing is looked up per request.
+        let error = match &mut lane {
+            AnyLane::Sync(lane) => drive(&mut worker, lane, &control, place),
+            AnyLane::Uring(lane) => drive(&mut worker, lane.as_mut(), &control, place),
+            AnyLane::Map(lane) => drive(&mut worker, lane, &control, place),
+            AnyLane::Null(lane) => drive(&mut worker, lane, &control, place),
+        };
+        let cpu = CpuTime::of_this_thread().since(began);
+        let (ending, recorder) = (worker.ending(), worker.into_recorder());
+        let _ = to.send(Ok(Back { place, recorder, ending, path, cpu, error: error.err() }));
+    });
+}
+
+pub(super) type Gathered = (Vec<Option<Back>>, Option<Verdict>);
+
+/// What all threads bring back; `None` for one that never came.
+pub(super) fn gather(
+    watch: &mut Watch<'_>,
+    from: &Receiver<Result<Back, (usize, String)>>,
+    count: usize,
+) -> Result<Gathered, Failure> {
+    let mut back: Vec<Option<Back>> = (0..count).map(|_| None).collect();
+    let (mut missing, mut broken) = (count, None);
+    let control = watch.control;
+    let verdict = watch.run(|| {
+        while let Ok(came) = from.try_recv() {
+            missing -= 1;
+            match came {
+                Ok(came) => {
+                    // What one worker cannot go on with ends the phase.
+                    if came.error.is_some() {
+                        control.stop();
+                    }
+                    let place = came.place;
+                    back[place] = Some(came);
+                }
+                Err((_, said)) => {
+                    control.stop();
+                    broken = Some(said);
+                }
+            }
+        }
+        missing == 0
+    });
+    match broken {
+        Some(said) => Err(Failure::Cannot(anyhow!("{said}"))),
+        None => Ok((back, verdict)),
+    }
+}
+
+/// What the workers of one job brought back.
+#[derive(Default)]
+pub(super) struct Mine {
+    pub(super) notes: Vec<Recorder>,
+    endings: Vec<Ending>,
+    path: Option<PathTaken>,
+    cpu: (Nanos, Nanos),
+    error: Option<DeviceError>,
+}
+
+impl Mine {
+    pub(super) fn add(&mut self, back: Back) -> Result<(), Failure> {
+        if let Some(error @ (DeviceError::Invalid(_) | DeviceError::System(_))) = &back.error
+            && back.recorder.read.requests + back.recorder.write.requests == 0
+        {
+            // Nothing was measured: it is our doing or the system's, and the run says nothing.
+            return Err(Failure::Cannot(anyhow!("{error}{}", hint(error))));
+        }
+        self.notes.push(back.recorder);
+        self.endings.push(back.ending);
+        self.path.get_or_insert(back.path);
+        self.cpu = (self.cpu.0 + back.cpu.user, self.cpu.1 + back.cpu.system);
+        self.error = self.error.take().or(back.error);
+        Ok(())
+    }
+
+    /// A worker that never came back.
+    pub(super) fn lost(&mut self, copy: Recorder, timeout: Option<Nanos>) {
+        self.notes.push(copy);
+        self.endings.push(Ending::Stopped);
+        let limit = timeout.map_or_else(String::new, |timeout| format!(" within {timeout}"));
+        self.error = Some(DeviceError::Hung(format!(
+            "a request got no answer{limit}; figures up to a second before it are kept"
+        )));
+    }
+
+    pub(super) fn job_run(self, plan: &Resolved, verdict: Option<Verdict>, target: &HostTarget, cold: bool) -> JobRun {
+        let mut path = self.path.unwrap_or_else(|| target.path());
+        path.in_use = target.path().in_use;
+        if !plan.job.mode.is_direct() && plan.job.mix.has_reads() {
+            path.flags.push(if cold { "page cache dropped before" } else { "page cache as it was" }.to_owned());
+        }
+        let ended: JobEnded = how_ended(&self.endings, self.error.as_ref());
+        job_run(plan, &self.notes, path, Some(self.cpu), ended, verdict)
+    }
+}
+
+fn hint(error: &DeviceError) -> &'static str {
+    match error {
+        DeviceError::System(said) if said.contains("EOPNOTSUPP") => {
+            "\nhint: the device has no polled queues; leave --polled away"
+        }
+        DeviceError::System(said) if said.contains("EINVAL") => {
+            "\nhint: direct I/O wants other sizes or alignment here; try a larger --bs, or --mode cached"
+        }
+        _ => "",
+    }
+}

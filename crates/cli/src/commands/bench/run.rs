@@ -1,0 +1,215 @@
+//! From a set of jobs to a record of what they did: the way in for every command that puts load on something.
+//!
+//! [`prepare`] looks at what the jobs run on and checks them, without changing anything; [`Prepared::run`] opens it with the
+//! operator's consent and runs them. What a job means is in [`flashscope_load::job`]; how it is shown is the caller's.
+
+use super::{host, simulated};
+use crate::args::TargetArgs;
+use crate::error::Failure;
+use crate::interrupt;
+use anyhow::anyhow;
+use flashscope_device::WriteGrant;
+use flashscope_load::file::to_toml;
+use flashscope_load::job::{Job, JobSet, Phase};
+use flashscope_load::plan::{Limits, Resolved, resolve_set};
+use flashscope_model::DeviceFacts;
+use flashscope_model::bench::{BenchPhase, BenchRecord, JobEnded, JobRun, PhaseRun};
+use flashscope_model::run::{Ended, HostFacts};
+use flashscope_units::{Bytes, Nanos};
+use std::path::PathBuf;
+
+/// Everything about a run but its jobs.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    /// What jobs run on that name no target of their own, and what the operator consents to.
+    pub(crate) target: TargetArgs,
+    /// How often each phase runs.
+    pub(crate) repeat: u32,
+    /// A request that takes longer ends the run.
+    pub(crate) timeout: Option<Nanos>,
+    /// Leaves what is in the page cache there.
+    pub(crate) warm: bool,
+    /// Keeps files that the run made.
+    pub(crate) keep: bool,
+    /// Shows no progress.
+    pub(crate) quiet: bool,
+    /// Where traces go.
+    pub(crate) trace_to: Option<PathBuf>,
+}
+
+/// Jobs that were checked against what they run on.
+#[derive(Clone)]
+pub(crate) struct Prepared {
+    pub(super) setup: Setup,
+    pub(super) set: JobSet,
+    pub(super) plans: Vec<Vec<Resolved>>,
+    /// The simulated device that they run on; `None`: files and devices of this machine.
+    pub(super) simulated: Option<String>,
+}
+
+/// What came of all phases.
+pub(super) struct Done {
+    pub(super) device: Option<DeviceFacts>,
+    pub(super) host: Option<HostFacts>,
+    pub(super) phases: Vec<BenchPhase>,
+    pub(super) ended: Ended,
+}
+
+/// Looks at what the jobs run on, and checks them against it. Nothing is made, written or opened for long.
+pub(crate) fn prepare(setup: Setup, set: JobSet) -> Result<Prepared, Failure> {
+    let names = targets(&set, &setup);
+    let simulated = names.iter().find_map(|name| name.strip_prefix("sim:")).map(str::to_owned);
+    if simulated.is_some() && names.len() > 1 {
+        return Err(Failure::Cannot(anyhow!(
+            "the jobs name {} targets, one of them simulated\nhint: a simulated device has a clock of its own; run its jobs alone",
+            names.len()
+        )));
+    }
+    let plans = match &simulated {
+        Some(spec) => simulated::resolve(&setup, &set, spec)?,
+        None => host::resolve(&setup, &set)?,
+    };
+    Ok(Prepared { setup, set, plans, simulated })
+}
+
+impl Prepared {
+    /// What would be done, as a job file.
+    pub(crate) fn describe(&self) -> String {
+        let jobs = |plans: &Vec<Resolved>| plans.iter().map(|plan| plan.job.clone()).collect();
+        let phases = self
+            .plans
+            .iter()
+            .zip(&self.set.phases)
+            .map(|(plans, phase)| Phase { jobs: jobs(plans), pause: phase.pause });
+        let written = match most_written(self.plans.iter().flatten(), self.setup.repeat) {
+            Some(bytes) => format!("writes at most {bytes}"),
+            None => "writes until its time is over".to_owned(),
+        };
+        format!("# {} runs, {written}\n{}", self.setup.repeat, to_toml(&JobSet { phases: phases.collect() }))
+    }
+
+    /// Runs them. What was measured before an interrupt, or before a device was lost, is in the record.
+    pub(crate) fn run(self) -> Result<BenchRecord, Failure> {
+        interrupt::arm();
+        let names = targets(&self.set, &self.setup);
+        let done = match &self.simulated {
+            Some(spec) => simulated::run(&self, spec)?,
+            None => host::run(&self)?,
+        };
+        Ok(BenchRecord {
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: "bench".to_owned(),
+            target: names.join(", "),
+            virtual_time: self.simulated.is_some(),
+            host: done.host,
+            device: done.device,
+            phases: done.phases,
+            ended: done.ended,
+        })
+    }
+
+    /// Runs every phase as often as was asked for, until one is cut short; `pause` lets time pass.
+    pub(super) fn run_all(
+        &self,
+        mut pause: impl FnMut(Nanos),
+        mut phase: impl FnMut(&[Resolved], u64) -> Result<PhaseRun, Failure>,
+    ) -> Result<(Vec<BenchPhase>, Ended), Failure> {
+        let mut phases: Vec<BenchPhase> =
+            self.plans.iter().map(|_| BenchPhase { runs: Vec::new(), summary: Vec::new() }).collect();
+        let mut ended = Ended::Complete;
+        let mut left = self.plans.len() as u64 * u64::from(self.setup.repeat);
+        'all: for _ in 0..self.setup.repeat {
+            for (index, plans) in self.plans.iter().enumerate() {
+                pause(self.set.phases[index].pause);
+                let run = phase(plans, left)?;
+                left -= 1;
+                ended = how_ended(&run.jobs);
+                phases[index].runs.push(run);
+                if interrupt::asked() {
+                    ended = Ended::Interrupted;
+                }
+                if !matches!(ended, Ended::Complete) {
+                    break 'all;
+                }
+            }
+        }
+        for phase in &mut phases {
+            let jobs: Vec<Vec<JobRun>> = phase.runs.iter().map(|run| run.jobs.clone()).collect();
+            phase.summary = flashscope_load::outcome::summaries(&jobs);
+        }
+        Ok((phases, ended))
+    }
+}
+
+/// What a job runs on.
+pub(super) fn target_of<'a>(job: &'a Job, setup: &'a Setup) -> &'a str {
+    job.target.as_deref().unwrap_or(&setup.target.target)
+}
+
+/// What the jobs run on, each once, in the order in which they name it.
+pub(super) fn targets(set: &JobSet, setup: &Setup) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for job in set.phases.iter().flat_map(|phase| &phase.jobs) {
+        let name = target_of(job, setup);
+        if !names.iter().any(|other| other == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+/// Checks the jobs against their targets.
+pub(super) fn resolved(set: &JobSet, limits: impl Fn(&Job) -> Limits) -> Result<Vec<Vec<Resolved>>, Failure> {
+    resolve_set(set, limits).map_err(|error| Failure::Cannot(anyhow!("{error}")))
+}
+
+/// All that is written at most; `None` where only time ends it.
+fn most_written<'a>(plans: impl Iterator<Item = &'a Resolved>, repeat: u32) -> Option<Bytes> {
+    let each: Option<Vec<Bytes>> = plans.map(Resolved::most_written).collect();
+    Some(each?.into_iter().sum::<Bytes>() * u64::from(repeat))
+}
+
+/// The right to write that these jobs need. Without an end by bytes it is bounded by --max-write alone.
+pub(super) fn budget<'a>(plans: impl Iterator<Item = &'a Resolved>, setup: &Setup) -> Result<Bytes, Failure> {
+    let asked = most_written(plans, setup.repeat);
+    match (asked, setup.target.max_write) {
+        (Some(asked), Some(most)) if asked > most => Err(Failure::Cannot(anyhow!(
+            "the jobs write {asked}, which is more than --max-write allows ({most})\nhint: allow more, or end them earlier"
+        ))),
+        (Some(asked), _) => Ok(asked),
+        (None, Some(most)) => Ok(most),
+        (None, None) => Ok(UNBOUNDED),
+    }
+}
+
+/// More than any device takes in a lifetime.
+pub(super) const UNBOUNDED: Bytes = Bytes(1 << 62);
+
+/// Each worker's part of the grant for what these jobs share: what it writes at most, or an equal share of what is left.
+pub(super) fn split(grant: &mut WriteGrant, plans: &[&Resolved], phases_left: u64) -> Vec<Vec<Option<WriteGrant>>> {
+    let open: u64 =
+        plans.iter().filter(|plan| plan.most_written().is_none()).map(|plan| u64::from(plan.job.workers)).sum();
+    let known = plans.iter().filter_map(|plan| plan.most_written()).sum::<Bytes>();
+    let share = grant.left().saturating_sub(known * phases_left) / (open.max(1) * phases_left.max(1));
+    let part = |plan: &Resolved| match plan.most_written() {
+        Some(bytes) if bytes == Bytes::ZERO => None,
+        Some(bytes) => Some(bytes / u64::from(plan.job.workers)),
+        None => Some(share),
+    };
+    let of = |plan: &Resolved, grant: &mut WriteGrant| {
+        (0..plan.job.workers).map(|_| part(plan).and_then(|bytes| grant.split(bytes))).collect()
+    };
+    plans.iter().map(|plan| of(plan, grant)).collect()
+}
+
+fn how_ended(jobs: &[JobRun]) -> Ended {
+    let lost = jobs.iter().find_map(|job| match &job.ended {
+        JobEnded::DeviceLost(why) => Some(why.clone()),
+        _ => None,
+    });
+    match lost {
+        Some(why) => Ended::DeviceLost(why),
+        None if jobs.iter().any(|job| job.ended == JobEnded::BudgetSpent) => Ended::BudgetSpent,
+        None => Ended::Complete,
+    }
+}
