@@ -22,12 +22,13 @@ use fuser::{BackgroundSession, Config, MountOption, Session};
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::num::NonZeroU64;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// An emulated device. Dropping it stops it, whoever uses it.
 #[derive(Debug)]
@@ -38,6 +39,8 @@ pub struct Emulator {
     session: Option<BackgroundSession>,
     pacer: Option<JoinHandle<()>>,
     remarks: Vec<String>,
+    /// While it is held, processors do not go to sleep.
+    _awake: Option<fs::File>,
     /// Last, so that the directory is free when it goes.
     _claim: Claim,
 }
@@ -68,6 +71,9 @@ impl Emulator {
             start.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
         let (mut emulator, facts) = mounted?;
+        if options.speed != Speed::Unpaced {
+            emulator._awake = keep_processors_awake().ok();
+        }
         // By the caller, who is like those who will use the device.
         emulator.measure(options.attach_loop.then(|| {
             let max_request = facts.max_request.map(Bytes::get);
@@ -120,6 +126,7 @@ impl Emulator {
             session: None,
             pacer: Some(pacer),
             remarks,
+            _awake: None,
             _claim: claim,
         };
         // From here on dropping it cleans up.
@@ -234,7 +241,7 @@ impl Emulator {
     fn unmount(&mut self, force: bool) -> Option<String> {
         let session = self.session.take()?;
         let flags = if force { UnmountFlags::FORCE | UnmountFlags::DETACH } else { UnmountFlags::empty() };
-        match unmount(&self.directory, flags) {
+        match unmount_when_free(&self.directory, flags) {
             // EINVAL: someone else has already done it.
             Ok(()) | Err(Errno::INVAL) => {}
             Err(errno) => {
@@ -286,6 +293,17 @@ impl Shared {
             floor_paced: floors.map_or(Nanos::ZERO, |floors| floors.of_read(4096)),
         }
     }
+}
+
+/// The kernel lets go of a file a little after its last user has closed it.
+fn unmount_when_free(directory: &Path, flags: UnmountFlags) -> Result<(), Errno> {
+    for _ in 0..50 {
+        match unmount(directory, flags) {
+            Err(Errno::BUSY) => std::thread::sleep(Duration::from_millis(10)),
+            other => return other,
+        }
+    }
+    unmount(directory, flags)
 }
 
 fn in_memory(target: SimTarget) -> Disk {
@@ -351,6 +369,15 @@ fn be_punctual() {
     // Both may be refused in a container: then the device is later, and its statistics say so.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let _ = flashscope_host::run_before_others();
+}
+
+/// Processors with nothing to do poll instead of halting for as long as the file is held, where the kernel manages their
+/// idleness (its documentation, *PM Quality Of Service Interface*): waking a halted one takes several times as long as all
+/// else on a request's way to the emulator and back.
+fn keep_processors_awake() -> io::Result<fs::File> {
+    let mut file = fs::OpenOptions::new().write(true).open("/dev/cpu_dma_latency")?;
+    file.write_all(&0i32.to_ne_bytes())?;
+    Ok(file)
 }
 
 fn bad(at: &Path, why: String, hint: String) -> EmulateError {

@@ -5,7 +5,7 @@
 //! to their arrival; they are answered when the model has them done, less what the way there and back costs.
 //!
 //! Inside: `fuse` talks to the kernel, `disk` is the device (model, bytes, journal), `pacer` answers in time, `floor`
-//! measures the way, `registry` and `backing` keep what outlives a kill. Start at `emulator`. What the model answers (a
+//! measures the way, `registry` and `backing` keep what outlives a kill, `seen` tells those who measure it. Start at `emulator`. What the model answers (a
 //! failure, a device that is gone) reaches the kernel as an error number; nothing is decided here.
 
 mod backing;
@@ -23,6 +23,7 @@ mod pacer;
 mod payload;
 mod ranges;
 mod registry;
+mod seen;
 pub mod signals;
 mod statistics;
 mod versions;
@@ -31,6 +32,7 @@ pub use emulator::{Emulator, Stop};
 pub use error::EmulateError;
 pub use fuse::{DISK_NAME, STATISTICS_NAME};
 pub use options::{Options, Speed};
+pub use seen::{Seen, seen};
 pub use statistics::{Lateness, Requests, Statistics};
 
 use std::path::Path;

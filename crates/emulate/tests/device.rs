@@ -4,7 +4,7 @@
 
 mod support;
 
-use flashscope_emulate::{EmulateError, Emulator, Speed, Stop, clean};
+use flashscope_emulate::{EmulateError, Emulator, Speed, Stop, clean, seen};
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -221,7 +221,8 @@ fn a_killed_emulator_leaves_what_can_be_cleaned() {
     }
     child.kill();
     writer.join().unwrap();
-    assert!(fs::metadata(&rig.at).is_err());
+    // Not its attributes, which the kernel may still know.
+    assert!(fs::File::open(rig.at.join("disk")).is_err());
     let removed = clean(&options.registry).unwrap();
     assert!(removed.len() == 2 && removed[0].contains("/dev/loop") && removed[1].contains("unmounted"), "{removed:?}");
     rig.is_clean();
@@ -383,6 +384,47 @@ fn what_the_model_answers_reaches_the_kernel() {
     assert_eq!(results, [Ok(()), Ok(()), Ok(()), Err(Some(19)), Err(Some(19))]);
     assert_eq!(emulator.power_on().unwrap(), Some("it vanished from the bus"));
     file.read_exact_at(&mut [0; 512], 0).unwrap();
+}
+
+#[test]
+fn a_request_that_hangs_is_given_up_and_the_device_goes_on() {
+    let Some(rig) = Rig::new(can_fuse()) else { return };
+    let mut options = rig.options();
+    options.model = format!("{CARD},hanging=64MiB-65MiB");
+    // The 30 s after which it is given up are the device's.
+    options.speed = Speed::Times(100.0);
+    let mut emulator = rig.start(options);
+    let file = direct(&emulator.path());
+    let begun = Instant::now();
+    let hung = file.read_exact_at(&mut [0; 4096], 64 * MIB).map_err(|error| error.raw_os_error());
+    let waited = begun.elapsed();
+    assert_eq!(hung, Err(Some(5)));
+    assert!((Duration::from_millis(280)..Duration::from_secs(20)).contains(&waited), "{waited:?}");
+    file.read_exact_at(&mut [0; 4096], 0).unwrap();
+    drop(file);
+    assert_eq!(emulator.stop(false).unwrap(), Stop::Done);
+    rig.is_clean();
+}
+
+#[test]
+fn whoever_measures_it_can_tell_how_late_it_was() {
+    let Some(rig) = Rig::new(can_loop()) else { return };
+    let mut options = rig.options();
+    options.attach_loop = true;
+    options.speed = Speed::Times(1.0);
+    let emulator = rig.start(options);
+    let device = direct(&emulator.path());
+    (0..20).for_each(|at| device.read_exact_at(Aligned::new(4096).part(4096), at * MIB).unwrap());
+    for path in [emulator.path(), rig.at.join("disk")] {
+        let seen = seen(&path).expect("an emulated device");
+        let value =
+            |name: &str| seen.conditions.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str());
+        assert_eq!(value("emulated"), Some(CARD));
+        for name in ["emulation_lateness_ns_p50", "emulation_lateness_ns_p99", "emulation_lateness_ns_max"] {
+            assert!(value(name).is_some_and(|value| value.parse::<u64>().is_ok()), "{name} of {seen:?}");
+        }
+    }
+    assert_eq!(seen(&rig.at.join("stats.json")), None, "only the device is one");
 }
 
 #[test]

@@ -57,6 +57,12 @@ impl LoopDevice {
         Ok(device)
     }
 
+    /// The loop device at `/dev/loopN`, bound or not; `None` where the path is no such thing.
+    pub fn at(path: &Path) -> Option<LoopDevice> {
+        let number = path.to_str()?.strip_prefix("/dev/loop")?.parse().ok()?;
+        Some(LoopDevice { number })
+    }
+
     /// The loop devices that are bound to a file below `directory`, whether that can still be read or not.
     pub fn backed_below(directory: &Path) -> Vec<LoopDevice> {
         let Ok(entries) = fs::read_dir("/sys/block") else { return Vec::new() };

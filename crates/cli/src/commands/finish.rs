@@ -6,6 +6,7 @@ use flashscope_device::Target;
 use flashscope_model::RunRecord;
 use flashscope_model::run::{Ended, HostFacts};
 use flashscope_session::SessionReport;
+use std::path::Path;
 
 /// Puts a record together. `host` is absent in a virtual run, so that the same seed gives the same bytes.
 pub(crate) fn record<T: Target>(
@@ -15,13 +16,22 @@ pub(crate) fn record<T: Target>(
     host: Option<HostFacts>,
     report: SessionReport,
 ) -> RunRecord {
+    let mut path = target.path();
+    let host = host.map(|mut host| {
+        // At the end, since how late an emulated device was is known then.
+        if let Some(seen) = flashscope_emulate::seen(Path::new(asked_for)) {
+            host.conditions.extend(seen.conditions);
+            path.fallbacks.extend(seen.warning);
+        }
+        host
+    });
     RunRecord {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         command,
         target: asked_for.to_owned(),
         host,
         device: Some(target.facts().clone()),
-        path: Some(target.path()),
+        path: Some(path),
         plan: report.plan,
         observations: report.observations,
         findings: report.findings,

@@ -3,6 +3,7 @@
 mod bench;
 mod black_box;
 mod devices;
+mod emulate;
 mod faults;
 mod harness;
 mod readme;
