@@ -1,8 +1,10 @@
 //! What can be typed. Dumb structs: nothing is opened, checked or decided here.
 
 mod bench;
+mod memory;
 
 pub(crate) use bench::Bench;
+pub(crate) use memory::{ProbeBuffer, ProbeReadCache};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use flashscope_emulate::Speed;
@@ -151,6 +153,12 @@ pub(crate) enum ProbeKind {
     /// Which parts were never written
     #[command(after_help = "Example: flashscope probe survey sim:sd-4mib,state=blank")]
     Survey(ProbeSurvey),
+    /// Bursts of writes into an empty write buffer
+    #[command(after_help = "Example: flashscope probe buffer sim:emmc-cached -b 4k")]
+    Buffer(ProbeBuffer),
+    /// Re-reads and runs in both orders: read buffer and read-ahead
+    #[command(after_help = "Example: flashscope probe read-cache sim:emmc-cached")]
+    ReadCache(ProbeReadCache),
 }
 
 /// What every probe takes.

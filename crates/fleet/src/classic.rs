@@ -7,7 +7,7 @@
 use crate::cost::Cost;
 use crate::run::NoResult;
 use flashscope_device::{Target, Wear, WriteGrant};
-use flashscope_model::finding::{AreaKind, FastArea, Penalty};
+use flashscope_model::finding::{AreaKind, FastArea, Memory, Penalty};
 use flashscope_model::observation::{AlignData, AlignEvidence, OpenUnitsRow, RateEvidence, Spent, Straddle};
 use flashscope_model::{Data, Estimate, Experiment, Geometry, Order};
 use flashscope_probe::{Context, Observer, ProbeError, Progress, classic};
@@ -78,6 +78,7 @@ pub(crate) fn work_through<T: Target>(
         small_write_path: value(None),
         fast_area: value(area),
         never_written: value(None),
+        memory: Memory::unknown("the classic procedure does not look for it"),
     };
     Ok(ByHand { reading, cost: Cost::new(spent, Wear::default(), wear) })
 }

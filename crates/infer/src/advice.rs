@@ -199,6 +199,7 @@ fn random_writes(geometry: &Geometry) -> Option<Advice> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashscope_model::finding::Memory;
 
     fn known<T>(value: T) -> Estimate<T> {
         Estimate::known(value, 0.99, "e", &["m"])
@@ -215,6 +216,7 @@ mod tests {
             small_write_path: Estimate::unknown("-"),
             fast_area: area.map_or(Estimate::unknown("-"), known),
             never_written: Estimate::unknown("-"),
+            memory: Memory::unknown("-"),
         };
         advise(&geometry, Some(Bytes(7_948_206_080))).into_iter().map(|advice| advice.text).collect()
     }
@@ -256,6 +258,7 @@ mod tests {
             small_write_path: Estimate::unknown("-"),
             fast_area: Estimate::unknown("-"),
             never_written: Estimate::unknown("-"),
+            memory: Memory::unknown("-"),
         };
         assert_eq!(advise(&geometry, Some(Bytes::gib(8))), Vec::new());
     }

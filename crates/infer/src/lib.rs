@@ -13,6 +13,7 @@ mod caution;
 mod choose;
 mod copies;
 mod fast_area;
+mod memory;
 mod notes;
 mod numbers;
 mod open_units;
@@ -56,6 +57,7 @@ pub fn infer_on(device: Option<&DeviceFacts>, observations: &Observations) -> Fi
         random_order_penalty: penalty::estimate(observations),
         small_write_path: small_write::estimate(observations),
         never_written: survey::estimate(observations),
+        memory: memory::estimate(observations),
     };
     let contradiction = open_units::contradiction(observations);
     if contradiction.is_some() {

@@ -5,7 +5,7 @@ use crate::open_units::is_table;
 use crate::pool::filled;
 use crate::survey;
 use flashscope_model::observation::OpenUnitsData;
-use flashscope_model::plan::{Purpose, Span};
+use flashscope_model::plan::{Purpose, Span, Then};
 use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Observations, Order};
 use flashscope_stats::Rng;
 use flashscope_units::Bytes;
@@ -127,6 +127,10 @@ pub(crate) fn bytes_written(experiment: &Experiment) -> Bytes {
         }
         Experiment::Throughput(plan) if plan.direction == Direction::Write => plan.block * u64::from(plan.requests),
         Experiment::Program(plan) => plan.region * (6 * halvings(plan.largest, plan.smallest)),
+        Experiment::Buffer(plan) => {
+            let behind = plan.bursts.iter().filter(|burst| burst.then == Then::Write).count() as u64;
+            plan.block * (plan.bursts.iter().map(|burst| u64::from(burst.writes)).sum::<u64>() + behind)
+        }
         // No adaptive run chooses write-align: `probe write-align` is there for comparison with the published log.
         Experiment::Floor(_)
         | Experiment::Survey(_)
@@ -135,6 +139,7 @@ pub(crate) fn bytes_written(experiment: &Experiment) -> Bytes {
         | Experiment::FastArea(_)
         | Experiment::Scatter(_)
         | Experiment::Interval(_)
+        | Experiment::ReadCache(_)
         | Experiment::Throughput(_) => Bytes::ZERO,
     }
 }

@@ -1,5 +1,9 @@
 //! What was concluded: estimates with a confidence, alternatives and evidence, or why there is none.
 
+mod memory;
+
+pub use memory::{BufferLimit, Collection, Memory, ReadAhead, WriteBuffer};
+
 use crate::{Direction, Order};
 use flashscope_units::{ByteRate, Bytes, Contrast, Iops, Nanos};
 
@@ -74,6 +78,12 @@ impl<T> Estimate<T> {
         self
     }
 
+    /// An upper bound with its probability.
+    pub fn at_most(bound: T, confidence: f64, evidence: impl Into<String>, method: &[&'static str]) -> Self {
+        let at_least = Estimate::at_least(bound, confidence, evidence, method);
+        Estimate { at_most: at_least.at_least, at_least: None, ..at_least }
+    }
+
     /// Whether there is neither a value nor a bound.
     pub fn is_unknown(&self) -> bool {
         self.reason_unknown.is_some()
@@ -116,6 +126,8 @@ pub struct Geometry {
     pub fast_area: Estimate<FastArea>,
     /// Share of the device that answers without touching the flash, 0…1.
     pub never_written: Estimate<f64>,
+    /// Buffers, read-ahead and stalls.
+    pub memory: Memory,
 }
 
 /// A random-order penalty at one block size.

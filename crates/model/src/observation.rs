@@ -5,6 +5,10 @@
 //! probes fill in the `Samples`/`Places`/`Times` variants; logs the `Printed` ones. Inference
 //! serves both.
 
+mod memory;
+
+pub use memory::{Ahead, BufferData, BurstTimes, ReadCacheData, Reread};
+
 use crate::{Direction, Order, plan::Purpose};
 use flashscope_units::{ByteRate, Bytes, Contrast, Instant, Nanos};
 
@@ -113,6 +117,10 @@ pub enum Data {
     Program(ProgramData),
     /// Of [`crate::plan::Throughput`].
     Throughput(ThroughputData),
+    /// Of [`crate::plan::Buffer`].
+    Buffer(BufferData),
+    /// Of [`crate::plan::ReadCache`].
+    ReadCache(ReadCacheData),
 }
 
 /// A figure that a log printed: what is left of samples that are gone.
@@ -437,6 +445,8 @@ impl Data {
             Self::Interval(_) => "interval",
             Self::Program(_) => "program",
             Self::Throughput(_) => "throughput",
+            Self::Buffer(_) => "buffer",
+            Self::ReadCache(_) => "read-cache",
         }
     }
 }

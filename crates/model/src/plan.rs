@@ -3,6 +3,10 @@
 //! An [`Experiment`] says what to do, not what to think of it. The names are flashbench's where the
 //! experiment is flashbench's, so that tables compare.
 
+mod memory;
+
+pub use memory::{Buffer, Burst, ReadCache, Then};
+
 use crate::{Direction, Order};
 use flashscope_units::{Bytes, Nanos};
 
@@ -42,6 +46,10 @@ pub enum Experiment {
     Program(Program),
     /// Requests of one direction, order and size over one region: a cell of a performance table.
     Throughput(Throughput),
+    /// Bursts of writes into an empty write buffer.
+    Buffer(Buffer),
+    /// Re-reads and runs in both orders: read buffer and read-ahead.
+    ReadCache(ReadCache),
 }
 
 /// Parameters of [`Experiment::Floor`].
@@ -246,6 +254,8 @@ pub enum Purpose {
     OneUnit,
     /// Bringing an area into the state that a later experiment assumes.
     Fill,
+    /// Whole units in order, to see how often and for how long a write has to wait for collection.
+    Collection,
 }
 
 impl Experiment {
@@ -265,6 +275,8 @@ impl Experiment {
             Self::Interval(_) => "interval",
             Self::Program(_) => "program",
             Self::Throughput(_) => "throughput",
+            Self::Buffer(_) => "buffer",
+            Self::ReadCache(_) => "read-cache",
         }
     }
 }

@@ -4,7 +4,7 @@
 //! [`validate`] says why it makes no sense on a device. The classic seven (align, write-align, open-au, fat, scatter,
 //! interval, program) do what flashbench does, so that tables compare; [`classic`] holds its parameters.
 //!
-//! Rules that all of them keep: one request outstanding; every write durable; payload that is different in every
+//! Rules that all of them keep: one request outstanding; every write durable, but those that look for a write buffer; payload that is different in every
 //! write; all choices from the seed; a failed request is noted and its sample left out, so that a list of times may be
 //! shorter than the number of requests; whatever ends a run, what was measured until then comes back.
 //!
@@ -12,6 +12,7 @@
 
 mod align;
 mod boundaries;
+mod buffer;
 mod checks;
 pub mod classic;
 mod context;
@@ -25,6 +26,7 @@ mod multiples;
 mod open_au;
 mod open_units;
 mod program;
+mod read_cache;
 mod rig;
 mod rng;
 mod scatter;
@@ -57,6 +59,8 @@ macro_rules! each {
             Experiment::Interval($plan) => $body,
             Experiment::Program($plan) => $body,
             Experiment::Throughput($plan) => $body,
+            Experiment::Buffer($plan) => $body,
+            Experiment::ReadCache($plan) => $body,
         }
     };
 }

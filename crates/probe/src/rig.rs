@@ -134,11 +134,39 @@ impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
 
     /// A durable write of the given bytes.
     pub(crate) fn write_fill(&mut self, at: Bytes, length: Bytes, fill: Fill) -> Result<Sample, Halt> {
+        self.write_as(at, length, fill, true)
+    }
+
+    /// A write of tagged bytes that is done when the device has taken them, wherever it keeps them.
+    pub(crate) fn write_into_memory(&mut self, at: Bytes, length: Bytes) -> Result<Sample, Halt> {
+        self.generation = self.generation.wrapping_add(1);
+        self.write_as(at, length, Fill::Tagged { generation: self.generation }, false)
+    }
+
+    /// Makes all that was written durable; nothing where the device has no flush.
+    pub(crate) fn flush(&mut self) -> Result<Sample, Halt> {
+        self.go_on()?;
+        if !self.target.capabilities().flush {
+            return Ok(None);
+        }
+        let completion = self.execute(Request::flush(self.done))?;
+        Ok(self.settle(completion, Direction::Write, Bytes::ZERO, Bytes::ZERO))
+    }
+
+    /// Leaves the device alone for so long.
+    pub(crate) fn pause(&mut self, time: Nanos) {
+        if time > Nanos::ZERO {
+            let until = self.target.now() + time;
+            self.target.wait_until(until);
+        }
+    }
+
+    fn write_as(&mut self, at: Bytes, length: Bytes, fill: Fill, durable: bool) -> Result<Sample, Halt> {
         self.go_on()?;
         let Some(grant) = self.context.grant.as_deref_mut() else {
             return Err(Halt::Early(EndedEarly::BudgetSpent { left: Bytes::ZERO }));
         };
-        let request = Request::write(grant, self.done, at, length, fill, true).map_err(|refused| match refused {
+        let request = Request::write(grant, self.done, at, length, fill, durable).map_err(|refused| match refused {
             GrantError::BudgetSpent { left } => Halt::Early(EndedEarly::BudgetSpent { left }),
             GrantError::OutOfRange => Halt::Lost(DeviceError::Invalid(refused.to_string())),
         })?;

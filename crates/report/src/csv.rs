@@ -1,7 +1,8 @@
 //! Findings and performance as CSV, one figure per line, under the names of the record.
 
-use flashscope_model::finding::{FastArea, Penalty, PerformanceCell};
+use flashscope_model::finding::{Collection, FastArea, Memory, Penalty, PerformanceCell, ReadAhead, WriteBuffer};
 use flashscope_model::{Estimate, Order, RunRecord};
+use flashscope_units::Nanos;
 use flashscope_view::table::direction_word;
 
 /// The figures of a run: `section,item,figure,value`, numbers in the unit of the figure's name, absent figures empty.
@@ -25,6 +26,7 @@ pub fn csv(run: &RunRecord) -> String {
     sheet.estimate("small_write_path", &geometry.small_write_path, &["up_to_bytes"], bytes);
     sheet.estimate("fast_area", &geometry.fast_area, &AREA, area);
     sheet.estimate("never_written", &geometry.never_written, &["ratio"], |ratio| vec![ratio.to_string()]);
+    sheet.memory(&geometry.memory);
     for cell in &run.findings.performance {
         sheet.performance(cell);
     }
@@ -53,6 +55,27 @@ fn area(area: &FastArea) -> Vec<String> {
         format!("{:?}", area.kind).to_lowercase(),
         area.ratio.to_string(),
     ]
+}
+
+const WRITE_BUFFER: [&str; 4] = ["bytes", "limited_by", "at_block_bytes", "writes"];
+const COLLECTION: [&str; 4] = ["stall_ns_p50", "stall_ns_min", "stall_ns_max", "spacing_bytes"];
+
+fn write_buffer(buffer: &WriteBuffer) -> Vec<String> {
+    vec![
+        buffer.size.get().to_string(),
+        format!("{:?}", buffer.limit).to_lowercase(),
+        buffer.block.get().to_string(),
+        buffer.writes.to_string(),
+    ]
+}
+
+fn read_ahead(ahead: &ReadAhead) -> Vec<String> {
+    vec![ahead.window.get().to_string(), ahead.trigger.to_string()]
+}
+
+fn collection(found: &Collection) -> Vec<String> {
+    let times = [found.stall, found.shortest, found.longest].map(|time| time.get().to_string());
+    times.into_iter().chain([found.spacing.get().to_string()]).collect()
 }
 
 struct Sheet {
@@ -84,6 +107,18 @@ impl Sheet {
         let confidence = estimate.confidence.map(|confidence| confidence.to_string()).unwrap_or_default();
         self.row("geometry", item, "confidence", &confidence);
         self.row("geometry", item, "reason_unknown", estimate.reason_unknown.as_deref().unwrap_or_default());
+    }
+
+    fn memory(&mut self, memory: &Memory) {
+        let yes = |yes: &bool| vec![yes.to_string()];
+        self.estimate("write_buffer", &memory.write_buffer, &WRITE_BUFFER, write_buffer);
+        self.estimate("write_buffer_volatile", &memory.write_buffer_volatile, &["yes"], yes);
+        self.estimate("write_buffer_flushed_by_read", &memory.write_buffer_flushed_by_read, &["yes"], yes);
+        let time = |time: &Nanos| vec![time.get().to_string()];
+        self.estimate("write_buffer_flush_window", &memory.write_buffer_flush_window, &["ns"], time);
+        self.estimate("read_buffer", &memory.read_buffer, &["bytes"], |size| vec![size.get().to_string()]);
+        self.estimate("read_ahead", &memory.read_ahead, &["window_bytes", "trigger_reads"], read_ahead);
+        self.estimate("collection", &memory.collection, &COLLECTION, collection);
     }
 
     fn performance(&mut self, cell: &PerformanceCell) {

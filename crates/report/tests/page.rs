@@ -137,6 +137,8 @@ fn flatten(data: &mut Data) {
         Data::Scatter(scatter) => scatter.places.iter_mut().for_each(|place| place.times = vec![Nanos(7)]),
         Data::Fat(fat) => fat.rows.iter_mut().for_each(|row| row.units.truncate(1)),
         Data::Throughput(cell) => cell.times.fill(Nanos::ZERO),
+        Data::Buffer(buffer) => buffer.bursts.truncate(1),
+        Data::ReadCache(cache) => cache.rising.clear(),
         Data::Interval(_) | Data::Program(_) => {}
     }
 }

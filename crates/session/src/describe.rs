@@ -58,6 +58,24 @@ pub fn describe(experiment: &Experiment) -> String {
             plan.length,
             plan.start
         ),
+        Experiment::Buffer(plan) => {
+            let writes: u32 = plan.bursts.iter().map(|burst| burst.writes).sum();
+            format!(
+                "{} bursts, {writes} writes of {} in all over {} at {}",
+                plan.bursts.len(),
+                plan.block,
+                plan.length,
+                plan.start
+            )
+        }
+        Experiment::ReadCache(plan) => format!(
+            "{} rounds of {} spans, {} distances and runs of {}, reads of {}",
+            plan.rounds,
+            plan.spans.len(),
+            plan.distances.len(),
+            plan.run,
+            plan.block
+        ),
     }
 }
 

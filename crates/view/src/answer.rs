@@ -1,5 +1,7 @@
 //! Findings in words: what stands in the columns of a report.
 
+mod memory;
+
 use crate::time;
 use flashscope_model::finding::{AreaKind, FastArea, Penalty};
 use flashscope_model::run::{Ended, RunRecord};
@@ -46,6 +48,7 @@ pub fn answers(geometry: &Geometry) -> Vec<Answer> {
         answer("fast area", &geometry.fast_area, |found| area(found, unit)),
         answer("small-write path", &geometry.small_write_path, |size| format!("≤ {size}")),
     ]);
+    answers.extend(memory::answers(&geometry.memory));
     if geometry.never_written.value.is_some_and(|share| share > 0.0) {
         answers.push(answer("never written", &geometry.never_written, |share| percent(*share)));
     }

@@ -56,7 +56,12 @@ pub fn view(run: &RunRecord) -> View {
             Data::FastArea(area) => view.fast_areas.extend(rate::fast_area(area)),
             Data::Scatter(scatter) => view.scatters.extend(time::scatter(scatter)),
             Data::Throughput(throughput) => view.service_times.extend(time::service_times(throughput)),
-            Data::Floor(_) | Data::OpenUnits(_) | Data::Interval(_) | Data::Program(_) => {}
+            Data::Floor(_)
+            | Data::OpenUnits(_)
+            | Data::Interval(_)
+            | Data::Program(_)
+            | Data::Buffer(_)
+            | Data::ReadCache(_) => {}
         }
     }
     view.contrasts = contrast::merge(view.contrasts, geometry);

@@ -1,5 +1,7 @@
 //! The figures of one experiment as tables, for the terminal, the page and other forms alike.
 
+mod memory;
+
 use crate::contrast;
 use crate::rate;
 use crate::time;
@@ -70,7 +72,7 @@ impl fmt::Display for Cell {
     }
 }
 
-/// The tables of one experiment: one, or none where nothing was measured.
+/// The tables of one experiment; none where nothing was measured.
 pub fn tables(data: &Data) -> Vec<Table> {
     let table = match data {
         Data::Floor(data) => floor(data),
@@ -84,6 +86,8 @@ pub fn tables(data: &Data) -> Vec<Table> {
         Data::Interval(data) => interval(data),
         Data::Program(data) => program(data),
         Data::Throughput(data) => throughput(data),
+        Data::Buffer(data) => memory::buffer(data),
+        Data::ReadCache(data) => return memory::read_cache(data),
     };
     if table.rows.is_empty() { Vec::new() } else { vec![table] }
 }

@@ -48,7 +48,7 @@ pub(crate) fn run(args: Probe) -> Result<Outcome, Failure> {
 /// A real device that is too small for what was to be written is refused; all else is a matter of parameters.
 fn unfit(target: &str, experiment: &Experiment, facts: &DeviceFacts, error: PlanError) -> Failure {
     let writes = match experiment {
-        Experiment::OpenAu(_) | Experiment::Fat(_) | Experiment::Program(_) => true,
+        Experiment::OpenAu(_) | Experiment::Fat(_) | Experiment::Program(_) | Experiment::Buffer(_) => true,
         Experiment::Align(align) => align.direction == Direction::Write,
         _ => false,
     };
@@ -191,6 +191,30 @@ fn resolve(kind: ProbeKind) -> (ProbeCommon, Experiment) {
         ProbeKind::Survey(args) => {
             let plan = plan::Survey { block: args.block, places: args.places, repeats: args.count };
             (args.common, Experiment::Survey(plan))
+        }
+        ProbeKind::Buffer(args) => {
+            let burst = plan::Burst { writes: args.writes, pause: args.pause, then: args.then };
+            let plan = plan::Buffer {
+                block: args.block,
+                start: args.offset,
+                length: args.region,
+                rest: args.rest,
+                bursts: vec![burst; args.count as usize],
+            };
+            (args.common, Experiment::Buffer(plan))
+        }
+        ProbeKind::ReadCache(args) => {
+            let plan = plan::ReadCache {
+                block: args.block,
+                regions: (0..u64::from(args.regions)).map(|index| args.offset + args.region * index).collect(),
+                region: args.region,
+                spans: args.spans,
+                run: args.run,
+                distances: args.distances,
+                rest: args.rest,
+                rounds: args.count,
+            };
+            (args.common, Experiment::ReadCache(plan))
         }
     }
 }

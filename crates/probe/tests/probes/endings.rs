@@ -54,6 +54,7 @@ fn samples(run: &Run) -> u64 {
             .sum(),
         Data::Program(data) => data.rows.iter().flat_map(|row| &row.columns).map(rate).sum(),
         Data::Throughput(data) => data.times.len(),
+        Data::Buffer(_) | Data::ReadCache(_) => panic!("not every request of these leaves a sample"),
     };
     count as u64
 }

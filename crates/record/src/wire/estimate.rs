@@ -42,6 +42,22 @@ macro_rules! estimate {
             pub reason_unknown: Option<String>,
         }
 
+        /// A record of a version that did not look for it.
+        impl Default for $name {
+            fn default() -> $name {
+                $name {
+                    $($field: nothing::<$type>(),)+
+                    confidence: None,
+                    at_least: None,
+                    at_most: None,
+                    alternatives: Vec::new(),
+                    evidence: String::new(),
+                    method: Vec::new(),
+                    reason_unknown: Some(NOT_LOOKED_FOR.to_owned()),
+                }
+            }
+        }
+
         /// Another figure and its probability.
         #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
         pub struct $alternative {
@@ -115,6 +131,13 @@ macro_rules! nothing {
         None
     };
 }
+
+mod memory;
+
+pub use memory::{
+    CollectionEstimate, CollectionFigure, FlagEstimate, ReadAheadEstimate, ReadAheadFigure, TimeEstimate,
+    WriteBufferEstimate, WriteBufferFigure,
+};
 
 estimate! {
     /// An estimated size.
@@ -256,12 +279,15 @@ impl AreaFigure {
     }
 }
 
+/// Why a figure is unknown that the record does not have.
+pub(crate) const NOT_LOOKED_FOR: &str = "the version that wrote this record did not look for it";
+
 /// An absent field of a given type.
 fn nothing<T>() -> Option<T> {
     None
 }
 
-const METHODS: [&str; 13] = [
+const METHODS: [&str; 15] = [
     "floor",
     "survey",
     "align",
@@ -275,6 +301,8 @@ const METHODS: [&str; 13] = [
     "interval",
     "program",
     "throughput",
+    "buffer",
+    "read-cache",
 ];
 
 /// The model holds names of methods as constants. One that this version does not know (a later one wrote it) is

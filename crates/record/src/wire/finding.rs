@@ -1,5 +1,9 @@
 //! What was concluded.
 
+mod memory;
+
+pub use memory::Memory;
+
 use super::{
     AreaEstimate, CountEstimate, Direction, Order, PenaltyEstimate, RatioEstimate, Severity, SizeEstimate, UpToEstimate,
 };
@@ -30,6 +34,9 @@ pub struct Geometry {
     pub fast_area: AreaEstimate,
     /// Share of the device that answers without touching the flash.
     pub never_written: RatioEstimate,
+    /// Buffers, read-ahead and stalls.
+    #[serde(flatten)]
+    pub memory: Memory,
 }
 
 /// Access time plus size over throughput: the line through minimum read times.
@@ -117,6 +124,7 @@ impl Geometry {
             small_write_path: UpToEstimate::from_model(&geometry.small_write_path),
             fast_area: AreaEstimate::from_model(&geometry.fast_area),
             never_written: RatioEstimate::from_model(&geometry.never_written),
+            memory: Memory::from_model(&geometry.memory),
         }
     }
 
@@ -131,6 +139,7 @@ impl Geometry {
             small_write_path: self.small_write_path.into_model("geometry.small_write_path")?,
             fast_area: self.fast_area.into_model("geometry.fast_area")?,
             never_written: self.never_written.into_model("geometry.never_written")?,
+            memory: self.memory.into_model()?,
         })
     }
 }

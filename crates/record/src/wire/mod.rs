@@ -14,16 +14,20 @@ mod words;
 
 pub use device::{Claims, Device};
 pub use estimate::{
-    AreaEstimate, AreaFigure, CountEstimate, PenaltyEstimate, PenaltyFigure, RatioEstimate, SizeEstimate, UpToEstimate,
+    AreaEstimate, AreaFigure, CollectionEstimate, CollectionFigure, CountEstimate, FlagEstimate, PenaltyEstimate,
+    PenaltyFigure, RatioEstimate, ReadAheadEstimate, ReadAheadFigure, SizeEstimate, TimeEstimate, UpToEstimate,
+    WriteBufferEstimate, WriteBufferFigure,
 };
-pub use finding::{Advice, Geometry, Note, PerformanceCell, TransferLine, TransferResidual};
+pub use finding::{Advice, Geometry, Memory, Note, PerformanceCell, TransferLine, TransferResidual};
 pub use observation::{
-    AlignRow, Boundary, Candidate, Data, Failure, FatRow, IntervalRow, Observations, OpenUnitsRow, ProgramRow, Run,
-    ScatterPlace, Source, Spent, SurveyPlace, UnitTimes,
+    Ahead, AlignRow, BlockRun, Boundary, Burst, Candidate, Data, Failure, FatRow, IntervalRow, Observations,
+    OpenUnitsRow, ProgramRow, Reread, Run, ScatterPlace, Source, Spent, SurveyPlace, UnitTimes,
 };
 pub use printed::{PrintedAlign, PrintedInterval, PrintedRate, PrintedTime, Rate};
 pub use run::{Budget, Condition, Cost, Ended, Erases, Host, Path, Plan, Step, Tool};
-pub use words::{AreaKind, AreaState, DeviceKind, Direction, EndedHow, Order, Purpose, Severity, Statistic};
+pub use words::{
+    AreaKind, AreaState, BufferLimit, DeviceKind, Direction, EndedHow, Order, Purpose, Severity, Statistic, Then,
+};
 
 use crate::{RecordError, SCHEMA};
 use flashscope_model as model;

@@ -1,5 +1,9 @@
 //! What was seen.
 
+mod memory;
+
+pub use memory::{Ahead, BlockRun, Burst, Reread};
+
 use super::printed::{nanos, not_one_of, ns};
 use super::{AreaState, Direction, Order, PrintedAlign, PrintedInterval, PrintedTime, Purpose, Rate};
 use crate::RecordError;
@@ -192,6 +196,32 @@ pub enum Data {
         purpose: Purpose,
         /// Service times in the order of issue.
         service_time_ns: Vec<u64>,
+    },
+    /// Bursts of writes into an empty write buffer.
+    Buffer {
+        /// Size of each write.
+        block_bytes: u64,
+        /// Start of the region that was written.
+        start_bytes: u64,
+        /// Its length.
+        length_bytes: u64,
+        /// Rest before each burst.
+        rest_ns: u64,
+        /// The bursts, in the order in which they were done.
+        bursts: Vec<Burst>,
+    },
+    /// Re-reads, and runs of blocks in both orders.
+    ReadCache {
+        /// Block size.
+        block_bytes: u64,
+        /// Blocks read again after so many other bytes.
+        spans: Vec<Reread>,
+        /// Runs in order, each behind a jump.
+        rising: Vec<BlockRun>,
+        /// Runs in descending order.
+        falling: Vec<BlockRun>,
+        /// Reads so far behind the end of a run in order, after a rest.
+        ahead: Vec<Ahead>,
     },
 }
 
@@ -431,6 +461,20 @@ impl Data {
                 purpose: throughput.purpose.into(),
                 service_time_ns: ns(&throughput.times),
             },
+            seen::Data::Buffer(buffer) => Data::Buffer {
+                block_bytes: buffer.block.get(),
+                start_bytes: buffer.start.get(),
+                length_bytes: buffer.length.get(),
+                rest_ns: buffer.rest.get(),
+                bursts: buffer.bursts.iter().map(Burst::from_model).collect(),
+            },
+            seen::Data::ReadCache(cache) => Data::ReadCache {
+                block_bytes: cache.block.get(),
+                spans: cache.spans.iter().map(Reread::from_model).collect(),
+                rising: cache.rising.iter().map(|run| BlockRun { service_time_ns: ns(run) }).collect(),
+                falling: cache.falling.iter().map(|run| BlockRun { service_time_ns: ns(run) }).collect(),
+                ahead: cache.ahead.iter().map(Ahead::from_model).collect(),
+            },
         }
     }
 
@@ -504,6 +548,24 @@ impl Data {
                     length: Bytes(length_bytes),
                     purpose: purpose.into(),
                     times: nanos(service_time_ns),
+                })
+            }
+            Data::Buffer { block_bytes, start_bytes, length_bytes, rest_ns, bursts } => {
+                seen::Data::Buffer(seen::BufferData {
+                    block: Bytes(block_bytes),
+                    start: Bytes(start_bytes),
+                    length: Bytes(length_bytes),
+                    rest: Nanos(rest_ns),
+                    bursts: bursts.into_iter().map(Burst::into_model).collect(),
+                })
+            }
+            Data::ReadCache { block_bytes, spans, rising, falling, ahead } => {
+                seen::Data::ReadCache(seen::ReadCacheData {
+                    block: Bytes(block_bytes),
+                    spans: spans.into_iter().map(Reread::into_model).collect(),
+                    rising: rising.into_iter().map(|run| nanos(run.service_time_ns)).collect(),
+                    falling: falling.into_iter().map(|run| nanos(run.service_time_ns)).collect(),
+                    ahead: ahead.into_iter().map(Ahead::into_model).collect(),
                 })
             }
         })

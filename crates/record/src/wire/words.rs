@@ -119,6 +119,32 @@ words! {
         OneUnit,
         /// Bringing an area into the state that a later experiment assumes.
         Fill,
+        /// Whole units in order, to see how often a write has to wait for collection.
+        Collection,
+    }
+}
+
+words! {
+    /// What is timed behind a burst of writes.
+    Then mirrors model::plan::Then {
+        /// A flush.
+        Flush,
+        /// A read elsewhere.
+        Read,
+        /// One more write.
+        Write,
+    }
+}
+
+words! {
+    /// What a write buffer runs out of.
+    BufferLimit mirrors model::finding::BufferLimit {
+        /// Bytes.
+        Bytes,
+        /// Entries: so many writes, whatever their size.
+        Entries,
+        /// Only one size was tried, so nobody knows.
+        Unknown,
     }
 }
 

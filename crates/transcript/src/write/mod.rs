@@ -33,9 +33,13 @@ pub fn write(data: &Data) -> Option<String> {
         Data::Scatter(scatter) => write_scatter(&mut text, scatter),
         Data::Interval(interval) => write_interval(&mut text, interval),
         Data::Program(program) => write_program(&mut text, program),
-        Data::Floor(_) | Data::Survey(_) | Data::Boundaries(_) | Data::FastArea(_) | Data::Throughput(_) => {
-            return None;
-        }
+        Data::Floor(_)
+        | Data::Survey(_)
+        | Data::Boundaries(_)
+        | Data::FastArea(_)
+        | Data::Throughput(_)
+        | Data::Buffer(_)
+        | Data::ReadCache(_) => return None,
     };
     (!text.is_empty()).then_some(text)
 }

@@ -1,0 +1,84 @@
+//! `probe buffer` and `probe read-cache`.
+
+use super::ProbeCommon;
+use clap::Args;
+use flashscope_model::plan::Then;
+use flashscope_probe::classic;
+use flashscope_units::{Bytes, Nanos};
+
+#[derive(Args, Debug)]
+pub(crate) struct ProbeBuffer {
+    #[command(flatten)]
+    pub(crate) common: ProbeCommon,
+    /// Size of each write
+    #[arg(short, long, visible_alias = "blocksize", default_value = "4k", value_name = "SIZE")]
+    pub(crate) block: Bytes,
+    /// Writes of each burst
+    #[arg(long, default_value_t = 128, value_name = "N")]
+    pub(crate) writes: u32,
+    /// Bursts
+    #[arg(short, long, default_value_t = 4)]
+    pub(crate) count: u32,
+    /// Time between the last write and what is timed behind it
+    #[arg(long, default_value = "0s", value_name = "TIME")]
+    pub(crate) pause: Nanos,
+    /// What is timed behind each burst: flush, read or write
+    #[arg(long, default_value = "flush", value_parser = then)]
+    pub(crate) then: Then,
+    /// Rest before each burst, behind a flush
+    #[arg(long, default_value = "50ms", value_name = "TIME")]
+    pub(crate) rest: Nanos,
+    /// Length of the region that is written in order, over and over
+    #[arg(long, default_value = "4M", value_name = "SIZE")]
+    pub(crate) region: Bytes,
+    /// Where it lies
+    #[arg(long, default_value_t = classic::WRITE_OFFSET, value_name = "SIZE")]
+    pub(crate) offset: Bytes,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ProbeReadCache {
+    #[command(flatten)]
+    pub(crate) common: ProbeCommon,
+    /// Block size
+    #[arg(short, long, visible_alias = "blocksize", default_value = "4k", value_name = "SIZE")]
+    pub(crate) block: Bytes,
+    /// Bytes read between the first and the second read of a block, the block included
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "SIZES",
+        default_value = "4k,8k,16k,24k,32k,48k,64k,96k,128k,192k,256k,384k,512k,768k,1M"
+    )]
+    pub(crate) spans: Vec<Bytes>,
+    /// Blocks of each run in order, and of its control in descending order
+    #[arg(long, default_value_t = 12, value_name = "N")]
+    pub(crate) run: u32,
+    /// From the end of a run to the block that is read behind it
+    #[arg(long, value_delimiter = ',', value_name = "SIZES", default_value = "0,4k,12k,28k,60k,124k,252k,508k")]
+    pub(crate) distances: Vec<Bytes>,
+    /// Time that a read-ahead is given
+    #[arg(long, default_value = "20ms", value_name = "TIME")]
+    pub(crate) rest: Nanos,
+    /// Rounds
+    #[arg(short, long, default_value_t = 12)]
+    pub(crate) count: u32,
+    /// Number of regions, one behind the other
+    #[arg(long, default_value_t = 32, value_name = "N")]
+    pub(crate) regions: u32,
+    /// Length of a region
+    #[arg(long, default_value = "4M", value_name = "SIZE")]
+    pub(crate) region: Bytes,
+    /// Where the first region lies
+    #[arg(long, default_value_t = classic::WRITE_OFFSET, value_name = "SIZE")]
+    pub(crate) offset: Bytes,
+}
+
+fn then(word: &str) -> Result<Then, String> {
+    match word {
+        "flush" => Ok(Then::Flush),
+        "read" => Ok(Then::Read),
+        "write" => Ok(Then::Write),
+        other => Err(format!("'{other}' is none of flush, read, write")),
+    }
+}

@@ -1,0 +1,62 @@
+//! Experiments on the memory between the link and the flash: write buffer, read buffer, read-ahead.
+
+use flashscope_units::{Bytes, Nanos};
+
+/// Parameters of [`Experiment::Buffer`](super::Experiment::Buffer): bursts of writes that need not be durable, each
+/// after a flush and a rest, so that it meets an empty buffer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffer {
+    /// Size of each write.
+    pub block: Bytes,
+    /// Start of the region that is written in order, over and over.
+    pub start: Bytes,
+    /// Its length.
+    pub length: Bytes,
+    /// Time that the device is left alone after the flush before each burst.
+    pub rest: Nanos,
+    /// The bursts, in the order in which they are done.
+    pub bursts: Vec<Burst>,
+}
+
+/// One burst of writes, and what comes behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    /// Number of writes.
+    pub writes: u32,
+    /// Time between the last write and what comes behind it.
+    pub pause: Nanos,
+    /// What is timed behind the writes.
+    pub then: Then,
+}
+
+/// What is timed behind a burst of writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Then {
+    /// A flush: how long the dirty data take to the flash.
+    Flush,
+    /// A read of one block at a random place outside the region.
+    Read,
+    /// One more write, as those before it.
+    Write,
+}
+
+/// Parameters of [`Experiment::ReadCache`](super::Experiment::ReadCache). Parts whose lists are empty are left out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadCache {
+    /// Block size.
+    pub block: Bytes,
+    /// Starts of the regions that are read, each of `region` bytes; taken in turn.
+    pub regions: Vec<Bytes>,
+    /// Length of a region.
+    pub region: Bytes,
+    /// Re-reading: so many bytes are read in descending order, then the first block of them once more.
+    pub spans: Vec<Bytes>,
+    /// Read-ahead: so many blocks in order after a jump, and as many in descending order as the control; 0: left out.
+    pub run: u32,
+    /// How far ahead: after `run` blocks in order and a rest, one block so far behind the last one.
+    pub distances: Vec<Bytes>,
+    /// Time that a read-ahead is given.
+    pub rest: Nanos,
+    /// How often everything is done.
+    pub rounds: u32,
+}
