@@ -1,9 +1,11 @@
 //! What can be typed. Dumb structs: nothing is opened, checked or decided here.
 
 mod bench;
+mod fio;
 mod memory;
 
-pub(crate) use bench::Bench;
+pub(crate) use bench::{Bench, BenchKind};
+pub(crate) use fio::Fio;
 pub(crate) use memory::{ProbeBuffer, ProbeReadCache};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};

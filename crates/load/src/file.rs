@@ -29,7 +29,7 @@ pub struct JobText {
     pub rw: Option<String>,
     /// Share of reads of a mixed job in percent.
     pub reads: Option<f64>,
-    /// Instead of what `rw` says: `sequential`, `backward`, `strided:SIZE`, `random`, `once`, `zipf:THETA`, `hot:SPAN%/REQUESTS%`.
+    /// Instead of what `rw` says: `sequential`, `backward`, `strided:SIZE`, `skipping:SIZE`, `random`, `once`, `zipf:THETA`, `hot:SPAN%/REQUESTS%`.
     pub pattern: Option<String>,
     /// Size of a request, or several with weights: `4k`, `4k:3,64k:1`.
     pub bs: Option<Text>,
@@ -415,13 +415,17 @@ fn pattern(text: &str) -> Result<Pattern, String> {
             .parse()
             .map(|stride| Pattern::Strided { stride })
             .map_err(|error: flashscope_units::ParseBytesError| error.to_string()),
+        ("skipping", stride) => stride
+            .parse()
+            .map(|stride| Pattern::Skipping { stride })
+            .map_err(|error: flashscope_units::ParseBytesError| error.to_string()),
         ("zipf", theta) => number(theta).map(|theta| Pattern::Zipf { theta }),
         ("hot", shares) => {
             let (span, requests) = shares.split_once('/').ok_or("hot needs two shares, like hot:10%/90%")?;
             Ok(Pattern::HotCold { span: share(span)?, requests: share(requests)? })
         }
         _ => Err(format!(
-            "there is no pattern '{text}'\nhint: one of sequential, backward, strided:SIZE, random, once, zipf:THETA, hot:SPAN%/REQUESTS%"
+            "there is no pattern '{text}'\nhint: one of sequential, backward, strided:SIZE, skipping:SIZE, random, once, zipf:THETA, hot:SPAN%/REQUESTS%"
         )),
     }
 }
@@ -521,6 +525,7 @@ fn pattern_text(pattern: Pattern) -> String {
         Pattern::Sequential => "sequential".to_owned(),
         Pattern::Backward => "backward".to_owned(),
         Pattern::Strided { stride } => format!("strided:{}", stride.get()),
+        Pattern::Skipping { stride } => format!("skipping:{}", stride.get()),
         Pattern::Random => "random".to_owned(),
         Pattern::RandomOnce => "once".to_owned(),
         Pattern::Zipf { theta } => format!("zipf:{theta}"),

@@ -114,6 +114,11 @@ pub enum Pattern {
         /// From the start of one request to that of the next.
         stride: Bytes,
     },
+    /// Every `stride`-th byte, in every pass the same: what lies between is never touched.
+    Skipping {
+        /// From the start of one request to that of the next.
+        stride: Bytes,
+    },
     /// At random, every place alike, independently of what came before.
     Random,
     /// At random, every place once before any comes again.
@@ -136,12 +141,12 @@ pub enum Pattern {
 impl Pattern {
     /// Whether places are drawn.
     pub fn is_random(self) -> bool {
-        !matches!(self, Pattern::Sequential | Pattern::Backward | Pattern::Strided { .. })
+        !matches!(self, Pattern::Sequential | Pattern::Backward | Pattern::Strided { .. } | Pattern::Skipping { .. })
     }
 }
 
 /// Request sizes, each with its weight.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sizes(pub Vec<(Bytes, u32)>);
 
 impl Sizes {

@@ -14,6 +14,7 @@ pub mod control;
 pub mod drive;
 pub mod evidence;
 pub mod file;
+pub mod fio;
 pub mod generations;
 pub mod histogram;
 pub mod job;

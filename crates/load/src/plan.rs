@@ -184,8 +184,9 @@ impl Resolved {
         }
         let largest = self.job.write_sizes.largest();
         let by_count = self.job.stop.requests.and_then(|count| count.checked_mul(largest.get())).map(Bytes);
-        // The last request may go beyond the mark.
-        let by_bytes = self.job.stop.bytes.map(|bytes| bytes.align_up(largest));
+        // The last request may go beyond the mark, by the more the more sizes differ.
+        let smallest = self.job.smallest();
+        let by_bytes = self.job.stop.bytes.map(|bytes| bytes.align_up(smallest) + (largest.saturating_sub(smallest)));
         let each = match (by_count, by_bytes) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (one, other) => one.or(other),
@@ -218,7 +219,9 @@ fn check_numbers(job: &Job) -> Result<(), PlanError> {
         Pattern::HotCold { span, requests } => {
             ensure(in_unit(span) && in_unit(requests) && span > 0.0, "hot", "shares must be above 0 and up to 1")?;
         }
-        Pattern::Strided { stride } => ensure(stride > Bytes::ZERO, "stride", "must be at least 1 byte")?,
+        Pattern::Strided { stride } | Pattern::Skipping { stride } => {
+            ensure(stride > Bytes::ZERO, "stride", "must be at least 1 byte")?
+        }
         Pattern::RandomOnce => {
             let sizes =
                 [job.mix.has_reads().then_some(&job.read_sizes), job.mix.has_writes().then_some(&job.write_sizes)];
@@ -266,7 +269,10 @@ fn check_sizes(name: &'static str, sizes: &Sizes) -> Result<(), PlanError> {
 fn check_alignment(job: &Job, unit: Bytes) -> Result<(), PlanError> {
     let sizes = [(job.mix.has_reads(), &job.read_sizes), (job.mix.has_writes(), &job.write_sizes)];
     let sizes = sizes.into_iter().filter(|(used, _)| *used).flat_map(|(_, sizes)| &sizes.0);
-    let stride = if let Pattern::Strided { stride } = job.pattern { Some(("stride", stride)) } else { None };
+    let stride = match job.pattern {
+        Pattern::Strided { stride } | Pattern::Skipping { stride } => Some(("stride", stride)),
+        _ => None,
+    };
     let align = job.align.map(|align| ("align", align));
     let shift = if let Sharing::Shifted(shift) = job.sharing { Some(("shift", shift)) } else { None };
     let values = sizes.map(|(size, _)| ("block size", *size)).chain(stride).chain(align).chain(shift);
@@ -295,7 +301,7 @@ fn prepare_verification(job: &mut Job) -> Result<(), PlanError> {
             if !one || job.align.is_some_and(|align| !align.is_multiple_of(size)) {
                 return Err(field("verify", "needs one block size, and requests that do not overlap in part"));
             }
-            if let Pattern::Strided { stride } = job.pattern
+            if let Pattern::Strided { stride } | Pattern::Skipping { stride } = job.pattern
                 && !stride.is_multiple_of(size)
             {
                 return Err(field("verify", "needs a stride of whole blocks"));
@@ -429,6 +435,11 @@ mod tests {
             job.stop.requests = Some(10);
         };
         assert_eq!(most(&counted), Some(Bytes::kib(80)));
+        let mixed = |job: &mut Job| {
+            (job.mix, job.stop.bytes) = (Mix::WRITE, Some(Bytes::kib(100)));
+            job.write_sizes = Sizes(vec![(Bytes::kib(4), 1), (Bytes::kib(64), 1)]);
+        };
+        assert_eq!(most(&mixed), Some(Bytes::kib(160)), "64 KiB may begin right before the mark");
     }
 
     #[test]

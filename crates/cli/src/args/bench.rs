@@ -1,7 +1,7 @@
 //! What `bench` takes. Words stay words here: [`flashscope_load::file`] says what they mean, the same as in a job file.
 
-use super::TargetArgs;
-use clap::Args;
+use super::{Fio, TargetArgs};
+use clap::{Args, Subcommand};
 use flashscope_load::file::{JobText, Text};
 use flashscope_units::Nanos;
 use std::path::PathBuf;
@@ -16,7 +16,10 @@ use std::path::PathBuf;
 
 In a directory, or where there is no file yet, bench makes a file of its own (--size) and removes it again. Anything
 else is only written to with --allow-write (a file) or --destroy-data (a block device).")]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Bench {
+    #[command(subcommand)]
+    pub(crate) kind: Option<BenchKind>,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
     /// Run the jobs of this file; what is given beside it goes over it
@@ -28,7 +31,7 @@ pub(crate) struct Bench {
     /// Percentage of reads of a mixed job [default: 50]
     #[arg(long, visible_alias = "rwmixread", value_name = "PERCENT", help_heading = "Load")]
     pub(crate) reads: Option<f64>,
-    /// sequential, backward, strided:SIZE, random, once, zipf:THETA or hot:SPAN%/REQUESTS%
+    /// sequential, backward, strided:SIZE, skipping:SIZE, random, once, zipf:THETA or hot:SPAN%/REQUESTS%
     #[arg(long, help_heading = "Load")]
     pub(crate) pattern: Option<String>,
     /// Request size, or several with weights (4k:3,64k:1) [default: 4k]
@@ -151,6 +154,13 @@ pub(crate) struct Bench {
     /// Also keep the JSON in this file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// Load that is told in another tool's words.
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchKind {
+    /// Run fio's job files and command lines
+    Fio(Fio),
 }
 
 impl Bench {

@@ -283,5 +283,5 @@ fn a_trace_holds_every_request() {
     run.expect(DONE);
     let text = std::fs::read_to_string(&trace).unwrap();
     assert_eq!(text.lines().count(), 71);
-    assert!(text.starts_with("worker,kind,offset_bytes,"), "{text}");
+    assert!(text.starts_with("phase,worker,kind,offset_bytes,"), "{text}");
 }

@@ -5,5 +5,6 @@ mod black_box;
 mod devices;
 mod emulate;
 mod faults;
+mod fio;
 mod harness;
 mod readme;

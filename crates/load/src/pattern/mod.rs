@@ -41,6 +41,7 @@ enum Walk {
     Sequential,
     Backward,
     Strided { stride: u64 },
+    Skipping { stride: u64 },
     Random,
     Once(Permutation),
     Zipf { scatter: Scatter, tables: [Zipf; 2] },
@@ -77,6 +78,7 @@ impl Chooser {
             Pattern::Sequential => Walk::Sequential,
             Pattern::Backward => Walk::Backward,
             Pattern::Strided { stride } => Walk::Strided { stride: stride.get() },
+            Pattern::Skipping { stride } => Walk::Skipping { stride: stride.get() },
             Pattern::Random => Walk::Random,
             Pattern::RandomOnce => {
                 let most = places(usize::from(!job.mix.has_reads()));
@@ -144,6 +146,15 @@ impl Chooser {
                 cursor.at
             }
             Walk::Strided { stride } => strided(&mut self.cursors[direction], u64::from(length), *stride, end),
+            Walk::Skipping { stride } => {
+                let cursor = &mut self.cursors[direction];
+                if cursor.at + u64::from(length) > end {
+                    cursor.at = 0;
+                }
+                let at = cursor.at;
+                cursor.at += *stride;
+                at
+            }
             Walk::Once(permutation) => permutation.next() * align,
             Walk::Zipf { scatter, tables } => {
                 let rank = tables[direction].draw(&mut self.rng);
@@ -165,7 +176,7 @@ impl Chooser {
     fn draw_size(&mut self, direction: usize) -> (u32, u64) {
         let draw = self.draw();
         let sizes = &self.sizes[direction].sizes;
-        let found = sizes.iter().find(|(_, below, _)| draw < *below).or(sizes.last());
+        let found = sizes.get(sizes.partition_point(|(_, below, _)| *below <= draw)).or(sizes.last());
         found.map_or((0, 0), |(size, _, places)| (*size, *places))
     }
 
@@ -256,6 +267,7 @@ mod tests {
         check(Pattern::Sequential, &[0, 1, 2, 3]);
         check(Pattern::Backward, &[999, 998, 997]);
         check(Pattern::Strided { stride: Bytes(4096 * 400) }, &[0, 400, 800, 1, 401, 801, 2]);
+        check(Pattern::Skipping { stride: Bytes(4096 * 400) }, &[0, 400, 800, 0, 400]);
         assert_eq!(places(Pattern::Sequential, 1001)[1000], 0);
         assert_eq!(places(Pattern::Backward, 1001)[1000], 999);
     }
@@ -266,6 +278,7 @@ mod tests {
             Pattern::Sequential,
             Pattern::Backward,
             Pattern::Strided { stride: Bytes(12345 * 512) },
+            Pattern::Skipping { stride: Bytes(12345 * 512) },
             Pattern::Random,
             Pattern::Zipf { theta: 0.99 },
             Pattern::HotCold { span: 0.1, requests: 0.9 },

@@ -3,6 +3,7 @@
 //! What was typed becomes a [`JobSet`], which [`run`] checks and runs: on a simulated device in virtual time
 //! ([`simulated`]), on a real one by threads ([`host`]). Both give the same plain data, shown by [`table`] or as JSON.
 
+mod fio;
 mod host;
 pub(crate) mod run;
 mod simulated;
@@ -10,7 +11,7 @@ mod table;
 mod trace;
 mod watch;
 
-use crate::args::Bench;
+use crate::args::{Bench, BenchKind};
 use crate::error::{Failure, Outcome};
 use crate::output;
 use anyhow::{Context, anyhow};
@@ -23,6 +24,10 @@ use run::{Setup, prepare};
 use std::path::Path;
 
 pub(crate) fn run(args: &Bench) -> Result<Outcome, Failure> {
+    match &args.kind {
+        Some(BenchKind::Fio(fio)) => return fio::run(fio),
+        None => {}
+    }
     if args.schema {
         output::data(&flashscope_record::bench_schema())?;
         return Ok(Outcome::Done);

@@ -1,6 +1,7 @@
 //! Load on a simulated device, in virtual time.
 
 use super::run::{Done, Prepared, Setup, budget, resolved, split};
+use super::trace::Writer;
 use crate::error::Failure;
 use crate::{interrupt, target};
 use anyhow::anyhow;
@@ -22,9 +23,6 @@ use std::cell::RefCell;
 pub(super) fn resolve(setup: &Setup, set: &JobSet, spec: &str) -> Result<Vec<Vec<Resolved>>, Failure> {
     let target = target::open_model(spec, setup.target.seed)?;
     let limits = Limits { capacity: target.facts().capacity, granularity: target.capabilities().granularity };
-    if setup.trace_to.is_some() {
-        return Err(Failure::Cannot(anyhow!("--trace is for real targets")));
-    }
     resolved(set, |_| limits)
 }
 
@@ -43,17 +41,28 @@ pub(super) fn run(prepared: &Prepared, spec: &str) -> Result<Done, Failure> {
         let until = target.now() + time;
         target.wait_until(until);
     };
-    let (phases, ended) =
-        prepared.run_all(pause, |plans, left| phase(&mut target.borrow_mut(), plans, &mut grant, left))?;
+    let mut number = 0;
+    let (phases, ended) = prepared.run_all(pause, |plans, left| {
+        let writer = prepared.setup.trace_to.as_deref().map(|path| Writer::create(path, number)).transpose()?;
+        number += 1;
+        phase(&mut target.borrow_mut(), plans, &mut grant, left, writer)
+    })?;
     Ok(Done { device: Some(facts), host: None, phases, ended })
 }
 
-fn phase(target: &mut SimTarget, plans: &[Resolved], grant: &mut WriteGrant, left: u64) -> Result<PhaseRun, Failure> {
+fn phase(
+    target: &mut SimTarget,
+    plans: &[Resolved],
+    grant: &mut WriteGrant,
+    left: u64,
+    writer: Option<Writer>,
+) -> Result<PhaseRun, Failure> {
     let mut workers: Vec<Worker> = Vec::new();
     let all: Vec<&Resolved> = plans.iter().collect();
     for (plan, grants) in plans.iter().zip(split(grant, &all, left)) {
         for (index, grant) in grants.into_iter().enumerate() {
-            let worker = Worker::new(plan, index, grant, true, Trace::new(plan.job.trace, None));
+            let sink = writer.as_ref().filter(|_| plan.job.trace > 0).map(|writer| writer.sink(workers.len()));
+            let worker = Worker::new(plan, index, grant, true, Trace::new(plan.job.trace, sink));
             workers.push(worker.map_err(|error| anyhow!("{error}"))?);
         }
     }
@@ -64,6 +73,7 @@ fn phase(target: &mut SimTarget, plans: &[Resolved], grant: &mut WriteGrant, lef
     }
     let endings: Vec<Ending> = workers.iter().map(Worker::ending).collect();
     let mut notes: Vec<Recorder> = workers.into_iter().map(Worker::into_recorder).collect();
+    writer.map(Writer::finish).transpose()?;
     let mut jobs = Vec::new();
     let (mut at, mut moved) = (0, (Bytes::ZERO, Bytes::ZERO));
     for plan in plans {

@@ -26,10 +26,15 @@ struct Full {
 const BUFFERS: usize = 4;
 
 impl Writer {
-    pub(super) fn create(path: &Path) -> anyhow::Result<Writer> {
-        let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    /// For the `phase`-th phase of a run, from 0: the first begins the file, the others add to it.
+    pub(super) fn create(path: &Path, phase: u64) -> anyhow::Result<Writer> {
+        let opened = match phase {
+            0 => File::create(path),
+            _ => File::options().append(true).open(path),
+        };
+        let file = opened.with_context(|| format!("cannot write {}", path.display()))?;
         let (to, from) = sync_channel(BUFFERS);
-        let thread = std::thread::spawn(move || write(BufWriter::new(file), &from));
+        let thread = std::thread::spawn(move || write(BufWriter::new(file), phase, &from));
         Ok(Writer { to, thread })
     }
 
@@ -60,8 +65,10 @@ impl Writer {
     }
 }
 
-fn write(mut file: BufWriter<File>, from: &Receiver<Full>) -> std::io::Result<()> {
-    writeln!(file, "worker,kind,offset_bytes,length_bytes,intended_ns,issued_ns,completed_ns")?;
+fn write(mut file: BufWriter<File>, phase: u64, from: &Receiver<Full>) -> std::io::Result<()> {
+    if phase == 0 {
+        writeln!(file, "phase,worker,kind,offset_bytes,length_bytes,intended_ns,issued_ns,completed_ns")?;
+    }
     for Full { worker, mut entries, back } in from {
         for entry in entries.drain(..) {
             let kind = match entry.kind {
@@ -71,7 +78,7 @@ fn write(mut file: BufWriter<File>, from: &Receiver<Full>) -> std::io::Result<()
                 Kind::ReadBack => "read_back",
             };
             let TraceEntry { intended, issued, completed, offset, length, .. } = entry;
-            writeln!(file, "{worker},{kind},{offset},{length},{},{},{}", intended.0, issued.0, completed.0)?;
+            writeln!(file, "{phase},{worker},{kind},{offset},{length},{},{},{}", intended.0, issued.0, completed.0)?;
         }
         // A worker that is done takes none back.
         let _ = back.try_send(entries);

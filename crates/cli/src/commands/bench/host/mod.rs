@@ -57,7 +57,7 @@ pub(super) fn run(prepared: &Prepared) -> Result<Done, Failure> {
         resolved(set, |job| limits_of(limits.iter().map(|(name, limits)| (name.as_str(), *limits)), job, setup))?;
     let prepared = Prepared { setup: setup.clone(), set: set.clone(), plans, ..prepared.clone() };
     let device = if let [site] = &sites[..] { Some(site.target.facts().clone()) } else { None };
-    let mut rig = Rig { setup, sys: &sys, sites: &mut sites, clock: MonotonicClock::start() };
+    let mut rig = Rig { setup, sys: &sys, sites: &mut sites, clock: MonotonicClock::start(), phases: 0 };
     let pause = |time: Nanos| std::thread::sleep(Duration::from_nanos(time.get()));
     let (phases, ended) = prepared.run_all(pause, |plans, left| rig.phase(plans, left))?;
     Ok(Done { device, host, phases, ended })
@@ -69,13 +69,16 @@ struct Rig<'a> {
     sys: &'a SysRoot,
     sites: &'a mut [Site],
     clock: MonotonicClock,
+    /// Phases that have run.
+    phases: u64,
 }
 
 impl Rig<'_> {
     fn phase(&mut self, plans: &[Resolved], left: u64) -> Result<PhaseRun, Failure> {
         let files: Vec<LoadFile> = plans.iter().map(|plan| self.file(&plan.job)).collect::<Result<_, _>>()?;
         let cold = self.cool(plans, &files)?;
-        let writer = self.setup.trace_to.as_deref().map(Writer::create).transpose()?;
+        let writer = self.setup.trace_to.as_deref().map(|path| Writer::create(path, self.phases)).transpose()?;
+        self.phases += 1;
         let mut workers = self.workers(plans, left, writer.as_ref())?;
         let count = workers.len();
         let open: Vec<bool> = workers.iter().map(|(_, worker)| is_open(worker)).collect();

@@ -1,0 +1,93 @@
+//! What `bench fio` takes beside fio's own words.
+
+use super::TargetArgs;
+use clap::Args;
+use flashscope_units::{Bytes, Nanos};
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  flashscope bench fio nightly.fio --dry-run
+  flashscope bench fio nightly.fio --section randread --section randwrite --json
+  flashscope bench fio --target sim:sd-4mib nightly.fio
+  flashscope bench fio -- -filename=/mnt/card/f -size=64m -direct=1 -rw=randread -bs=4k -runtime=10 -time_based -name=a
+
+Options are read by fio's own rules (4k is 4096, runtime=30 is seconds). One that cannot be carried out is an error; what is done
+in another way than fio does it is said. Files that are not there yet are made and removed again; others are only written
+to with --allow-write, a block device with --destroy-data.")]
+pub(crate) struct Fio {
+    /// Job files
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// fio's command line
+    #[arg(last = true, value_name = "FIO'S OPTIONS")]
+    pub(crate) words: Vec<String>,
+    /// Run only the job of this name; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub(crate) section: Vec<String>,
+    /// Run all jobs on this block device, file, directory or sim:MODEL instead of the files that they name
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) target: Option<String>,
+    /// Seed of every random choice, where a job names none
+    #[arg(long, default_value_t = 1, env = "FLASHSCOPE_SEED")]
+    pub(crate) seed: u64,
+    /// Never write more than this in all
+    #[arg(long, value_name = "SIZE", env = "FLASHSCOPE_MAX_WRITE")]
+    pub(crate) max_write: Option<Bytes>,
+    /// Only read; jobs that write are refused
+    #[arg(long, conflicts_with_all = ["allow_write", "destroy_data"])]
+    pub(crate) read_only: bool,
+    /// Allow writing to plain files that are there (their content is destroyed)
+    #[arg(long)]
+    pub(crate) allow_write: bool,
+    /// Allow writing to the block device of this identity, as `flashscope list` prints it (its content is destroyed)
+    #[arg(long, value_name = "IDENTITY")]
+    pub(crate) destroy_data: Option<String>,
+    /// Also overwrite a partition table or file system that is not in use
+    #[arg(long)]
+    pub(crate) destroy_signatures: bool,
+    /// Read a device that is in use; said in the record, since others disturb the figures
+    #[arg(long)]
+    pub(crate) read_in_use: bool,
+    /// Do it so many times; every run is kept
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) repeat: u32,
+    /// Give up where a request takes longer than this
+    #[arg(long, value_name = "TIME")]
+    pub(crate) timeout: Option<Nanos>,
+    /// Keep each of the first N requests of every worker in the file of --trace-to
+    #[arg(long, value_name = "N", requires = "trace_to")]
+    pub(crate) trace: Option<u64>,
+    /// CSV file for --trace
+    #[arg(long, value_name = "FILE", requires = "trace")]
+    pub(crate) trace_to: Option<PathBuf>,
+    /// Keep files that were made
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Print the resolved plan as a job file, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print the result as JSON on stdout and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also keep the JSON in this file
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+impl Fio {
+    /// The same consent as everywhere; jobs name their targets themselves.
+    pub(crate) fn consent(&self) -> TargetArgs {
+        TargetArgs {
+            target: self.target.clone().unwrap_or_else(|| ".".to_owned()),
+            seed: self.seed,
+            max_write: self.max_write,
+            read_only: self.read_only,
+            allow_write: self.allow_write,
+            destroy_data: self.destroy_data.clone(),
+            destroy_signatures: self.destroy_signatures,
+            read_in_use: self.read_in_use,
+            allow_cached: false,
+        }
+    }
+}
