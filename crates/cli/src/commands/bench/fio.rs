@@ -83,5 +83,5 @@ fn size_of(name: &str, seed: u64) -> Option<Bytes> {
         use std::io::{Seek, SeekFrom};
         return std::fs::File::open(name).ok()?.seek(SeekFrom::End(0)).ok().map(Bytes);
     }
-    found.is_file().then(|| Bytes(found.len()))
+    found.is_file().then_some(Bytes(found.len()))
 }
