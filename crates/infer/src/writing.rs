@@ -14,6 +14,12 @@ use flashscope_units::Bytes;
 /// Units that a blank device is filled with, so that boundaries of the next candidates show as well.
 const FILLED_UNITS: u64 = 48;
 
+/// … and so much at least, since the unit is only assumed yet and may be as large as 64 MiB, …
+const LEAST_FILLED: Bytes = Bytes::mib(512);
+
+/// … but no more than this, nor than this share of the device: the other questions must be left something to write.
+const MOST_FILLED: (Bytes, u64) = (Bytes::gib(1), 24);
+
 /// Rounds of a trial of several units: two that pay for what was open before, and eight that count.
 const ROUNDS: u32 = 10;
 
@@ -60,7 +66,7 @@ pub(crate) fn fill(now: &Situation) -> Option<Choice> {
         return None;
     }
     let block = now.block(Bytes::kib(512)).min(now.unit());
-    let length = now.unit() * FILLED_UNITS.min(now.device.capacity / now.unit() / 4);
+    let length = most_fill(now.device, now.unit());
     // At a quarter of the device: clear of the start, and on a boundary of every candidate.
     let start = (now.device.capacity / 4).align_down(now.unit() * 16);
     Some(throughput(Direction::Write, Order::InOrder, block, (start, length), length / block, Purpose::Fill)).map(
@@ -286,7 +292,8 @@ pub(crate) fn most_trials(now: &Situation, order: Order) -> Bytes {
 
 /// What the region to read takes on a blank device.
 pub(crate) fn most_fill(device: &DeviceFacts, unit: Bytes) -> Bytes {
-    unit * FILLED_UNITS.min(device.capacity / unit / 4)
+    let wanted = (unit * FILLED_UNITS).max(LEAST_FILLED);
+    wanted.min(MOST_FILLED.0).min(device.capacity / MOST_FILLED.1).align_up(unit)
 }
 
 /// What one unit in order and at random takes.

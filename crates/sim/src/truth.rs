@@ -179,9 +179,17 @@ fn allocation_unit(params: &AuLogParams) -> Fact<Bytes> {
     Fact::hidden(Some(params.unit), "no read pays for its edge")
 }
 
+/// Edges whose costs differ by less than this share are of one kind to everybody who cannot look inside.
+const LEAST_DIFFERENCE: f64 = 0.15;
+
 fn page(params: &AuLogParams) -> Fact<Bytes> {
     if params.read.sense == Nanos::ZERO {
         return Fact::hidden(Some(params.page), "sensing a page costs nothing that shows");
+    }
+    let (page, inner) = (params.read.sense.as_f64(), params.read.inner_edge.as_f64());
+    if params.page_inner < params.page && (page - inner).abs() < LEAST_DIFFERENCE * page {
+        let why = "the edges of the page inside cost the same, as those of a smaller page would";
+        return Fact::known(params.page).or(vec![params.page_inner]).noted(why);
     }
     Fact::known(params.page)
 }

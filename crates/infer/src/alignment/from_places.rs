@@ -2,7 +2,7 @@
 
 use super::AlignmentFindings;
 use super::places::{self, Group};
-use super::structure::{self, Chain, Posterior};
+use super::structure::{self, Chain, Posterior, class};
 use flashscope_model::finding::{Note, Severity};
 use flashscope_model::{Estimate, Observations};
 use flashscope_units::{Bytes, Contrast};
@@ -56,7 +56,7 @@ pub(super) fn trust(groups: &[Group], posterior: &Posterior) -> f64 {
         groups.iter().flat_map(|group| structure::misfits(group, &posterior.best, posterior.phase)).fold(0.0, f64::max);
     let at_unit: usize = groups
         .iter()
-        .filter_map(|group| structure::levels(group, &posterior.best, posterior.phase)[4])
+        .filter_map(|group| structure::levels(group, &posterior.best, posterior.phase)[class::UNIT])
         .map(|(_, count)| count)
         .sum();
     let few = if posterior.best.unit.is_some() { STRAY.powi(at_unit as i32) } else { 0.0 };
@@ -79,7 +79,7 @@ struct View<'a> {
     chain: Chain,
     trust: f64,
     /// Levels of the finest block by class, and how many places; see [`structure::levels`].
-    levels: [Option<(Contrast, usize)>; 5],
+    levels: [Option<(Contrast, usize)>; class::COUNT],
 }
 
 impl<'a> View<'a> {
@@ -125,7 +125,7 @@ impl<'a> View<'a> {
     }
 
     fn unit_evidence(&self) -> String {
-        let [base, _, page, middle, unit] = self.levels;
+        let [base, _, _, page, middle, unit] = self.levels;
         let (Some(size), Some((level, count))) = (self.chain.unit, unit) else { return String::new() };
         let mut text = format!("straddling costs {level} at every {size} multiple");
         let mut places = count;
@@ -143,11 +143,11 @@ impl<'a> View<'a> {
 
     fn why_no_unit(&self) -> String {
         let finest = &self.groups[0];
-        let Some((level, count)) = self.levels[2].or(self.levels[0]) else {
+        let Some((level, count)) = self.levels[class::PAGE].or(self.levels[class::BASE]) else {
             return "no boundary could be read around".to_owned();
         };
         let largest = finest.places.iter().map(|place| 1 << place.at.get().trailing_zeros().min(63)).max().unwrap_or(0);
-        let aside = match (self.chain.middle, self.levels[3]) {
+        let aside = match (self.chain.middle, self.levels[class::MIDDLE]) {
             (Some(size), Some((level, count))) => format!(", {level} at {count} multiples of {size}"),
             _ => String::new(),
         };
@@ -162,15 +162,13 @@ impl<'a> View<'a> {
     fn page(&self) -> Estimate<Bytes> {
         let sized = sized(&self.posterior.pages);
         let Some((best, probability)) = sized.first().copied().filter(|_| self.chain.page.is_some()) else {
-            let level = self.levels[0].map_or(Contrast(0.0), |(level, _)| level);
+            let level = self.levels[class::BASE].map_or(Contrast(0.0), |(level, _)| level);
             return Estimate::unknown(format!(
                 "no rise stands out at small alignments: straddling costs {level} wherever no larger boundary lies"
             ));
         };
         let confidence = self.confidence(probability);
-        // A first rise that is nearly the whole one is the page.
-        let class = if self.chain.inner == Some(best) { 1 } else { 2 };
-        let Some((level, count)) = self.levels[class] else {
+        let Some((level, count)) = self.levels[class::PAGE] else {
             return Estimate::unknown("no place lies at a page edge alone");
         };
         if confidence < ENOUGH {
@@ -190,33 +188,37 @@ impl<'a> View<'a> {
         }
         let rest: Vec<(Bytes, f64)> =
             sized.iter().skip(1).filter(|(_, share)| *share >= 0.001).take(3).copied().collect();
-        let mut evidence = self.page_evidence(best, level, count);
-        if let (1, Some(next), Some((level, _))) = (class, self.chain.page, self.levels[2]) {
-            evidence.push_str(&format!("; another rise at {next} ({})", signed(level)));
-        }
+        let evidence = self.page_evidence(best, level, count);
         Estimate::known(best, confidence, evidence, METHOD).with_alternatives(rest)
     }
 
     fn page_evidence(&self, page: Bytes, level: Contrast, count: usize) -> String {
-        let (base, others) = self.levels[0].unwrap_or((Contrast(0.0), 0));
-        let below = self.largest_below(page);
-        let places = count + others;
-        match below {
-            Some(below) if below < page => {
+        let (base, others) = self.levels[class::BASE].unwrap_or((Contrast(0.0), 0));
+        let inner = self.levels[class::INNER].zip(self.chain.inner);
+        let places = count + others + inner.map_or(0, |((_, count), _)| count);
+        let before = match inner {
+            Some(((inner, _), size)) => format!("; before it {} at {size}", signed(inner)),
+            None => String::new(),
+        };
+        match self.largest_below(page) {
+            Some(below) if below < page && inner.is_none() => {
                 format!(
                     "first rise between {below} ({}) and {page} ({}) ({places} places)",
                     signed(base),
                     signed(level)
                 )
             }
-            _ => format!("{} at multiples of {page}, {} elsewhere ({places} places)", signed(level), signed(base)),
+            _ => format!(
+                "{} at multiples of {page}{before}, {} elsewhere ({places} places)",
+                signed(level),
+                signed(base)
+            ),
         }
     }
 
     /// The largest power of two that divides a place without a boundary.
     fn largest_below(&self, page: Bytes) -> Option<Bytes> {
-        let inner = self.chain.inner.unwrap_or(page);
-        let off = self.groups[0].places.iter().filter(|place| !place.at.is_multiple_of(inner));
+        let off = self.groups[0].places.iter().filter(|place| !place.at.is_multiple_of(page));
         off.map(|place| Bytes(1 << place.at.get().trailing_zeros().min(63))).max()
     }
 
@@ -225,7 +227,7 @@ impl<'a> View<'a> {
         else {
             return Estimate::unknown("the page itself is not known");
         };
-        let found = self.chain.inner.zip(self.levels[1]).filter(|(size, _)| *size < page);
+        let found = self.chain.inner.zip(self.levels[class::INNER]).filter(|(size, _)| *size < page);
         let Some((size, (level, count))) = found else {
             return Estimate::unknown(format!("no level shows inside the {page} page"));
         };

@@ -9,10 +9,34 @@ pub(super) fn ln_t3(deviation: f64, scale: f64) -> f64 {
     CENTRE - scale.ln() - 2.0 * (z * z / 3.0).ln_1p()
 }
 
+/// As [`level`] under a flat prior of density one, for values in rising order.
+pub(super) fn flat_level(values: &[(f64, f64)]) -> (f64, f64) {
+    let Some(last) = values.len().checked_sub(1) else { return (0.0, 0.0) };
+    let mut at = 0.5 * (values[last / 2].0 + values[values.len() / 2].0);
+    for _ in 0..8 {
+        let (mut sum, mut weights, mut narrowest) = (0.0, 0.0, f64::INFINITY);
+        for (value, scale) in values {
+            let deviation = value - at;
+            let weight = 1.0 / (3.0 * scale * scale + deviation * deviation);
+            sum += weight * deviation;
+            weights += weight;
+            narrowest = scale.min(narrowest);
+        }
+        let step = sum / weights;
+        at += step;
+        if step.abs() < 1e-3 * narrowest {
+            break;
+        }
+    }
+    let information: f64 = values.iter().map(|(_, scale)| (2.0 / 3.0) / (scale * scale)).sum();
+    (ln_t3_sum(values, at) + 0.5 * (std::f64::consts::TAU / information).ln(), at)
+}
+
+/// Factors so many stay far below the overflow of their product.
+const TOGETHER: usize = 8;
+
 /// Sum of [`ln_t3`] over values with individual scales; logarithms are taken of products, which is faster.
 fn ln_t3_sum(values: &[(f64, f64)], at: f64) -> f64 {
-    /// Factors stay far below the overflow of their product.
-    const TOGETHER: usize = 8;
     let chunks = values.chunks(TOGETHER).map(|chunk| {
         let (mut tails, mut scales) = (1.0, 1.0);
         for (value, scale) in chunk {

@@ -18,7 +18,7 @@ pub(super) struct Group {
     pub(super) access: f64,
     /// The places, smallest contrast first.
     pub(super) places: Vec<Place>,
-    /// Typical deviation of a place from others of its kind, as a share of [`Group::access`].
+    /// Typical deviation of a place from others of its kind, as a share of [`Group::access`]; the middle of all.
     pub(super) scatter: f64,
     /// Places that were left out because they answer as never-written ones do.
     pub(super) blank: usize,
@@ -31,6 +31,10 @@ pub(super) struct Place {
     pub(super) at: Bytes,
     /// `on − (pre + post)/2` of the minima, as a share of [`Group::access`].
     pub(super) share: f64,
+    /// Typical deviation of places that were read so often from others of their kind, as a share of [`Group::access`].
+    pub(super) scale: f64,
+    /// How often each of its three reads was repeated.
+    rounds: usize,
     /// Mean of the minima of `pre` and `post`, in nanoseconds.
     access: f64,
 }
@@ -102,6 +106,12 @@ fn merge(places: &mut BTreeMap<Bytes, Straddle>, place: &Straddle) {
 }
 
 impl Group {
+    /// Whether reads of this block can show edges of this size: a read that is larger than a page covers as many pages
+    /// when it straddles an edge as when it does not.
+    pub(super) fn shows(&self, size: Bytes) -> bool {
+        size.get() * 2 > self.block.get()
+    }
+
     fn new(block: Bytes, measured: impl Iterator<Item = Straddle>, never_written: Option<f64>) -> Option<Group> {
         let mut places: Vec<Place> = measured.filter_map(|place| Place::new(&place)).collect();
         let blank = leave_out_blank(&mut places, never_written.unwrap_or(0.0));
@@ -109,7 +119,8 @@ impl Group {
         for place in &mut places {
             place.share /= access;
         }
-        let scatter = scatter(&places).max(LEAST_SCATTER);
+        scale(&mut places);
+        let scatter = median(&places.iter().map(|place| place.scale).collect::<Vec<_>>()).unwrap_or(LEAST_SCATTER);
         // Thousands of subsets are summarised, and sorting what is sorted costs little.
         places.sort_unstable_by(|left, right| left.share.total_cmp(&right.share));
         Some(Group { block, access, places, scatter, blank })
@@ -120,7 +131,13 @@ impl Place {
     fn new(measured: &Straddle) -> Option<Place> {
         let least = |times: &[Nanos]| times.iter().min().map(|time| time.as_f64());
         let (pre, on, post) = (least(&measured.pre)?, least(&measured.on)?, least(&measured.post)?);
-        Some(Place { at: measured.at, share: on - 0.5 * (pre + post), access: 0.5 * (pre + post) })
+        Some(Place {
+            at: measured.at,
+            share: on - 0.5 * (pre + post),
+            scale: 0.0,
+            rounds: measured.on.len(),
+            access: 0.5 * (pre + post),
+        })
     }
 }
 
@@ -141,8 +158,22 @@ fn leave_out_blank(places: &mut Vec<Place>, never_written: f64) -> usize {
     before - places.len()
 }
 
+/// Says of each place how far the ones that were read as often scatter: minima of more reads scatter less.
+fn scale(places: &mut [Place]) {
+    /// Fewer places than this say nothing of their scatter.
+    const FEWEST: usize = 24;
+    let mut rounds: Vec<usize> = places.iter().map(|place| place.rounds).collect();
+    rounds.sort_unstable();
+    let all = scatter(&places.iter().collect::<Vec<_>>());
+    for rounds in rounds.chunk_by(|a, b| a == b).map(|same| same[0]) {
+        let same: Vec<&Place> = places.iter().filter(|place| place.rounds == rounds).collect();
+        let scatter = if same.len() < FEWEST { all } else { scatter(&same) }.max(LEAST_SCATTER);
+        places.iter_mut().filter(|place| place.rounds == rounds).for_each(|place| place.scale = scatter);
+    }
+}
+
 /// Typical deviation of a place from the middle of the places that have the same small factors.
-fn scatter(places: &[Place]) -> f64 {
+fn scatter(places: &[&Place]) -> f64 {
     let mut kinds: BTreeMap<(u32, [bool; 3]), Vec<f64>> = BTreeMap::new();
     for place in places {
         let at = place.at.get();

@@ -9,6 +9,9 @@
 
 use flashscope_units::Bytes;
 
+/// Odd factors of the sizes that are considered.
+pub(super) const ODD: [u64; 7] = [1, 3, 5, 7, 9, 15, 25];
+
 /// Smallest and largest unit that is considered.
 pub(super) const UNIT_RANGE: (Bytes, Bytes) = (Bytes::kib(64), Bytes::mib(128));
 
@@ -131,6 +134,152 @@ pub(super) fn capacity_factor(capacity: Option<Bytes>, unit: Bytes) -> f64 {
     if capacity.is_multiple_of(unit) { WHOLE / chance + (1.0 - WHOLE) } else { 1.0 - WHOLE }
 }
 
+/// What a size is to a device, smallest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Role {
+    /// A second level inside the page, such as what the error correction decodes at once.
+    Chunk,
+    /// A page of one plane.
+    Inner,
+    /// The effective page.
+    Page,
+    /// Between page and unit: a plane, a stripe, a part of a unit.
+    Middle,
+    /// The allocation unit.
+    Unit,
+}
+
+impl Role {
+    /// All of them.
+    pub(super) const ALL: [Role; 5] = [Role::Chunk, Role::Inner, Role::Page, Role::Middle, Role::Unit];
+}
+
+/// Prior probability of one level inside the page, and of two.
+const INSIDE: (f64, f64) = (0.3, 0.1);
+
+/// Prior probability of an intermediate unit.
+const MIDDLE: f64 = 0.2;
+
+/// What is believed of chains of some sizes.
+pub(super) struct Sizes {
+    sizes: Vec<Bytes>,
+    /// Log probability of each size as a page, as a unit, and of one of the smaller sizes to come before it as a level
+    /// inside it (chunk or inner page).
+    page: Vec<f64>,
+    unit: Vec<f64>,
+    chunk_of: Vec<f64>,
+    inner_of: Vec<f64>,
+    /// For each unit the sum of the weights of its parts, as intermediate units.
+    middles: Vec<f64>,
+    /// Log probability of one intermediate unit where there is no unit.
+    any_middle: f64,
+}
+
+impl Sizes {
+    /// Of sizes in rising order.
+    pub(super) fn new(sizes: &[Bytes], capacity: Option<Bytes>) -> Sizes {
+        let normalised = |weights: Vec<f64>| -> Vec<f64> {
+            let total: f64 = weights.iter().sum();
+            weights.into_iter().map(|weight| (weight / total).ln()).collect()
+        };
+        let weight = |role, size: Bytes, weight: f64| if in_range(role, size) { weight } else { 0.0 };
+        let page = sizes.iter().map(|size| weight(Role::Page, *size, page_weight(*size))).collect();
+        // Half as sure (in logarithms) as the published devices, which are mostly of one kind.
+        let unit = sizes
+            .iter()
+            .map(|size| weight(Role::Unit, *size, unit_weight(*size).sqrt() * capacity_factor(capacity, *size)))
+            .collect();
+        let ways = |before: Role, role: Role| -> Vec<f64> {
+            let fits = |size: &Bytes, of: Bytes| *size < of && in_range(before, *size) && fits(before, *size, role, of);
+            sizes.iter().map(|of| -(sizes.iter().filter(|size| fits(size, *of)).count().max(1) as f64).ln()).collect()
+        };
+        // Sums over the intermediate units that a unit may have, and over all of them where there is none.
+        let middles = |of: &Bytes| -> f64 {
+            let fit = sizes.iter().filter(|size| {
+                in_range(Role::Middle, **size) && **size < *of && fits(Role::Middle, **size, Role::Unit, *of)
+            });
+            fit.map(|size| part_weight(*of / *size)).sum()
+        };
+        let any_middle: usize = sizes.iter().filter(|size| in_range(Role::Middle, **size)).count();
+        Sizes {
+            sizes: sizes.to_vec(),
+            page: normalised(page),
+            unit: normalised(unit),
+            chunk_of: ways(Role::Chunk, Role::Inner),
+            inner_of: ways(Role::Inner, Role::Page),
+            middles: sizes.iter().map(middles).collect(),
+            any_middle: -(any_middle.max(1) as f64).ln(),
+        }
+    }
+
+    /// Whether a larger size may come right after another, or first.
+    pub(super) fn allows(&self, from: Option<(Role, usize)>, (role, size): (Role, usize)) -> bool {
+        let size = self.sizes[size];
+        in_range(role, size) && from.is_none_or(|(before, smaller)| fits(before, self.sizes[smaller], role, size))
+    }
+
+    /// Log probability of a step of a chain that is allowed; `None` as the first is its start, as the second its end.
+    pub(super) fn ln_step(&self, from: Option<(Role, usize)>, to: Option<(Role, usize)>) -> f64 {
+        let page = (1.0 - PAGE_UNSEEN).ln();
+        let unit = |size: usize| (1.0 - UNIT_UNSEEN).ln() + self.unit[size];
+        let above = |to: Option<(Role, usize)>| match to {
+            Some((Role::Middle, _)) => MIDDLE.ln(),
+            Some((Role::Unit, size)) => (1.0 - MIDDLE).ln() + unit(size),
+            None => (1.0 - MIDDLE).ln() + UNIT_UNSEEN.ln(),
+            _ => f64::NEG_INFINITY,
+        };
+        match (from, to) {
+            (None, Some((Role::Chunk, _))) => page + INSIDE.1.ln(),
+            (None, Some((Role::Inner, _))) => page + INSIDE.0.ln(),
+            (None, Some((Role::Page, size))) => page + (1.0 - INSIDE.0 - INSIDE.1).ln() + self.page[size],
+            (None, to) => PAGE_UNSEEN.ln() + above(to),
+            (Some((Role::Chunk, _)), Some((Role::Inner, size))) => self.chunk_of[size],
+            (Some((Role::Inner, _)), Some((Role::Page, size))) => self.page[size] + self.inner_of[size],
+            (Some((Role::Page, _)), to) => above(to),
+            (Some((Role::Middle, middle)), Some((Role::Unit, size))) => {
+                let parts = self.sizes[size] / self.sizes[middle];
+                unit(size) + (part_weight(parts) / self.middles[size]).ln()
+            }
+            (Some((Role::Middle, _)), None) => UNIT_UNSEEN.ln() + self.any_middle,
+            (Some((Role::Unit, _)), None) => 0.0,
+            _ => f64::NEG_INFINITY,
+        }
+    }
+}
+
+/// Weight of one part among so many as an intermediate unit: of half and quarter units much is known, of others little.
+fn part_weight(parts: u64) -> f64 {
+    (parts as f64).powi(-2)
+}
+
+/// Sizes that may have a role.
+fn in_range(role: Role, size: Bytes) -> bool {
+    let (odd, _) = split(size);
+    match role {
+        Role::Chunk | Role::Inner => size <= Bytes::kib(64) && odd <= 5,
+        Role::Page => (PAGE_RANGE.0..=PAGE_RANGE.1).contains(&size),
+        Role::Middle => (Bytes::kib(64)..UNIT_RANGE.1).contains(&size),
+        Role::Unit => (UNIT_RANGE.0..=UNIT_RANGE.1).contains(&size),
+    }
+}
+
+/// Whether a size in its role can come right before a multiple of it in its own: planes, dies or chunks of a page are
+/// few, and pages of a unit many.
+fn fits(before: Role, smaller: Bytes, role: Role, size: Bytes) -> bool {
+    if !size.is_multiple_of(smaller) {
+        return false;
+    }
+    let parts = size / smaller;
+    match (before, role) {
+        (Role::Chunk, Role::Inner) => parts <= 16,
+        (Role::Inner, Role::Page) => parts <= 64,
+        (Role::Page, Role::Middle) => parts >= 2,
+        (Role::Page, Role::Unit) => parts >= 8,
+        (Role::Middle, Role::Unit) => parts <= 64,
+        _ => false,
+    }
+}
+
 /// What a contrast is, as a share of the time of one access.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Contrast {
@@ -138,6 +287,10 @@ pub(super) enum Contrast {
     Unit,
     /// An edge of a page: median 12 %, a factor of 2.7 either way.
     Page,
+    /// An edge inside a page, or what the page adds to it: median 6 %, a factor of 2.5 either way.
+    Inner,
+    /// An edge between page and unit: as inside a page.
+    Middle,
     /// A systematic effect of another origin, such as the handling of odd sectors: mostly below 1 %.
     Artefact,
 }
@@ -155,6 +308,7 @@ impl Contrast {
         match self {
             Contrast::Unit => log_normal(0.16, 1.15),
             Contrast::Page => log_normal(0.12, 1.0),
+            Contrast::Inner | Contrast::Middle => log_normal(0.06, 0.9),
             Contrast::Artefact => {
                 let relative = share / 0.008;
                 relative.ln() - relative

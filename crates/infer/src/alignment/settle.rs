@@ -12,7 +12,15 @@ use flashscope_model::{Data, DeviceFacts, Observations};
 use flashscope_units::Bytes;
 
 /// More runs than this are not worth their time.
-const MOST_RUNS: usize = 6;
+const MOST_RUNS: usize = 12;
+
+/// The same candidates are tried so often.
+const MOST_TIMES: usize = 3;
+
+/// Places of each candidate, and rounds of reads at each, where a question is to be settled.
+const PLACES: u32 = 20;
+/// See [`PLACES`].
+const ROUNDS: u32 = 16;
 
 /// A figure with this probability is settled.
 const SETTLED: f64 = 0.995;
@@ -38,11 +46,15 @@ pub(super) fn wanted(device: &DeviceFacts, observations: &Observations) -> Optio
         return None;
     }
     let posterior = structure::weigh(&groups, &places::phases(observations), observations.capacity)?;
-    // Places are random, so a second time brings new ones; a third time would bring no news.
-    settle_unit(device, &posterior, trust(&groups, &posterior))
-        .filter(|choice| times_done(choice, &done) < 2)
-        .or_else(|| settle_page(device, &posterior).filter(|choice| times_done(choice, &done) < 2))
-        .or_else(|| second_block(device, &posterior).filter(|choice| times_done(choice, &done) < 1))
+    let trust = trust(&groups, &posterior);
+    // Places are random, so another time brings new ones; once it has brought no decision, it will not.
+    let fresh = |choice: &Choice| times_done(choice, &done) < MOST_TIMES;
+    let unit = settle_unit(device, &posterior, trust).filter(fresh);
+    let page = settle_page(device, &posterior).filter(fresh);
+    let likely = |ranked: &[(Option<Bytes>, f64)]| ranked.first().map_or(0.0, |(_, probability)| *probability);
+    let page_first = page.is_some() && likely(&posterior.pages) < likely(&posterior.units);
+    let (first, second) = if page_first { (page, unit) } else { (unit, page) };
+    first.or(second).or_else(|| second_block(device, &posterior).filter(|choice| times_done(choice, &done) < 1))
 }
 
 fn boundaries(data: &Data) -> Option<(Bytes, Vec<Bytes>)> {
@@ -58,7 +70,7 @@ fn times_done(choice: &Choice, done: &[(Bytes, Vec<Bytes>)]) -> usize {
 
 /// The smallest read that can straddle a boundary by half.
 fn small_block(device: &DeviceFacts) -> Bytes {
-    (device.logical_block * 2).max(Bytes::kib(2))
+    device.logical_block * 2
 }
 
 fn coarse(device: &DeviceFacts) -> Option<Choice> {
@@ -96,15 +108,15 @@ fn settle_unit(device: &DeviceFacts, posterior: &Posterior, trust: f64) -> Optio
             Some(best) => format!("{best} is the likeliest allocation unit, but not the only one that fits"),
             None => "whether there is a step at the allocation unit is not yet clear".to_owned(),
         },
-        experiment: Experiment::Boundaries(plan(block, candidates, &[], 15, 8)),
+        experiment: Experiment::Boundaries(plan(block, candidates, &[], PLACES, ROUNDS)),
     })
 }
 
 /// Places that are multiples of one competing page and not of another.
 fn settle_page(device: &DeviceFacts, posterior: &Posterior) -> Option<Choice> {
-    let (best, _) = posterior.pages.first().copied()?;
+    let (best, likely) = posterior.pages.first().copied()?;
     let inside_is_open = posterior.best.page.is_some() && posterior.inner < INNER_SETTLED;
-    if (posterior.rises >= SETTLED && !inside_is_open) || posterior.page_is_bound {
+    if (likely >= SETTLED && !inside_is_open) || posterior.page_is_bound {
         return None;
     }
     // Only against the level below it does a level inside the page show.
@@ -118,14 +130,15 @@ fn settle_page(device: &DeviceFacts, posterior: &Posterior) -> Option<Choice> {
         .collect();
     let (smallest, largest) = (competing.iter().copied().min()?, competing.iter().copied().max()?);
     let block = small_block(device);
-    let candidates = tidy(device, block, competing.into_iter().chain([smallest / 2, largest * 2]).chain(inside));
+    let candidates =
+        tidy(device, block, competing.into_iter().chain([smallest / 2, largest * 2, largest * 3]).chain(inside));
     let exclude: Vec<Bytes> = posterior.best.unit.into_iter().chain(posterior.best.middle).collect();
     (candidates.len() >= 2).then(|| Choice {
         why: match best {
             Some(best) => format!("{best} is the likeliest page, but not the only one that fits"),
             None => "whether there is a step at the page is not yet clear".to_owned(),
         },
-        experiment: Experiment::Boundaries(plan(block, candidates, &exclude, 15, 8)),
+        experiment: Experiment::Boundaries(plan(block, candidates, &exclude, PLACES, ROUNDS)),
     })
 }
 

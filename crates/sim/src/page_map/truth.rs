@@ -2,10 +2,11 @@
 
 use super::PageMap;
 use crate::model::{Model, Start};
+use crate::noise;
 use crate::page_map::{PageMapParams, SlcCache};
 use crate::truth::{AreaTruth, Fact, PenaltyTruth, SizeTruth, Truth, penalties};
 use flashscope_model::finding::AreaKind;
-use flashscope_units::{Bytes, Nanos};
+use flashscope_units::Bytes;
 
 /// What is true of a drive and has no counterpart in a card.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,8 +30,8 @@ pub(crate) fn of(model: &Model, params: &PageMapParams) -> Truth {
         capacity: Fact::known(model.device.capacity),
         size: SizeTruth::genuine(model.device.capacity),
         allocation_unit: allocation_unit(model, params),
-        page: page(params),
-        page_inner: Fact::hidden(None, "there is none; short reads may show the unit of the map").or(vec![params.unit]),
+        page: page(model, params),
+        page_inner: page_inner(model, params),
         open_units_linear: no_limit(),
         open_units_random: no_limit(),
         random_order_penalty: random_order_penalty(model),
@@ -48,12 +49,60 @@ fn allocation_unit(model: &Model, params: &PageMapParams) -> Fact<Bytes> {
     Fact::hidden(superblock, "a superblock, whose edge no request pays for")
 }
 
-fn page(params: &PageMapParams) -> Fact<Bytes> {
-    let page = params.nand.page;
-    if params.nand.multi_plane_read == Nanos::ZERO && params.issue == Nanos::ZERO {
-        return Fact::hidden(Some(page), "reading a second page costs nothing that shows");
+/// The effective page is what one die senses at once: the pages of all its planes. A read across its edge has two dies
+/// sense side by side, or one die twice; across the edge of a plane's page, one die senses two planes at once.
+fn page(model: &Model, params: &PageMapParams) -> Fact<Bytes> {
+    let edges = Edges::of(model, params);
+    let row = params.nand.page * u64::from(params.nand.planes);
+    if !edges.stands_out(model, edges.row, edges.plane) {
+        let why = "crossing from one die to the next costs what an edge inside does";
+        return Fact::hidden(Some(row), why).or(vec![params.nand.page, params.unit]);
     }
-    Fact::known(page)
+    Fact::known(row)
+}
+
+fn page_inner(model: &Model, params: &PageMapParams) -> Fact<Bytes> {
+    let edges = Edges::of(model, params);
+    let aliases = vec![params.unit];
+    if params.nand.planes > 1 {
+        let shown = edges.stands_out(model, edges.plane, edges.unit);
+        let plane =
+            Fact::hidden(Some(params.nand.page), "two planes are sensed in the time of one").or(aliases.clone());
+        return if shown { Fact::known(params.nand.page).or(aliases) } else { plane };
+    }
+    Fact::hidden(None, "there is none; short reads may show the unit of the map").or(aliases)
+}
+
+/// What the shortest read pays, in nanoseconds, when it straddles an edge instead of lying beside it.
+struct Edges {
+    /// Edge of the map's unit: two units leave the die.
+    unit: f64,
+    /// Edge of a plane's page, or of the unit where there is one plane.
+    plane: f64,
+    /// Edge of the pages of all planes: the next die, or the same one again where it is the only one.
+    row: f64,
+}
+
+impl Edges {
+    fn of(model: &Model, params: &PageMapParams) -> Edges {
+        let nand = &params.nand;
+        let bus = 1e9 * params.unit.as_f64() / nand.bus_bytes_per_s;
+        let unit = if params.unit < nand.page { bus } else { 0.0 };
+        let plane = if nand.planes > 1 { bus + nand.multi_plane_read.as_f64() } else { unit };
+        let sense = nand.read.iter().map(|time| time.as_f64()).fold(f64::INFINITY, f64::min);
+        let row = match (nand.channels, nand.dies_per_channel) {
+            (1, 1) => sense + bus,
+            (1, _) => bus.max(params.issue.as_f64()),
+            // While the second half is on its way, the first half goes to the host.
+            _ => params.issue.as_f64() - model.link.transfer(model.device.logical_block).as_f64(),
+        };
+        Edges { unit, plane, row }
+    }
+
+    /// Whether two edges differ by half of what noise adds to a request, which averaging twenty times just shows.
+    fn stands_out(&self, model: &Model, one: f64, other: f64) -> bool {
+        (one - other).abs() * 2.0 > noise::typical(model.noise.level).as_f64()
+    }
 }
 
 /// Every write goes to the same row, wherever it belongs: whatever number of units an observer tried, he is right to say "at least that".

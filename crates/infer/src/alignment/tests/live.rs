@@ -160,7 +160,7 @@ pub(super) fn characterise(device: &Device, facts: &DeviceFacts, rng: &mut Rng) 
     let mut reads = 0;
     while let Some(choice) = wanted(facts, &observations, 1) {
         let Experiment::Boundaries(plan) = &choice.experiment else { panic!("reads only: {choice:?}") };
-        assert!(observations.runs.len() < 10, "no end: {choice:?}");
+        assert!(observations.runs.len() < 14, "no end: {choice:?}");
         reads += plan.candidates.len() * (3 * plan.places * plan.rounds) as usize;
         observations.runs.push(device.measure(plan, rng));
     }
