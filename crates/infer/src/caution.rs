@@ -6,6 +6,9 @@ use flashscope_model::{DeviceFacts, DeviceKind, Estimate, Geometry};
 /// Most that can be said from tables that contradict each other.
 pub(crate) const CONTRADICTED: f64 = 0.6;
 
+/// Most that can be said from tables of more than one device.
+pub(crate) const SEVERAL_DEVICES: f64 = 0.5;
+
 /// Most that can be said of the inside of a card from a file on another disk.
 pub(crate) const NO_CARD: f64 = 0.5;
 

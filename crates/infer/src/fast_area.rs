@@ -7,9 +7,11 @@
 
 use crate::assumed::{Known, TableUnit, unit_of};
 use crate::numbers::{below, digits, ln_rate, median, median_rate, probability, rates_side_by_side};
+use crate::{caution, open_units, survey};
 use flashscope_model::finding::{AreaKind, FastArea};
-use flashscope_model::observation::{FastAreaData, FatData, RateEvidence, UnitTimes};
-use flashscope_model::{Data, Estimate, Observations};
+use flashscope_model::observation::{FastAreaData, FatData, RateEvidence, ThroughputData, UnitTimes};
+use flashscope_model::plan::Purpose;
+use flashscope_model::{Data, Direction, Estimate, Observations, Order};
 use flashscope_stats::test::cliffs_delta;
 use flashscope_units::Bytes;
 use std::collections::BTreeMap;
@@ -17,11 +19,24 @@ use std::collections::BTreeMap;
 /// A unit of a table counts as different from this factor on: what was written before makes units differ by less.
 const TABLE_FACTOR: f64 = 1.5;
 
-/// The same where every request was timed and fresh control units were interleaved.
-const TRIAL_FACTOR: f64 = 1.3;
+/// The same for transfers where every request was timed and control units were interleaved: blocks of one chip differ by
+/// a few percent.
+const TRIAL_FACTOR: f64 = 1.12;
+
+/// The same for what a small or random request costs, which depends on what lies around it.
+const COST_FACTOR: f64 = 1.3;
+
+/// An area that differs by less is hardly one: controllers make theirs faster or slower by a fifth and more.
+const MATTERS: f64 = 1.15;
+
+/// A difference counts from so many standard errors on.
+const ERRORS: f64 = 4.0;
 
 /// Share of pairs by which the requests of a unit that differs are on one side of those of the controls.
 const CLEAR_DELTA: f64 = 0.5;
+
+/// No area at the start reaches further, in units.
+const UNITS_AT_START: u64 = 32;
 
 /// Requests to each unit that are left out.
 const OPENING: usize = 2;
@@ -43,6 +58,10 @@ struct Row {
     rates: (f64, f64),
     /// Whether the samples behind it are told apart; taken for granted where a log left none.
     distinct: bool,
+    /// Standard error of `ln_ratio`; 0 where a log left no samples, and units that are alike must tell.
+    error: f64,
+    /// Whether the offsets within the unit came at random.
+    random: bool,
 }
 
 /// All rows of one unit.
@@ -61,8 +80,21 @@ struct Verdict {
 /// Whether an area at the start differs, and how. Tables that do not say their unit are held against the allocation
 /// unit that reads show, where they show one: addresses are worth nothing with the wrong unit.
 pub(crate) fn estimate(observations: &Observations, allocation_unit: Option<Bytes>) -> Estimate<FastArea> {
-    if let Some((unit, units)) = gather_trials(observations) {
-        return judge(unit, &units, TRIAL_FACTOR.ln(), "fast-area");
+    let trials = gather_trials(observations).map(|found| (found, "fast-area"));
+    if let Some(((unit, units), method)) = trials.or_else(|| Some((gather_singles(observations)?, "throughput"))) {
+        let found = judge(unit, &units, TRIAL_FACTOR.ln(), method);
+        let known = allocation_unit.is_some_and(|real| unit.is_multiple_of(real));
+        let Some(area) = found.value.filter(|area| area.kind != AreaKind::None && !known) else { return found };
+        // Pieces of one unit that are written in turn cost copies, which make far more of a difference than flash does.
+        if area.ratio.ln().abs() > COPIES.ln() {
+            return Estimate::unknown(format!(
+                "{}, but the allocation unit is not known, and pieces of one unit differ as well when they are written in turn",
+                found.evidence
+            ));
+        }
+        let mut found = found;
+        caution::cap(&mut found, WITHOUT_A_UNIT);
+        return found;
     }
     let Some((unit, units)) = gather_tables(observations) else {
         return Estimate::unknown("the first units were not compared with others");
@@ -112,6 +144,8 @@ fn add_table(run: usize, unit: Bytes, data: &FatData, units: &mut Units) {
                 ln_ratio: rate - control,
                 rates: (rate.exp(), control.exp()),
                 distinct: true,
+                error: 0.0,
+                random: data.order == Some(Order::Random),
             };
             units.entry(offset + unit * index as u64).or_default().push(row);
         }
@@ -129,6 +163,8 @@ fn ln_unit_rate(block: Bytes, evidence: &RateEvidence) -> Option<f64> {
 
 /// Suspect units against controls, every request timed.
 fn gather_trials(observations: &Observations) -> Option<(Bytes, Units)> {
+    // On a blank device the controls lie where it was filled, and copies cost as much as there is to copy.
+    let blank = survey::blank_share(observations).is_some_and(|share| share >= survey::BLANK);
     let mut units = Units::new();
     let mut assumed = None;
     let trials = observations.runs.iter().filter_map(|run| match &run.data {
@@ -136,11 +172,55 @@ fn gather_trials(observations: &Observations) -> Option<(Bytes, Units)> {
         _ => None,
     });
     for (run, data) in trials.enumerate() {
-        if *assumed.get_or_insert(data.unit) == data.unit {
+        let copies = data.order == Order::Random && data.block > SMALL;
+        if *assumed.get_or_insert(data.unit) == data.unit && !(blank && copies) {
             add_trial(run, data, &mut units);
         }
     }
     assumed.filter(|_| !units.is_empty()).map(|unit| (unit, units))
+}
+
+/// Addresses of the single units of this size that were written one after the other with such blocks.
+pub(crate) fn singles(observations: &Observations, unit: Bytes, block: Bytes) -> impl Iterator<Item = Bytes> {
+    single_runs(observations)
+        .filter(move |data| data.block == block && data.length.align_up(unit) == unit)
+        .map(|data| data.start)
+}
+
+fn single_runs(observations: &Observations) -> impl Iterator<Item = &ThroughputData> {
+    observations.runs.iter().filter_map(|run| match &run.data {
+        Data::Throughput(data)
+            if (data.purpose, data.direction, data.order) == (Purpose::OneUnit, Direction::Write, Order::InOrder) =>
+        {
+            Some(data)
+        }
+        _ => None,
+    })
+}
+
+/// The first units and others, written one after the other where only one can be open: those that share the block size of
+/// the one at the start.
+fn gather_singles(observations: &Observations) -> Option<(Bytes, Units)> {
+    let first = single_runs(observations).find(|data| data.start == Bytes::ZERO)?;
+    let unit = open_units::trial_unit(observations)?;
+    let timed = |data: &ThroughputData| UnitTimes { at: data.start, times: data.times.clone() };
+    let same = single_runs(observations).filter(|data| data.block == first.block && data.length <= unit);
+    let at_start = |data: &&ThroughputData| data.start < unit * UNITS_AT_START;
+    let (suspects, controls): (Vec<&ThroughputData>, Vec<&ThroughputData>) = same.partition(at_start);
+    if controls.len() < 2 {
+        return None;
+    }
+    let data = FastAreaData {
+        unit,
+        direction: Direction::Write,
+        order: Order::InOrder,
+        block: first.block,
+        suspects: suspects.into_iter().map(timed).collect(),
+        controls: controls.into_iter().map(timed).collect(),
+    };
+    let mut units = Units::new();
+    add_trial(0, &data, &mut units);
+    (!units.is_empty()).then_some((unit, units))
 }
 
 fn add_trial(run: usize, data: &FastAreaData, units: &mut Units) {
@@ -161,9 +241,20 @@ fn add_trial(run: usize, data: &FastAreaData, units: &mut Units) {
             ln_ratio: (control / middle).ln(),
             rates: (rate(middle), rate(control)),
             distinct: delta.abs() > CLEAR_DELTA,
+            error: error_of_median(&times).hypot(error_of_median(&pool)),
+            random: data.order == Order::Random,
         };
         units.entry(suspect.at).or_default().push(row);
     }
+}
+
+/// Standard error of the logarithm of a median: that of a normal sample, whose width the median deviation tells.
+fn error_of_median(seconds: &[f64]) -> f64 {
+    let logs: Vec<f64> = seconds.iter().map(|seconds| seconds.ln()).collect();
+    let middle = median(&logs).unwrap_or(0.0);
+    let away: Vec<f64> = logs.iter().map(|log| (log - middle).abs()).collect();
+    let deviation = 1.4826 * median(&away).unwrap_or(0.0);
+    1.2533 * deviation / (logs.len().max(1) as f64).sqrt()
 }
 
 fn judge(unit: Bytes, units: &Units, threshold: f64, method: &'static str) -> Estimate<FastArea> {
@@ -208,7 +299,9 @@ fn found(
     let rows = &units[&start];
     let runs = run_count(rows);
     let consistent = area.iter().map(|(_, verdict)| verdict.consistent).fold(1.0, f64::min);
-    let depth = (ratio.ln().abs() / scatter.max(0.02)).min(30.0);
+    let errors: Vec<f64> = rows.iter().map(|row| row.error).collect();
+    let scatter = scatter.max(median(&errors).unwrap_or(0.0)).max(0.02);
+    let depth = (ratio.ln().abs() / scatter).min(30.0);
     // Rows of one run share its state: a second run counts for more than a second row.
     let seen = (rows.len().min(12) as f64 / 4.0 + runs as f64).min(6.0);
     let mut confidence = 1.0 - 0.4 * (-depth / 6.0).exp() - 0.3 * (1.0 - consistent) - 0.15 * (-seen).exp();
@@ -258,32 +351,89 @@ fn none(units: &Units, unit: Bytes, threshold: f64, scatter: f64, method: &'stat
             digits(ln_ratio.exp())
         ));
     }
-    let closeness = ln_ratio.abs() / threshold;
-    // Scatter has heavier tails than a normal one: twice its width.
-    let room = (threshold - ln_ratio.abs()) / (2.0 * scatter.max(0.02));
-    let enough = 1.0 - 0.3 * (-(rows as f64) / 2.0).exp();
-    let confidence = (below(room) * enough - 0.4 * (closeness - 0.2).max(0.0)).min(0.99);
+    let (confidence, excluded) = if row.error > 0.0 {
+        without_area(ln_ratio, row.error)
+    } else {
+        let closeness = ln_ratio.abs() / threshold;
+        // Scatter has heavier tails than a normal one: twice its width.
+        let room = (threshold - ln_ratio.abs()) / (2.0 * scatter.max(0.02));
+        let enough = 1.0 - 0.3 * (-(rows as f64) / 2.0).exp();
+        (below(room) * enough - 0.4 * (closeness - 0.2).max(0.0), threshold)
+    };
+    if row.error > 0.0 && confidence < LEAST_NONE {
+        return Estimate::unknown(format!(
+            "no unit stands out, but requests scatter so much that a difference of {:.0} % could hide in it",
+            100.0 * (excluded.exp() - 1.0)
+        ));
+    }
+    let confidence = confidence.min(if row.error > 0.0 && !copies_show(units, unit) { UNSEEN_MAPPING } else { 0.99 });
     let area = FastArea { first: Bytes::ZERO, end: Bytes::ZERO, kind: AreaKind::None, ratio: 1.0 };
     let evidence = format!(
-        "none of {} units stands out: the farthest off, at {at}, has {}× the rate of the others ({} at {})",
+        "none of {} units stands out: the farthest off, at {at}, has {}× the rate of the others ({} at {}){}",
         units.len(),
         digits(ln_ratio.exp()),
         rates_side_by_side(row.rates.1, row.rates.0),
-        row.block
+        row.block,
+        // What a table leaves open no sample can say.
+        if row.error > 0.0 {
+            format!("; differences of {:.0} % and more are excluded", 100.0 * (excluded.exp() - 1.0))
+        } else {
+            String::new()
+        }
     );
     Estimate::known(area, probability(confidence), evidence, &[method])
 }
 
+/// An area that is only mapped otherwise shows where writes at random are copied for. Where none are, one in about fifteen
+/// devices that show nothing has one all the same.
+const UNSEEN_MAPPING: f64 = 0.91;
+
+/// A write at random that is copied for has less than this share of the rate of long transfers.
+const COPIED_FOR: f64 = 0.1;
+
+/// Whether writes at random were copied for in the units that the first ones were compared with.
+fn copies_show(units: &Units, unit: Bytes) -> bool {
+    let control = |pick: &dyn Fn(&Row) -> bool| {
+        median(&units.values().flatten().filter(|row| pick(row)).map(|row| row.rates.1).collect::<Vec<f64>>())
+    };
+    let long = control(&|row| is_large(row, unit) && !row.random);
+    let scattered = control(&|row| row.random && row.block > SMALL);
+    long.zip(scattered).is_some_and(|(long, scattered)| scattered < COPIED_FOR * long)
+}
+
+/// A factor that copies make, and flash does not.
+const COPIES: f64 = 3.0;
+
+/// Where the unit is not known, the extent of an area is no surer than this.
+const WITHOUT_A_UNIT: f64 = 0.75;
+
+/// An area is denied with no less confidence than this.
+const LEAST_NONE: f64 = 0.7;
+
+/// Probability that there is no difference that matters (equivalence, by two one-sided tests), and the difference that is
+/// excluded at 95 %.
+fn without_area(ln_ratio: f64, error: f64) -> (f64, f64) {
+    let error = error.max(0.01);
+    let confidence = below((MATTERS.ln() - ln_ratio.abs()) / error);
+    (confidence, ln_ratio.abs() + 1.645 * error)
+}
+
 /// How one unit differs, if it does in every run and nearly every row.
 fn verdict(rows: &[Row], unit: Bytes, threshold: f64) -> Option<Verdict> {
-    let large = typical(rows, |row| is_large(row, unit));
-    let small = typical(rows, |row| row.block <= SMALL);
-    let small_rows = rows.iter().filter(|row| row.block <= SMALL).count();
-    let strong = |ln_ratio: Option<f64>| ln_ratio.filter(|ratio| ratio.abs() >= threshold);
-    let (lead, pick): (f64, &dyn Fn(&Row) -> bool) = match (strong(large), strong(small)) {
-        (Some(large), _) => (large, &|row| is_large(row, unit)),
-        (None, Some(small)) if small_rows >= 2 || large.is_none() => (small, &|row| row.block <= SMALL),
-        (None, _) if large.is_none() => (strong(typical(rows, |_| true))?, &|_| true),
+    let is_small = |row: &Row| row.block <= SMALL;
+    let is_scattered = |row: &Row| row.random && !is_small(row) && row.error > 0.0;
+    let is_long = |row: &Row| is_large(row, unit);
+    let cost = threshold.max(COST_FACTOR.ln());
+    let (large, small) = (stands_out(rows, is_long, threshold), stands_out(rows, is_small, cost));
+    let scattered = stands_out(rows, is_scattered, cost);
+    let small_rows = rows.iter().filter(|row| is_small(row)).count();
+    let has_large = rows.iter().any(is_long);
+    let (lead, pick): (f64, &dyn Fn(&Row) -> bool) = match (large, scattered, small) {
+        (Some(large), ..) => (large, &is_long),
+        // Transfers take as long as elsewhere, and writes at random do not: they take another way there.
+        (None, Some(scattered), _) => (scattered, &is_scattered),
+        (None, None, Some(small)) if small_rows >= 2 || !has_large => (small, &is_small),
+        _ if !has_large => (stands_out(rows, |_| true, threshold)?, &|_| true),
         _ => return None,
     };
     let chosen: Vec<&Row> = rows.iter().filter(|row| pick(row)).collect();
@@ -297,7 +447,7 @@ fn verdict(rows: &[Row], unit: Bytes, threshold: f64) -> Option<Verdict> {
     if consistent < 0.8 || !every_run {
         return None;
     }
-    let opposite = small.is_some_and(|small| small * lead < 0.0 && small.abs() >= threshold);
+    let opposite = large.is_some() && stands_out(rows, is_small, threshold).is_some_and(|small| small * lead < 0.0);
     let kind = match (opposite, lead > 0.0) {
         (true, _) => AreaKind::Mixed,
         (false, true) => AreaKind::Faster,
@@ -308,9 +458,18 @@ fn verdict(rows: &[Row], unit: Bytes, threshold: f64) -> Option<Verdict> {
     Some(Verdict { kind, ln_ratio: largest.or(large).unwrap_or(lead), consistent })
 }
 
+/// By how much the rows of a kind differ, where that is enough, and more than chance makes.
+fn stands_out(rows: &[Row], pick: impl Fn(&Row) -> bool, least: f64) -> Option<f64> {
+    let ratio = typical(rows, &pick)?;
+    let errors: Vec<f64> = rows.iter().filter(|row| pick(row)).map(|row| row.error).collect();
+    let error = median(&errors).unwrap_or(0.0);
+    (ratio.abs() >= least.max(ERRORS * error)).then_some(ratio)
+}
+
 /// Rows of large blocks; whole units are left out where there are others, for the first row after an erase lies.
 fn is_large(row: &Row, unit: Bytes) -> bool {
-    row.block >= LARGE && row.block < unit
+    // Of trials, those at random show what copies cost.
+    row.block >= LARGE && row.block < unit && !(row.random && row.error > 0.0)
 }
 
 fn typical(rows: &[Row], pick: impl Fn(&Row) -> bool) -> Option<f64> {

@@ -10,6 +10,7 @@ mod advice;
 mod alignment;
 mod assumed;
 mod caution;
+mod change;
 mod choose;
 mod copies;
 mod fast_area;
@@ -60,8 +61,12 @@ pub fn infer_on(device: Option<&DeviceFacts>, observations: &Observations) -> Fi
         memory: memory::estimate(observations),
     };
     let contradiction = open_units::contradiction(observations);
-    if contradiction.is_some() {
+    let change = change::contradiction(observations);
+    if contradiction.is_some() || change.is_some() {
         caution::of_writes(&mut geometry, caution::CONTRADICTED);
+    }
+    if change.as_ref().is_some_and(|change| !change.of_writes) {
+        caution::of_everything(&mut geometry, caution::CONTRADICTED);
     }
     let host_file = caution::host_file(device);
     let no_card = host_file.is_some();
@@ -72,6 +77,7 @@ pub fn infer_on(device: Option<&DeviceFacts>, observations: &Observations) -> Fi
     notes.extend(alignment.notes);
     notes.extend(write_align::notes(observations));
     notes.extend(contradiction.map(notes::contradiction));
+    notes.extend(change.map(|change| notes::changed(change.what)));
     notes.extend(notes::copies(copies));
     notes.extend(notes::remarks(observations, &geometry));
     Findings {
@@ -81,6 +87,14 @@ pub fn infer_on(device: Option<&DeviceFacts>, observations: &Observations) -> Fi
         notes,
         geometry,
     }
+}
+
+/// Marks what was found in a log of more than one device: figures of different tables do not belong together, so that no
+/// answer is sure, and the reader is told first of all.
+pub fn of_several_devices(findings: &mut Findings) {
+    caution::of_everything(&mut findings.geometry, caution::SEVERAL_DEVICES);
+    findings.advice.clear();
+    findings.notes.insert(0, notes::several_devices());
 }
 
 /// Tables and trials speak first; writes around boundaries leave a bound where there are none.

@@ -26,6 +26,24 @@ pub(crate) fn contradiction(what: String) -> Note {
     Note { severity: Severity::Warning, text: what, hint: Some("infer from the log of one card at a time".into()) }
 }
 
+/// What was measured does not go together.
+pub(crate) fn changed(what: String) -> Note {
+    Note {
+        severity: Severity::Warning,
+        text: format!("{what}; no answer that rests on it is surer than a toss"),
+        hint: Some("measure again, one device at a time and with nothing else going on".into()),
+    }
+}
+
+/// Tables of more than one device.
+pub(crate) fn several_devices() -> Note {
+    Note {
+        severity: Severity::Warning,
+        text: "this log is about more than one device: its tables do not belong together, and no answer is sure".into(),
+        hint: Some("infer from the log of one card at a time".into()),
+    }
+}
+
 /// Tables that stand in a log more than once.
 pub(crate) fn copies(count: usize) -> Option<Note> {
     (count > 0).then(|| Note {

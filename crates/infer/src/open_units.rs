@@ -77,9 +77,9 @@ pub(crate) fn given_the_unit(
     let (largest, most) = match (unit.value, unit.at_least) {
         // A unit that turns out larger by the factor of room between the starts does no harm.
         (Some(size), _) => (Some(size), 1.0 - (1.0 - sure) * (size.as_f64() / apart.as_f64()).min(1.0)),
-        (None, Some(size)) if size * 4 <= apart => (Some(size), 0.9),
-        (None, Some(size)) => (Some(size), 0.7),
-        (None, None) => (None, 0.7),
+        (None, Some(size)) if size * 4 <= apart => (Some(size), 0.95),
+        (None, Some(size)) => (Some(size), 0.85),
+        (None, None) => (None, 0.8),
     };
     if let Some(size) = largest.filter(|size| *size > apart) {
         return Estimate::unknown(format!(
@@ -117,6 +117,14 @@ fn least_distance(observations: &Observations, order: Order) -> Option<Bytes> {
 /// How repeats of one table of writes contradict each other: then they are perhaps not of one device.
 pub(crate) fn contradiction(observations: &Observations) -> Option<String> {
     [Order::InOrder, Order::Random].into_iter().find_map(|order| table::contradiction(observations, order))
+}
+
+/// The unit of the trials so far: those to come must have the same, or they do not compare.
+pub(crate) fn trial_unit(observations: &Observations) -> Option<Bytes> {
+    observations.runs.iter().find_map(|run| match &run.data {
+        Data::OpenUnits(data) if !is_table(data) => data.unit,
+        _ => None,
+    })
 }
 
 /// Whether a run of several units is a table of many block sizes.

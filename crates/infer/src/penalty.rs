@@ -4,11 +4,12 @@
 
 use crate::numbers::{below, digits, median, probability, rate};
 use crate::open_units::is_table;
+use crate::{caution, survey};
 use flashscope_model::finding::Penalty;
 use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, Direction, Estimate, Observations, Order};
 use flashscope_stats::location::trimmed_mean;
-use flashscope_units::{ByteRate, Bytes, Nanos};
+use flashscope_units::{ByteRate, Bytes};
 use std::collections::BTreeMap;
 
 /// What is known of the rates of one unit at one block size: in order, and at random, each with how uncertain it is.
@@ -52,8 +53,20 @@ const STATE: f64 = 0.06;
 /// Scatter of one printed figure where the table is too short to show its own.
 const USUAL_SCATTER: f64 = 0.15;
 
+/// Most that is said of a device that was never written.
+const ON_A_BLANK_DEVICE: f64 = 0.6;
+
 /// The largest penalty over the block sizes; the others stand in the evidence.
 pub(crate) fn estimate(observations: &Observations) -> Estimate<Penalty> {
+    let mut found = of_sources(observations);
+    if survey::blank_share(observations).is_some_and(|share| share >= survey::BLANK) {
+        // Copies cost as much as there is to copy.
+        caution::cap(&mut found, ON_A_BLANK_DEVICE);
+    }
+    found
+}
+
+fn of_sources(observations: &Observations) -> Estimate<Penalty> {
     let sources =
         [(one_unit(observations), "throughput"), (table(observations), "open-au"), (program(observations), "program")];
     sources
@@ -172,37 +185,66 @@ fn printed(value: f64) -> Rate {
     Rate { value, error: None }
 }
 
-/// Writes within one unit, every request timed. The mean counts here: the copies *are* the penalty. But the first
-/// requests pay for what was open before, and of so few a single stray collection would make a penalty: the slowest
-/// tenth is left out at the upper end, and the fastest at the lower.
+/// Writes within one unit, every request timed; the first ones pay for what was open before.
 fn one_unit(observations: &Observations) -> Rates {
-    let mut rates = Rates::new();
+    let mut seconds: BTreeMap<Bytes, [Vec<f64>; 2]> = BTreeMap::new();
     for run in &observations.runs {
         let Data::Throughput(data) = &run.data else { continue };
-        if (data.purpose, data.direction) == (Purpose::OneUnit, Direction::Write)
-            && let Some((seconds, error)) = steady_seconds(&data.times)
-        {
-            let rate = Rate { value: data.block.as_f64() / seconds, error: Some(error) };
-            push(&mut rates, data.block, data.order, rate);
+        if (data.purpose, data.direction) == (Purpose::OneUnit, Direction::Write) {
+            let steady = data.times[data.times.len() / 4..].iter().map(|time| time.as_secs_f64());
+            let order = usize::from(data.order == Order::Random);
+            seconds.entry(data.block).or_default()[order].extend(steady.filter(|seconds| *seconds > 0.0));
+        }
+    }
+    let mut rates = Rates::new();
+    for (block, [in_order, random]) in seconds {
+        // Where nearly every write out of order is copied for, the middle one shows it, whatever is collected meanwhile.
+        // Elsewhere copies are what some writes pay, and their mean counts.
+        let factor = median(&random).zip(median(&in_order)).map_or(1.0, |(random, in_order)| random / in_order);
+        let centre = if factor > EVERY_WRITE { middle_seconds } else { trimmed_seconds };
+        for (order, times) in [(Order::InOrder, trimmed_seconds(&in_order)), (Order::Random, centre(&random))] {
+            if let Some((seconds, error)) = times {
+                push(&mut rates, block, order, Rate { value: block.as_f64() / seconds, error: Some(error) });
+            }
         }
     }
     rates
 }
 
+/// From this factor on, a write out of order costs a copy each time.
+const EVERY_WRITE: f64 = 3.0;
+
+/// A request that takes so many times the middle one waited for a collection, as long as few do.
+const COLLECTION: f64 = 8.0;
+
+/// The share of requests that may be left out as such.
+const FEW: f64 = 0.25;
+
 /// Share of the samples that is left out at either end.
 const TRIMMED: f64 = 0.1;
 
-/// Trimmed mean of the service time without the opening quarter, and its relative standard error: that of the winsorised
-/// sample (Tukey and McLaughlin, 1963). Collections that come one in ten requests are neither always in nor always out,
-/// so what trimming leaves out counts as far as it goes.
-fn steady_seconds(times: &[Nanos]) -> Option<(f64, f64)> {
-    let mut steady: Vec<f64> = times[times.len() / 4..].iter().map(|time| time.as_secs_f64()).collect();
-    let mean = trimmed_mean(&steady, TRIMMED).filter(|seconds| *seconds > 0.0)?;
-    steady.sort_by(f64::total_cmp);
-    let count = steady.len();
+/// Median of the service time, and its relative standard error.
+fn middle_seconds(steady: &[f64]) -> Option<(f64, f64)> {
+    let middle = median(steady)?;
+    let away: Vec<f64> = steady.iter().map(|seconds| (seconds - middle).abs()).collect();
+    let deviation = 1.4826 * median(&away)?;
+    Some((middle, 1.2533 * deviation / (steady.len() as f64).sqrt() / middle))
+}
+
+/// Trimmed mean of the service time, and its relative standard error: that of the winsorised sample (Tukey and McLaughlin,
+/// 1963). A few requests that take many times as long are collections, a mixture of their own, and stay out.
+fn trimmed_seconds(steady: &[f64]) -> Option<(f64, f64)> {
+    let most = COLLECTION * median(steady)?;
+    let mut kept: Vec<f64> = steady.iter().copied().filter(|seconds| *seconds <= most).collect();
+    if (kept.len() as f64) < (1.0 - FEW) * steady.len() as f64 {
+        kept = steady.to_vec();
+    }
+    let mean = trimmed_mean(&kept, TRIMMED).filter(|seconds| *seconds > 0.0)?;
+    kept.sort_by(f64::total_cmp);
+    let count = kept.len();
     let cut = (count as f64 * TRIMMED) as usize;
-    let (low, high) = (steady[cut], steady[count - 1 - cut]);
-    let winsorised: Vec<f64> = steady.iter().map(|seconds| seconds.clamp(low, high)).collect();
+    let (low, high) = (kept[cut], kept[count - 1 - cut]);
+    let winsorised: Vec<f64> = kept.iter().map(|seconds| seconds.clamp(low, high)).collect();
     let centre = winsorised.iter().sum::<f64>() / count as f64;
     let squares: f64 = winsorised.iter().map(|seconds| (seconds - centre).powi(2)).sum();
     let deviation = (squares / (count.max(2) - 1) as f64).sqrt();

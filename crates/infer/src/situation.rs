@@ -1,7 +1,7 @@
 //! What is known when the next experiment is chosen, worked out once per choice.
 
 use crate::alignment;
-use crate::open_units::is_table;
+use crate::open_units::{is_table, trial_unit};
 use crate::pool::filled;
 use crate::survey;
 use flashscope_model::observation::OpenUnitsData;
@@ -23,12 +23,21 @@ pub(crate) struct Situation<'a> {
     pub(crate) device: &'a DeviceFacts,
     pub(crate) observations: &'a Observations,
     pub(crate) seed: u64,
+    /// All that the run may write, what it wrote already included.
+    pub(crate) purse: Bytes,
     unit: OnceCell<Bytes>,
+    page: OnceCell<Option<Bytes>>,
 }
 
 impl<'a> Situation<'a> {
-    pub(crate) fn new(device: &'a DeviceFacts, observations: &'a Observations, seed: u64) -> Situation<'a> {
-        Situation { device, observations, seed, unit: OnceCell::new() }
+    pub(crate) fn new(
+        device: &'a DeviceFacts,
+        observations: &'a Observations,
+        left: Bytes,
+        seed: u64,
+    ) -> Situation<'a> {
+        let purse = Bytes(left.get().saturating_add(observations.spent().written.get()));
+        Situation { device, observations, seed, purse, unit: OnceCell::new(), page: OnceCell::new() }
     }
 
     /// The allocation unit to write by: that of earlier trials, else measured, claimed, or assumed. Worked out when
@@ -45,6 +54,11 @@ impl<'a> Situation<'a> {
         found.value.filter(|unit| sure && fits(*unit, self.device))
     }
 
+    /// Whether the unit to write by was measured, not assumed.
+    pub(crate) fn unit_is_measured(&self) -> bool {
+        self.measured_unit() == Some(self.unit())
+    }
+
     /// The block size of the first trial of several units: the others must have the same.
     pub(crate) fn trial_block(&self) -> Option<Bytes> {
         trials(self.observations).find_map(|data| data.rows.first().map(|row| row.block))
@@ -52,8 +66,10 @@ impl<'a> Situation<'a> {
 
     /// The page, where it was found with enough confidence.
     pub(crate) fn page(&self) -> Option<Bytes> {
-        let found = alignment::estimate(&readable_part(self.observations)).page;
-        found.value.filter(|_| found.confidence.is_some_and(|confidence| confidence >= GOOD_ENOUGH))
+        *self.page.get_or_init(|| {
+            let found = alignment::estimate(&readable_part(self.observations)).page;
+            found.value.filter(|_| found.confidence.is_some_and(|confidence| confidence >= GOOD_ENOUGH))
+        })
     }
 
     /// Whether trials of several units have begun: all that reads can tell was told before.
@@ -85,11 +101,6 @@ impl<'a> Situation<'a> {
                 if (found.purpose, found.direction, found.order, found.block) == wanted)
         })
     }
-}
-
-/// The unit of the trials so far: those to come must have the same, or they do not compare.
-fn trial_unit(observations: &Observations) -> Option<Bytes> {
-    trials(observations).find_map(|data| data.unit)
 }
 
 fn trials(observations: &Observations) -> impl Iterator<Item = &OpenUnitsData> {

@@ -4,7 +4,7 @@
 //! writes of one size are markedly *faster* than those of twice the size, the smaller ones took another way.
 
 use crate::numbers::{median, median_rate, probability, rate};
-use crate::{open_units, write_align};
+use crate::{caution, open_units, survey, write_align};
 use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, Direction, Estimate, Observations, Order};
 use flashscope_units::{ByteRate, Bytes};
@@ -19,6 +19,9 @@ const LARGEST: Bytes = Bytes::kib(128);
 /// Beyond the open units in order, larger writes than this say nothing of a way of their own.
 const SMALL_IN_ORDER: Bytes = Bytes::kib(16);
 
+/// On a blank device a step of the rates is no surer than this.
+const ON_A_BLANK_DEVICE: f64 = 0.6;
+
 /// Rates by block size from one kind of evidence.
 struct Curve {
     rates: BTreeMap<Bytes, Vec<f64>>,
@@ -31,7 +34,13 @@ struct Curve {
 /// Up to which size small writes take another way.
 pub(crate) fn estimate(observations: &Observations) -> Estimate<Bytes> {
     let curves = [one_unit(observations), single(observations), program(observations), past_the_limit(observations)];
-    let found = curves.iter().filter(|curve| curve.rates.len() >= 2).find_map(Curve::upturn);
+    let found = curves.iter().filter(|curve| curve.rates.len() >= 2).find_map(Curve::upturn).map(|mut found| {
+        if survey::blank_share(observations).is_some_and(|share| share >= survey::BLANK) {
+            // What a copy costs depends on how much there is to copy, and so on what was written before.
+            caution::cap(&mut found, ON_A_BLANK_DEVICE);
+        }
+        found
+    });
     if let Some(found) = found.or_else(|| write_align::small_write_path(observations)) {
         return found;
     }

@@ -12,6 +12,9 @@ use flashscope_units::Nanos;
 /// Answers of uniform places must be faster than others by this factor to be told apart by time.
 const FASTER: f64 = 1.15;
 
+/// From this share of never-written places on a device is called blank.
+pub(crate) const BLANK: f64 = 0.5;
+
 /// Share of the device that was never written.
 pub(crate) fn estimate(observations: &Observations) -> Estimate<f64> {
     let surveys: Vec<&SurveyData> = observations

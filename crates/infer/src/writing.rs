@@ -7,9 +7,10 @@ use crate::reading::STRETCH_IN_UNITS;
 use crate::situation::{Situation, written_stretch};
 use crate::{Choice, fast_area, small_write};
 use flashscope_model::finding::AreaKind;
-use flashscope_model::plan::{FastArea, Fat, OpenUnits, Purpose, Throughput};
+use flashscope_model::plan::{FastArea, OpenUnits, Purpose, Throughput};
 use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Order};
 use flashscope_units::Bytes;
+use std::collections::BTreeSet;
 
 /// Units that a blank device is filled with, so that boundaries of the next candidates show as well.
 const FILLED_UNITS: u64 = 48;
@@ -20,11 +21,37 @@ const LEAST_FILLED: Bytes = Bytes::mib(512);
 /// … but no more than this, nor than this share of the device: the other questions must be left something to write.
 const MOST_FILLED: (Bytes, u64) = (Bytes::gib(1), 24);
 
+/// A fill takes no more than this share of what may be written: the rest must answer something.
+const FILL_SHARE: u64 = 3;
+
+/// A shorter region shows no boundary often enough.
+const LEAST_FILLED_UNITS: u64 = 10;
+
 /// Rounds of a trial of several units: two that pay for what was open before, and eight that count.
 const ROUNDS: u32 = 10;
 
-/// A unit must hold this many blocks of the leading size: enough rounds for the second size, twice as large.
-const LEAST_BLOCKS: u64 = 2 * ROUNDS as u64;
+/// From so many units on each round is a mean of many writes, and fewer rounds serve.
+const MANY_UNITS: u32 = 12;
+const ROUNDS_OF_MANY: u32 = 6;
+
+/// A unit must hold this many blocks of the leading size: eight rounds of the second size, twice as large.
+const LEAST_BLOCKS: u64 = 16;
+
+/// Blocks of trials are larger than any small write that takes a way of its own (16 KiB), and as small as that allows:
+/// what a copy costs stands out the more, the less is written.
+const LEAST_TRIAL_BLOCK: Bytes = Bytes::kib(32);
+
+/// A level inside a page is no less than this part of it.
+const MOST_LEVELS: u64 = 4;
+
+/// Where the page is not known: whole pages of every usual size, of cards with three dies as well.
+const SAFE_BLOCKS: [Bytes; 4] = [Bytes::kib(64), Bytes::kib(96), Bytes::kib(48), Bytes::kib(32)];
+
+/// Whole pages of every usual size whatever the unit, where that is not known either.
+const SAFEST_BLOCK: Bytes = Bytes::kib(192);
+
+/// From so much on that may be written, blocks may be three times as large to be safe.
+const LARGE_PURSE: Bytes = Bytes::mib(256);
 
 /// Rounds of a single unit, whose rounds hold one write only.
 const ROUNDS_OF_ONE: u32 = 26;
@@ -33,8 +60,13 @@ const ROUNDS_OF_ONE: u32 = 26;
 const ONE_UNIT_BLOCKS: [Bytes; 6] =
     [Bytes::kib(16), Bytes::kib(8), Bytes::kib(4), Bytes::kib(32), Bytes::kib(64), Bytes::kib(2)];
 
-/// Requests to one unit: enough for a median, few enough for a card that copies a unit for each.
+/// Requests to one unit: enough for a median, few enough for a card that copies a unit for each; and the fewest, where
+/// little may be written.
 const ONE_UNIT_REQUESTS: u32 = 40;
+const LEAST_ONE_UNIT_REQUESTS: u64 = 16;
+
+/// No single block size of one unit takes more than this share of all that may be written.
+const ONE_UNIT_SHARE: u64 = 96;
 
 /// Units at the start that are looked at first, and by how many the search goes on while they differ.
 const SUSPECTS: usize = 4;
@@ -45,7 +77,7 @@ const MOST_SUSPECTS: usize = 32;
 /// Block size, order and requests to each unit of the fast-area trials: large blocks show the rate of the flash, small
 /// ones the cost of a request.
 const AREA_TRIALS: [(Bytes, Order, u32); 3] =
-    [(Bytes::kib(128), Order::InOrder, 16), (Bytes::kib(4), Order::Random, 12), (Bytes::kib(16), Order::Random, 12)];
+    [(Bytes::kib(128), Order::InOrder, 16), (Bytes::kib(4), Order::Random, 12), (Bytes::kib(32), Order::Random, 12)];
 
 /// Block size, order and requests of the writing cells, cheapest first.
 const WRITE_CELLS: [(Bytes, Order, u32); 8] = [
@@ -66,7 +98,10 @@ pub(crate) fn fill(now: &Situation) -> Option<Choice> {
         return None;
     }
     let block = now.block(Bytes::kib(512)).min(now.unit());
-    let length = most_fill(now.device, now.unit());
+    let length = most_fill(now.device, now.unit()).min((now.purse / FILL_SHARE).align_down(now.unit()));
+    if length < now.unit() * LEAST_FILLED_UNITS {
+        return None;
+    }
     // At a quarter of the device: clear of the start, and on a boundary of every candidate.
     let start = (now.device.capacity / 4).align_down(now.unit() * 16);
     Some(throughput(Direction::Write, Order::InOrder, block, (start, length), length / block, Purpose::Fill)).map(
@@ -93,18 +128,50 @@ fn throughput(
 /// The leading block size of trials of several units, and the second one: whole pages, since a write that ends within
 /// a page is followed by one that is out of order.
 fn trial_blocks(now: &Situation) -> [Bytes; 2] {
-    let lead = now.trial_block().unwrap_or_else(|| {
-        // Halves of the unit share its odd factor with the page, even where the page is not known.
-        let halves = std::iter::successors(Some(now.unit()), |size| Some(*size / 2));
-        let usual = halves
-            .take_while(|size| size.is_multiple_of(now.device.logical_block) && *size >= Bytes::kib(64))
-            .last()
-            .filter(|size| *size * LEAST_BLOCKS <= now.unit())
-            .unwrap_or(now.block((now.unit() / LEAST_BLOCKS).align_down(now.device.logical_block)));
-        let whole = now.page().map_or(usual, |page| usual.align_up(page));
-        if whole * LEAST_BLOCKS <= now.unit() { whole } else { usual }
-    });
+    let lead = now.trial_block().or_else(|| page_block(now)).unwrap_or_else(|| safe_block(now));
     [lead, lead * 2]
+}
+
+/// Whole pages, where the page is known; what was taken for a page may be a level within one.
+fn page_block(now: &Situation) -> Option<Bytes> {
+    let page = now.page()?;
+    let least = (page * MOST_LEVELS).clamp(LEAST_TRIAL_BLOCK, LEAST_TRIAL_BLOCK * 2);
+    // A unit with a factor of three may have pages with one.
+    let three = now.unit().is_multiple_of(Bytes::kib(3)) && !page.is_multiple_of(Bytes::kib(3));
+    let block = now.block(least.align_up(page) / 2 * if three { 3 } else { 2 });
+    (block * LEAST_BLOCKS <= now.unit()).then_some(block)
+}
+
+/// A block that is likely to be whole pages: it divides the unit, so that it shares its odd factors.
+fn safe_block(now: &Situation) -> Bytes {
+    let fits = |size: &Bytes| {
+        size.is_multiple_of(now.device.logical_block)
+            && now.unit().is_multiple_of(*size)
+            && *size * LEAST_BLOCKS <= now.unit()
+    };
+    // A unit with a factor of three may have pages with one.
+    let three = now.unit().is_multiple_of(Bytes::kib(3));
+    if (three || !now.unit_is_measured()) && now.purse >= LARGE_PURSE && SAFEST_BLOCK * LEAST_BLOCKS <= now.unit() {
+        return SAFEST_BLOCK;
+    }
+    let mut sizes = SAFE_BLOCKS.into_iter().filter(|size| three == size.is_multiple_of(Bytes::kib(3)));
+    sizes.find(fits).unwrap_or_else(|| {
+        let halves = std::iter::successors(Some(now.unit()), |size| Some(*size / 2));
+        let whole = halves
+            .take(16)
+            .filter(|size| *size >= now.device.logical_block && size.is_multiple_of(now.device.logical_block))
+            .find(|size| *size * LEAST_BLOCKS <= now.unit());
+        whole.unwrap_or(now.block((now.unit() / LEAST_BLOCKS).align_down(now.device.logical_block)))
+    })
+}
+
+/// How often each of so many units is written.
+fn rounds_of(count: u32) -> u32 {
+    match count {
+        1 => ROUNDS_OF_ONE,
+        2..MANY_UNITS => ROUNDS,
+        _ => ROUNDS_OF_MANY,
+    }
 }
 
 /// The most units that trials can have without running out of fresh ones at once.
@@ -115,11 +182,24 @@ fn most_units(pool: &Pool) -> u32 {
 /// The next count of units to write in turn.
 pub(crate) fn open_units(now: &Situation, order: Order) -> Option<Choice> {
     let pool = Pool::new(now.device, now.observations, now.unit());
-    let trial = search::next_trial(now.observations, order, trial_blocks(now), most_units(&pool))?;
+    let bounds = search::Bounds::of(now.observations, order, trial_blocks(now)[0], most_units(&pool));
+    let trial = search::next_trial(now.observations, order, trial_blocks(now)[0], bounds)?;
+    one_trial(now, order, trial, &pool)
+}
+
+/// The limits again at a second block size.
+pub(crate) fn other_block(now: &Situation) -> Option<Choice> {
+    let pool = Pool::new(now.device, now.observations, now.unit());
+    [Order::InOrder, Order::Random].into_iter().find_map(|order| {
+        let trial = search::second_trial(now.observations, order, trial_blocks(now))?;
+        one_trial(now, order, trial, &pool)
+    })
+}
+
+fn one_trial(now: &Situation, order: Order, trial: search::Trial, pool: &Pool) -> Option<Choice> {
     let subject = u64::from(trial.count) * 2 + u64::from(order == Order::Random);
     let units = pool.take(trial.count as usize, &mut now.rng(subject))?;
-    let rounds = if trial.count == 1 { ROUNDS_OF_ONE } else { ROUNDS };
-    let rounds = rounds.min(u32::try_from(now.unit() / trial.block).unwrap_or(u32::MAX));
+    let rounds = rounds_of(trial.count).min(u32::try_from(now.unit() / trial.block).unwrap_or(u32::MAX));
     let units_in_words = if trial.count == 1 { "one unit".to_owned() } else { format!("{} units", trial.count) };
     let why = format!("{units_in_words} {}: {}", open_units::words(order), trial.why);
     let plan = OpenUnits { order, unit: now.unit(), block: trial.block, rounds, units, first_offset: Bytes::ZERO };
@@ -135,10 +215,49 @@ pub(crate) fn one_unit(now: &Situation) -> Option<Choice> {
         .find(|(block, order)| !now.has_throughput(Purpose::OneUnit, Direction::Write, *order, *block))?;
     let pool = Pool::new(now.device, now.observations, now.unit());
     let start = pool.take(1, &mut now.rng(block.get()))?[0];
-    let requests = u64::from(ONE_UNIT_REQUESTS).min(now.unit() / block);
+    let requests = one_unit_requests(now.purse, block).min(now.unit() / block);
     let why = format!("one unit {} at {block}: random-order penalty and small-write path", open_units::words(order));
     let experiment = throughput(Direction::Write, order, block, (start, now.unit()), requests, Purpose::OneUnit);
     Some(Choice { experiment, why })
+}
+
+/// Requests to one unit at one block size, given all that may be written.
+fn one_unit_requests(purse: Bytes, block: Bytes) -> u64 {
+    (purse / ONE_UNIT_SHARE / block).clamp(LEAST_ONE_UNIT_REQUESTS, ONE_UNIT_REQUESTS.into())
+}
+
+/// What the first steps of a search at random take, up to the count that is the likeliest limit: that of the search in
+/// order so far. Nothing once they were done.
+pub(crate) fn left_for_random(now: &Situation) -> Bytes {
+    let lead = trial_blocks(now)[0];
+    let seen = open_units::state(&open_units::live_counts(now.observations, Order::InOrder), lead, Order::InOrder);
+    let likely = seen.good.unwrap_or(1);
+    let tried = open_units::live_counts(now.observations, Order::Random);
+    let step = |count: u32| {
+        let done = tried.iter().any(|trial| (trial.block, trial.count) == (lead, count));
+        if done { 0 } else { u64::from(count) * u64::from(rounds_of(count)) }
+    };
+    lead * [1, 2, likely, likely + 1].into_iter().collect::<BTreeSet<u32>>().into_iter().map(step).sum::<u64>()
+}
+
+/// What the rest of one unit, in order and at random, takes.
+pub(crate) fn left_for_one_unit(now: &Situation) -> Bytes {
+    let done = |block: Bytes, order| now.has_throughput(Purpose::OneUnit, Direction::Write, order, block);
+    let each = |block: Bytes| {
+        let left = [Order::InOrder, Order::Random].into_iter().filter(|order| !done(block, *order)).count() as u64;
+        block * (one_unit_requests(now.purse, block) * left)
+    };
+    ONE_UNIT_BLOCKS.into_iter().map(each).sum()
+}
+
+/// What the first look at the area at the start takes; nothing once it was looked at.
+pub(crate) fn left_for_area(now: &Situation) -> Bytes {
+    if now.has(|data| matches!(data, Data::FastArea(_))) {
+        return Bytes::ZERO;
+    }
+    let group: Bytes =
+        AREA_TRIALS.iter().map(|(block, order, requests)| area_block(now, *block, *order) * u64::from(*requests)).sum();
+    group * (2 * SUSPECTS as u64)
 }
 
 /// Block sizes that are tried beyond the open units, where every write that does not take another way costs a copy.
@@ -160,7 +279,8 @@ pub(crate) fn escape(now: &Situation) -> Option<Choice> {
     })?;
     let pool = Pool::new(now.device, now.observations, now.unit());
     let units = pool.take(count as usize, &mut now.rng(block.get() + 2))?;
-    let plan = OpenUnits { order, unit: now.unit(), block, rounds: ROUNDS, units, first_offset: Bytes::ZERO };
+    let rounds = rounds_of(count.max(2));
+    let plan = OpenUnits { order, unit: now.unit(), block, rounds, units, first_offset: Bytes::ZERO };
     let why =
         format!("{count} units {} are too many: do writes of {block} escape the copies?", open_units::words(order));
     Some(Choice { experiment: Experiment::OpenUnits(plan), why })
@@ -174,34 +294,37 @@ pub(crate) fn area(now: &Situation) -> Option<Choice> {
     AREA_TRIALS.iter().find_map(|trial| area_trial(now, *trial))
 }
 
-/// Where only one unit can be open, suspects and controls cannot be written in turn: one unit after the other, then.
+/// Where only one unit can be open, suspects and controls cannot be written in turn: one unit after the other, then,
+/// controls between suspects.
 fn area_one_by_one(now: &Situation) -> Option<Choice> {
-    let count = 2 * SUSPECTS as u32;
-    let block = (now.unit() / 8).align_down(now.device.logical_block);
-    let possible = block * 8 == now.unit() && now.unit() * u64::from(count) <= now.device.capacity / 2;
-    (possible && !now.has(|data| matches!(data, Data::Fat(_)))).then(|| Choice {
-        experiment: Experiment::Fat(Fat {
-            count,
-            order: Order::InOrder,
-            erase: now.unit(),
-            block,
-            offset: Bytes::ZERO,
-        }),
-        why: "whether the first units differ from others, one after the other since only one can be open".into(),
+    let (block, order, requests) = AREA_TRIALS[0];
+    let block = area_block(now, block, order);
+    let units = suspects_wanted(now).min((now.device.capacity / now.unit() / 8) as usize) as u64;
+    let done = fast_area::singles(now.observations, now.unit(), block);
+    let (suspects, controls): (Vec<Bytes>, Vec<Bytes>) = done.partition(|at| *at < now.unit() * MOST_SUSPECTS as u64);
+    let left = (0..units).map(|index| now.unit() * index).find(|start| !suspects.contains(start));
+    let start = match left {
+        Some(start) if suspects.len() <= controls.len() => start,
+        _ if controls.len() < SUSPECTS => {
+            Pool::new(now.device, now.observations, now.unit()).middle(1, now.device.capacity)?[0]
+        }
+        left => left?,
+    };
+    let requests = u64::from(requests).min(now.unit() / block);
+    Some(Choice {
+        experiment: throughput(Direction::Write, order, block, (start, now.unit()), requests, Purpose::OneUnit),
+        why: format!("whether the first units differ from others, one after the other: {block} in order at {start}"),
     })
 }
 
 fn area_trial(now: &Situation, (block, order, requests): (Bytes, Order, u32)) -> Option<Choice> {
-    let large = order == Order::InOrder;
-    let block = now.trial_block().filter(|_| large).map_or(block, |block| block * 4);
-    // A unit must hold several of the largest blocks.
-    let block = now.block(block.min((now.unit() / 8).align_down(now.device.logical_block)));
+    let block = area_block(now, block, order);
     let pool = Pool::new(now.device, now.observations, now.unit());
     let wanted = suspects_wanted(now).min((now.device.capacity / now.unit() / 8) as usize);
     let compared: Vec<Bytes> = compared(now, block, order);
     let left: Vec<Bytes> =
         (0..wanted as u64).map(|index| now.unit() * index).filter(|start| !compared.contains(start)).collect();
-    let (group, controls) = group_sizes(now, order);
+    let (group, controls) = group_sizes(now, order, block);
     let suspects: Vec<Bytes> = left.into_iter().take(group).collect();
     if suspects.is_empty() {
         return None;
@@ -213,9 +336,23 @@ fn area_trial(now: &Situation, (block, order, requests): (Bytes, Order, u32)) ->
     Some(Choice { experiment: Experiment::FastArea(plan), why })
 }
 
+/// Block size of one trial of the area at the start: whole pages where they are large, several to a unit, and smaller
+/// where little may be written.
+fn area_block(now: &Situation, block: Bytes, order: Order) -> Bytes {
+    let times = match now.purse {
+        purse if purse < Bytes::mib(96) => 1,
+        purse if purse < Bytes::mib(256) => 2,
+        _ => 4,
+    };
+    let large = order == Order::InOrder;
+    let block = if large { trial_blocks(now)[0] * times } else { block };
+    now.block(block.min((now.unit() / 16).align_down(now.device.logical_block)))
+}
+
 /// How many units from the start to compare: more while the last one that was compared still differs.
 fn suspects_wanted(now: &Situation) -> usize {
-    let found = fast_area::estimate(now.observations, None).value.filter(|area| area.kind != AreaKind::None);
+    let found =
+        fast_area::estimate(now.observations, Some(now.unit())).value.filter(|area| area.kind != AreaKind::None);
     let end = found.map_or(0, |area| (area.end / now.unit()) as usize);
     (end + 2).clamp(SUSPECTS, MOST_SUSPECTS)
 }
@@ -228,11 +365,14 @@ fn compared(now: &Situation, block: Bytes, order: Order) -> Vec<Bytes> {
     runs.flat_map(|data| data.suspects.iter().map(|times| times.at)).collect()
 }
 
-/// Suspects and controls that are written in turn: together no more than can be open, or all would be slow alike.
-fn group_sizes(now: &Situation, order: Order) -> (usize, usize) {
+/// Suspects and controls that are written in turn: together no more than can be open, or all would be slow alike. But at
+/// random and beyond any small write, all may as well be slow: what escapes the copies there is mapped otherwise.
+fn group_sizes(now: &Situation, order: Order, block: Bytes) -> (usize, usize) {
+    const ALL: (usize, usize) = (SUSPECTS, 3);
     let limit = open_units::estimate(now.observations, order);
     match limit.value.or(limit.at_least) {
-        Some(open) if open >= 7 => (4, 3),
+        _ if order == Order::Random && block > Bytes::kib(4) => ALL,
+        Some(open) if open >= 7 => ALL,
         Some(open) if open >= 4 => (2, 2),
         Some(3) => (1, 2),
         _ => (1, 1),
@@ -261,14 +401,14 @@ pub(crate) fn performance(now: &Situation) -> Option<Choice> {
 
 /// What each subject can write at worst, before anything is known of the device.
 pub(crate) fn most_written(device: &DeviceFacts, unit: Bytes) -> Vec<(&'static str, Bytes)> {
-    // A unit of an odd factor has blocks of up to twice the usual size.
-    let lead = (unit / LEAST_BLOCKS).min(Bytes::kib(128)).max(device.logical_block);
-    let trials = lead * (search_units(search::MOST_UNITS) * u64::from(ROUNDS));
+    // Blocks of whole pages, of up to twice the usual size where the page is not known.
+    let lead = (unit / LEAST_BLOCKS).min(Bytes::kib(96)).max(device.logical_block);
+    let trials = lead * (search_units(search::MOST_UNITS) * u64::from(ROUNDS_OF_MANY));
     vec![
         ("a region to read, only on a blank device", most_fill(device, unit)),
         ("open units in order", trials),
         ("open units at random", trials),
-        ("one unit in order and at random", most_one_unit()),
+        ("one unit in order and at random", most_one_unit(Bytes(u64::MAX))),
         ("small writes beyond the open units", most_escape()),
         ("the first units against others", most_area()),
         ("speed of writes", most_cells()),
@@ -287,7 +427,19 @@ pub(crate) fn most_trials(now: &Situation, order: Order) -> Bytes {
     let [lead, _] = trial_blocks(now);
     let seen = open_units::state(&open_units::live_counts(now.observations, order), lead, order);
     let most = seen.fallen.unwrap_or(search::MOST_UNITS).min(most_units(&pool));
-    lead * (search_units(most) * u64::from(ROUNDS))
+    let rounds = if most < MANY_UNITS { ROUNDS } else { ROUNDS_OF_MANY };
+    lead * (search_units(most) * u64::from(rounds))
+}
+
+/// What the limits at a second block size can still take.
+pub(crate) fn most_other_block(now: &Situation) -> Bytes {
+    let [lead, second] = trial_blocks(now);
+    let each = |order: Order| {
+        let seen = open_units::state(&open_units::live_counts(now.observations, order), lead, order);
+        let count = seen.fallen.or(seen.good).unwrap_or(1);
+        second * (2 * u64::from(count) * u64::from(rounds_of(count)))
+    };
+    each(Order::InOrder) + each(Order::Random)
 }
 
 /// What the region to read takes on a blank device.
@@ -297,8 +449,8 @@ pub(crate) fn most_fill(device: &DeviceFacts, unit: Bytes) -> Bytes {
 }
 
 /// What one unit in order and at random takes.
-pub(crate) fn most_one_unit() -> Bytes {
-    ONE_UNIT_BLOCKS.iter().map(|block| *block * u64::from(ONE_UNIT_REQUESTS) * 2).sum()
+pub(crate) fn most_one_unit(purse: Bytes) -> Bytes {
+    ONE_UNIT_BLOCKS.iter().map(|block| *block * one_unit_requests(purse, *block) * 2).sum()
 }
 
 /// What small writes beyond the open units take at the worst.

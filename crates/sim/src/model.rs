@@ -130,6 +130,22 @@ pub(crate) enum Start {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Noise {
     pub(crate) level: NoiseLevel,
+    /// A host that is not the same all the time; steady where absent.
+    #[serde(default)]
+    pub(crate) drift: Option<Drift>,
+    /// What the clock tells times in, where it is coarser than the level's.
+    #[serde(default, deserialize_with = "text::optional_nanos")]
+    pub(crate) clock: Option<Nanos>,
+}
+
+/// What every request loses to the host swings between nothing and `by`, once in each `over`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Drift {
+    #[serde(deserialize_with = "text::nanos")]
+    pub(crate) by: Nanos,
+    #[serde(deserialize_with = "text::nanos")]
+    pub(crate) over: Nanos,
 }
 
 /// How noisy the surroundings are.

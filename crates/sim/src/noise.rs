@@ -6,7 +6,7 @@
 //! example `field-scatter` of the fleet crate prints both). `harsh` is the noisiest of these logs (3 %), with a coarse clock.
 
 use crate::chance::Chance;
-use crate::model::NoiseLevel;
+use crate::model::{Drift, Noise, NoiseLevel};
 use flashscope_units::{Instant, Nanos};
 
 /// Figures of one level.
@@ -47,16 +47,30 @@ pub(crate) fn typical(level: NoiseLevel) -> Nanos {
 #[derive(Clone, Debug)]
 pub(crate) struct NoiseSource {
     level: NoiseLevel,
+    drift: Option<Drift>,
+    resolution: Nanos,
     chance: Chance,
 }
 
 impl NoiseSource {
-    pub(crate) fn new(level: NoiseLevel, seed: u64) -> NoiseSource {
-        NoiseSource { level, chance: Chance::new(seed, "noise") }
+    pub(crate) fn new(noise: &Noise, seed: u64) -> NoiseSource {
+        let resolution = figures(noise.level).resolution.max(noise.clock.unwrap_or(Nanos::ZERO));
+        NoiseSource { level: noise.level, drift: noise.drift.clone(), resolution, chance: Chance::new(seed, "noise") }
     }
 
-    /// What the host loses on a request that took `service` inside.
-    pub(crate) fn delay(&mut self, service: Nanos) -> Nanos {
+    /// What the host loses on a request that was issued then and took `service` inside.
+    pub(crate) fn delay(&mut self, issued: Instant, service: Nanos) -> Nanos {
+        self.drifted(issued) + self.jitter(service)
+    }
+
+    fn drifted(&self, issued: Instant) -> Nanos {
+        self.drift.as_ref().filter(|drift| drift.over > Nanos::ZERO).map_or(Nanos::ZERO, |drift| {
+            let phase = std::f64::consts::TAU * (issued.0 % drift.over.get()) as f64 / drift.over.as_f64();
+            Nanos((drift.by.as_f64() * (1.0 - phase.cos()) / 2.0).round() as u64)
+        })
+    }
+
+    fn jitter(&mut self, service: Nanos) -> Nanos {
         if self.level == NoiseLevel::None {
             return Nanos::ZERO;
         }
@@ -71,7 +85,21 @@ impl NoiseSource {
 
     /// A time as the clock tells it.
     pub(crate) fn read_clock(&self, time: Instant) -> Instant {
-        let resolution = figures(self.level).resolution.get();
-        Instant(time.0 - time.0 % resolution)
+        Instant(time.0 - time.0 % self.resolution.get().max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drifting_host_swings_and_comes_back() {
+        let drift = Drift { by: Nanos::micros(100), over: Nanos::micros(1_000_000) };
+        let noise = Noise { level: NoiseLevel::None, drift: Some(drift), clock: Some(Nanos::micros(50)) };
+        let mut source = NoiseSource::new(&noise, 1);
+        let mut lost = |micros: u64| source.delay(Instant(micros * 1000), Nanos::micros(700)).get() / 1000;
+        assert_eq!([lost(0), lost(250_000), lost(500_000), lost(1_000_000)], [0, 50, 100, 0]);
+        assert_eq!(source.read_clock(Instant(123_456)), Instant(100_000));
     }
 }

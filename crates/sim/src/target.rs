@@ -74,7 +74,7 @@ impl SimTarget {
             max_request: model.link.max_request,
             device: Device::new(&medium, seed),
             contents,
-            noise: NoiseSource::new(model.noise.level, seed),
+            noise: NoiseSource::new(&model.noise, seed),
             now: Instant::ORIGIN,
             settled: Instant::ORIGIN,
             outstanding: Vec::new(),
@@ -120,7 +120,7 @@ impl SimTarget {
         let issued = self.now;
         let (outcome, content) = self.effect(request);
         let done = self.serve(issued, request.op(), request.offset(), request.length());
-        let completed = done + self.noise.delay(done - issued);
+        let completed = done + self.noise.delay(issued, done - issued);
         self.settled = self.settled.max(completed);
         self.outstanding.push(Completion { id: request.id(), issued, completed, outcome, content });
         self.audit(request)

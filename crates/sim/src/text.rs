@@ -20,6 +20,11 @@ pub(crate) fn nanos<'de, D: Deserializer<'de>>(from: D) -> Result<Nanos, D::Erro
     parse(from)
 }
 
+/// The same where it may be left out.
+pub(crate) fn optional_nanos<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Nanos>, D::Error> {
+    nanos(from).map(Some)
+}
+
 fn parse<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
     let text = String::deserialize(from)?;
     text.parse().map_err(|error: T::Err| Error::custom(error.to_string().lines().next().unwrap_or_default()))

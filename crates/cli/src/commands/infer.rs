@@ -93,6 +93,9 @@ fn infer_log(bytes: &[u8], path: &Path) -> RunRecord {
     let parsed = flashscope_transcript::parse_bytes(bytes);
     let mut findings = flashscope_infer::infer(&parsed.observations);
     findings.notes.extend(parsed.notes.iter().map(|text| note(text, None)));
+    if parsed.several_devices {
+        flashscope_infer::of_several_devices(&mut findings);
+    }
     if parsed.observations.runs.is_empty() {
         findings.notes.insert(
             0,

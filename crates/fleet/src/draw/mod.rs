@@ -6,6 +6,8 @@
 mod card;
 mod chance;
 mod drive;
+mod faults;
+mod surroundings;
 mod text;
 
 use chance::Chance;
@@ -72,17 +74,25 @@ pub fn draw(generator: Generator, seed: u64, index: u32, noise: Option<Noise>) -
         Generator::Wide => 0.12,
         Generator::Adversarial => 0.10,
     };
-    let (title, mut model) = if chance.happens(drives) {
+    let (mut title, mut model) = if chance.happens(drives) {
         let drive = drive::draw(&mut chance);
         (drive.title(), text::of_drive(&drive)?)
     } else {
         let card = card::draw(&mut chance, generator);
         (card.title(), text::of_card(&card)?)
     };
+    if let Some(fault) = faults::draw(&mut chance, generator, model.capacity()) {
+        title.push_str(&format!(", {}", fault.title));
+        model.add("fault", fault.section);
+    }
+    let surroundings = surroundings::draw(&mut chance, generator);
     model.set("title", format!("{} {index} of seed {seed}: {title}", generator.name()))?;
     model.set("noise.level", Noise::None.name())?;
     let quiet = model.finish()?;
     model.set("noise.level", noise.name())?;
+    if noise != Noise::None {
+        surroundings.add_to(&mut model);
+    }
     Ok(Drawn { text: model.finish()?, quiet, title, seed: run_seed })
 }
 
@@ -186,6 +196,12 @@ mod tests {
         let loud = draw(Generator::Wide, 3, 7, Some(Noise::Harsh)).expect("draws");
         assert_eq!(calm.quiet, loud.quiet);
         assert_eq!(calm.text, calm.quiet);
-        assert_eq!(loud.text.replace("\"harsh\"", "\"none\""), loud.quiet);
+        let beside_noise = |text: &str| -> toml::Table {
+            let mut table: toml::Table = text.parse().expect("a model file");
+            table.remove("noise");
+            table
+        };
+        assert_eq!(beside_noise(&loud.text), beside_noise(&loud.quiet));
+        assert!(loud.text.contains("harsh") && !loud.quiet.contains("drift"), "{}", loud.text);
     }
 }

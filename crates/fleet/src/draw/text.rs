@@ -121,11 +121,11 @@ fn claims(unit: Option<Bytes>) -> Table {
     unit.into_iter().map(|unit| ("allocation_unit".to_owned(), size(unit))).collect()
 }
 
-fn size(bytes: Bytes) -> Value {
+pub(super) fn size(bytes: Bytes) -> Value {
     Value::String(bytes.get().to_string())
 }
 
-fn time(nanos: Nanos) -> Value {
+pub(super) fn time(nanos: Nanos) -> Value {
     Value::String(format!("{}us", nanos.get() as f64 / 1e3))
 }
 
@@ -142,6 +142,24 @@ impl ModelText {
         let absent = || DrawError(format!("the catalogue's model has no parameter {path}"));
         *self.place(path).ok_or_else(absent)? = value.into();
         Ok(())
+    }
+
+    /// A section that the form does not have, because a device without it is the usual one.
+    pub(super) fn add(&mut self, section: &str, table: Table) {
+        self.table.insert(section.to_owned(), Value::Table(table));
+    }
+
+    /// Keys of a section that it has only where they are needed.
+    pub(super) fn extend(&mut self, section: &str, keys: Table) {
+        if let Some(found) = self.table.get_mut(section).and_then(Value::as_table_mut) {
+            found.extend(keys);
+        }
+    }
+
+    /// The size of the device, as it was set.
+    pub(super) fn capacity(&self) -> Bytes {
+        let text = self.table.get("device").and_then(|device| device.get("capacity")).and_then(Value::as_str);
+        text.and_then(|text| text.parse().ok()).map_or(Bytes::ZERO, Bytes)
     }
 
     /// Puts a whole section in the place of the form's.

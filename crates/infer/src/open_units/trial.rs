@@ -13,6 +13,12 @@ use std::collections::BTreeMap;
 /// Share of pairs by which the rounds of a fallen count must be slower.
 const CLEAR_DELTA: f64 = 0.6;
 
+/// Rates that fall by so much, though no count stands out, may hide a limit beyond which little has to be copied …
+const DECLINE: f64 = 1.15;
+
+/// … and a bound is no surer than this.
+const WITH_A_DECLINE: f64 = 0.75;
+
 /// What was seen with one count at one block size.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LiveCount {
@@ -60,10 +66,10 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
     let (Some(good), true) = (first.good, tried >= 2) else {
         return Err(Some("only one count of units was tried: there is nothing to compare with".into()));
     };
-    Ok(assemble(*block, first, good, others))
+    Ok(assemble(*block, first, good, others, order))
 }
 
-fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)]) -> Limit {
+fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], order: Order) -> Limit {
     let factor = first.seconds.1 / first.seconds.0;
     let mut confidence: f64 = match first.fallen {
         None => 0.96,
@@ -90,6 +96,11 @@ fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)]) -
             remark = format!("; at {other_block} the limit lies elsewhere, as that of a buffer would");
             alternatives.extend(other.good.map(|n| (n, 0.15)));
         }
+    }
+    // One stream in order has a privilege that two lose: there a decline says nothing.
+    if order == Order::Random && first.fallen.is_none() && factor > DECLINE {
+        confidence = confidence.min(WITH_A_DECLINE);
+        remark.push_str(&format!("; they decline to {:.0} %, so that a limit may cost little here", 100.0 / factor));
     }
     if first.muddled {
         confidence *= 0.8;

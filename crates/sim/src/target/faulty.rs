@@ -126,7 +126,7 @@ impl SimTarget {
                 ((Outcome::Failed(EIO.to_owned()), Content::Unknown), done + late_by)
             }
         };
-        let completed = done + self.noise.delay(done.since(issued));
+        let completed = done + self.noise.delay(issued, done.since(issued));
         if !matches!(outcome, Outcome::Failed(_)) {
             self.change(request, &placements, faults, issued, completed);
         }
