@@ -12,6 +12,7 @@ mod assumed;
 mod caution;
 mod choose;
 mod copies;
+mod drive;
 mod fast_area;
 mod memory;
 mod notes;
@@ -29,6 +30,7 @@ mod write_align;
 mod writing;
 
 pub use choose::{Outlook, left_open, next, outlook};
+pub use drive::{map_reach_plan, parallel_plan};
 
 use flashscope_model::{DeviceFacts, Estimate, Experiment, Findings, Geometry, Observations, Order};
 
@@ -58,7 +60,9 @@ pub fn infer_on(device: Option<&DeviceFacts>, observations: &Observations) -> Fi
         small_write_path: small_write::estimate(observations),
         never_written: survey::estimate(observations),
         memory: memory::estimate(observations),
+        drive: drive::estimate(device, observations),
     };
+    drive::add_mapping(&mut geometry);
     let contradiction = open_units::contradiction(observations);
     if contradiction.is_some() {
         caution::of_writes(&mut geometry, caution::CONTRADICTED);
