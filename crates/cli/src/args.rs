@@ -2,6 +2,7 @@
 
 mod bench;
 mod fio;
+pub(crate) mod drive;
 mod memory;
 
 pub(crate) use bench::{Bench, BenchKind};
@@ -161,6 +162,18 @@ pub(crate) enum ProbeKind {
     /// Re-reads and runs in both orders: read buffer and read-ahead
     #[command(after_help = "Example: flashscope probe read-cache sim:emmc-cached")]
     ReadCache(ProbeReadCache),
+    /// How much long writes put into a cache of fast cells before the rate falls
+    #[command(after_help = "Example: flashscope probe slc-cache sim:ssd-consumer --size 16G")]
+    SlcCache(drive::ProbeSlcCache),
+    /// Which reads handed over at once meet in one chip: stripe and parallel units
+    #[command(after_help = "Example: flashscope probe parallel sim:ssd-consumer")]
+    Parallel(drive::ProbeParallel),
+    /// How much of the map is in memory
+    #[command(after_help = "Example: flashscope probe map-reach sim:ssd-consumer --largest 64G")]
+    MapReach(drive::ProbeMapReach),
+    /// Kinds of pages: bits per cell
+    #[command(after_help = "Example: flashscope probe cells sim:ssd-consumer --step 512k")]
+    Cells(drive::ProbeCells),
 }
 
 /// What every probe takes.

@@ -9,7 +9,7 @@ use crate::run::NoResult;
 use flashscope_device::{Target, Wear, WriteGrant};
 use flashscope_model::finding::{AreaKind, FastArea, Memory, Penalty};
 use flashscope_model::observation::{AlignData, AlignEvidence, OpenUnitsRow, RateEvidence, Spent, Straddle};
-use flashscope_model::{Data, Estimate, Experiment, Geometry, Order};
+use flashscope_model::{Data, DriveFindings, Estimate, Experiment, Geometry, Order};
 use flashscope_probe::{Context, Observer, ProbeError, Progress, classic};
 use flashscope_sim::truth::Truth;
 use flashscope_stats::location::median;
@@ -79,6 +79,7 @@ pub(crate) fn work_through<T: Target>(
         fast_area: value(area),
         never_written: value(None),
         memory: Memory::unknown("the classic procedure does not look for it"),
+        drive: DriveFindings::unknown("the procedure does not ask"),
     };
     Ok(ByHand { reading, cost: Cost::new(spent, Wear::default(), wear) })
 }

@@ -45,7 +45,7 @@ impl Cost {
 pub(crate) fn is_geometry(run: &Run) -> bool {
     match &run.data {
         Data::Throughput(data) => data.purpose != Purpose::Performance,
-        Data::Interval(_) => false,
+        Data::Interval(_) | Data::SlcCache(_) | Data::Parallel(_) | Data::MapReach(_) | Data::Cells(_) => false,
         _ => true,
     }
 }

@@ -133,6 +133,7 @@ pub(crate) fn run(index: u32, drawn: &Drawn, limits: Limits, stop: &dyn Fn() -> 
 
 fn scored(judged: Judged, could: &Judged, truth: &Truth) -> Scored {
     use crate::score::Parameter;
+    let drive = truth.drive.as_ref();
     let declared = match judged.parameter {
         Parameter::AllocationUnit => shows(&truth.allocation_unit),
         Parameter::Page => shows(&truth.page),
@@ -142,6 +143,12 @@ fn scored(judged: Judged, could: &Judged, truth: &Truth) -> Scored {
         Parameter::Penalty => !truth.random_order_penalty.is_empty(),
         Parameter::FastArea => shows(&truth.fast_area),
         Parameter::SmallWrite => shows(&truth.small_write_path),
+        Parameter::Mapping => shows(&truth.mapping_kind),
+        Parameter::Stripe => drive.is_some_and(|drive| shows(&drive.stripe)),
+        Parameter::ParallelUnits => drive.is_some_and(|drive| shows(&drive.parallel_units)),
+        Parameter::SlcCache => drive.is_some_and(|drive| shows(&drive.slc_cache)),
+        Parameter::MapReach => drive.is_some_and(|drive| shows(&drive.map_reach)),
+        Parameter::BitsPerCell => drive.is_some_and(|drive| shows(&drive.bits_per_cell)),
     };
     // A penalty that the reference states at a block without a truth is told all the same.
     let can_be_told = matches!(could.verdict, Verdict::Exact | Verdict::Unscored);

@@ -1,5 +1,7 @@
 //! Findings against the truth. The rules stand in docs/fleet.md.
 
+mod drive;
+
 use flashscope_model::finding::{AreaKind, FastArea, Penalty};
 use flashscope_model::{Estimate, Geometry};
 use flashscope_sim::truth::{AreaTruth, Fact, PenaltyTruth, Truth};
@@ -25,6 +27,18 @@ pub enum Parameter {
     FastArea,
     /// Longest write on the small-write path.
     SmallWrite,
+    /// How addresses are mapped.
+    Mapping,
+    /// Data of one row over all parallel units.
+    Stripe,
+    /// Units that read at the same time.
+    ParallelUnits,
+    /// A part of the flash that is written with one bit per cell first.
+    SlcCache,
+    /// How much of the device the map in memory stands for.
+    MapReach,
+    /// Bits per cell.
+    BitsPerCell,
 }
 
 /// A finding held against the truth of its device.
@@ -67,7 +81,7 @@ pub const RATIO_TOLERANCE: f64 = 1.25;
 
 impl Parameter {
     /// All of them, in the order of the tables.
-    pub const ALL: [Parameter; 8] = [
+    pub const ALL: [Parameter; 14] = [
         Parameter::AllocationUnit,
         Parameter::Page,
         Parameter::PageInner,
@@ -76,6 +90,12 @@ impl Parameter {
         Parameter::Penalty,
         Parameter::FastArea,
         Parameter::SmallWrite,
+        Parameter::Mapping,
+        Parameter::Stripe,
+        Parameter::ParallelUnits,
+        Parameter::SlcCache,
+        Parameter::MapReach,
+        Parameter::BitsPerCell,
     ];
 
     /// Its name in tables.
@@ -89,6 +109,12 @@ impl Parameter {
             Parameter::Penalty => "random-order penalty",
             Parameter::FastArea => "fast area",
             Parameter::SmallWrite => "small-write path",
+            Parameter::Mapping => "mapping",
+            Parameter::Stripe => "stripe",
+            Parameter::ParallelUnits => "parallel units",
+            Parameter::SlcCache => "SLC cache",
+            Parameter::MapReach => "map in memory",
+            Parameter::BitsPerCell => "bits per cell",
         }
     }
 
@@ -103,6 +129,12 @@ impl Parameter {
             Parameter::Penalty => "random_order_penalty",
             Parameter::FastArea => "fast_area",
             Parameter::SmallWrite => "small_write_path",
+            Parameter::Mapping => "mapping",
+            Parameter::Stripe => "stripe",
+            Parameter::ParallelUnits => "parallel_units",
+            Parameter::SlcCache => "slc_cache",
+            Parameter::MapReach => "map_reach",
+            Parameter::BitsPerCell => "bits_per_cell",
         }
     }
 }
@@ -120,6 +152,9 @@ pub fn judge(truth: &Truth, found: &Geometry) -> Vec<Judged> {
         area(truth, &found.fast_area),
         plain(SmallWrite, &truth.small_write_path, &found.small_write_path, twice),
     ]
+    .into_iter()
+    .chain(drive::judge(truth, &found.drive))
+    .collect()
 }
 
 fn twice(a: Bytes, b: Bytes) -> bool {

@@ -162,11 +162,13 @@ impl Opened {
 
     fn into_target(self, sys: &SysRoot, place: &Place, options: &OpenOptions) -> HostTarget {
         let block_device = place.node.is_some() || matches!(place.file, FileId::Block(_));
-        let (facts, discard) = match &place.node {
+        let (mut facts, discard) = match &place.node {
             Some(node) => device_facts(sys, place, node),
             None => (file_facts(place, &self.file, self.direct), !block_device && self.write && punches(&self)),
         };
         let granularity = facts.logical_block;
+        // Whatever the device could take, this way hands over one request at a time.
+        facts.queue_depth = Some(1);
         let capabilities = Capabilities {
             write: self.write,
             flush: self.write,
@@ -292,6 +294,7 @@ fn file_facts(place: &Place, file: &OwnedFd, direct: bool) -> DeviceFacts {
         logical_block: if direct { file_granularity(place, file) } else { Bytes::SECTOR },
         physical_block: None,
         max_request: None,
+        queue_depth: None,
         claims: Claims::default(),
         identity: None,
     }

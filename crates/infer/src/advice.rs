@@ -199,6 +199,7 @@ fn random_writes(geometry: &Geometry) -> Option<Advice> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashscope_model::DriveFindings;
     use flashscope_model::finding::Memory;
 
     fn known<T>(value: T) -> Estimate<T> {
@@ -217,6 +218,7 @@ mod tests {
             fast_area: area.map_or(Estimate::unknown("-"), known),
             never_written: Estimate::unknown("-"),
             memory: Memory::unknown("-"),
+            drive: DriveFindings::unknown("-"),
         };
         advise(&geometry, Some(Bytes(7_948_206_080))).into_iter().map(|advice| advice.text).collect()
     }
@@ -259,6 +261,7 @@ mod tests {
             fast_area: Estimate::unknown("-"),
             never_written: Estimate::unknown("-"),
             memory: Memory::unknown("-"),
+            drive: DriveFindings::unknown("-"),
         };
         assert_eq!(advise(&geometry, Some(Bytes::gib(8))), Vec::new());
     }

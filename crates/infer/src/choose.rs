@@ -4,7 +4,7 @@
 //! what was observed: there is no state between calls, so that a stored record can be gone on with.
 
 use crate::situation::{Situation, assumed_unit, bytes_written};
-use crate::{Choice, reading, writing};
+use crate::{Choice, drive, reading, writing};
 use flashscope_model::finding::{Note, Severity};
 use flashscope_model::plan::Budget;
 use flashscope_model::{DeviceFacts, DeviceKind, Observations, Order};
@@ -19,6 +19,9 @@ enum Subject {
     Boundaries,
     Interval,
     Reads,
+    Parallel,
+    MapReach,
+    Cells,
     OpenInOrder,
     OpenRandom,
     OneUnit,
@@ -26,15 +29,19 @@ enum Subject {
     Area,
     OtherBlock,
     Writes,
+    SlcCache,
 }
 
-const SUBJECTS: [Subject; 13] = [
+const SUBJECTS: [Subject; 17] = [
     Subject::Floor,
     Subject::Survey,
     Subject::Fill,
     Subject::Boundaries,
     Subject::Interval,
     Subject::Reads,
+    Subject::Parallel,
+    Subject::MapReach,
+    Subject::Cells,
     Subject::OpenInOrder,
     Subject::OpenRandom,
     Subject::OneUnit,
@@ -42,6 +49,7 @@ const SUBJECTS: [Subject; 13] = [
     Subject::Area,
     Subject::OtherBlock,
     Subject::Writes,
+    Subject::SlcCache,
 ];
 
 /// The experiment that would settle most for least wear, or `None` when nothing is left that the budget covers.
@@ -176,13 +184,24 @@ impl Subject {
             Self::Area => writing::area(now),
             Self::OtherBlock => writing::other_block(now),
             Self::Writes => writing::performance(now),
+            Self::Parallel => drive::parallel_choice(now),
+            Self::MapReach => drive::map_reach_choice(now),
+            Self::Cells => drive::cells_choice(now),
+            Self::SlcCache => drive::slc_cache::choice(now),
         }
     }
 
     /// What it can still write at the worst.
     fn most_left(self, now: &Situation) -> Bytes {
         match self {
-            Self::Floor | Self::Survey | Self::Boundaries | Self::Interval | Self::Reads => Bytes::ZERO,
+            Self::Floor
+            | Self::Survey
+            | Self::Boundaries
+            | Self::Interval
+            | Self::Reads
+            | Self::Parallel
+            | Self::MapReach
+            | Self::Cells => Bytes::ZERO,
             Self::Fill => writing::most_fill(now.device, now.unit()),
             Self::OpenInOrder => writing::most_trials(now, Order::InOrder),
             Self::OpenRandom => writing::most_trials(now, Order::Random),
@@ -191,6 +210,7 @@ impl Subject {
             Self::Area => writing::most_area(),
             Self::OtherBlock => writing::most_other_block(now),
             Self::Writes => writing::most_cells(),
+            Self::SlcCache => drive::slc_cache::most_written(now),
         }
     }
 
@@ -221,6 +241,10 @@ impl Subject {
             Self::Area => "an area at the start that differs",
             Self::OtherBlock => "whether the count of open units depends on the block size",
             Self::Writes => "speed of writes",
+            Self::Parallel => "stripe and parallel units",
+            Self::MapReach => "reach of the map in memory",
+            Self::Cells => "bits per cell",
+            Self::SlcCache => "a cache of fast cells (SLC)",
         }
     }
 }

@@ -13,6 +13,7 @@ mod caution;
 mod change;
 mod choose;
 mod copies;
+mod drive;
 mod fast_area;
 mod memory;
 mod notes;
@@ -30,6 +31,7 @@ mod write_align;
 mod writing;
 
 pub use choose::{Outlook, left_open, next, outlook};
+pub use drive::{map_reach_plan, parallel_plan};
 
 use flashscope_model::{DeviceFacts, Estimate, Experiment, Findings, Geometry, Observations, Order};
 
@@ -59,7 +61,9 @@ pub fn infer_on(device: Option<&DeviceFacts>, observations: &Observations) -> Fi
         small_write_path: small_write::estimate(observations),
         never_written: survey::estimate(observations),
         memory: memory::estimate(observations),
+        drive: drive::estimate(device, observations),
     };
+    drive::add_mapping(&mut geometry);
     let contradiction = open_units::contradiction(observations);
     let change = change::contradiction(observations);
     if contradiction.is_some() || change.is_some() {

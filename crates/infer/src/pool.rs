@@ -126,6 +126,7 @@ fn ranges(run: &Run, assumed: Bytes) -> Vec<Span> {
         Data::Throughput(data) if data.direction == Direction::Write && data.purpose != Purpose::Fill => {
             vec![Span { start: data.start, length: data.length }]
         }
+        Data::SlcCache(data) => data.bursts.iter().map(|burst| burst.burst.span).collect(),
         Data::Program(data) => match (data.offset, data.region) {
             (Some(start), Some(length)) => vec![Span { start, length }],
             _ => Vec::new(),

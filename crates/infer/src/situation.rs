@@ -137,6 +137,7 @@ pub(crate) fn bytes_written(experiment: &Experiment) -> Bytes {
             plan.block * (u64::from(plan.requests) * (plan.suspects.len() + plan.controls.len()) as u64)
         }
         Experiment::Throughput(plan) if plan.direction == Direction::Write => plan.block * u64::from(plan.requests),
+        Experiment::SlcCache(plan) => plan.bursts.iter().map(|burst| burst.span.length).sum(),
         Experiment::Program(plan) => plan.region * (6 * halvings(plan.largest, plan.smallest)),
         Experiment::Buffer(plan) => {
             let behind = plan.bursts.iter().filter(|burst| burst.then == Then::Write).count() as u64;
@@ -151,7 +152,10 @@ pub(crate) fn bytes_written(experiment: &Experiment) -> Bytes {
         | Experiment::Scatter(_)
         | Experiment::Interval(_)
         | Experiment::ReadCache(_)
-        | Experiment::Throughput(_) => Bytes::ZERO,
+        | Experiment::Throughput(_)
+        | Experiment::Parallel(_)
+        | Experiment::MapReach(_)
+        | Experiment::Cells(_) => Bytes::ZERO,
     }
 }
 

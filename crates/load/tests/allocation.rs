@@ -83,6 +83,7 @@ fn allocations(change: impl FnOnce(&mut Job)) -> (u64, u64) {
         logical_block: Bytes::SECTOR,
         physical_block: None,
         max_request: None,
+        queue_depth: None,
         claims: Claims::default(),
         identity: None,
     };

@@ -19,6 +19,8 @@ pub struct DeviceFacts {
     pub physical_block: Option<Bytes>,
     /// The largest request that reaches the device in one piece, where known.
     pub max_request: Option<Bytes>,
+    /// Requests that may be outstanding on the way to it; 1: one at a time. Absent where unknown.
+    pub queue_depth: Option<u32>,
     /// Figures that the device states about its own inside: shown beside a measurement, never copied.
     pub claims: Claims,
     /// What an operator must name to have this very device written to; `None` for simulated ones.

@@ -4,7 +4,7 @@ mod memory;
 
 pub use memory::{BufferLimit, Collection, Memory, ReadAhead, WriteBuffer};
 
-use crate::{Direction, Order};
+use crate::{Direction, DriveFindings, Order};
 use flashscope_units::{ByteRate, Bytes, Contrast, Iops, Nanos};
 
 /// An inferred figure. Exactly one of three: a `value`; a bound (`at_least` and/or `at_most`, `value` absent);
@@ -128,6 +128,8 @@ pub struct Geometry {
     pub never_written: Estimate<f64>,
     /// Buffers, read-ahead and stalls.
     pub memory: Memory,
+    /// The inside of the controller beyond units and pages.
+    pub drive: DriveFindings,
 }
 
 /// A random-order penalty at one block size.

@@ -5,12 +5,14 @@
 //! never zero. Start at [`run::RunRecord`], which holds all the others, or at [`bench::BenchRecord`] for load.
 
 pub mod bench;
+pub mod drive;
 pub mod facts;
 pub mod finding;
 pub mod observation;
 pub mod plan;
 pub mod run;
 
+pub use drive::DriveFindings;
 pub use facts::{Claims, DeviceFacts, DeviceKind, Identity};
 pub use finding::{Estimate, Findings, Geometry};
 pub use observation::{Data, Observations, Run};

@@ -8,6 +8,9 @@
 mod memory;
 
 pub use memory::{Ahead, BufferData, BurstTimes, ReadCacheData, Reread};
+mod drive;
+
+pub use drive::{CellsData, FanTimes, MapReachData, ParallelData, RangeTimes, SlcCacheData, StretchTimes};
 
 use crate::{Direction, Order, plan::Purpose};
 use flashscope_units::{ByteRate, Bytes, Contrast, Instant, Nanos};
@@ -121,6 +124,14 @@ pub enum Data {
     Buffer(BufferData),
     /// Of [`crate::plan::ReadCache`].
     ReadCache(ReadCacheData),
+    /// Of [`crate::plan::SlcCache`].
+    SlcCache(SlcCacheData),
+    /// Of [`crate::plan::Parallel`].
+    Parallel(ParallelData),
+    /// Of [`crate::plan::MapReach`].
+    MapReach(MapReachData),
+    /// Of [`crate::plan::Cells`].
+    Cells(CellsData),
 }
 
 /// A figure that a log printed: what is left of samples that are gone.
@@ -447,6 +458,10 @@ impl Data {
             Self::Throughput(_) => "throughput",
             Self::Buffer(_) => "buffer",
             Self::ReadCache(_) => "read-cache",
+            Self::SlcCache(_) => "slc-cache",
+            Self::Parallel(_) => "parallel",
+            Self::MapReach(_) => "map-reach",
+            Self::Cells(_) => "cells",
         }
     }
 }

@@ -6,6 +6,9 @@
 mod memory;
 
 pub use memory::{Buffer, Burst, ReadCache, Then};
+mod drive;
+
+pub use drive::{Cells, Fan, MapReach, Parallel, SlcCache, Stretch};
 
 use crate::{Direction, Order};
 use flashscope_units::{Bytes, Nanos};
@@ -50,6 +53,14 @@ pub enum Experiment {
     Buffer(Buffer),
     /// Re-reads and runs in both orders: read buffer and read-ahead.
     ReadCache(ReadCache),
+    /// Long writes in order after rests.
+    SlcCache(SlcCache),
+    /// Reads handed over together, at different distances.
+    Parallel(Parallel),
+    /// Random reads within ranges of different length.
+    MapReach(MapReach),
+    /// Reads of evenly spaced pages, from the last to the first, several times.
+    Cells(Cells),
 }
 
 /// Parameters of [`Experiment::Floor`].
@@ -277,6 +288,10 @@ impl Experiment {
             Self::Throughput(_) => "throughput",
             Self::Buffer(_) => "buffer",
             Self::ReadCache(_) => "read-cache",
+            Self::SlcCache(_) => "slc-cache",
+            Self::Parallel(_) => "parallel",
+            Self::MapReach(_) => "map-reach",
+            Self::Cells(_) => "cells",
         }
     }
 }

@@ -13,6 +13,7 @@
 mod align;
 mod boundaries;
 mod buffer;
+mod cells;
 mod checks;
 pub mod classic;
 mod context;
@@ -22,14 +23,17 @@ mod fast_area;
 mod fat;
 mod floor;
 mod interval;
+mod map_reach;
 mod multiples;
 mod open_au;
 mod open_units;
+mod parallel;
 mod program;
 mod read_cache;
 mod rig;
 mod rng;
 mod scatter;
+mod slc_cache;
 mod survey;
 mod throughput;
 
@@ -61,6 +65,10 @@ macro_rules! each {
             Experiment::Throughput($plan) => $body,
             Experiment::Buffer($plan) => $body,
             Experiment::ReadCache($plan) => $body,
+            Experiment::SlcCache($plan) => $body,
+            Experiment::Parallel($plan) => $body,
+            Experiment::MapReach($plan) => $body,
+            Experiment::Cells($plan) => $body,
         }
     };
 }

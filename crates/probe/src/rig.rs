@@ -126,6 +126,48 @@ impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
         Ok(self.settle(completion, Direction::Read, at, length))
     }
 
+    /// Reads blocks that are handed over at once; says how long it took from the first issue to the last completion, if
+    /// all went well.
+    pub(crate) fn read_together(
+        &mut self,
+        places: impl IntoIterator<Item = Bytes>,
+        length: Bytes,
+    ) -> Result<Option<Nanos>, Halt> {
+        self.go_on()?;
+        let places: Vec<Bytes> = places.into_iter().collect();
+        let first = self.done;
+        let numbered = places.iter().zip(first..);
+        let batch: Vec<Request> = numbered.map(|(&at, number)| Request::read(number, at, length)).collect();
+        self.target.submit(&batch).map_err(Halt::Lost)?;
+        let mut completions = Vec::with_capacity(batch.len());
+        while completions.len() < batch.len() {
+            let before = completions.len();
+            self.target.reap(1, &mut completions).map_err(Halt::Lost)?;
+            if completions.len() == before {
+                return Err(Halt::Lost(DeviceError::Hung("a read was lost".to_owned())));
+            }
+        }
+        let issued = completions.iter().map(|completion| completion.issued).min();
+        let completed = completions.iter().map(|completion| completion.completed).max();
+        let mut good = true;
+        for completion in completions {
+            let at = places[(completion.id - first) as usize];
+            if completion.outcome.is_done() {
+                self.spent.read += length;
+            }
+            good &= self.settle(completion, Direction::Read, at, length).is_some();
+        }
+        Ok(issued.zip(completed).filter(|_| good).map(|(issued, completed)| completed.since(issued)))
+    }
+
+    /// Asks nothing of the target for so long.
+    pub(crate) fn rest(&mut self, time: Nanos) {
+        if time > Nanos::ZERO {
+            let until = self.target.now() + time;
+            self.target.wait_until(until);
+        }
+    }
+
     /// A durable write of tagged bytes, different from those of every other write of the run.
     pub(crate) fn write(&mut self, at: Bytes, length: Bytes) -> Result<Sample, Halt> {
         self.generation = self.generation.wrapping_add(1);

@@ -139,6 +139,10 @@ fn flatten(data: &mut Data) {
         Data::Throughput(cell) => cell.times.fill(Nanos::ZERO),
         Data::Buffer(buffer) => buffer.bursts.truncate(1),
         Data::ReadCache(cache) => cache.rising.clear(),
+        Data::SlcCache(cache) => cache.bursts.iter_mut().for_each(|burst| burst.times.truncate(1)),
+        Data::Parallel(sets) => sets.fans.iter_mut().for_each(|fan| fan.times.clear()),
+        Data::MapReach(reach) => reach.ranges.truncate(1),
+        Data::Cells(cells) => cells.places.truncate(1),
         Data::Interval(_) | Data::Program(_) => {}
     }
 }

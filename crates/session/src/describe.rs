@@ -76,6 +76,19 @@ pub fn describe(experiment: &Experiment) -> String {
             plan.run,
             plan.block
         ),
+        Experiment::SlcCache(plan) => {
+            let bursts = plan.bursts.iter().map(|burst| format!("{} after {} of rest", burst.span.length, burst.idle));
+            format!("writes of {} in order: {}", plan.block, bursts.collect::<Vec<_>>().join(", then "))
+        }
+        Experiment::Parallel(plan) => {
+            format!("{} sets of reads of {} handed over at once, {} rounds", plan.fans.len(), plan.block, plan.rounds)
+        }
+        Experiment::MapReach(plan) => {
+            format!("{} reads of {} in each of {} ranges", plan.requests, plan.block, plan.ranges.len())
+        }
+        Experiment::Cells(plan) => {
+            format!("{} reads of each of {} places, {} apart", plan.repeats, plan.places, plan.step)
+        }
     }
 }
 

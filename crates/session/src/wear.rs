@@ -47,6 +47,7 @@ fn stalled_writes(observations: &Observations) -> u64 {
             }),
             Data::FastArea(data) => data.suspects.iter().chain(&data.controls).for_each(|unit| count(&unit.times)),
             Data::Throughput(data) => count(&data.times),
+            Data::SlcCache(data) => data.bursts.iter().for_each(|burst| count(&burst.times)),
             _ => {}
         }
     }

@@ -298,6 +298,7 @@ fn facts(model: &Model) -> DeviceFacts {
         logical_block: device.logical_block,
         physical_block: device.claims.physical_block,
         max_request: Some(model.link.max_request),
+        queue_depth: Some(model.link.queue_depth),
         claims: Claims {
             allocation_unit: device.claims.allocation_unit,
             preferred_erase: device.claims.preferred_erase,

@@ -13,6 +13,7 @@ use crate::model::{Mapping, Model, Start};
 use crate::noise;
 pub use crate::page_map::DriveTruth;
 use crate::spec;
+use flashscope_model::drive::MappingKind;
 use flashscope_model::finding::AreaKind;
 use flashscope_units::{Bytes, Instant, Nanos};
 use std::fmt;
@@ -108,6 +109,8 @@ impl SizeTruth {
 pub struct Truth {
     /// How addresses are mapped: `au-log`, `page-map`.
     pub mapping: &'static str,
+    /// What kind of mapping that is to one who only sees times.
+    pub mapping_kind: Fact<MappingKind>,
     /// The size that is really there.
     pub capacity: Fact<Bytes>,
     /// The same beside what the device says, and how it lies.
@@ -152,6 +155,7 @@ pub(crate) fn of_model(model: &Model) -> Truth {
 fn of_au_log(model: &Model, params: &AuLogParams) -> Truth {
     Truth {
         mapping: "au-log",
+        mapping_kind: mapping_kind(model, params),
         capacity: Fact::known(model.device.capacity),
         size: SizeTruth::genuine(model.device.capacity),
         allocation_unit: allocation_unit(params),
@@ -164,6 +168,18 @@ fn of_au_log(model: &Model, params: &AuLogParams) -> Truth {
         fast_area: fast_area(model, params),
         never_written: Fact::known(if model.state.start == Start::Blank { 1.0 } else { 0.0 }),
         drive: None,
+    }
+}
+
+/// Units that nobody's number of open ones exhausts look as if every page could lie anywhere.
+fn mapping_kind(model: &Model, params: &AuLogParams) -> Fact<MappingKind> {
+    let kind = if params.logs_random == 0 { MappingKind::UnitInOrder } else { MappingKind::UnitLog };
+    if !merges_show(model, params) {
+        return Fact::hidden(Some(kind), "a merge costs nothing that shows").or(vec![MappingKind::Page]);
+    }
+    match params.logs_random {
+        n if n >= MOST_UNITS => Fact::known(kind).or(vec![MappingKind::Page]).noted("more logs than anybody tries"),
+        _ => Fact::known(kind),
     }
 }
 
@@ -362,7 +378,7 @@ fn scattered(count: u64) -> impl Iterator<Item = u64> {
 
 impl fmt::Display for Truth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "mapping                 {}", self.mapping)?;
+        writeln!(f, "mapping                 {}: {:?}", self.mapping, self.mapping_kind.value)?;
         line(f, "capacity", &self.capacity)?;
         writeln!(f, "{:<24}{}", "size", self.size)?;
         line(f, "allocation unit", &self.allocation_unit)?;
@@ -378,6 +394,8 @@ impl fmt::Display for Truth {
         line(f, "never written", &self.never_written)?;
         let Some(drive) = &self.drive else { return Ok(()) };
         line(f, "stripe", &drive.stripe)?;
+        line(f, "parallel units", &drive.parallel_units)?;
+        line(f, "bits per cell", &drive.bits_per_cell)?;
         line(f, "SLC cache", &drive.slc_cache)?;
         line(f, "write buffer", &drive.write_buffer)?;
         line(f, "physical over user", &drive.physical_over_user)?;

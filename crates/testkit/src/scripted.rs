@@ -43,6 +43,7 @@ impl ScriptedTarget {
             logical_block: Bytes::SECTOR,
             physical_block: None,
             max_request: None,
+            queue_depth: Some(32),
             claims: Claims::default(),
             identity: None,
         };

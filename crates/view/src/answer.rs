@@ -3,9 +3,10 @@
 mod memory;
 
 use crate::time;
+use flashscope_model::drive::MappingKind;
 use flashscope_model::finding::{AreaKind, FastArea, Penalty};
 use flashscope_model::run::{Ended, RunRecord};
-use flashscope_model::{Data, DeviceKind, Estimate, Geometry, Run};
+use flashscope_model::{Data, DeviceKind, DriveFindings, Estimate, Geometry, Run};
 use flashscope_units::Bytes;
 
 /// One finding, ready to be printed.
@@ -49,10 +50,62 @@ pub fn answers(geometry: &Geometry) -> Vec<Answer> {
         answer("small-write path", &geometry.small_write_path, |size| format!("≤ {size}")),
     ]);
     answers.extend(memory::answers(&geometry.memory));
+    answers.extend(drive(&geometry.drive));
     if geometry.never_written.value.is_some_and(|share| share > 0.0) {
         answers.push(answer("never written", &geometry.never_written, |share| percent(*share)));
     }
     answers
+}
+
+/// What was found or asked of the inside of the controller.
+fn drive(drive: &DriveFindings) -> Vec<Answer> {
+    let size = |size: &Bytes| size.to_string();
+    let ratio = |ratio: &f64| format!("{ratio:.2}×");
+    let mut answers = vec![
+        answer("mapping", &drive.mapping, |kind| mapping_word(*kind).to_owned()),
+        answer("stripe", &drive.stripe, size),
+        answer("parallel units", &drive.parallel_units, |count| count.to_string()),
+        answer("SLC cache", &drive.slc_cache, |cache| cache.size.to_string()),
+        answer("SLC cache, rest", &drive.slc_cache_recovery, |time| time.to_string()),
+        answer("map in memory", &drive.map_reach, size),
+        answer("bits per cell", &drive.bits_per_cell, |count| count.to_string()),
+        answer("write amplification", &drive.write_amplification, ratio),
+        answer("physical over user", &drive.physical_over_user, ratio),
+    ];
+    // No fall, and no step, may mean that there is none at all.
+    for (name, words) in
+        [("SLC cache", drive.slc_cache.at_least.map(|bound| bound.size)), ("map in memory", drive.map_reach.at_least)]
+    {
+        let Some(bound) = words else { continue };
+        for answer in answers.iter_mut().filter(|answer| answer.name == name) {
+            let none = if name == "SLC cache" { "none to" } else { "all of" };
+            answer.figure = Some(format!("{none} {bound}"));
+        }
+    }
+    // What nobody asked needs no line, nor does a second one that has the same reason.
+    let mut reasons: Vec<String> = Vec::new();
+    answers.retain(|answer| {
+        if answer.figure.is_some() {
+            return true;
+        }
+        let new = !SAID_BY_SILENCE.contains(&answer.why.as_str()) && !reasons.contains(&answer.why);
+        reasons.push(answer.why.clone());
+        new
+    });
+    answers
+}
+
+/// Reasons that are not worth a line: the experiment was not done, or another line says it.
+const SAID_BY_SILENCE: [&str; 4] = ["not measured", "nobody asked", "the rate never fell", "only one burst saw a fall"];
+
+/// A kind of mapping in a few words.
+pub fn mapping_word(kind: MappingKind) -> &'static str {
+    match kind {
+        MappingKind::Page => "by page",
+        MappingKind::UnitLog => "unit logs",
+        MappingKind::UnitInOrder => "units in order",
+        MappingKind::Other => "none known",
+    }
 }
 
 /// A probability as printed: never rounded up to certainty, never down to impossibility.

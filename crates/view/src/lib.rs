@@ -61,7 +61,11 @@ pub fn view(run: &RunRecord) -> View {
             | Data::Interval(_)
             | Data::Program(_)
             | Data::Buffer(_)
-            | Data::ReadCache(_) => {}
+            | Data::ReadCache(_)
+            | Data::SlcCache(_)
+            | Data::Parallel(_)
+            | Data::MapReach(_)
+            | Data::Cells(_) => {}
         }
     }
     view.contrasts = contrast::merge(view.contrasts, geometry);

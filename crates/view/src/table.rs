@@ -1,5 +1,6 @@
 //! The figures of one experiment as tables, for the terminal, the page and other forms alike.
 
+mod drive;
 mod memory;
 
 use crate::contrast;
@@ -88,6 +89,10 @@ pub fn tables(data: &Data) -> Vec<Table> {
         Data::Throughput(data) => throughput(data),
         Data::Buffer(data) => memory::buffer(data),
         Data::ReadCache(data) => return memory::read_cache(data),
+        Data::SlcCache(data) => drive::slc_cache(data),
+        Data::Parallel(data) => drive::parallel(data),
+        Data::MapReach(data) => drive::map_reach(data),
+        Data::Cells(data) => drive::cells(data),
     };
     if table.rows.is_empty() { Vec::new() } else { vec![table] }
 }

@@ -1,5 +1,7 @@
 //! `probe NAME`: one experiment, with flashbench's parameters.
 
+mod drive;
+
 use super::finish;
 use crate::args::{Format, Probe, ProbeCommon, ProbeKind};
 use crate::error::{Failure, Outcome};
@@ -17,8 +19,10 @@ use flashscope_session::Options;
 use flashscope_units::Bytes;
 
 pub(crate) fn run(args: Probe) -> Result<Outcome, Failure> {
-    let (common, experiment) = resolve(args.experiment);
+    let kind = args.experiment;
+    let common = common(&kind);
     let cost = |facts: &DeviceFacts| {
+        let experiment = resolve(&kind, facts);
         flashscope_probe::validate(&experiment, facts)
             .map_err(|error| unfit(&common.target.target, &experiment, facts, error))?;
         let written = flashscope_probe::cost(&experiment, facts).written;
@@ -32,13 +36,15 @@ pub(crate) fn run(args: Probe) -> Result<Outcome, Failure> {
     };
     let record = match target::open(&common.target, Writes::Exactly(&cost))? {
         Opened::Simulated { mut target, mut grant } => {
-            measure(&common, experiment, target.as_mut(), grant.as_mut(), None)?
+            let experiment = resolve(&kind, target.facts());
+            measure(common, experiment, target.as_mut(), grant.as_mut(), None)?
         }
         Opened::Host { mut target, mut grant, host } => {
-            measure(&common, experiment, target.as_mut(), grant.as_mut(), Some(host))?
+            let experiment = resolve(&kind, target.facts());
+            measure(common, experiment, target.as_mut(), grant.as_mut(), Some(host))?
         }
     };
-    print(&common, &record)?;
+    print(common, &record)?;
     if let Some(path) = &common.output {
         output::save_all(&[(path, "Record", &flashscope_record::to_json(&record))])?;
     }
@@ -48,7 +54,11 @@ pub(crate) fn run(args: Probe) -> Result<Outcome, Failure> {
 /// A real device that is too small for what was to be written is refused; all else is a matter of parameters.
 fn unfit(target: &str, experiment: &Experiment, facts: &DeviceFacts, error: PlanError) -> Failure {
     let writes = match experiment {
-        Experiment::OpenAu(_) | Experiment::Fat(_) | Experiment::Program(_) | Experiment::Buffer(_) => true,
+        Experiment::OpenAu(_)
+        | Experiment::Fat(_)
+        | Experiment::Program(_)
+        | Experiment::Buffer(_)
+        | Experiment::SlcCache(_) => true,
         Experiment::Align(align) => align.direction == Direction::Write,
         _ => false,
     };
@@ -105,7 +115,28 @@ fn print(common: &ProbeCommon, record: &RunRecord) -> Result<(), Failure> {
     Ok(())
 }
 
-fn resolve(kind: ProbeKind) -> (ProbeCommon, Experiment) {
+fn common(kind: &ProbeKind) -> &ProbeCommon {
+    match kind {
+        ProbeKind::Align(args) => &args.common,
+        ProbeKind::WriteAlign(args) => &args.common,
+        ProbeKind::OpenAu(args) => &args.common,
+        ProbeKind::Fat(args) => &args.common,
+        ProbeKind::Scatter(args) => &args.common,
+        ProbeKind::Interval(args) => &args.common,
+        ProbeKind::Program(args) => &args.common,
+        ProbeKind::Boundaries(args) => &args.common,
+        ProbeKind::Floor(args) => &args.common,
+        ProbeKind::Survey(args) => &args.common,
+        ProbeKind::Buffer(args) => &args.common,
+        ProbeKind::ReadCache(args) => &args.common,
+        ProbeKind::SlcCache(args) => &args.common,
+        ProbeKind::Parallel(args) => &args.common,
+        ProbeKind::MapReach(args) => &args.common,
+        ProbeKind::Cells(args) => &args.common,
+    }
+}
+
+fn resolve(kind: &ProbeKind, facts: &DeviceFacts) -> Experiment {
     match kind {
         ProbeKind::Align(args) => {
             let plan = plan::Align {
@@ -117,7 +148,7 @@ fn resolve(kind: ProbeKind) -> (ProbeCommon, Experiment) {
                 offset: args.offset,
                 largest: None,
             };
-            (args.common, Experiment::Align(plan))
+            Experiment::Align(plan)
         }
         ProbeKind::WriteAlign(args) => {
             let plan = plan::Align {
@@ -129,7 +160,7 @@ fn resolve(kind: ProbeKind) -> (ProbeCommon, Experiment) {
                 offset: args.offset,
                 largest: None,
             };
-            (args.common, Experiment::Align(plan))
+            Experiment::Align(plan)
         }
         ProbeKind::OpenAu(args) => {
             let plan = plan::OpenAu {
@@ -139,7 +170,7 @@ fn resolve(kind: ProbeKind) -> (ProbeCommon, Experiment) {
                 block: args.block,
                 offset: args.offset,
             };
-            (args.common, Experiment::OpenAu(plan))
+            Experiment::OpenAu(plan)
         }
         ProbeKind::Fat(args) => {
             let plan = plan::Fat {
@@ -149,7 +180,7 @@ fn resolve(kind: ProbeKind) -> (ProbeCommon, Experiment) {
                 block: args.block,
                 offset: args.offset,
             };
-            (args.common, Experiment::Fat(plan))
+            Experiment::Fat(plan)
         }
         ProbeKind::Scatter(args) => {
             let plan = plan::Scatter {
@@ -159,19 +190,19 @@ fn resolve(kind: ProbeKind) -> (ProbeCommon, Experiment) {
                 tries: args.count,
                 offset: args.offset,
             };
-            (args.common, Experiment::Scatter(plan))
+            Experiment::Scatter(plan)
         }
         ProbeKind::Interval(args) => {
             let plan = plan::Interval { order: args.interval_order, places: args.places, offset: args.offset };
-            (args.common, Experiment::Interval(plan))
+            Experiment::Interval(plan)
         }
         ProbeKind::Program(args) => {
             let plan =
                 plan::Program { region: args.region, offset: args.offset, largest: args.largest, smallest: args.block };
-            (args.common, Experiment::Program(plan))
+            Experiment::Program(plan)
         }
         ProbeKind::Boundaries(args) => {
-            let mut candidates = args.candidates;
+            let mut candidates = args.candidates.clone();
             candidates.sort_unstable();
             candidates.dedup();
             let plan = plan::Boundaries {
@@ -183,14 +214,14 @@ fn resolve(kind: ProbeKind) -> (ProbeCommon, Experiment) {
                 offset: args.offset,
                 within: None,
             };
-            (args.common, Experiment::Boundaries(plan))
+            Experiment::Boundaries(plan)
         }
         ProbeKind::Floor(args) => {
-            (args.common, Experiment::Floor(plan::Floor { block: args.block, at: args.offset, count: args.count }))
+            Experiment::Floor(plan::Floor { block: args.block, at: args.offset, count: args.count })
         }
         ProbeKind::Survey(args) => {
             let plan = plan::Survey { block: args.block, places: args.places, repeats: args.count };
-            (args.common, Experiment::Survey(plan))
+            Experiment::Survey(plan)
         }
         ProbeKind::Buffer(args) => {
             let burst = plan::Burst { writes: args.writes, pause: args.pause, then: args.then };
@@ -201,21 +232,25 @@ fn resolve(kind: ProbeKind) -> (ProbeCommon, Experiment) {
                 rest: args.rest,
                 bursts: vec![burst; args.count as usize],
             };
-            (args.common, Experiment::Buffer(plan))
+            Experiment::Buffer(plan)
         }
         ProbeKind::ReadCache(args) => {
             let plan = plan::ReadCache {
                 block: args.block,
                 regions: (0..u64::from(args.regions)).map(|index| args.offset + args.region * index).collect(),
                 region: args.region,
-                spans: args.spans,
+                spans: args.spans.clone(),
                 run: args.run,
-                distances: args.distances,
+                distances: args.distances.clone(),
                 rest: args.rest,
                 rounds: args.count,
             };
-            (args.common, Experiment::ReadCache(plan))
+            Experiment::ReadCache(plan)
         }
+        ProbeKind::SlcCache(args) => drive::slc_cache(args),
+        ProbeKind::Parallel(args) => drive::parallel(args, facts),
+        ProbeKind::MapReach(args) => drive::map_reach(args, facts),
+        ProbeKind::Cells(args) => drive::cells(args),
     }
 }
 

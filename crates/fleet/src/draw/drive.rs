@@ -18,7 +18,8 @@ pub(super) struct Drive {
     pub(super) blocks_per_plane: u32,
     pub(super) bad_blocks: u32,
     pub(super) bits_per_cell: u32,
-    pub(super) read: Nanos,
+    /// tR of each kind of page, in the order in which they follow each other.
+    pub(super) read: Vec<Nanos>,
     pub(super) multi_plane_read: Nanos,
     pub(super) program: Nanos,
     pub(super) erase: Nanos,
@@ -27,6 +28,7 @@ pub(super) struct Drive {
     pub(super) buffer: Bytes,
     pub(super) slc: Slc,
     pub(super) foreground_below: u32,
+    pub(super) map_reach: Option<Bytes>,
     pub(super) blank: bool,
 }
 
@@ -74,7 +76,7 @@ pub(super) fn draw(chance: &mut Chance) -> Drive {
         _ => Slc::Dynamic(chance.whole(2, 24)),
     };
     let spare = (f64::from(data) * chance.between(0.07, 0.28)) as u32;
-    Drive {
+    let mut drive = Drive {
         kind,
         capacity,
         command: super::chance::micros(command),
@@ -88,7 +90,7 @@ pub(super) fn draw(chance: &mut Chance) -> Drive {
         blocks_per_plane: data + spare.max(foreground_below + bad_blocks + 8),
         bad_blocks,
         bits_per_cell,
-        read,
+        read: vec![read],
         multi_plane_read: if chance.happens(0.8) { chance.micros(5.0, 20.0) } else { Nanos::ZERO },
         program,
         erase: chance.micros(3000.0, 15_000.0),
@@ -97,8 +99,29 @@ pub(super) fn draw(chance: &mut Chance) -> Drive {
         buffer: Bytes::kib(chance.any(&[512, 1024, 4096, 16384])),
         slc,
         foreground_below,
+        map_reach: None,
         blank: chance.happens(0.2),
+    };
+    if chance.happens(0.6) {
+        drive.read = kinds_of_pages(chance, read, bits_per_cell);
     }
+    if chance.happens(0.35) {
+        drive.map_reach = Some(chance.size(Bytes::mib(128), Bytes::gib(32), MAP_PAGE_COVERS).min(capacity));
+    }
+    drive
+}
+
+/// What one page of the map stands for: 4 KiB of entries of four bytes, each for 4 KiB.
+const MAP_PAGE_COVERS: Bytes = Bytes::mib(4);
+
+/// Pages that share their cells: the first kind is read fastest, the last one takes up to twice as long.
+fn kinds_of_pages(chance: &mut Chance, mean: Nanos, bits: u32) -> Vec<Nanos> {
+    let spread = chance.between(0.25, 0.7);
+    let times = (0..bits).map(|kind| {
+        let place = if bits > 1 { f64::from(kind) / f64::from(bits - 1) - 0.5 } else { 0.0 };
+        super::chance::micros(mean.as_f64() * (1.0 + spread * place) / 1e3)
+    });
+    times.collect()
 }
 
 impl Drive {

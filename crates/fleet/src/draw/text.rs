@@ -95,7 +95,8 @@ pub(super) fn of_drive(drive: &Drive) -> Result<ModelText, DrawError> {
     model.set("mapping.nand.blocks_per_plane", i64::from(drive.blocks_per_plane))?;
     model.set("mapping.nand.bad_blocks", i64::from(drive.bad_blocks))?;
     model.set("mapping.nand.bits_per_cell", i64::from(drive.bits_per_cell))?;
-    model.set("mapping.nand.read", Value::Array(vec![time(drive.read)]))?;
+    let read = drive.read.iter().copied().map(time).collect();
+    model.set("mapping.nand.read", Value::Array(read))?;
     model.set("mapping.nand.multi_plane_read", time(drive.multi_plane_read))?;
     model.set("mapping.nand.program", Value::Array(vec![time(drive.program)]))?;
     model.set("mapping.nand.erase", time(drive.erase))?;
@@ -113,6 +114,10 @@ pub(super) fn of_drive(drive: &Drive) -> Result<ModelText, DrawError> {
     };
     model.set("mapping.collection.foreground_below", i64::from(drive.foreground_below))?;
     model.section("mapping.slc", Table::from_iter(slc.into_iter().map(|(key, value)| (key.to_owned(), value))))?;
+    if let Some(reach) = drive.map_reach {
+        let cache = [("reach".to_owned(), size(reach)), ("page".to_owned(), Value::from("4KiB"))];
+        model.add("mapping", "map_cache", Table::from_iter(cache))?;
+    }
     model.set("state.start", if drive.blank { "blank" } else { "filled" })?;
     Ok(model)
 }
@@ -165,6 +170,14 @@ impl ModelText {
     /// Puts a whole section in the place of the form's.
     fn section(&mut self, path: &str, section: Table) -> Result<(), DrawError> {
         self.set(path, Value::Table(section))
+    }
+
+    /// Adds a section that the form leaves out.
+    fn add(&mut self, path: &str, name: &str, section: Table) -> Result<(), DrawError> {
+        let absent = || DrawError(format!("the catalogue's model has no section {path}"));
+        let table = self.place(path).and_then(Value::as_table_mut).ok_or_else(absent)?;
+        table.insert(name.to_owned(), Value::Table(section));
+        Ok(())
     }
 
     fn place(&mut self, path: &str) -> Option<&mut Value> {

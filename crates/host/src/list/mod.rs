@@ -141,6 +141,7 @@ impl ListedDevice {
             logical_block: self.logical_block,
             physical_block: self.physical_block,
             max_request: self.queue.max_request,
+            queue_depth: None,
             claims: self.claims.clone(),
             identity: Some(self.identity.clone()),
         }

@@ -62,6 +62,7 @@ impl Card {
             logical_block: Bytes(512),
             physical_block: None,
             max_request: None,
+            queue_depth: None,
             claims: Claims::default(),
             identity: None,
         }

@@ -2,8 +2,8 @@
 
 use flashscope_device::{Target, WriteGrant};
 use flashscope_model::plan::{
-    Align, Boundaries, Experiment, FastArea, Fat, Floor, OpenAu, OpenUnits, Program, Purpose, Scatter, Survey,
-    Throughput,
+    Align, Boundaries, Cells, Experiment, FastArea, Fat, Floor, OpenAu, OpenUnits, Program, Purpose, Scatter, SlcCache,
+    Span, Stretch, Survey, Throughput,
 };
 use flashscope_model::{Direction, Order, Run};
 use flashscope_probe::{Context, ProbeError, Report, Unobserved, classic, run};
@@ -91,6 +91,11 @@ pub(crate) fn one_of_each() -> Vec<Experiment> {
         Experiment::Scatter(Scatter { order: 6, span: 3, tries: 4, ..classic::scatter(Bytes::kib(8)) }),
         Experiment::Interval(classic::interval()),
         Experiment::Program(Program { region: Bytes::kib(256), largest: Bytes::kib(128), ..classic::program() }),
+        Experiment::SlcCache(SlcCache {
+            block: Bytes::kib(64),
+            bursts: vec![Stretch { idle: Nanos::ZERO, span: Span { start: unit, length: Bytes::kib(256) } }; 2],
+        }),
+        Experiment::Cells(Cells { block: Bytes::kib(4), start: unit, step: Bytes::kib(64), places: 9, repeats: 3 }),
         Experiment::Throughput(Throughput {
             direction: Direction::Write,
             order: Order::Random,

@@ -54,7 +54,11 @@ fn samples(run: &Run) -> u64 {
             .sum(),
         Data::Program(data) => data.rows.iter().flat_map(|row| &row.columns).map(rate).sum(),
         Data::Throughput(data) => data.times.len(),
-        Data::Buffer(_) | Data::ReadCache(_) => panic!("not every request of these leaves a sample"),
+        Data::SlcCache(data) => data.bursts.iter().map(|burst| burst.times.len()).sum(),
+        Data::Cells(data) => data.places.iter().map(|place| place.times.len()).sum(),
+        Data::Buffer(_) | Data::ReadCache(_) | Data::Parallel(_) | Data::MapReach(_) => {
+            panic!("not every request of these leaves a sample")
+        }
     };
     count as u64
 }

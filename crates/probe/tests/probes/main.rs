@@ -2,6 +2,7 @@
 
 mod classic;
 mod common;
+mod drives;
 mod endings;
 mod modern;
 mod plans;

@@ -23,6 +23,9 @@ pub struct Device {
     pub physical_block_bytes: Option<u64>,
     /// The largest request that reaches the device in one piece; null where unknown.
     pub max_request_bytes: Option<u64>,
+    /// Requests that may be outstanding on the way to it; null where unknown.
+    #[serde(default)]
+    pub queue_depth: Option<u32>,
     /// Figures that the device states about its own inside: claims, not measurements.
     pub claims: Claims,
     /// What an operator must name to have this very device written to; null for a simulated one.
@@ -54,6 +57,7 @@ impl Device {
             logical_block_bytes: facts.logical_block.get(),
             physical_block_bytes: facts.physical_block.map(Bytes::get),
             max_request_bytes: facts.max_request.map(Bytes::get),
+            queue_depth: facts.queue_depth,
             claims: Claims {
                 allocation_unit_bytes: facts.claims.allocation_unit.map(Bytes::get),
                 preferred_erase_bytes: facts.claims.preferred_erase.map(Bytes::get),
@@ -74,6 +78,7 @@ impl Device {
             logical_block: Bytes(self.logical_block_bytes),
             physical_block: self.physical_block_bytes.map(Bytes),
             max_request: self.max_request_bytes.map(Bytes),
+            queue_depth: self.queue_depth,
             claims: model::Claims {
                 allocation_unit: self.claims.allocation_unit_bytes.map(Bytes),
                 preferred_erase: self.claims.preferred_erase_bytes.map(Bytes),

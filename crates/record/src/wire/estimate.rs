@@ -4,9 +4,9 @@
 //! same for each kind. A figure of one field has its bounds as plain numbers, one of several fields has
 //! them as objects.
 
-use super::AreaKind;
+use super::{AreaKind, MappingKind, SlcKind};
 use crate::RecordError;
-use flashscope_model::{Estimate, finding};
+use flashscope_model::{Estimate, drive, finding};
 use flashscope_units::{ByteRate, Bytes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -213,6 +213,67 @@ estimate! {
     bound AreaFigure::from_model, unbound AreaFigure::into_model
 }
 
+estimate! {
+    /// How addresses are mapped.
+    MappingEstimate, MappingAlternative of drive::MappingKind, bounds MappingKind {
+        /// The kind.
+        kind: MappingKind,
+    }
+    split |kind| (kind.into(),), join |(kind,)| kind.into(), bound Into::into, unbound Into::into
+}
+
+estimate! {
+    /// A part of the flash that is written with one bit per cell first.
+    SlcCacheEstimate, SlcCacheAlternative of drive::SlcCache, bounds SlcCacheFigure {
+        /// Data that it takes before the rate falls.
+        bytes: u64,
+        /// Rate of long writes while it takes them.
+        cached_bytes_per_s: f64,
+        /// Rate when it is full.
+        after_bytes_per_s: f64,
+        /// Whether its size depends on how full the device is.
+        kind: SlcKind,
+    }
+    split |cache| (cache.size.get(), cache.cached.get(), cache.after.get(), cache.kind.into()),
+    join |(size, cached, after, kind)| drive::SlcCache {
+        size: Bytes(size), cached: ByteRate(cached), after: ByteRate(after), kind: kind.into(),
+    },
+    bound SlcCacheFigure::from_model, unbound SlcCacheFigure::into_model
+}
+
+/// An SLC cache as a bound: there is no smaller one, or none at all.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct SlcCacheFigure {
+    /// Data written without a fall of the rate.
+    pub bytes: u64,
+    /// Rate of long writes.
+    pub cached_bytes_per_s: f64,
+    /// The same: no fall was seen.
+    pub after_bytes_per_s: f64,
+    /// Whether its size depends on how full the device is.
+    pub kind: SlcKind,
+}
+
+impl SlcCacheFigure {
+    fn from_model(cache: drive::SlcCache) -> SlcCacheFigure {
+        SlcCacheFigure {
+            bytes: cache.size.get(),
+            cached_bytes_per_s: cache.cached.get(),
+            after_bytes_per_s: cache.after.get(),
+            kind: cache.kind.into(),
+        }
+    }
+
+    fn into_model(self) -> drive::SlcCache {
+        drive::SlcCache {
+            size: Bytes(self.bytes),
+            cached: ByteRate(self.cached_bytes_per_s),
+            after: ByteRate(self.after_bytes_per_s),
+            kind: self.kind.into(),
+        }
+    }
+}
+
 /// A random-order penalty as a bound.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PenaltyFigure {
@@ -287,7 +348,7 @@ fn nothing<T>() -> Option<T> {
     None
 }
 
-const METHODS: [&str; 15] = [
+const METHODS: [&str; 19] = [
     "floor",
     "survey",
     "align",
@@ -303,6 +364,10 @@ const METHODS: [&str; 15] = [
     "throughput",
     "buffer",
     "read-cache",
+    "slc-cache",
+    "parallel",
+    "map-reach",
+    "cells",
 ];
 
 /// The model holds names of methods as constants. One that this version does not know (a later one wrote it) is

@@ -5,7 +5,8 @@ mod memory;
 pub use memory::Memory;
 
 use super::{
-    AreaEstimate, CountEstimate, Direction, Order, PenaltyEstimate, RatioEstimate, Severity, SizeEstimate, UpToEstimate,
+    AreaEstimate, CountEstimate, Direction, DriveFindings, Order, PenaltyEstimate, RatioEstimate, Severity,
+    SizeEstimate, UpToEstimate,
 };
 use crate::RecordError;
 use flashscope_model::{self as model, finding};
@@ -37,6 +38,9 @@ pub struct Geometry {
     /// Buffers, read-ahead and stalls.
     #[serde(flatten)]
     pub memory: Memory,
+    /// The inside of the controller beyond units and pages.
+    #[serde(flatten)]
+    pub drive: DriveFindings,
 }
 
 /// Access time plus size over throughput: the line through minimum read times.
@@ -125,6 +129,7 @@ impl Geometry {
             fast_area: AreaEstimate::from_model(&geometry.fast_area),
             never_written: RatioEstimate::from_model(&geometry.never_written),
             memory: Memory::from_model(&geometry.memory),
+            drive: DriveFindings::from_model(&geometry.drive),
         }
     }
 
@@ -140,6 +145,7 @@ impl Geometry {
             fast_area: self.fast_area.into_model("geometry.fast_area")?,
             never_written: self.never_written.into_model("geometry.never_written")?,
             memory: self.memory.into_model()?,
+            drive: self.drive.into_model()?,
         })
     }
 }

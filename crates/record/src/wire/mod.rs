@@ -5,6 +5,7 @@
 //! absent is `null`.
 
 mod device;
+mod drive;
 mod estimate;
 mod finding;
 mod observation;
@@ -13,10 +14,11 @@ mod run;
 mod words;
 
 pub use device::{Claims, Device};
+pub use drive::{DriveFindings, Fan, Range, Stretch};
 pub use estimate::{
-    AreaEstimate, AreaFigure, CollectionEstimate, CollectionFigure, CountEstimate, FlagEstimate, PenaltyEstimate,
-    PenaltyFigure, RatioEstimate, ReadAheadEstimate, ReadAheadFigure, SizeEstimate, TimeEstimate, UpToEstimate,
-    WriteBufferEstimate, WriteBufferFigure,
+    AreaEstimate, AreaFigure, CollectionEstimate, CollectionFigure, CountEstimate, FlagEstimate, MappingEstimate,
+    PenaltyEstimate, PenaltyFigure, RatioEstimate, ReadAheadEstimate, ReadAheadFigure, SizeEstimate, SlcCacheEstimate,
+    SlcCacheFigure, TimeEstimate, UpToEstimate, WriteBufferEstimate, WriteBufferFigure,
 };
 pub use finding::{Advice, Geometry, Memory, Note, PerformanceCell, TransferLine, TransferResidual};
 pub use observation::{
@@ -26,7 +28,8 @@ pub use observation::{
 pub use printed::{PrintedAlign, PrintedInterval, PrintedRate, PrintedTime, Rate};
 pub use run::{Budget, Condition, Cost, Ended, Erases, Host, Path, Plan, Step, Tool};
 pub use words::{
-    AreaKind, AreaState, BufferLimit, DeviceKind, Direction, EndedHow, Order, Purpose, Severity, Statistic, Then,
+    AreaKind, AreaState, BufferLimit, DeviceKind, Direction, EndedHow, MappingKind, Order, Purpose, Severity, SlcKind,
+    Statistic, Then,
 };
 
 use crate::{RecordError, SCHEMA};

@@ -4,6 +4,7 @@ mod memory;
 
 pub use memory::{Ahead, BlockRun, Burst, Reread};
 
+use super::drive::{Fan, Range, Stretch};
 use super::printed::{nanos, not_one_of, ns};
 use super::{AreaState, Direction, Order, PrintedAlign, PrintedInterval, PrintedTime, Purpose, Rate};
 use crate::RecordError;
@@ -222,6 +223,36 @@ pub enum Data {
         falling: Vec<BlockRun>,
         /// Reads so far behind the end of a run in order, after a rest.
         ahead: Vec<Ahead>,
+    },
+    /// Long writes in order after rests.
+    SlcCache {
+        /// Size of each write.
+        block_bytes: u64,
+        /// The bursts.
+        bursts: Vec<Stretch>,
+    },
+    /// Reads handed over together.
+    Parallel {
+        /// Size of each read.
+        block_bytes: u64,
+        /// The sets of reads.
+        fans: Vec<Fan>,
+    },
+    /// Random reads within ranges of different length.
+    MapReach {
+        /// Size of each read.
+        block_bytes: u64,
+        /// Start of all ranges.
+        start_bytes: u64,
+        /// The ranges in the order in which they were read.
+        ranges: Vec<Range>,
+    },
+    /// Reads of evenly spaced pages.
+    Cells {
+        /// Size of each read.
+        block_bytes: u64,
+        /// The places.
+        places: Vec<ScatterPlace>,
     },
 }
 
@@ -475,6 +506,22 @@ impl Data {
                 falling: cache.falling.iter().map(|run| BlockRun { service_time_ns: ns(run) }).collect(),
                 ahead: cache.ahead.iter().map(Ahead::from_model).collect(),
             },
+            seen::Data::SlcCache(data) => Data::SlcCache {
+                block_bytes: data.block.get(),
+                bursts: data.bursts.iter().map(Stretch::from_model).collect(),
+            },
+            seen::Data::Parallel(data) => {
+                Data::Parallel { block_bytes: data.block.get(), fans: data.fans.iter().map(Fan::from_model).collect() }
+            }
+            seen::Data::MapReach(data) => Data::MapReach {
+                block_bytes: data.block.get(),
+                start_bytes: data.start.get(),
+                ranges: data.ranges.iter().map(Range::from_model).collect(),
+            },
+            seen::Data::Cells(data) => Data::Cells {
+                block_bytes: data.block.get(),
+                places: data.places.iter().map(ScatterPlace::from_model).collect(),
+            },
         }
     }
 
@@ -568,6 +615,23 @@ impl Data {
                     ahead: ahead.into_iter().map(Ahead::into_model).collect(),
                 })
             }
+            Data::SlcCache { block_bytes, bursts } => seen::Data::SlcCache(seen::SlcCacheData {
+                block: Bytes(block_bytes),
+                bursts: bursts.into_iter().map(Stretch::into_model).collect(),
+            }),
+            Data::Parallel { block_bytes, fans } => seen::Data::Parallel(seen::ParallelData {
+                block: Bytes(block_bytes),
+                fans: fans.into_iter().map(Fan::into_model).collect(),
+            }),
+            Data::MapReach { block_bytes, start_bytes, ranges } => seen::Data::MapReach(seen::MapReachData {
+                block: Bytes(block_bytes),
+                start: Bytes(start_bytes),
+                ranges: ranges.into_iter().map(Range::into_model).collect(),
+            }),
+            Data::Cells { block_bytes, places } => seen::Data::Cells(seen::CellsData {
+                block: Bytes(block_bytes),
+                places: places.into_iter().map(ScatterPlace::into_model).collect(),
+            }),
         })
     }
 }

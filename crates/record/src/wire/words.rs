@@ -163,6 +163,32 @@ words! {
 }
 
 words! {
+    /// How addresses are mapped.
+    MappingKind mirrors model::drive::MappingKind {
+        /// Every page can lie anywhere.
+        Page,
+        /// Units are mapped as wholes; an open one has a log that takes its writes in any order.
+        UnitLog,
+        /// Units are mapped as wholes; an open one takes writes in order, and any other is merged at once.
+        UnitInOrder,
+        /// None of these fits what was seen.
+        Other,
+    }
+}
+
+words! {
+    /// Whether the size of an SLC cache depends on how full the device is.
+    SlcKind mirrors model::drive::SlcKind {
+        /// Nobody tried at different fills.
+        Untested,
+        /// The same at every fill that was tried.
+        Static,
+        /// Smaller on a fuller device.
+        Dynamic,
+    }
+}
+
+words! {
     /// How grave a note is.
     Severity mirrors model::finding::Severity {
         /// Good to know.

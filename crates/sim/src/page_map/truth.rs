@@ -5,14 +5,19 @@ use crate::model::{Model, Start};
 use crate::noise;
 use crate::page_map::{PageMapParams, SlcCache};
 use crate::truth::{AreaTruth, Fact, PenaltyTruth, SizeTruth, Truth, penalties};
+use flashscope_model::drive::MappingKind;
 use flashscope_model::finding::AreaKind;
-use flashscope_units::Bytes;
+use flashscope_units::{Bytes, Instant, Nanos};
 
 /// What is true of a drive and has no counterpart in a card.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DriveTruth {
     /// Data that one row of pages over all dies holds.
     pub stripe: Fact<Bytes>,
+    /// Dies: rows that are read at the same time.
+    pub parallel_units: Fact<u32>,
+    /// Bits per cell.
+    pub bits_per_cell: Fact<u32>,
     /// Host data that the SLC cache takes in the start state; no value: there is none.
     pub slc_cache: Fact<Bytes>,
     /// Bytes of the write buffer.
@@ -27,6 +32,7 @@ pub struct DriveTruth {
 pub(crate) fn of(model: &Model, params: &PageMapParams) -> Truth {
     Truth {
         mapping: "page-map",
+        mapping_kind: Fact::known(MappingKind::Page),
         capacity: Fact::known(model.device.capacity),
         size: SizeTruth::genuine(model.device.capacity),
         allocation_unit: allocation_unit(model, params),
@@ -121,23 +127,110 @@ fn random_order_penalty(model: &Model) -> Vec<PenaltyTruth> {
 
 fn drive(model: &Model, params: &PageMapParams) -> Option<DriveTruth> {
     let drive = PageMap::of_model(params, model, 0).ok()?;
-    let room = drive.slc_room();
-    let slc_cache = match params.slc {
-        SlcCache::None => Fact::hidden(None, "there is none"),
-        _ if params.nand.slc_program >= params.nand.program.iter().copied().max()? => {
-            Fact::hidden(Some(room), "it is no faster than the rest")
-        }
-        _ if room == Bytes::ZERO => Fact::hidden(Some(room), "no superblock is free for it"),
-        _ => Fact::known(room),
-    };
     Some(DriveTruth {
-        stripe: Fact::known(drive.stripe()),
-        slc_cache,
+        stripe: stripe(model, params, drive.stripe()),
+        parallel_units: parallel_units(model, params),
+        bits_per_cell: bits_per_cell(params),
+        slc_cache: slc_cache(model, params, &drive)?,
         write_buffer: Fact::known(params.buffer.size),
         physical_over_user: Fact::known(drive.physical_over_user()).noted("trades against the policy of collection"),
-        map_reach: match &params.map_cache {
-            Some(cache) => Fact::known(cache.reach),
-            None => Fact::hidden(None, "all of the map is in memory"),
-        },
+        map_reach: map_reach(model, params),
     })
+}
+
+/// Reads that meet in one die wait for each other; where one at a time can be outstanding, none ever meet.
+fn stripe(model: &Model, params: &PageMapParams, stripe: Bytes) -> Fact<Bytes> {
+    match params.nand.channels * params.nand.dies_per_channel {
+        1 => Fact::hidden(None, "there is one die").or(vec![stripe]),
+        _ if model.link.queue_depth < 4 => Fact::hidden(Some(stripe), "reads come one at a time"),
+        _ => Fact::known(stripe),
+    }
+}
+
+fn parallel_units(model: &Model, params: &PageMapParams) -> Fact<u32> {
+    match params.nand.channels * params.nand.dies_per_channel {
+        1 => Fact::hidden(Some(1), "there is one die"),
+        dies if model.link.queue_depth < 4 => Fact::hidden(Some(dies), "reads come one at a time"),
+        dies => Fact::known(dies),
+    }
+}
+
+/// Pages tell their kind by their tR.
+fn bits_per_cell(params: &PageMapParams) -> Fact<u32> {
+    let mut times = params.nand.read.clone();
+    times.sort_unstable();
+    times.dedup();
+    let bits = params.nand.bits_per_cell;
+    if times.len() == bits as usize && bits > 1 {
+        return Fact::known(bits);
+    }
+    Fact::hidden(Some(bits), "all pages take the same time to read")
+}
+
+/// Nobody need write more than this share of a drive, nor more than this, to look for a cache: "at least so much" is right
+/// from there on.
+const SEARCHED_SHARE: u64 = 20;
+const SEARCHED: Bytes = Bytes::mib(512);
+
+/// A cache shows where long writes are slower behind it.
+fn slc_cache(model: &Model, params: &PageMapParams, drive: &PageMap) -> Option<Fact<Bytes>> {
+    let room = drive.slc_room();
+    let without = PageMapParams { slc: SlcCache::None, ..params.clone() };
+    let (cached, direct) = (long_write(model, params)?, long_write(model, &without)?);
+    let shows = direct.as_f64() / cached.as_f64();
+    let mut fact = match params.slc {
+        SlcCache::None => Fact::hidden(None, "there is none"),
+        _ if room == Bytes::ZERO => Fact::hidden(None, "no superblock is free for it"),
+        _ if shows < LEAST_SHOWN => {
+            Fact::hidden(None, "what is behind it is no slower as far as the link lets see").or(vec![room])
+        }
+        SlcCache::Dynamic { .. } => {
+            // Free superblocks that other tests used up meanwhile are missing here.
+            let one = drive.geometry.bytes(drive.geometry.slc_slots);
+            let fewer = (1..=2).map(|less| room.saturating_sub(one * less)).filter(|left| *left > Bytes::ZERO);
+            Fact::known(room).or(fewer.collect()).noted("fewer superblocks are free once others were written")
+        }
+        SlcCache::Static { .. } => Fact::known(room),
+    };
+    fact.at_least = Some(room.min(SEARCHED).min(model.device.capacity / SEARCHED_SHARE));
+    Some(fact)
+}
+
+/// Long writes are slower by this factor where a cache shows.
+const LEAST_SHOWN: f64 = 1.25;
+
+/// A durable write of 1 MiB, once the first one is done.
+fn long_write(model: &Model, params: &PageMapParams) -> Option<Nanos> {
+    let mut drive = PageMap::of_model(params, model, 0).ok()?;
+    let mut now = Instant::ORIGIN;
+    let mut last = Nanos::ZERO;
+    for index in 0..2 {
+        let issued = now;
+        let (mut at, end) = (Bytes::mib(index), Bytes::mib(index + 1));
+        while at < end {
+            let length = model.link.max_request.min(end - at);
+            now = now.max(drive.write(issued, at, length, true));
+            at += length;
+        }
+        last = now.since(issued);
+    }
+    Some(last)
+}
+
+/// Nobody need read further than this to look for a reach.
+const SEARCHED_REACH: Bytes = Bytes::gib(16);
+
+/// A miss reads a page of the map first.
+fn map_reach(model: &Model, params: &PageMapParams) -> Fact<Bytes> {
+    match &params.map_cache {
+        None => Fact::hidden(None, "all of the map is in memory"),
+        Some(cache) if cache.reach >= model.device.capacity => {
+            Fact::hidden(None, "all of the map is in memory").or(vec![cache.reach])
+        }
+        Some(cache) => {
+            let mut fact = Fact::known(cache.reach);
+            fact.at_least = Some(cache.reach.min(SEARCHED_REACH));
+            fact
+        }
+    }
 }

@@ -39,7 +39,11 @@ pub fn write(data: &Data) -> Option<String> {
         | Data::FastArea(_)
         | Data::Throughput(_)
         | Data::Buffer(_)
-        | Data::ReadCache(_) => return None,
+        | Data::ReadCache(_)
+        | Data::SlcCache(_)
+        | Data::Parallel(_)
+        | Data::MapReach(_)
+        | Data::Cells(_) => return None,
     };
     (!text.is_empty()).then_some(text)
 }

@@ -149,6 +149,7 @@ fn facts(device: &Device) -> DeviceFacts {
         logical_block: Bytes::SECTOR,
         physical_block: None,
         max_request: None,
+        queue_depth: None,
         claims: Claims::default(),
         identity: None,
     }

@@ -1,0 +1,80 @@
+//! What the probes of a controller's inside take.
+
+use super::ProbeCommon;
+use clap::Args;
+use flashscope_units::{Bytes, Nanos};
+
+#[derive(Args, Debug)]
+pub(crate) struct ProbeSlcCache {
+    #[command(flatten)]
+    pub(crate) common: ProbeCommon,
+    /// Size of each write
+    #[arg(short, long, visible_alias = "blocksize", default_value = "1M", value_name = "SIZE")]
+    pub(crate) block: Bytes,
+    /// Length of each burst
+    #[arg(long, default_value = "1G", value_name = "SIZE")]
+    pub(crate) size: Bytes,
+    /// Number of bursts, each over an area of its own
+    #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) bursts: u32,
+    /// Rest before each burst
+    #[arg(long, default_value = "30s", value_name = "TIME")]
+    pub(crate) idle: Nanos,
+    /// Where the first burst begins
+    #[arg(long, default_value = "0", value_name = "SIZE")]
+    pub(crate) offset: Bytes,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ProbeParallel {
+    #[command(flatten)]
+    pub(crate) common: ProbeCommon,
+    /// Size of each read [default: the logical block]
+    #[arg(short, long, visible_alias = "blocksize", value_name = "SIZE")]
+    pub(crate) block: Option<Bytes>,
+    /// Reads handed over at once
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=256))]
+    pub(crate) reads: u32,
+    /// Rounds, each with every distance once at a random place
+    #[arg(short, long, default_value_t = 32)]
+    pub(crate) count: u32,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ProbeMapReach {
+    #[command(flatten)]
+    pub(crate) common: ProbeCommon,
+    /// Size of each read
+    #[arg(short, long, visible_alias = "blocksize", default_value = "4k", value_name = "SIZE")]
+    pub(crate) block: Bytes,
+    /// Start of all ranges
+    #[arg(long, default_value = "0", value_name = "SIZE")]
+    pub(crate) offset: Bytes,
+    /// The longest range; shorter ones are halves of it [default: to the end of the device]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) largest: Option<Bytes>,
+    /// Random reads of each range
+    #[arg(short, long, default_value_t = 400)]
+    pub(crate) count: u32,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ProbeCells {
+    #[command(flatten)]
+    pub(crate) common: ProbeCommon,
+    /// Size of each read
+    #[arg(short, long, visible_alias = "blocksize", default_value = "4k", value_name = "SIZE")]
+    pub(crate) block: Bytes,
+    /// Where the first page lies
+    #[arg(long, default_value = "0", value_name = "SIZE")]
+    pub(crate) offset: Bytes,
+    /// Distance of the places: the stripe, where it is known, else the page
+    #[arg(long, default_value = "64k", value_name = "SIZE")]
+    pub(crate) step: Bytes,
+    /// Number of places
+    #[arg(long, default_value_t = 96)]
+    pub(crate) places: u32,
+    /// Reads of each place
+    #[arg(short, long, default_value_t = 16)]
+    pub(crate) count: u32,
+}

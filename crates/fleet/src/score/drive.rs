@@ -1,0 +1,95 @@
+//! What was found of a controller's inside, held against the truth.
+
+use super::{Judged, Parameter, Verdict, judged, plain, twice};
+use flashscope_model::{DriveFindings, Estimate};
+use flashscope_sim::truth::{Fact, Truth};
+use flashscope_units::Bytes;
+use std::fmt::{Debug, Display, Formatter, Result};
+
+/// A size within this factor is right.
+const SIZE_TOLERANCE: f64 = 1.1;
+
+/// A reach within this factor is right: the map goes by pages, and ranges by halves.
+const REACH_TOLERANCE: f64 = 1.25;
+
+/// Every finding of a drive, in the order of [`Parameter::ALL`]. A card has one die as far as anybody sees, no cache of
+/// fast cells and all of its map in memory.
+pub(super) fn judge(truth: &Truth, found: &DriveFindings) -> Vec<Judged> {
+    let drive = truth.drive.as_ref();
+    let absent = |pick: Option<&Fact<Bytes>>| pick.cloned().unwrap_or_else(none);
+    let counts = |pick: Option<&Fact<u32>>| pick.cloned().unwrap_or_else(none);
+    let slc = absent(drive.map(|drive| &drive.slc_cache));
+    let cache = mapped(&found.slc_cache, |cache| cache.size);
+    vec![
+        plain(Parameter::Mapping, &mapped_fact(&truth.mapping_kind), &mapped(&found.mapping, Word), |_, _| false),
+        plain(Parameter::Stripe, &absent(drive.map(|drive| &drive.stripe)), &found.stripe, twice),
+        plain(
+            Parameter::ParallelUnits,
+            &counts(drive.map(|drive| &drive.parallel_units)),
+            &found.parallel_units,
+            |a, b| a == 2 * b || b == 2 * a,
+        ),
+        within(Parameter::SlcCache, &slc, &cache, SIZE_TOLERANCE),
+        within(Parameter::MapReach, &absent(drive.map(|drive| &drive.map_reach)), &found.map_reach, REACH_TOLERANCE),
+        plain(
+            Parameter::BitsPerCell,
+            &counts(drive.map(|drive| &drive.bits_per_cell)),
+            &found.bits_per_cell,
+            |a, b| a.abs_diff(b) == 1,
+        ),
+    ]
+}
+
+/// There is no such thing.
+fn none<T>() -> Fact<T> {
+    Fact { value: None, aliases: Vec::new(), at_least: None, can_be_told: false, note: String::new() }
+}
+
+/// A size that is right within a factor of the truth or of an alias of it, and near within its square.
+fn within(parameter: Parameter, fact: &Fact<Bytes>, estimate: &Estimate<Bytes>, tolerance: f64) -> Judged {
+    let Some(value) = estimate.value else { return plain(parameter, fact, estimate, twice) };
+    let steps = |truth: &Bytes| (value.as_f64() / truth.as_f64()).ln().abs() / tolerance.ln();
+    let nearest = fact.value.iter().chain(&fact.aliases).map(steps).fold(f64::INFINITY, f64::min);
+    let verdict = match nearest {
+        steps if steps <= 1.0 => Verdict::Exact,
+        steps if steps <= 2.0 => Verdict::OneStep,
+        _ => Verdict::Wrong,
+    };
+    let truth = fact.value.map_or("none".to_owned(), |size| size.to_string());
+    let mut judged = judged(parameter, verdict, estimate, verdict == Verdict::Exact, value.to_string(), truth);
+    judged.false_alarm = fact.value.is_none() && fact.aliases.is_empty();
+    judged
+}
+
+/// A word that is compared as a whole.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+struct Word<T>(T);
+
+impl<T: Debug> Display for Word<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "{:?}", self.0)
+    }
+}
+
+fn mapped_fact<T: Copy>(fact: &Fact<T>) -> Fact<Word<T>> {
+    Fact {
+        value: fact.value.map(Word),
+        aliases: fact.aliases.iter().copied().map(Word).collect(),
+        at_least: fact.at_least.map(Word),
+        can_be_told: fact.can_be_told,
+        note: fact.note.clone(),
+    }
+}
+
+fn mapped<T: Copy, U>(estimate: &Estimate<T>, as_other: impl Fn(T) -> U) -> Estimate<U> {
+    Estimate {
+        value: estimate.value.map(&as_other),
+        confidence: estimate.confidence,
+        at_least: estimate.at_least.map(&as_other),
+        at_most: estimate.at_most.map(&as_other),
+        alternatives: Vec::new(),
+        evidence: estimate.evidence.clone(),
+        method: estimate.method.clone(),
+        reason_unknown: estimate.reason_unknown.clone(),
+    }
+}

@@ -1,0 +1,153 @@
+//! How much of the device the map in memory stands for: reads at random in a longer range miss it, the more of them the
+//! longer the range.
+//!
+//! Of a range of length X a share 1 − R/X misses a memory that reaches R, and each miss reads a page of the map first. So
+//! the mean time is a constant up to R and rises along that curve behind it.
+
+use super::NOT_ASKED;
+use crate::Choice;
+use crate::reading::readable;
+use crate::situation::Situation;
+use flashscope_model::plan::{MapReach, Span};
+use flashscope_model::{Data, Estimate, Experiment, Observations};
+use flashscope_stats::line::weighted_least_squares;
+use flashscope_units::{Bytes, Nanos};
+
+/// Ranges below this say more of the changing of units than of a map.
+const SHORTEST: Bytes = Bytes::mib(64);
+
+/// One page of the map stands for several MiB in most controllers, and for no less than this.
+const WARM_STEP: Bytes = Bytes::mib(2);
+
+/// Reads of each range in an adaptive run, and the most of the device that it reads through.
+const REQUESTS: u32 = 200;
+const LONGEST: Bytes = Bytes::gib(16);
+
+/// Ranges that double up to the longest.
+pub fn plan(block: Bytes, start: Bytes, longest: Bytes, requests: u32) -> MapReach {
+    let doubled = std::iter::successors(Some(SHORTEST.min(longest)), |range| Some(*range * 2));
+    let mut ranges: Vec<Bytes> = doubled.take_while(|range| *range < longest).collect();
+    ranges.push(longest.align_down(block));
+    MapReach { block, start, ranges, warm_step: WARM_STEP, requests }
+}
+
+/// Ranges up to the end of what can be read, or to what an adaptive run reads through.
+pub(crate) fn choice(now: &Situation) -> Option<Choice> {
+    let whole = Span { start: Bytes::ZERO, length: now.device.capacity };
+    let span = readable(now).unwrap_or(whole);
+    let longest = span.length.min(LONGEST);
+    if longest < SHORTEST * 4 || now.has(|data| matches!(data, Data::MapReach(_))) {
+        return None;
+    }
+    Some(Choice {
+        experiment: Experiment::MapReach(plan(now.block(Bytes::kib(4)), span.start, longest, REQUESTS)),
+        why: "whether reads take longer where a range is longer than what the map in memory stands for".into(),
+    })
+}
+
+/// Reaches that are tried, per doubling.
+const PER_DOUBLING: i32 = 16;
+
+/// A reach must be better than none by so much on the scale of −2 ln likelihood.
+const SURELY_BETTER: f64 = 15.0;
+
+/// This share of a mean is never explained.
+const UNEXPLAINED: f64 = 0.01;
+
+struct Point {
+    length: f64,
+    mean: f64,
+    variance: f64,
+}
+
+/// The reach, or how far reads were tried without any.
+pub(crate) fn estimate(observations: &Observations) -> Estimate<Bytes> {
+    let last = observations.runs.iter().rev().find_map(|run| match &run.data {
+        Data::MapReach(data) => Some(data),
+        _ => None,
+    });
+    let Some(data) = last else { return Estimate::unknown(NOT_ASKED) };
+    let points: Vec<Point> = data
+        .ranges
+        .iter()
+        .filter_map(|range| point(range.length, &range.times.iter().map(|time| time.as_f64()).collect::<Vec<_>>()))
+        .collect();
+    let (Some(first), Some(last)) = (points.first(), points.last()) else {
+        return Estimate::unknown("no range could be read");
+    };
+    if points.len() < 3 {
+        return Estimate::unknown("too few ranges could be read");
+    }
+    let flat = flat(&points);
+    let steps = ((last.length / first.length).log2() * f64::from(PER_DOUBLING)) as i32;
+    let tried: Vec<(f64, f64, f64)> = (0..=steps)
+        .filter_map(|step| {
+            let reach = first.length * 2f64.powf(f64::from(step) / f64::from(PER_DOUBLING));
+            let (chi, miss) = curve(&points, reach)?;
+            Some((reach, chi + 3.0 * (points.len() as f64).ln(), miss))
+        })
+        .collect();
+    let best = tried.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
+    match best {
+        Some((reach, bic, miss)) if bic + SURELY_BETTER < flat => {
+            let near = |other: f64| (other / reach).ln().abs() <= 1.2f64.ln();
+            let weight = |bic: f64, best: f64| (-(bic - best) / 2.0).exp();
+            let total: f64 = tried.iter().map(|(_, other, _)| weight(*other, bic)).sum();
+            let close: f64 =
+                tried.iter().filter(|(other, ..)| near(*other)).map(|(_, other, _)| weight(*other, bic)).sum();
+            // The shortest range must have had no misses, or it is another thing that grows with distance.
+            if reach < first.length * 1.9 {
+                return Estimate::unknown(format!(
+                    "reads take longer from the shortest range of {} on: changing the unit may cost as much as a map",
+                    Bytes(first.length as u64)
+                ));
+            }
+            let value = Bytes(reach as u64).align_down(Bytes::mib(1));
+            let evidence = format!(
+                "random reads take {} up to {value} and up to {} longer behind it, as a map of which so much is in memory",
+                Nanos(points[0].mean as u64),
+                Nanos(miss as u64)
+            );
+            Estimate::known(value, (close / total).clamp(0.05, 0.98), evidence, &["map-reach"])
+        }
+        _ => {
+            let length = Bytes(last.length as u64);
+            let evidence = format!(
+                "random reads take as long within {length} as within {} ({})",
+                Bytes(first.length as u64),
+                Nanos(points[0].mean as u64)
+            );
+            Estimate::at_least(length, 0.97, evidence, &["map-reach"])
+        }
+    }
+}
+
+/// Mean and its variance without the longest of the times, which are not of the map's making.
+fn point(length: Bytes, times: &[f64]) -> Option<Point> {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.truncate(times.len() - times.len() / 20);
+    let count = sorted.len() as f64;
+    if count < 16.0 {
+        return None;
+    }
+    let mean = sorted.iter().sum::<f64>() / count;
+    let spread = sorted.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    Some(Point { length: length.as_f64(), mean, variance: spread / count + (UNEXPLAINED * mean).powi(2) })
+}
+
+fn flat(points: &[Point]) -> f64 {
+    let weight: f64 = points.iter().map(|point| 1.0 / point.variance).sum();
+    let mean = points.iter().map(|point| point.mean / point.variance).sum::<f64>() / weight;
+    points.iter().map(|point| (point.mean - mean).powi(2) / point.variance).sum::<f64>() + (points.len() as f64).ln()
+}
+
+/// What the curve of one reach leaves unexplained, and what a miss takes.
+fn curve(points: &[Point], reach: f64) -> Option<(f64, f64)> {
+    let misses: Vec<f64> = points.iter().map(|point| (1.0 - reach / point.length).max(0.0)).collect();
+    let means: Vec<f64> = points.iter().map(|point| point.mean).collect();
+    let weights: Vec<f64> = points.iter().map(|point| 1.0 / point.variance).collect();
+    let line = weighted_least_squares(&misses, &means, &weights).ok().filter(|line| line.slope > 0.0)?;
+    let chi = line.residuals.iter().zip(&weights).map(|(off, weight)| off * off * weight).sum();
+    Some((chi, line.slope))
+}

@@ -1,0 +1,113 @@
+//! How addresses are mapped: what the findings on units and orders say, scored for each kind of mapping.
+//!
+//! Each finding is put in one of few classes, and each kind of mapping has a probability for each class: that is the table
+//! below. A kind that is none of these is in the running as well, with even chances everywhere, so that findings that no
+//! kind explains end there.
+
+use super::NOT_ASKED;
+use flashscope_model::drive::MappingKind;
+use flashscope_model::{Estimate, Geometry};
+
+const KINDS: [MappingKind; 4] = [MappingKind::Page, MappingKind::UnitLog, MappingKind::UnitInOrder, MappingKind::Other];
+
+/// A finding in a class, and how likely that is for each of [`KINDS`].
+struct Clue {
+    likelihood: [f64; 4],
+    words: String,
+    method: &'static str,
+}
+
+/// What is expected before anything is known: none of these is rare.
+const PRIOR: [f64; 4] = [0.3, 0.33, 0.33, 0.04];
+
+/// A finding that is less sure than this is no clue.
+const GOOD_ENOUGH: f64 = 0.8;
+
+/// Whether there is a limit is surer than where it is, which depends on the unit that was assumed.
+const GOOD_ENOUGH_FOR_A_LIMIT: f64 = 0.6;
+
+/// So many units without a limit, and a limit is not to be expected.
+const MANY: u32 = 16;
+
+/// Ratios that bound "the same in any order", and "each write costs a copy".
+const SAME: f64 = 1.5;
+const COPIES: f64 = 2.5;
+
+/// The kind that explains the findings best.
+pub(crate) fn estimate(geometry: &Geometry) -> Estimate<MappingKind> {
+    let clues: Vec<Clue> =
+        [in_order(geometry), at_random(geometry), penalty(geometry), unit(geometry)].into_iter().flatten().collect();
+    if clues.is_empty() {
+        return Estimate::unknown(NOT_ASKED);
+    }
+    // Reads alone tell that there are units, but not what a write does to them.
+    let writes = clues.iter().any(|clue| clue.method != "boundaries");
+    if !writes {
+        return Estimate::unknown("only writes tell");
+    }
+    let mut posterior: Vec<(MappingKind, f64)> = KINDS
+        .iter()
+        .enumerate()
+        .map(|(index, kind)| (*kind, PRIOR[index] * clues.iter().map(|clue| clue.likelihood[index]).product::<f64>()))
+        .collect();
+    let total: f64 = posterior.iter().map(|(_, weight)| weight).sum();
+    posterior.iter_mut().for_each(|(_, weight)| *weight /= total);
+    posterior.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let (kind, share) = posterior[0];
+    let words: Vec<&str> = clues.iter().map(|clue| clue.words.as_str()).collect();
+    if share < LEAST_SHARE {
+        return Estimate::unknown(format!("the findings fit more than one kind: {}", words.join("; ")));
+    }
+    let mut methods: Vec<&'static str> = clues.iter().map(|clue| clue.method).collect();
+    methods.dedup();
+    Estimate::known(kind, share.min(SUREST), words.join("; "), &methods).with_alternatives(posterior.split_off(1))
+}
+
+/// Below this share no kind is named.
+const LEAST_SHARE: f64 = 0.6;
+const SUREST: f64 = 0.99;
+
+/// Whether a number of units open in order is too many.
+fn in_order(geometry: &Geometry) -> Option<Clue> {
+    limit(&geometry.open_units_linear, "in order", [[0.015, 0.9, 0.93, 0.5], [0.985, 0.1, 0.07, 0.5]])
+}
+
+/// Whether a number of units open at random is too many. Where each write is merged, that hides any limit.
+fn at_random(geometry: &Geometry) -> Option<Clue> {
+    limit(&geometry.open_units_random, "at random", [[0.015, 0.88, 0.5, 0.5], [0.985, 0.12, 0.3, 0.5]])
+}
+
+fn limit(open: &Estimate<u32>, order: &str, [limited, unlimited]: [[f64; 4]; 2]) -> Option<Clue> {
+    open.confidence.filter(|sure| *sure >= GOOD_ENOUGH_FOR_A_LIMIT)?;
+    if let Some(count) = open.value {
+        let words = format!("{count} units can be open {order}");
+        return Some(Clue { likelihood: limited, words, method: "open-units" });
+    }
+    let least = open.at_least?;
+    (least >= MANY).then(|| Clue {
+        likelihood: unlimited,
+        words: format!("{least} units written in turn {order} are not too many"),
+        method: "open-units",
+    })
+}
+
+/// What random order costs within one unit.
+fn penalty(geometry: &Geometry) -> Option<Clue> {
+    let found = &geometry.random_order_penalty;
+    let penalty = found.value.filter(|_| found.confidence.is_some_and(|sure| sure >= GOOD_ENOUGH))?;
+    let likelihood = match penalty.ratio {
+        ratio if ratio < SAME => [0.93, 0.75, 0.02, 0.33],
+        ratio if ratio < COPIES => [0.05, 0.15, 0.06, 0.33],
+        _ => [0.02, 0.1, 0.92, 0.33],
+    };
+    let words = format!("random order costs {:.1}× at {}", penalty.ratio, penalty.block);
+    Some(Clue { likelihood, words, method: "throughput" })
+}
+
+/// Whether reads show units at all.
+fn unit(geometry: &Geometry) -> Option<Clue> {
+    let found = &geometry.allocation_unit;
+    let unit = found.value.filter(|_| found.confidence.is_some_and(|sure| sure >= GOOD_ENOUGH))?;
+    let words = format!("units of {unit} show");
+    Some(Clue { likelihood: [0.03, 0.9, 0.9, 0.5], words, method: "boundaries" })
+}

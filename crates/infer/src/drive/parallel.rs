@@ -1,0 +1,229 @@
+//! Stripe and parallel units, from how long sets of reads take that are handed over at once.
+//!
+//! Every layout of chunks over units says how many reads of each set meet in one unit. Times are a straight line over that
+//! number, down to what the link and the controller take at any rate. The layouts are compared by how well such a line
+//! fits, and against a device on which the distance does not matter.
+
+use super::NOT_ASKED;
+use super::fans::Layout;
+use crate::Choice;
+use crate::numbers::median;
+use crate::reading::readable;
+use crate::situation::Situation;
+use flashscope_model::observation::ParallelData;
+use flashscope_model::plan::{Fan, Parallel, Span};
+use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, Observations};
+use flashscope_stats::line::weighted_least_squares;
+use flashscope_units::{Bytes, Nanos};
+
+/// Reads handed over at once, and rounds, in an adaptive run.
+const READS: u32 = 8;
+const ROUNDS: u32 = 40;
+
+/// Distances from … to.
+const CLOSEST: Bytes = Bytes::kib(4);
+const FARTHEST: Bytes = Bytes::mib(16);
+
+/// Sets that begin at a chunk's start and fill it, up to this size.
+const LARGEST_CHUNK: Bytes = Bytes::mib(1);
+
+/// The sets of reads that tell layouts apart, as far as they fit the part that is read.
+pub fn plan(facts: &DeviceFacts, reads: u32, rounds: u32, within: Option<Span>) -> Parallel {
+    let block = facts.logical_block;
+    let reads = reads.min(facts.queue_depth.unwrap_or(1)).max(1);
+    let room = within.map_or(facts.capacity, |span| span.length);
+    let apart = ladder(CLOSEST.max(block), FARTHEST).map(|stride| Fan { reads, stride, align: CLOSEST.max(block) });
+    let inside = ladder(CLOSEST, LARGEST_CHUNK).filter(|chunk| *chunk >= block * u64::from(reads)).map(|chunk| Fan {
+        reads,
+        stride: (chunk / u64::from(reads)).align_down(block),
+        align: chunk,
+    });
+    let fits = |fan: &Fan| fan.align + fan.stride * u64::from(fan.reads) + block <= room;
+    Parallel { block, fans: apart.chain(inside).filter(fits).collect(), rounds, within }
+}
+
+/// Powers of two and three times powers of two.
+fn ladder(from: Bytes, to: Bytes) -> impl Iterator<Item = Bytes> {
+    let powers = std::iter::successors(Some(from), |size| Some(*size * 2));
+    powers.flat_map(|size| [size, size / 2 * 3]).filter(move |size| *size >= from).take_while(move |size| *size <= to)
+}
+
+/// Sets of reads, where more than one request may be outstanding.
+pub(crate) fn choice(now: &Situation) -> Option<Choice> {
+    let queued = now.device.queue_depth.is_some_and(|depth| depth >= 4);
+    if !queued || now.has(|data| matches!(data, Data::Parallel(_))) {
+        return None;
+    }
+    let plan = plan(now.device, READS, ROUNDS, readable(now));
+    (plan.fans.len() >= LEAST_FANS).then(|| Choice {
+        experiment: Experiment::Parallel(plan),
+        why: "which reads handed over at once meet in one chip: stripe and parallel units".into(),
+    })
+}
+
+/// Fewer sets than this say nothing.
+const LEAST_FANS: usize = 12;
+
+/// Chunks that are tried: powers of two and three times powers of two.
+const CHUNKS: (Bytes, Bytes) = (Bytes::kib(2), Bytes::mib(1));
+
+/// Numbers of units that are tried.
+const UNITS: [u32; 15] = [2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 128];
+
+/// Least load that something else than the units accounts for.
+const LEAST_LOADS: [f64; 6] = [1.0, 1.5, 2.0, 3.0, 4.0, 5.5];
+
+/// No line is exact: this share of a time is never explained.
+const UNEXPLAINED: f64 = 0.02;
+
+/// A layout and how well it explains the times.
+struct Fit {
+    layout: Layout,
+    /// −2 ln likelihood with the price of its parameters.
+    bic: f64,
+    /// What a read more in one unit takes, in nanoseconds.
+    each: f64,
+}
+
+/// One set and its time.
+struct Point {
+    fan: Fan,
+    time: f64,
+    variance: f64,
+}
+
+/// Stripe and parallel units.
+pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations) -> (Estimate<Bytes>, Estimate<u32>) {
+    let both = |reason: String| (Estimate::unknown(reason.clone()), Estimate::unknown(reason));
+    let runs: Vec<&ParallelData> = observations
+        .runs
+        .iter()
+        .filter_map(|run| match &run.data {
+            Data::Parallel(data) => Some(data),
+            _ => None,
+        })
+        .collect();
+    let Some(last) = runs.last() else {
+        let one = device.is_some_and(|device| device.queue_depth == Some(1));
+        let why = "this device takes one request at a time, so nothing can be seen side by side";
+        return both(if one { why.to_owned() } else { NOT_ASKED.to_owned() });
+    };
+    let points = points(last);
+    if points.len() < LEAST_FANS {
+        return both("too few sets of reads went well".to_owned());
+    }
+    let flat = flat(&points);
+    let mut fits: Vec<Fit> = layouts().filter_map(|layout| best_line(layout, &points)).collect();
+    fits.sort_by(|a, b| a.bic.total_cmp(&b.bic));
+    match fits.first() {
+        Some(best) if best.bic + SURELY_BETTER < flat => found(&points, &fits),
+        _ => both(format!(
+            "{} reads take the same time at every distance from {CLOSEST} to {}: one unit, or the way to it hides more",
+            points[0].fan.reads,
+            points.iter().map(|point| point.fan.stride).max().unwrap_or(FARTHEST)
+        )),
+    }
+}
+
+/// A layout must be better than none by so much on the scale of −2 ln likelihood.
+const SURELY_BETTER: f64 = 20.0;
+
+fn found(points: &[Point], fits: &[Fit]) -> (Estimate<Bytes>, Estimate<u32>) {
+    let best = &fits[0];
+    // Tempered: the errors of neighbouring sets go together, as they share what the line leaves out.
+    let weights: Vec<f64> = fits.iter().map(|fit| (-(fit.bic - best.bic) / 2.0 / TEMPER).exp()).collect();
+    let total: f64 = weights.iter().sum();
+    let share = |same: &dyn Fn(&Layout) -> bool| -> f64 {
+        fits.iter().zip(&weights).filter(|(fit, _)| same(&fit.layout)).map(|(_, weight)| weight).sum::<f64>() / total
+    };
+    let stripe = best.layout.stripe();
+    let evidence = evidence(points, best);
+    let sure = share(&|layout| layout.stripe() == stripe).min(SUREST);
+    let sure_units = share(&|layout| layout.units == best.layout.units).min(SUREST);
+    let others = |same: &dyn Fn(&Layout) -> bool| fits.iter().find(|fit| !same(&fit.layout));
+    let mut found = Estimate::known(stripe, sure, evidence.clone(), &["parallel"]);
+    if let Some(next) = others(&|layout| layout.stripe() == stripe) {
+        let other = next.layout.stripe();
+        found.alternatives.push((other, share(&|layout| layout.stripe() == other)));
+    }
+    let mut units = Estimate::known(
+        best.layout.units,
+        sure_units,
+        format!("{evidence}; {} stay in one unit", best.layout.chunk),
+        &["parallel"],
+    );
+    if let Some(next) = others(&|layout| layout.units == best.layout.units) {
+        let other = next.layout.units;
+        units.alternatives.push((other, share(&|layout| layout.units == other)));
+    }
+    (found, units)
+}
+
+/// Divides what speaks for a layout.
+const TEMPER: f64 = 4.0;
+const SUREST: f64 = 0.995;
+
+fn evidence(points: &[Point], best: &Fit) -> String {
+    let stripe = best.layout.stripe();
+    let together: Vec<f64> =
+        points.iter().filter(|p| p.fan.stride.is_multiple_of(stripe)).map(|point| point.time).collect();
+    let shortest = points.iter().map(|point| point.time).fold(f64::INFINITY, f64::min);
+    let slow = median(&together).unwrap_or(shortest);
+    format!(
+        "{} reads at once take {} where they lie a multiple of {stripe} apart, {} where they lie best ({} for each that \
+         waits)",
+        points[0].fan.reads,
+        Nanos(slow.round() as u64),
+        Nanos(shortest.round() as u64),
+        Nanos(best.each.round() as u64),
+    )
+}
+
+fn points(data: &ParallelData) -> Vec<Point> {
+    data.fans
+        .iter()
+        .filter(|fan| fan.fan.reads > 1)
+        .filter_map(|fan| {
+            let times: Vec<f64> = fan.times.iter().map(|time| time.as_f64()).collect();
+            let time = median(&times).filter(|_| times.len() >= 4)?;
+            let off: Vec<f64> = times.iter().map(|one| (one - time).abs()).collect();
+            // The median's variance: π/2 times that of the mean; 1.4826 makes a standard deviation of the spread.
+            let sd = 1.4826 * median(&off)?;
+            let variance = 1.57 * sd * sd / times.len() as f64 + (UNEXPLAINED * time).powi(2);
+            Some(Point { fan: fan.fan, time, variance })
+        })
+        .collect()
+}
+
+fn layouts() -> impl Iterator<Item = Layout> {
+    ladder(CHUNKS.0, CHUNKS.1).flat_map(|chunk| UNITS.into_iter().map(move |units| Layout { chunk, units }))
+}
+
+/// What one time for all sets leaves unexplained.
+fn flat(points: &[Point]) -> f64 {
+    let weight: f64 = points.iter().map(|point| 1.0 / point.variance).sum();
+    let mean = points.iter().map(|point| point.time / point.variance).sum::<f64>() / weight;
+    let chi: f64 = points.iter().map(|point| robust((point.time - mean).powi(2) / point.variance)).sum();
+    chi + (points.len() as f64).ln()
+}
+
+/// The straight line of times over loads that fits best, of all least loads.
+fn best_line(layout: Layout, points: &[Point]) -> Option<Fit> {
+    let times: Vec<f64> = points.iter().map(|point| point.time).collect();
+    let weights: Vec<f64> = points.iter().map(|point| 1.0 / point.variance).collect();
+    let fit = |least: f64| {
+        let loads: Vec<f64> = points.iter().map(|point| layout.load(point.fan, least)).collect();
+        let line = weighted_least_squares(&loads, &times, &weights).ok().filter(|line| line.slope > 0.0)?;
+        let chi: f64 = line.residuals.iter().zip(points).map(|(off, point)| robust(off * off / point.variance)).sum();
+        Some(Fit { layout, bic: chi + 4.0 * (points.len() as f64).ln(), each: line.slope })
+    };
+    LEAST_LOADS.into_iter().filter_map(fit).min_by(|a, b| a.bic.total_cmp(&b.bic))
+}
+
+/// A single set that is far off speaks with a limited voice.
+fn robust(square: f64) -> f64 {
+    square.min(FARTHEST_OFF)
+}
+
+/// Squared distance, in standard deviations, beyond which a set says no more.
+const FARTHEST_OFF: f64 = 25.0;

@@ -1,0 +1,245 @@
+//! A cache of fast cells, from long writes in order: how much is written before the rate falls, and whether a rest brings
+//! it back.
+//!
+//! A first burst fills whatever there is to its end, so that what earlier writes left in the cache does not matter; a
+//! second one after a rest measures it. A fall that no rest brings back may be collection as well.
+
+use super::NOT_ASKED;
+use crate::numbers::{digits, median};
+use crate::pool::Pool;
+use crate::situation::Situation;
+use crate::{Choice, open_units};
+use flashscope_model::drive::{SlcCache, SlcKind};
+use flashscope_model::observation::SlcCacheData;
+use flashscope_model::plan::{self, Span, Stretch};
+use flashscope_model::{Data, Estimate, Experiment, Observations, Order};
+use flashscope_stats::change::{ChangeSettings, Penalty, biweight_changes, difference_noise};
+use flashscope_units::{ByteRate, Bytes, Nanos};
+
+/// Size of a write.
+const BLOCK: Bytes = Bytes::mib(1);
+
+/// A burst is extended by so much at a time, and looked at in between.
+const PIECE: Bytes = Bytes::mib(32);
+
+/// Rest before the first burst, and before the second.
+const REST: Nanos = Nanos::millis(30_000);
+
+/// No adaptive run writes more than this at a stretch, and not less than the least.
+const MOST: Bytes = Bytes::gib(1);
+const LEAST: Bytes = Bytes::mib(32);
+
+/// Nor more than this share of the device; less on one with a limit of open units, where such caches are rare and writes
+/// slow.
+const SHARE: u64 = 16;
+const SHARE_OF_UNITS: u64 = 64;
+const MOST_OF_UNITS: Bytes = Bytes::mib(256);
+
+/// A rate has fallen where writes take longer by this factor.
+const FALL: f64 = 1.15;
+
+/// So many writes after a fall make it one.
+const LEAST_AFTER: usize = 8;
+
+/// Noise of log times below which nothing is believed to be exact.
+const LEAST_NOISE: f64 = 0.02;
+
+/// What was written after one rest.
+struct Series {
+    idle: Nanos,
+    span: Span,
+    block: Bytes,
+    seconds: Vec<f64>,
+}
+
+/// Where the rate fell.
+#[derive(Clone, Copy)]
+struct Fall {
+    /// Writes before it.
+    before: usize,
+    /// Median seconds of a write before and after.
+    fast: f64,
+    slow: f64,
+    /// Share of the writes on either side that are on the right side of the middle between the two.
+    clean: f64,
+}
+
+/// The next piece of a burst, or the second burst.
+pub(crate) fn choice(now: &Situation) -> Option<Choice> {
+    let stretches = stretches(now.observations);
+    let most = most(now);
+    let (burst, why) = match stretches.as_slice() {
+        [] => {
+            let pool = Pool::new(now.device, now.observations, now.unit());
+            let start = pool.stretch(most, now.device.capacity, &mut now.rng(7))?;
+            let span = Span { start, length: PIECE.min(most) };
+            (Stretch { idle: REST, span }, "long writes after a rest: is there a cache of fast cells?")
+        }
+        [first] => match fall(first) {
+            None => (go_on(first, most)?, "no fall of the rate yet: go on"),
+            Some(fall) => {
+                // A quarter more than the first time, and enough after that to see a fall.
+                let length = (first.block * (fall.before + fall.before / 4 + 2 * LEAST_AFTER) as u64).max(LEAST);
+                let span = Span { start: first.span.start, length: length.min(first.span.length.max(LEAST)) };
+                (Stretch { idle: REST, span }, "the rate fell: does a rest bring it back, and for how much?")
+            }
+        },
+        [first, second, ..] => {
+            let limit = (first.span.length * 2).min(most * 2);
+            let hopeless = fall(second).is_some() || first.seconds.len() < LEAST_AFTER || second.seconds.is_empty();
+            if hopeless {
+                return None;
+            }
+            (go_on(second, limit)?, "no fall of the rate yet: go on")
+        }
+    };
+    let fits = burst.span.start + burst.span.length <= now.device.capacity;
+    (most >= LEAST && fits).then(|| Choice {
+        experiment: Experiment::SlcCache(plan::SlcCache { block: BLOCK, bursts: vec![burst] }),
+        why: why.to_owned(),
+    })
+}
+
+/// Where a burst goes on without a rest; `None` where it is long enough.
+fn go_on(stretch: &Series, most: Bytes) -> Option<Stretch> {
+    let end = stretch.span.start + stretch.span.length;
+    let piece = PIECE.max((stretch.span.length / 4).align_down(BLOCK));
+    let length = piece.min(most.saturating_sub(stretch.span.length)).align_down(stretch.block);
+    (length > Bytes::ZERO).then_some(Stretch { idle: Nanos::ZERO, span: Span { start: end, length } })
+}
+
+/// The most that a burst is worth on this device.
+fn most(now: &Situation) -> Bytes {
+    let limited = open_units::estimate(now.observations, Order::InOrder).value.is_some();
+    let (share, most) = if limited { (SHARE_OF_UNITS, MOST_OF_UNITS) } else { (SHARE, MOST) };
+    (now.device.capacity / share).min(most).align_down(BLOCK.max(now.device.logical_block))
+}
+
+/// What a run can write for this subject at the worst.
+pub(crate) fn most_written(now: &Situation) -> Bytes {
+    most(now) * 2
+}
+
+/// The bursts, those that went on without a rest in one piece.
+fn stretches(observations: &Observations) -> Vec<Series> {
+    let mut stretches: Vec<Series> = Vec::new();
+    for run in &observations.runs {
+        let Data::SlcCache(SlcCacheData { block, bursts }) = &run.data else { continue };
+        for burst in bursts {
+            let seconds = burst.times.iter().map(|time| time.as_secs_f64());
+            match stretches.last_mut() {
+                Some(last) if burst.burst.idle == Nanos::ZERO && last.block == *block => {
+                    last.seconds.extend(seconds);
+                    last.span.length += burst.burst.span.length;
+                }
+                _ => stretches.push(Series {
+                    idle: burst.burst.idle,
+                    span: burst.burst.span,
+                    block: *block,
+                    seconds: seconds.collect(),
+                }),
+            }
+        }
+    }
+    stretches
+}
+
+/// The first lasting fall of the rate.
+fn fall(stretch: &Series) -> Option<Fall> {
+    let logs: Vec<f64> = stretch.seconds.iter().filter(|s| **s > 0.0).map(|seconds| seconds.ln()).collect();
+    if logs.len() < 2 * LEAST_AFTER {
+        return None;
+    }
+    let noise = difference_noise(&logs).unwrap_or(0.0).max(LEAST_NOISE);
+    let price = Penalty::PerChange(4.0 * (logs.len() as f64).ln());
+    let changes = biweight_changes(&logs, ChangeSettings { penalty: price, noise_sd: Some(noise) }).ok()?;
+    changes.starts.iter().copied().filter(|&start| start > 0).find_map(|start| {
+        let (before, after) = logs.split_at(start);
+        let least_after = LEAST_AFTER.max(start / 16);
+        let (fast, slow) = (median(before)?, median(after)?);
+        let middle = (fast + slow) / 2.0;
+        let wrong =
+            before.iter().filter(|log| **log > middle).count() + after.iter().filter(|log| **log < middle).count();
+        let clean = 1.0 - wrong as f64 / logs.len() as f64;
+        let fallen = after.len() >= least_after && slow - fast >= FALL.ln() && clean >= LEAST_CLEAN;
+        fallen.then(|| Fall { before: start, fast: fast.exp(), slow: slow.exp(), clean })
+    })
+}
+
+/// Where more writes than this are on the wrong side, there is no one fall.
+const LEAST_CLEAN: f64 = 0.8;
+
+/// The cache, and the rest that brings it back.
+pub(crate) fn estimate(observations: &Observations) -> (Estimate<SlcCache>, Estimate<Nanos>) {
+    let stretches = stretches(observations);
+    let longest = stretches.iter().max_by_key(|stretch| stretch.seconds.len());
+    let Some(longest) = longest.filter(|stretch| !stretch.seconds.is_empty()) else {
+        return (Estimate::unknown(NOT_ASKED), Estimate::unknown(NOT_ASKED));
+    };
+    let falls: Vec<(&Series, Fall)> = stretches.iter().filter_map(|stretch| Some((stretch, fall(stretch)?))).collect();
+    match falls.as_slice() {
+        [] => (no_fall(longest), Estimate::unknown("the rate never fell")),
+        [(stretch, once)] => (measured_once(&stretches, stretch, once), Estimate::unknown("only one burst saw a fall")),
+        [(_, first), .., (stretch, last)] => {
+            let (early, late) = (first.before as f64, last.before as f64);
+            let back = late >= 0.9 * early;
+            let agree = (late / early).ln().abs() <= 1.1f64.ln();
+            let sure = match (back, agree) {
+                (true, true) => 0.99,
+                (true, false) => 0.96,
+                (false, _) => 0.6,
+            };
+            let better = if back { (*stretch, *last) } else { (falls[0].0, falls[0].1) };
+            let rest = stretch.idle;
+            let words = format!("; after a rest of {rest} it takes {} again", stretch.block * last.before as u64);
+            let recovery = if back {
+                let mut found = Estimate::known(rest, 0.95, format!("as much as before{words}"), &["slc-cache"]);
+                found.at_most = found.value.take();
+                found
+            } else {
+                Estimate::at_least(rest, 0.9, format!("not as much as before{words}"), &["slc-cache"])
+            };
+            (found(better.0, &better.1, sure, &words), recovery)
+        }
+    }
+}
+
+fn measured_once(stretches: &[Series], stretch: &Series, once: &Fall) -> Estimate<SlcCache> {
+    // A later burst that went on for longer without a fall contradicts the first.
+    let longer = stretches.iter().map(|other| other.seconds.len()).max().unwrap_or(0) as f64;
+    if stretches.len() > 1 && longer > 1.2 * once.before as f64 && fall(&stretches[stretches.len() - 1]).is_none() {
+        return Estimate::unknown(format!(
+            "the rate fell after {} once, and not at all the next time",
+            stretch.block * once.before as u64
+        ));
+    }
+    found(stretch, once, 0.85, "; seen once, and earlier writes may have taken part of it")
+}
+
+fn found(stretch: &Series, fall: &Fall, sure: f64, words: &str) -> Estimate<SlcCache> {
+    let size = stretch.block * fall.before as u64;
+    let rate = |seconds: f64| ByteRate(stretch.block.as_f64() / seconds);
+    let evidence = format!(
+        "writes of {} in order: {} until {size} are written, {} then ({} times as long){words}",
+        stretch.block,
+        rate(fall.fast),
+        rate(fall.slow),
+        digits(fall.slow / fall.fast),
+    );
+    let weak = (fall.slow / fall.fast).ln() / FALL.ln();
+    let sure = sure - 0.3 * (1.0 - fall.clean) - 0.1 * (-weak).exp();
+    let cache = SlcCache { size, cached: rate(fall.fast), after: rate(fall.slow), kind: SlcKind::Untested };
+    Estimate::known(cache, sure.clamp(0.05, 0.995), evidence, &["slc-cache"])
+}
+
+fn no_fall(longest: &Series) -> Estimate<SlcCache> {
+    let written = longest.block * longest.seconds.len() as u64;
+    let Some(middle) = median(&longest.seconds).filter(|_| longest.seconds.len() >= 2 * LEAST_AFTER) else {
+        return Estimate::unknown(format!("only {written} were written at a stretch"));
+    };
+    let rate = ByteRate(longest.block.as_f64() / middle);
+    // A fall near the end would have too few writes behind it to be seen.
+    let seen = (longest.seconds.len() * 16 / 17).saturating_sub(LEAST_AFTER) as u64;
+    let bound = SlcCache { size: longest.block * seen, cached: rate, after: rate, kind: SlcKind::Untested };
+    Estimate::at_least(bound, 0.97, format!("{rate} throughout {written} of writes in order"), &["slc-cache"])
+}

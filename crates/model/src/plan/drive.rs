@@ -1,0 +1,76 @@
+//! Experiments on what a controller does beyond units and pages.
+
+use super::Span;
+use flashscope_units::{Bytes, Nanos};
+
+/// Parameters of [`Experiment::SlcCache`](super::Experiment::SlcCache).
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlcCache {
+    /// Size of each write.
+    pub block: Bytes,
+    /// Bursts of writes in order, one after the other.
+    pub bursts: Vec<Stretch>,
+}
+
+/// Writes in order after a rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// Nothing is asked of the device for so long before.
+    pub idle: Nanos,
+    /// What is written.
+    pub span: Span,
+}
+
+/// Parameters of [`Experiment::Parallel`](super::Experiment::Parallel).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parallel {
+    /// Size of each read.
+    pub block: Bytes,
+    /// Sets of reads that are handed over at once.
+    pub fans: Vec<Fan>,
+    /// Rounds, each with every fan once at a random place, in a random order.
+    pub rounds: u32,
+    /// Part of the device that is read; all of it where `None`.
+    pub within: Option<Span>,
+}
+
+/// Reads at evenly spaced places, handed over at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fan {
+    /// How many.
+    pub reads: u32,
+    /// Distance of neighbours.
+    pub stride: Bytes,
+    /// The first one is at a random multiple of this.
+    pub align: Bytes,
+}
+
+/// Parameters of [`Experiment::MapReach`](super::Experiment::MapReach).
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapReach {
+    /// Size of each read.
+    pub block: Bytes,
+    /// Start of all ranges.
+    pub start: Bytes,
+    /// Lengths of the ranges, in the order in which they are read.
+    pub ranges: Vec<Bytes>,
+    /// Each range is read once with this step before it counts, so that what can be in memory is.
+    pub warm_step: Bytes,
+    /// Random reads of each range that count.
+    pub requests: u32,
+}
+
+/// Parameters of [`Experiment::Cells`](super::Experiment::Cells).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cells {
+    /// Size of each read.
+    pub block: Bytes,
+    /// The first place.
+    pub start: Bytes,
+    /// Distance of neighbouring places.
+    pub step: Bytes,
+    /// Number of places, read from the last to the first.
+    pub places: u32,
+    /// Passes over them.
+    pub repeats: u32,
+}
