@@ -5,16 +5,19 @@
 //! processes, no statistics but its histogram, which both keep for every request. For deep queues both choose from the same ways of batching
 //! (how many requests are handed over at once, how many ends are waited for), each what served it best in the same run beforehand. Pairs alternate and swap their order, since the machine drifts; the ratio is the
 //! median of the pairs' ratios. On a busy machine throughput by the clock swings with everybody else's work: requests per second
-//! of processor time is printed beside it.
+//! of processor time is printed beside it. The ceiling is what a bare loop of the same system calls reaches in the same run, in the
+//! better of two ways, as a multiple of fio: no load generator can be above it.
 //!
 //! Needs fio, and for the loop device root; says so loudly where they are missing.
 //! `cargo bench -p flashscope-cli --bench vs_fio [-- --pairs N] [--time T] [--only WORDS]`
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+use flashscope_host::load::bare::Bare;
 use flashscope_host::{LoopDevice, LoopOptions};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 const SIZE: u64 = 256 << 20;
 
@@ -35,8 +38,8 @@ fn main() -> ExitCode {
     let load = || std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     println!("{}; load {}", version(), load().trim());
     println!(
-        "{:<38} {:>10} {:>10} {:>7}  {:>7}  {:>15} {:>7}",
-        "cell", "fio IOPS", "ours", "ratio", "by CPU", "user ns/request", "ratio"
+        "{:<38} {:>10} {:>10} {:>7} {:>7}  {:>7} {:>7}  {:>15} {:>7}",
+        "cell", "fio IOPS", "ours", "ratio", "ceiling", "by CPU", "ceiling", "user ns/request", "ratio"
     );
     for cell in cells(&rig) {
         if only.as_ref().is_none_or(|only| cell.name().contains(only.as_str())) {
@@ -113,7 +116,9 @@ impl Cell {
         let theirs = best(&|way| self.fio(way, time));
         let ours = best(&|way| self.ours(rig, way, time));
         let mut both: Vec<(Reached, Reached)> = Vec::new();
+        let mut bare: Vec<(f64, f64)> = Vec::new();
         for pair in 0..pairs {
+            let ceiling = self.bare(ours, time);
             if pair % 2 == 0 {
                 let fio = self.fio(theirs, time);
                 both.push((fio, self.ours(rig, ours, time)));
@@ -121,6 +126,8 @@ impl Cell {
                 let reached = self.ours(rig, ours, time);
                 both.push((self.fio(theirs, time), reached));
             }
+            let fio = both[pair].0;
+            bare.push((ceiling.per_second / fio.per_second, ceiling.per_cpu_second / fio.per_cpu_second));
         }
         let ratio = |pick: fn(&Reached) -> f64| median(both.iter().map(|(fio, ours)| pick(ours) / pick(fio)).collect());
         let middle = |pick: fn(&(Reached, Reached)) -> f64| median(both.iter().map(pick).collect());
@@ -130,17 +137,46 @@ impl Cell {
             sum(|side| side.user_ns * side.requests) / sum(|side| side.requests)
         };
         println!(
-            "{:<38} {:>10.0} {:>10.0} {:>7.3}  {:>7.3}  {:>6.0} {:>8.0} {:>7.3}{}",
+            "{:<38} {:>10.0} {:>10.0} {:>7.3} {:>7.3}  {:>7.3} {:>7.3}  {:>6.0} {:>8.0} {:>7.3}{}",
             self.name(),
             middle(|pair| pair.0.per_second),
             middle(|pair| pair.1.per_second),
             ratio(|side| side.per_second),
+            median(bare.iter().map(|(by_clock, _)| *by_clock).collect()),
             ratio(|side| side.per_cpu_second),
+            median(bare.iter().map(|(_, by_cpu)| *by_cpu).collect()),
             user(|pair| pair.0),
             user(|pair| pair.1),
             user(|pair| pair.1) / user(|pair| pair.0),
             if self.depth > 1 { format!("  batch/reap: fio {theirs}, ours {ours}") } else { String::new() },
         );
+    }
+
+    /// The better of our way of batching and everything at once.
+    fn bare(&self, way: Way, time: &str) -> Reached {
+        let time: flashscope_units::Nanos = time.parse().expect("a time with its unit");
+        let loops = |batch: u32| {
+            let bare = Bare {
+                depth: if self.engine == "psync" { 0 } else { self.depth },
+                batch,
+                write: self.rw.ends_with("write"),
+                random: self.rw.starts_with("rand"),
+                block: if self.block == "4k" { 4 << 10 } else { 128 << 10 },
+                span: SIZE,
+                time: Duration::from_nanos(time.get()),
+            };
+            let path = self.path.clone();
+            let reached = std::thread::spawn(move || bare.run(&path)).join().expect("the bare loop").expect("it runs");
+            let (requests, cpu) = (reached.requests as f64, reached.cpu);
+            Reached {
+                per_second: requests / reached.time.as_secs_f64(),
+                per_cpu_second: requests / (cpu.user + cpu.system).as_secs_f64(),
+                user_ns: cpu.user.as_f64() / requests,
+                requests,
+            }
+        };
+        let (one, all) = (loops(way.reap), loops(self.depth));
+        if one.per_cpu_second > all.per_cpu_second { one } else { all }
     }
 
     fn fio(&self, way: Way, time: &str) -> Reached {

@@ -1,11 +1,12 @@
 //! Where a run takes place, and what about that place changes results.
 
 use crate::clock;
-use crate::list::ListedDevice;
+use crate::list::{Bus, ListedDevice};
 use crate::sysfs::{SysRoot, names};
 use flashscope_model::run::HostFacts;
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
+use std::path::Path;
 
 /// Host, kernel, architecture, the wall clock now, and the conditions that change results: the governors of the
 /// processors, how many of these there are, and how the kernel drives `device`. What cannot be read is left out.
@@ -40,6 +41,8 @@ fn conditions(sys: &SysRoot, device: Option<&ListedDevice>) -> Vec<(String, Stri
     let processors = processors(sys);
     add("processors", (!processors.is_empty()).then(|| processors.len().to_string()));
     add("governor", governors(sys, &processors));
+    add("frequency_khz", frequencies(sys, &processors));
+    add("processor_temperature_celsius", hottest(&sys.path("/sys/class/thermal"), "thermal_zone", "temp"));
     add("clock_source", sys.text("/sys/devices/system/clocksource/clocksource0/current_clocksource"));
     if let Some(device) = device {
         let queue = &device.queue;
@@ -48,6 +51,18 @@ fn conditions(sys: &SysRoot, device: Option<&ListedDevice>) -> Vec<(String, Stri
         add("read_ahead_kb", queue.read_ahead.map(kib));
         add("max_sectors_kb", queue.max_request.map(kib));
         add("write_cache", queue.write_cache.clone());
+        if let Bus::Mmc(facts) = &device.bus
+            && let Some(mode) = &facts.mode
+        {
+            add("bus_clock_hz", mode.clock_hz.map(|clock| clock.to_string()));
+            add("bus_width", mode.width.map(|width| width.to_string()));
+            add("bus_timing", mode.timing.clone());
+            add("bus_voltage", mode.voltage.clone());
+        }
+        if let Bus::Usb(facts) = &device.bus {
+            add("bus_speed_mbit_per_s", facts.speed_mbit_per_s.clone());
+        }
+        add("temperature_celsius", temperature(sys, device));
         add("rotational", queue.rotational.map(|rotational| u8::from(rotational).to_string()));
     }
     found
@@ -59,6 +74,30 @@ fn processors(sys: &SysRoot) -> Vec<String> {
         name.strip_prefix("cpu").is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
     };
     names(&sys.path("/sys/devices/system/cpu")).into_iter().filter(is_number).collect()
+}
+
+/// The lowest and the highest that a processor runs at now; one figure where they agree.
+fn frequencies(sys: &SysRoot, processors: &[String]) -> Option<String> {
+    let now = |cpu: &String| sys.text(format!("/sys/devices/system/cpu/{cpu}/cpufreq/scaling_cur_freq"))?.parse().ok();
+    let all: Vec<u64> = processors.iter().filter_map(now).collect();
+    let (low, high) = (all.iter().min()?, all.iter().max()?);
+    Some(if low == high { low.to_string() } else { format!("{low} to {high}") })
+}
+
+/// Of the device, where its driver tells (NVMe, and SATA with `drivetemp`).
+fn temperature(sys: &SysRoot, device: &ListedDevice) -> Option<String> {
+    let name = device.path.file_name()?.to_string_lossy().into_owned();
+    let below = sys.path(format!("/sys/block/{name}/device"));
+    // Some drivers put their sensors right there, others into a folder of their own.
+    hottest(&below, "hwmon", "temp1_input").or_else(|| hottest(&below.join("hwmon"), "hwmon", "temp1_input"))
+}
+
+/// The highest temperature of all sensors in a folder whose names begin so; sysfs counts in thousandths of a degree.
+fn hottest(folder: &Path, prefix: &str, attribute: &str) -> Option<String> {
+    let sensors = names(folder).into_iter().filter(|name| name.starts_with(prefix));
+    let read =
+        |name: String| std::fs::read_to_string(folder.join(name).join(attribute)).ok()?.trim().parse::<i64>().ok();
+    sensors.filter_map(read).max().map(|thousandths| format!("{:.1}", thousandths as f64 / 1000.0))
 }
 
 /// The governors in force, each once; `None` where frequencies are not the kernel's affair (most virtual machines).

@@ -31,7 +31,7 @@ pub use clock::{MonotonicClock, clock_resolution, wall_clock};
 pub use conditions::{host_facts, pin_cpu};
 pub use error::HostError;
 pub use list::{
-    Bus, BusMode, ListedDevice, LoopFacts, MmcFacts, NvmeFacts, Partition, Queue, ScsiFacts, UsbFacts, list,
+    Bus, BusMode, ListedDevice, LoopFacts, MmcFacts, NvmeFacts, Partition, Queue, ScsiFacts, UsbFacts, disk_under, list,
 };
 pub use loop_device::{LoopDevice, LoopOptions};
 pub use open::{OpenOptions, open_for_reading, open_for_writing};

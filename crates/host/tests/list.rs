@@ -58,6 +58,16 @@ fn unescape(text: &str) -> Vec<u8> {
 fn the_host_and_its_conditions() {
     let scratch = Scratch::new();
     materialise(include_str!("fixtures/sysfs.manifest"), &scratch.0);
+    let note = |path: &str, text: &str| {
+        let path = scratch.0.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    note("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "600000\n");
+    note("sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "1800000\n");
+    note("sys/class/thermal/thermal_zone0/temp", "41000\n");
+    note("sys/class/thermal/thermal_zone1/temp", "48250\n");
+    note("sys/block/mmcblk0/device/hwmon/hwmon3/temp1_input", "31500\n");
     let sys = SysRoot::at(&scratch.0);
     let card = list(&sys).into_iter().find(|device| device.path == Path::new("/dev/mmcblk0"));
     let facts = host_facts(&sys, card.as_ref());
@@ -66,11 +76,18 @@ fn the_host_and_its_conditions() {
     let expect = [
         "processors=3",
         "governor=performance, powersave",
+        "frequency_khz=600000 to 1800000",
+        "processor_temperature_celsius=48.3",
         "clock_source=tsc",
         "scheduler=mq-deadline",
         "read_ahead_kb=128",
         "max_sectors_kb=512",
         "write_cache=write through",
+        "bus_clock_hz=50000000",
+        "bus_width=4",
+        "bus_timing=sd high-speed",
+        "bus_voltage=3.30 V",
+        "temperature_celsius=31.5",
         "rotational=0",
     ];
     assert_eq!(conditions, expect);

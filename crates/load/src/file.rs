@@ -6,7 +6,7 @@
 
 use crate::job::{
     Arrivals, EngineChoice, Flush, Job, JobSet, Mix, Mode, Pattern, Payload, Phase, Sharing, Sizes, Spacing, Span,
-    Steady, Stop, Verify,
+    Steady, Stop, Verify, Zones,
 };
 use flashscope_units::{Bytes, Nanos};
 use serde::Deserialize;
@@ -29,7 +29,8 @@ pub struct JobText {
     pub rw: Option<String>,
     /// Share of reads of a mixed job in percent.
     pub reads: Option<f64>,
-    /// Instead of what `rw` says: `sequential`, `backward`, `strided:SIZE`, `skipping:SIZE`, `random`, `once`, `zipf:THETA`, `hot:SPAN%/REQUESTS%`.
+    /// Instead of what `rw` says: `sequential`, `backward`, `strided:SIZE`, `skipping:SIZE`, `random`, `once`, `zipf:THETA`,
+    /// `pareto:H`, `zones:REQUESTS%/SPAN%,…`, `hot:SPAN%/REQUESTS%`.
     pub pattern: Option<String>,
     /// Size of a request, or several with weights: `4k`, `4k:3,64k:1`.
     pub bs: Option<Text>,
@@ -420,12 +421,22 @@ fn pattern(text: &str) -> Result<Pattern, String> {
             .map(|stride| Pattern::Skipping { stride })
             .map_err(|error: flashscope_units::ParseBytesError| error.to_string()),
         ("zipf", theta) => number(theta).map(|theta| Pattern::Zipf { theta }),
+        ("pareto", h) => number(h).map(|h| Pattern::Pareto { h }),
+        ("zones", text) => {
+            let zone = |part: &str| {
+                let (requests, span) = part.split_once('/').ok_or("a zone is REQUESTS%/SPAN%, like 90%/10%")?;
+                Ok::<_, String>((share(requests)?, share(span)?))
+            };
+            let shares = text.split(',').map(zone).collect::<Result<Vec<_>, _>>()?;
+            let zones = Zones::new(&shares).ok_or("at most 8 zones, whose shares add up to 100 % each")?;
+            Ok(Pattern::Zoned(zones))
+        }
         ("hot", shares) => {
             let (span, requests) = shares.split_once('/').ok_or("hot needs two shares, like hot:10%/90%")?;
             Ok(Pattern::HotCold { span: share(span)?, requests: share(requests)? })
         }
         _ => Err(format!(
-            "there is no pattern '{text}'\nhint: one of sequential, backward, strided:SIZE, skipping:SIZE, random, once, zipf:THETA, hot:SPAN%/REQUESTS%"
+            "there is no pattern '{text}'\nhint: one of sequential, backward, strided:SIZE, skipping:SIZE, random, once, zipf:THETA, pareto:H, zones:REQUESTS%/SPAN%,…, hot:SPAN%/REQUESTS%"
         )),
     }
 }
@@ -529,6 +540,11 @@ fn pattern_text(pattern: Pattern) -> String {
         Pattern::Random => "random".to_owned(),
         Pattern::RandomOnce => "once".to_owned(),
         Pattern::Zipf { theta } => format!("zipf:{theta}"),
+        Pattern::Pareto { h } => format!("pareto:{h}"),
+        Pattern::Zoned(zones) => {
+            let percent = |(requests, span): &(f64, f64)| format!("{}%/{}%", requests * 100.0, span * 100.0);
+            format!("zones:{}", zones.shares().iter().map(percent).collect::<Vec<_>>().join(","))
+        }
         Pattern::HotCold { span, requests } => format!("hot:{}%/{}%", span * 100.0, requests * 100.0),
     }
 }
@@ -594,6 +610,12 @@ mod tests {
         verify = true
         mode = "cached"
         flush_every = 10
+
+        [[job]]
+        pattern = "zones:50%/5%,30%/15%,20%/80%"
+
+        [[job]]
+        pattern = "pareto:0.2"
     "#;
 
     #[test]
@@ -601,7 +623,7 @@ mod tests {
         let set = parse(FILE, &JobText::default()).unwrap();
         let names: Vec<Vec<&str>> =
             set.phases.iter().map(|phase| phase.jobs.iter().map(|job| job.name.as_str()).collect()).collect();
-        assert_eq!(names, [vec!["readers", "writer"], vec!["after"]]);
+        assert_eq!(names, [vec!["readers", "writer"], vec!["after"], vec!["job 4"], vec!["job 5"]]);
         assert_eq!(set.phases[1].pause, Nanos::secs(5));
         let writer = &set.phases[0].jobs[1];
         assert_eq!(writer.stop.time, Some(Nanos::secs(10)));

@@ -129,6 +129,14 @@ pub enum Pattern {
         /// 0 is uniform, 0.99 the usual skew; any value above 0.
         theta: f64,
     },
+    /// At random, a few places very often: a share `1 − h` of the requests goes to a share `h` of the places (with 0.2 the
+    /// "80-20 rule"), and so on within these. Popular places are scattered over the span.
+    Pareto {
+        /// Above 0 and below 1; smaller is more skewed.
+        h: f64,
+    },
+    /// At random, each zone of the span with its own share of the requests.
+    Zoned(Zones),
     /// At random, a share of the requests in a share of the span at its start.
     HotCold {
         /// Share of the span that is hot, 0 to 1.
@@ -136,6 +144,37 @@ pub enum Pattern {
         /// Share of the requests that go there, 0 to 1.
         requests: f64,
     },
+}
+
+/// Zones from the start of the span on, one behind the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Zones {
+    zones: [(f64, f64); Zones::MOST],
+    count: usize,
+}
+
+impl Zones {
+    /// There are at most so many.
+    pub const MOST: usize = 8;
+
+    /// Each with its shares of the requests and of the span, which sum up to 1 each; `None` where they do not, or there are
+    /// too many.
+    pub fn new(shares: &[(f64, f64)]) -> Option<Zones> {
+        let sum = |pick: fn(&(f64, f64)) -> f64| shares.iter().map(pick).sum::<f64>();
+        let whole = |sum: f64| (sum - 1.0).abs() < 1e-6;
+        let sound = shares.iter().all(|(requests, span)| *requests >= 0.0 && *span > 0.0);
+        if shares.len() > Zones::MOST || !sound || !whole(sum(|zone| zone.0)) || !whole(sum(|zone| zone.1)) {
+            return None;
+        }
+        let mut zones = [(0.0, 0.0); Zones::MOST];
+        zones[..shares.len()].copy_from_slice(shares);
+        Some(Zones { zones, count: shares.len() })
+    }
+
+    /// Each zone's shares of the requests and of the span.
+    pub fn shares(&self) -> &[(f64, f64)] {
+        &self.zones[..self.count]
+    }
 }
 
 impl Pattern {

@@ -228,7 +228,8 @@ fn check_numbers(job: &Job) -> Result<(), PlanError> {
             let same = sizes.iter().flatten().all(|sizes| sizes.0.len() == 1 && sizes.largest() == job.largest());
             ensure(same, "pattern", "every place once needs one block size")?;
         }
-        Pattern::Sequential | Pattern::Backward | Pattern::Random => {}
+        Pattern::Pareto { h } => ensure(h > 0.0 && h < 1.0, "pareto", "must be above 0 and below 1")?,
+        Pattern::Sequential | Pattern::Backward | Pattern::Random | Pattern::Zoned(_) => {}
     }
     match job.arrivals {
         Arrivals::Rate { per_second, .. } => {

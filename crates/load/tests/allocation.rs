@@ -40,9 +40,11 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Every request takes one microsecond of a clock that only it moves; some fail.
+/// Every request takes the same time of a clock that only it moves.
 struct Clockwork {
     now: u64,
+    /// Time of a request.
+    takes: u64,
     pending: Vec<u32>,
 }
 
@@ -56,7 +58,7 @@ impl Lane for Clockwork {
     fn turn(&mut self, _: Wait, mut ended: impl FnMut(Ended)) -> Result<Instant, DeviceError> {
         let issued = Instant(self.now);
         for slot in self.pending.drain(..) {
-            self.now += 1000;
+            self.now += self.takes;
             ended(Ended { slot, issued, completed: Instant(self.now), fate: Fate::Done });
         }
         self.now += 1;
@@ -70,7 +72,7 @@ impl Lane for Clockwork {
     }
 }
 
-fn allocations(change: impl FnOnce(&mut Job)) -> (u64, u64) {
+fn allocations(takes: Nanos, change: impl FnOnce(&mut Job)) -> (u64, u64) {
     let mut job = Job::new("test");
     job.stop.requests = Some(300_000);
     change(&mut job);
@@ -91,7 +93,7 @@ fn allocations(change: impl FnOnce(&mut Job)) -> (u64, u64) {
     let mut worker = Worker::new(&plan, 0, grant, false, Trace::new(job.trace, None)).expect("a worker");
     let open = matches!(job.arrivals, Arrivals::Rate { .. });
     let control = Control::new(&[open], Nanos::millis(100));
-    let mut lane = Clockwork { now: 1, pending: Vec::with_capacity(job.queue_depth as usize) };
+    let mut lane = Clockwork { now: 1, takes: takes.get(), pending: Vec::with_capacity(job.queue_depth as usize) };
     let before = ALLOCATIONS.with(Cell::get);
     drive(&mut worker, &mut lane, &control, 0).expect("it runs");
     let during = ALLOCATIONS.with(Cell::get) - before;
@@ -102,7 +104,7 @@ fn allocations(change: impl FnOnce(&mut Job)) -> (u64, u64) {
 #[test]
 fn the_measuring_path_allocates_nothing() {
     let check = |what: &str, most: u64, change: &dyn Fn(&mut Job)| {
-        let (allocations, requests) = allocations(change);
+        let (allocations, requests) = allocations(Nanos::micros(1), change);
         assert_eq!(requests, 300_000, "{what}");
         assert!(allocations <= most, "{what}: {allocations} allocations");
     };
@@ -118,6 +120,17 @@ fn the_measuring_path_allocates_nothing() {
     check("an open loop", 1, &|job| job.arrivals = Arrivals::Rate { per_second: 1e5, spacing: Spacing::Poisson });
     check("verification", 0, &|job| (job.mix, job.verify, job.queue_depth) = (Mix { reads: 0.5 }, Verify::Written, 8));
     check("a trace", 0, &|job| job.trace = 1000);
+}
+
+/// An hour of reads and writes at a millisecond each, with its series, histograms and copies for the watcher, lives in the
+/// memory that was there at its start.
+#[test]
+fn an_hour_takes_no_more_memory_than_its_start() {
+    let (allocations, requests) = allocations(Nanos::millis(1), |job| {
+        (job.mix, job.stop.requests, job.stop.time) = (Mix { reads: 0.5 }, None, Some(Nanos::secs(3600)));
+    });
+    assert!((3_590_000..=3_600_000).contains(&requests), "{requests}");
+    assert_eq!(allocations, 0);
 }
 
 /// The counter counts: a test that cannot fail proves nothing.

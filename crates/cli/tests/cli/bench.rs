@@ -285,3 +285,69 @@ fn a_trace_holds_every_request() {
     assert_eq!(text.lines().count(), 71);
     assert!(text.starts_with("phase,worker,kind,offset_bytes,"), "{text}");
 }
+
+/// Runs a command in which the kernel refuses to set `io_uring` up, as a container's seccomp filter does.
+const WITHOUT_URING: &str = r#"
+import ctypes, os, struct, sys
+op = lambda code, yes, no, value: struct.pack("HBBI", code, yes, no, value)
+io_uring_setup, errno, allow = 425, 0x00050001, 0x7fff0000
+code = op(0x20, 0, 0, 0) + op(0x15, 0, 1, io_uring_setup) + op(0x06, 0, 0, errno) + op(0x06, 0, 0, allow)
+memory = ctypes.create_string_buffer(code)
+program = struct.pack("@HP", 4, ctypes.addressof(memory))
+libc = ctypes.CDLL(None)
+if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, program, 0, 0): sys.exit(99)
+os.execv(sys.argv[1], sys.argv[1:])
+"#;
+
+#[test]
+fn a_kernel_that_refuses_io_uring_is_named_and_nothing_else_is_tried() {
+    let folder = scratch();
+    let run = std::process::Command::new("python3")
+        .args(["-c", WITHOUT_URING, env!("CARGO_BIN_EXE_flashscope"), "bench"])
+        .arg(&folder)
+        .args(["--size", "1M", "--mode", "cached", "--iodepth", "4"])
+        .output();
+    let Some(run) = run.ok().filter(|run| run.status.code() != Some(99)) else {
+        crate::harness::left_out("bench without io_uring (python3 or seccomp is missing)");
+        return;
+    };
+    let run = Run::from(run);
+    run.expect(CANNOT);
+    assert!(run.stdout.is_empty(), "{}", run.stdout);
+    assert!(run.stderr.contains("does not let us use io_uring") && run.stderr.contains("hint"), "{}", run.stderr);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0, "its own file is gone all the same");
+}
+
+#[test]
+fn a_file_system_without_direct_io_is_named_and_nothing_runs() {
+    let folder = scratch();
+    let mounted = std::process::Command::new("mount").args(["-t", "ramfs", "none"]).arg(&folder).status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        crate::harness::left_out("bench where direct I/O is refused (mount did not work)");
+        return;
+    }
+    let run = flashscope(&["bench", folder.to_str().unwrap(), "--size", "1M"]).run();
+    std::process::Command::new("umount").arg(&folder).status().unwrap();
+    run.expect(CANNOT);
+    assert!(run.stdout.is_empty(), "{}", run.stdout);
+    assert!(run.stderr.contains("direct I/O") && run.stderr.contains("hint"), "{}", run.stderr);
+}
+
+#[test]
+fn a_device_that_fails_hangs_or_vanishes_keeps_what_was_measured() {
+    let run = |spec: &str, code: i32| {
+        let run = flashscope(&["bench", spec, "--rw", "randread", "--count", "20000", "--json"]).run();
+        run.expect(code);
+        json(&run)
+    };
+    let failing = run("sim:sd-4mib,failing=0.01", DONE);
+    let job = first(&failing);
+    assert!(job["failed_count"].as_u64().unwrap() > 50, "{}", job["failed_count"]);
+    assert!(job["failures"][0]["reason"].as_str().is_some());
+    assert_eq!(job["ended"]["how"], "complete");
+    for spec in ["sim:sd-4mib,vanish_after=500", "sim:sd-4mib,hanging=0.001,hang_timeout=7s"] {
+        let lost = run(spec, CANNOT);
+        assert_eq!(lost["ended"]["how"], "device_lost", "{spec}");
+        assert!(first(&lost)["read"]["count"].as_u64().unwrap() > 10, "{spec}");
+    }
+}

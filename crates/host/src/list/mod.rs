@@ -11,8 +11,9 @@ use crate::uses::{Snapshot, Use};
 pub use bus::{Bus, BusMode, LoopFacts, MmcFacts, NvmeFacts, ScsiFacts, UsbFacts};
 use flashscope_model::{Claims, DeviceFacts, DeviceKind, Identity};
 use flashscope_units::Bytes;
+use rustix::fs::FileType;
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// One block device: a whole disk, card, loop device or hardware partition of an eMMC part.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,6 +95,19 @@ pub fn list(sys: &SysRoot) -> Vec<ListedDevice> {
     let system = snapshot.system_devices(sys);
     let disks = snapshot.blocks.nodes.iter().filter(|node| node.whole.is_none());
     disks.map(|node| describe(sys, &snapshot, &system, node)).filter(|device| !is_idle(device)).collect()
+}
+
+/// The disk that a device node stands for, or that a file or directory lies on; `None` where there is none (a file system in
+/// memory or over the network).
+pub fn disk_under(sys: &SysRoot, path: &Path) -> Option<ListedDevice> {
+    let found = rustix::fs::stat(path).ok()?;
+    let number = match FileType::from_raw_mode(found.st_mode) {
+        FileType::BlockDevice => found.st_rdev,
+        _ => found.st_dev,
+    };
+    let snapshot = Snapshot::take(sys);
+    let node = snapshot.blocks.by_number(DeviceNumber::from_raw(number))?;
+    Some(describe(sys, &snapshot, &snapshot.system_devices(sys), node))
 }
 
 /// One device, or the disk that a partition is on.

@@ -4,6 +4,7 @@
 //! [`LoadFile::lane`] makes one worker's lane along it. Nothing here falls back to another way in silence: what an engine
 //! could not have is in [`LoadFile::path`] or an error. What surrounds a run is in [`evidence`] and [`usage`].
 
+pub mod bare;
 mod buffers;
 pub mod evidence;
 mod files;

@@ -6,7 +6,7 @@ use super::value::{self, Amount, KbBase};
 use super::{FioError, Jobs, Place, World};
 use crate::job::{
     Arrivals, EngineChoice, Flush, Job, JobSet, Mix, Mode, Pattern, Payload, Phase, Sharing, Sizes, Spacing, Span,
-    Stop, Verify,
+    Stop, Verify, Zones,
 };
 use flashscope_units::{Bytes, Nanos};
 
@@ -257,7 +257,7 @@ impl<'a> Reader<'a> {
         self.engine(&mut job, &mut note)?;
         self.mode(&mut job)?;
         let step = self.direction(&mut job, &mut note)?;
-        self.distribution(&mut job, &mut note)?;
+        self.distribution(&mut job)?;
         let extent = self.extent(&job, &target)?;
         job.span = extent.span;
         job.target = Some(target);
@@ -445,17 +445,13 @@ impl<'a> Reader<'a> {
         Ok(Mix { reads: if said.name == "rwmixread" { percent } else { 1.0 - percent } })
     }
 
-    fn distribution(&self, job: &mut Job, note: &mut impl FnMut(String)) -> Result<(), FioError> {
+    fn distribution(&self, job: &mut Job) -> Result<(), FioError> {
         let Some(text) = self.text("random_distribution") else { return Ok(()) };
         if !job.pattern.is_random() {
             return Ok(());
         }
         let refused = |what: &str| {
-            self.fail(
-                "random_distribution",
-                what,
-                Some("one of random, zipf:THETA, zoned with two zones (zoned:90/10:10/90)"),
-            )
+            self.fail("random_distribution", what, Some("one of random, zipf:THETA, pareto:H, zoned:REQUESTS/SPAN:…"))
         };
         let (word, more) = text.split_once(':').unwrap_or((text, ""));
         job.pattern = match word {
@@ -464,14 +460,13 @@ impl<'a> Reader<'a> {
                 let theta = if more.is_empty() { Ok(1.1) } else { value::real(more) };
                 Pattern::Zipf { theta: theta.map_err(|what| refused(&what))? }
             }
-            "zoned" => {
-                let (span, requests) = two_zones(more).map_err(|what| refused(&what))?;
-                note(
-                    "random_distribution=zoned: the first zone gets its share of requests, the rest goes behind it"
-                        .to_owned(),
-                );
-                Pattern::HotCold { span, requests }
+            "pareto" => {
+                let h = if more.is_empty() { Ok(0.2) } else { value::real(more) };
+                Pattern::Pareto { h: h.map_err(|what| refused(&what))? }
             }
+            // Zones of writes may differ in fio; they are one flow of requests here.
+            "zoned" if more.contains(',') => return Err(refused("reads and writes have the same zones here")),
+            "zoned" => Pattern::Zoned(zones(more).map_err(|what| refused(&what))?),
             _ => return Err(refused(&format!("there is no '{text}' here"))),
         };
         Ok(())
@@ -704,22 +699,16 @@ fn split(text: &str, base: KbBase) -> Result<Sizes, String> {
     Ok(Sizes(parts.iter().enumerate().map(|(index, (size, percent))| (*size, weight(index, *percent))).collect()))
 }
 
-/// `zoned:90/10:10/90`: shares of requests and of the span, here of two zones.
-fn two_zones(text: &str) -> Result<(f64, f64), String> {
+/// `50/5:30/15:20/`: shares of the requests and of the span; zones without one share what is left of the span.
+fn zones(text: &str) -> Result<Zones, String> {
     let zone = |part: &str| {
         let (requests, span) = part.split_once('/').ok_or_else(|| format!("'{part}' is no zone, like 90/10"))?;
-        Ok::<_, String>((value::real(requests)? / 100.0, value::real(span)? / 100.0))
+        let span = if span.trim().is_empty() { None } else { Some(value::real(span)? / 100.0) };
+        Ok::<_, String>((value::real(requests)? / 100.0, span))
     };
-    let zones: Vec<(f64, f64)> = text.split(':').map(zone).collect::<Result<_, _>>()?;
-    match &zones[..] {
-        [(requests, span), (more, rest)] => {
-            let whole = |sum: f64| (sum - 1.0).abs() < 1e-6;
-            if whole(requests + more) && whole(span + rest) {
-                Ok((*span, *requests))
-            } else {
-                Err("both zones together are 100 % of the requests and of the span".to_owned())
-            }
-        }
-        _ => Err("there are two zones here".to_owned()),
-    }
+    let told: Vec<(f64, Option<f64>)> = text.split(':').map(zone).collect::<Result<_, _>>()?;
+    let open = told.iter().filter(|(_, span)| span.is_none()).count().max(1);
+    let rest = (1.0 - told.iter().filter_map(|(_, span)| *span).sum::<f64>()) / open as f64;
+    let shares: Vec<(f64, f64)> = told.iter().map(|(requests, span)| (*requests, span.unwrap_or(rest))).collect();
+    Zones::new(&shares).ok_or_else(|| format!("at most {} zones, whose shares add up to 100 % each", Zones::MOST))
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::job::{Arrivals, EngineChoice, Job, Mix, Mode, Pattern, Payload, Sharing, Sizes, Spacing, Verify};
+use crate::job::{Arrivals, EngineChoice, Job, Mix, Mode, Pattern, Payload, Sharing, Sizes, Spacing, Verify, Zones};
 use flashscope_units::Nanos;
 use proptest::prelude::*;
 
@@ -109,8 +109,13 @@ fn patterns_engines_and_modes_are_mapped() {
     assert_eq!(pattern("rw=randwrite random_distribution=zipf:1.2"), Pattern::Zipf { theta: 1.2 });
     assert_eq!(
         pattern("rw=randwrite random_distribution=zoned:90/10:10/90"),
-        Pattern::HotCold { span: 0.1, requests: 0.9 }
+        Pattern::Zoned(Zones::new(&[(0.9, 0.1), (0.1, 0.9)]).unwrap())
     );
+    let Pattern::Zoned(zones) = pattern("rw=randread random_distribution=zoned:50/5:30/15:20/") else {
+        panic!("zones")
+    };
+    assert_eq!(zones.shares().len(), 3);
+    assert_eq!(pattern("rw=randread random_distribution=pareto:0.9"), Pattern::Pareto { h: 0.9 });
     assert_eq!(job("rw=randrw rwmixread=70").mix.reads, 0.7);
     assert_eq!(job("rw=randrw rwmixwrite=70").mix.reads, 1.0 - 0.7);
     let engine = |options: &str| (job(options).engine, job(options).queue_depth);
@@ -214,7 +219,7 @@ fn what_cannot_be_done_is_named_with_its_line() {
     check("nrfiles=4", &["nrfiles", "one file"]);
     check("filename=a:b", &["filename", "\\:"]);
     check("filename=${NOSUCH}", &["NOSUCH is not set"]);
-    check("random_distribution=pareto:0.9 rw=randread", &["pareto"]);
+    check("random_distribution=normal:0.9 rw=randread", &["normal", "zipf"]);
     check("filename=/no/such/file", &["size", "add size=1g"]);
     check("time_based", &["needs a runtime"]);
     check("size=100", &["less than one block"]);

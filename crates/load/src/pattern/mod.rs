@@ -46,6 +46,15 @@ enum Walk {
     Once(Permutation),
     Zipf { scatter: Scatter, tables: [Zipf; 2] },
     HotCold { hot_places: [u64; 2], hot_below: u64 },
+    Pareto { scatter: Scatter, power: f64 },
+    Zoned { zones: Vec<Zone> },
+}
+
+/// Where a zone ends: of draws of 2^32, and as a share of the places.
+#[derive(Clone, Copy, Debug)]
+struct Zone {
+    below: u64,
+    end: f64,
 }
 
 /// The sizes of one direction.
@@ -88,6 +97,18 @@ impl Chooser {
                 scatter: Scatter::new(places(READ).max(places(WRITE))),
                 tables: [Zipf::new(places(READ), theta), Zipf::new(places(WRITE), theta)],
             },
+            // A share h of the places gets what falls below 1 − h of the draws.
+            Pattern::Pareto { h } => {
+                Walk::Pareto { scatter: Scatter::new(places(READ).max(places(WRITE))), power: h.ln() / (1.0 - h).ln() }
+            }
+            Pattern::Zoned(zones) => {
+                let (mut requests, mut span) = (0.0, 0.0);
+                let bounds = zones.shares().iter().map(|(share, part)| {
+                    (requests, span) = (requests + share, span + part);
+                    Zone { below: crate::pattern::share(requests), end: span.min(1.0) }
+                });
+                Walk::Zoned { zones: bounds.collect() }
+            }
             Pattern::HotCold { span, requests } => {
                 let hot = |direction: usize| ((places(direction) as f64 * span) as u64).max(1);
                 Walk::HotCold { hot_places: [hot(READ), hot(WRITE)], hot_below: share(requests) }
@@ -169,6 +190,18 @@ impl Chooser {
                 };
                 place * align
             }
+            Walk::Pareto { scatter, power } => {
+                let rank = (self.rng.unit().powf(*power) * places as f64) as u64;
+                scatter.place(rank.min(places - 1), places) * align
+            }
+            Walk::Zoned { zones } => {
+                let draw = self.rng.next_u64() >> 32;
+                let zone = zones.partition_point(|zone| zone.below <= draw).min(zones.len() - 1);
+                let at = |share: f64| (share * places as f64) as u64;
+                let start = if zone == 0 { 0 } else { at(zones[zone - 1].end) };
+                let end = at(zones[zone].end).clamp(start + 1, places.max(start + 1));
+                (start + below_bound(&mut self.rng, end - start)).min(places - 1) * align
+            }
             Walk::Random | Walk::Sequential => unreachable!("handled by the caller"),
         }
     }
@@ -242,7 +275,7 @@ fn strided(cursor: &mut Cursor, length: u64, stride: u64, end: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{Job, Mix, Pattern};
+    use crate::job::{Job, Mix, Pattern, Zones};
     use flashscope_units::Bytes;
     use std::collections::HashSet;
 
@@ -282,6 +315,8 @@ mod tests {
             Pattern::Random,
             Pattern::Zipf { theta: 0.99 },
             Pattern::HotCold { span: 0.1, requests: 0.9 },
+            Pattern::Pareto { h: 0.2 },
+            Pattern::Zoned(Zones::new(&[(0.5, 0.05), (0.3, 0.15), (0.2, 0.8)]).unwrap()),
         ] {
             let mut chooser = chooser(pattern, |job| {
                 job.mix = Mix { reads: 0.5 };
@@ -323,6 +358,23 @@ mod tests {
         let hot = places(Pattern::HotCold { span: 0.1, requests: 0.8 }, 100_000);
         let share = hot.iter().filter(|place| **place < 100).count() as f64 / 1e5;
         assert!((share - 0.8).abs() < 0.006, "{share}");
+    }
+
+    #[test]
+    fn zones_get_their_shares_and_pareto_keeps_its_rule() {
+        let zones = Zones::new(&[(0.5, 0.05), (0.3, 0.15), (0.2, 0.8)]).unwrap();
+        let drawn = places(Pattern::Zoned(zones), 100_000);
+        let share = |from: u64, to: u64| drawn.iter().filter(|place| (from..to).contains(*place)).count() as f64 / 1e5;
+        for (from, to, expect) in [(0, 50, 0.5), (50, 200, 0.3), (200, 1000, 0.2)] {
+            assert!((share(from, to) - expect).abs() < 0.006, "{from}..{to}: {}", share(from, to));
+        }
+        assert_eq!(Zones::new(&[(0.5, 0.5), (0.6, 0.5)]), None);
+        assert_eq!(Zones::new(&[(0.5, 0.5), (0.5, 0.6)]), None);
+        let mut counts = vec![0u32; PLACES as usize];
+        places(Pattern::Pareto { h: 0.2 }, 100_000).iter().for_each(|place| counts[*place as usize] += 1);
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        let top = counts[..200].iter().map(|count| f64::from(*count)).sum::<f64>() / 1e5;
+        assert!((top - 0.8).abs() < 0.01, "a fifth of the places gets {top}");
     }
 
     #[test]

@@ -154,10 +154,10 @@ fn open(
     Ok((target, Some(grant)))
 }
 
-/// Where the run takes place, and what about that place changes results: of the first target.
+/// Where the run takes place, and what about that place changes results: of the disk below the first target.
 pub(super) fn host_facts(sys: &SysRoot, path: &Path) -> HostFacts {
-    let devices = flashscope_host::list(sys);
-    let listed =
-        std::fs::canonicalize(path).ok().and_then(|path| devices.into_iter().find(|device| device.path == path));
-    flashscope_host::host_facts(sys, listed.as_ref())
+    // A file that is still to be made lies where its directory does.
+    let there = [Some(path), path.parent()].into_iter().flatten().find(|path| path.exists());
+    let disk = there.and_then(|path| flashscope_host::disk_under(sys, path));
+    flashscope_host::host_facts(sys, disk.as_ref())
 }
