@@ -7,6 +7,7 @@
 pub mod bench;
 pub mod facts;
 pub mod finding;
+pub mod iozone;
 pub mod observation;
 pub mod plan;
 pub mod run;
