@@ -2,7 +2,7 @@
 
 mod bench;
 
-pub(crate) use bench::Bench;
+pub(crate) use bench::{Bench, BenchKind};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use flashscope_emulate::Speed;

@@ -22,7 +22,7 @@ pub struct Around {
 /// back after a write, bound what the device can have done for this pass.
 pub fn conclude(around: Around) -> Evidence {
     let Around { asked, direct, before, after } = around;
-    let instead = before.in_memory.map_or(Instead::Nothing, Instead::Memory);
+    let instead = before.in_memory.or(after.in_memory).map_or(Instead::Nothing, Instead::Memory);
     let moved = before.device.zip(after.device).map(|(first, last)| {
         let mut moved = (last.0.saturating_sub(first.0), last.1.saturating_sub(first.1));
         if !direct {

@@ -24,6 +24,8 @@ pub struct Job<'a> {
     pub record: Bytes,
     /// Whether the file was written here, so that what is read can be checked.
     pub ours: bool,
+    /// Set when all is to end.
+    pub abort: &'a AtomicBool,
 }
 
 /// What a pass did, by the clock.
@@ -99,7 +101,7 @@ pub fn pass<S: FileSpace>(
         let ended = space.now();
         if job.figure == Figure::Write && failure.is_none() {
             // A worker that was stopped because another was done leaves a whole file all the same.
-            file.pass(steps, &AtomicBool::new(false));
+            file.pass(steps, job.abort);
         }
         failure = failure.or_else(|| late(file.close()));
         ended
@@ -118,8 +120,9 @@ fn open<S: FileSpace>(space: &S, job: &Job<'_>, grant: &mut Option<WriteGrant>) 
             if job.figure == Figure::Write {
                 space.make(job.number, grant)?;
             }
-            grant.split(job.file)
+            Some(grant.split(job.file).ok_or_else(|| spent(job))?)
         }
+        _ if job.figure.writes() => return Err(spent(job)),
         _ => None,
     };
     let way = way(job.figure, options);
@@ -137,6 +140,11 @@ fn open<S: FileSpace>(space: &S, job: &Job<'_>, grant: &mut Option<WriteGrant>) 
             grant: part,
         },
     )
+}
+
+fn spent(job: &Job<'_>) -> FileError {
+    let said = "the right to write is used up".to_owned();
+    FileError::System { operation: "write to", name: format!("file {}", job.number), said }
 }
 
 /// Goes through as much memory as the processor's cache holds.
@@ -204,8 +212,15 @@ impl<S: FileSpace> Cell<'_, S> {
         watcher: &mut impl Watcher,
         passes: &mut Vec<Pass>,
     ) -> Result<(), FileError> {
-        let job =
-            |figure, ours| Job { options: self.options, number: 0, figure, file: self.file, record: self.record, ours };
+        let job = |figure, ours| Job {
+            options: self.options,
+            number: 0,
+            figure,
+            file: self.file,
+            record: self.record,
+            ours,
+            abort: stop,
+        };
         let mut ours = false;
         if !self.plan.figures.contains(&Figure::Write) && self.space.length(0).is_none_or(|there| there < self.file) {
             let made = pass(self.space, &job(Figure::Write, false), grant, stop, || {})?;

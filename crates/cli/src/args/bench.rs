@@ -1,7 +1,7 @@
 //! What `bench` takes. Words stay words here: [`flashscope_load::file`] says what they mean, the same as in a job file.
 
 use super::TargetArgs;
-use clap::Args;
+use clap::{Args, Subcommand};
 use flashscope_load::file::{JobText, Text};
 use flashscope_units::Nanos;
 use std::path::PathBuf;
@@ -16,7 +16,10 @@ use std::path::PathBuf;
 
 In a directory, or where there is no file yet, bench makes a file of its own (--size) and removes it again. Anything
 else is only written to with --allow-write (a file) or --destroy-data (a block device).")]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Bench {
+    #[command(subcommand)]
+    pub(crate) kind: Option<BenchKind>,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
     /// Run the jobs of this file; what is given beside it goes over it
@@ -151,6 +154,21 @@ pub(crate) struct Bench {
     /// Also keep the JSON in this file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// Load that is told in another tool's words.
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchKind {
+    /// Run iozone's tests by iozone's command line: speed over file size and record size, and where memory ends
+    Iozone(Iozone),
+}
+
+#[derive(Args, Debug)]
+#[command(disable_help_flag = true, disable_version_flag = true)]
+pub(crate) struct Iozone {
+    /// iozone's options as they are (`-Rab FILE -g 4g`); -h lists those that are taken
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
+    pub(crate) words: Vec<String>,
 }
 
 impl Bench {

@@ -5,4 +5,5 @@ mod black_box;
 mod devices;
 mod faults;
 mod harness;
+mod iozone;
 mod readme;

@@ -4,13 +4,14 @@
 //! ([`simulated`]), on a real one by threads ([`host`]). Both give the same plain data, shown by [`table`] or as JSON.
 
 mod host;
+mod iozone;
 pub(crate) mod run;
 mod simulated;
 mod table;
 mod trace;
 mod watch;
 
-use crate::args::Bench;
+use crate::args::{Bench, BenchKind};
 use crate::error::{Failure, Outcome};
 use crate::output;
 use anyhow::{Context, anyhow};
@@ -23,6 +24,10 @@ use run::{Setup, prepare};
 use std::path::Path;
 
 pub(crate) fn run(args: &Bench) -> Result<Outcome, Failure> {
+    match &args.kind {
+        Some(BenchKind::Iozone(args)) => return iozone::run(&args.words),
+        None => {}
+    }
     if args.schema {
         output::data(&flashscope_record::bench_schema())?;
         return Ok(Outcome::Done);
