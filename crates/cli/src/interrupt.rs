@@ -22,6 +22,11 @@ pub(crate) fn arm() {
     });
 }
 
+/// What is set as soon as the operator asks to stop.
+pub(crate) fn flag() -> &'static AtomicBool {
+    &STOP
+}
+
 /// Whether the operator asked to stop.
 pub(crate) fn asked() -> bool {
     STOP.load(Ordering::Relaxed)

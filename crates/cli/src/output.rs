@@ -63,7 +63,7 @@ pub(crate) struct Saved {
 /// Writes a file whole or not at all. Where its place cannot take it, it is kept in the temporary directory, so that
 /// nothing is lost; whether that is a failure is the caller's to say. A pipe or terminal is written to; whatever else
 /// is no regular file is left alone.
-pub(crate) fn save(path: &Path, content: &str) -> anyhow::Result<Saved> {
+pub(crate) fn save(path: &Path, content: &[u8]) -> anyhow::Result<Saved> {
     let first = match write_to(path, content) {
         Ok(()) => return Ok(Saved { path: path.to_owned(), displaced: None }),
         Err(error) => error,
@@ -79,7 +79,7 @@ pub(crate) fn save(path: &Path, content: &str) -> anyhow::Result<Saved> {
     })
 }
 
-fn write_to(path: &Path, content: &str) -> std::io::Result<()> {
+fn write_to(path: &Path, content: &[u8]) -> std::io::Result<()> {
     // A link is followed, so that it is not replaced by the file.
     let place = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let kind = std::fs::metadata(&place).ok().map(|found| found.file_type());
@@ -87,19 +87,19 @@ fn write_to(path: &Path, content: &str) -> std::io::Result<()> {
         None => write_whole(&place, content),
         Some(kind) if kind.is_file() => write_whole(&place, content),
         Some(kind) if kind.is_char_device() || kind.is_fifo() => {
-            OpenOptions::new().write(true).open(&place)?.write_all(content.as_bytes())
+            OpenOptions::new().write(true).open(&place)?.write_all(content)
         }
         Some(_) => Err(std::io::Error::other("it is no regular file")),
     }
 }
 
-fn write_whole(path: &Path, content: &str) -> std::io::Result<()> {
+fn write_whole(path: &Path, content: &[u8]) -> std::io::Result<()> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".partial");
     // Never through a file or link that someone else has put there.
     let _ = std::fs::remove_file(&partial);
     let result = OpenOptions::new().write(true).create_new(true).open(&partial).and_then(|mut file| {
-        file.write_all(content.as_bytes())?;
+        file.write_all(content)?;
         file.sync_all()
     });
     match result.and_then(|()| std::fs::rename(&partial, path)) {
@@ -112,11 +112,11 @@ fn write_whole(path: &Path, content: &str) -> std::io::Result<()> {
 }
 
 /// Several files that belong together. What could not be put where it was wanted is a failure, after all was kept.
-pub(crate) fn save_all(files: &[(&Path, &str, &str)]) -> Result<(), Failure> {
+pub(crate) fn save_all(files: &[(&Path, &str, impl AsRef<[u8]>)]) -> Result<(), Failure> {
     let mut places = Vec::new();
     let mut displaced = Vec::new();
     for (path, name, content) in files {
-        let saved = save(path, content)?;
+        let saved = save(path, content.as_ref())?;
         places.push(format!("{name}  {}", saved.path.display()));
         displaced.extend(saved.displaced);
     }

@@ -7,13 +7,17 @@
 //!
 //! A [`Lane`] is the lean way to the same device, for load generation.
 //!
+//! A [`FileSpace`] is work on whole files, in the ways that programs have.
+//!
 //! This crate knows no device: `sim` and `host` implement it.
 
+mod file_space;
 pub mod grant;
 mod lane;
 mod request;
 mod target;
 
+pub use file_space::{Durable, FileCounts, FileError, FileOpening, FileSpace, FileWay, FileWork, Passed, Step};
 pub use grant::{Consent, GrantError, Refusal, RefusalKind, SafetyReport, Seal, WriteGrant};
 pub use lane::{Ended, Fate, Foresight, Lane, Trouble, Wait};
 pub use request::{Completion, Content, Fill, Op, Outcome, Request};

@@ -8,6 +8,7 @@ pub mod bench;
 pub mod drive;
 pub mod facts;
 pub mod finding;
+pub mod iozone;
 pub mod observation;
 pub mod plan;
 pub mod run;

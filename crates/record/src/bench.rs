@@ -307,7 +307,7 @@ struct Steady {
 
 /// Where the bytes of a phase went.
 #[derive(Serialize, JsonSchema)]
-struct Evidence {
+pub(crate) struct Evidence {
     /// The conclusion.
     verdict: Verdict,
     /// Share of the bytes that the device had moved when the clock stopped; null where nobody counts.
@@ -522,7 +522,7 @@ impl JobEnded {
 }
 
 impl Evidence {
-    fn from_model(evidence: &model::Evidence) -> Evidence {
+    pub(crate) fn from_model(evidence: &model::Evidence) -> Evidence {
         let counter = |counter: &model::Counter| Counter {
             name: counter.name.clone(),
             before: counter.before,

@@ -9,12 +9,14 @@
 
 mod bench;
 mod error;
+mod iozone;
 mod layout;
 mod schema;
 pub mod wire;
 
 pub use bench::{BENCH_SCHEMA, bench_schema, bench_to_json};
 pub use error::RecordError;
+pub use iozone::{IOZONE_SCHEMA, iozone_schema, iozone_to_json};
 pub use schema::schema;
 
 use flashscope_model::RunRecord;

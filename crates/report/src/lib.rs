@@ -5,6 +5,7 @@
 
 mod csv;
 mod html;
+pub mod iozone;
 mod markdown;
 mod plot;
 mod table;

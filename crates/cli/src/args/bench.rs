@@ -161,6 +161,16 @@ pub(crate) struct Bench {
 pub(crate) enum BenchKind {
     /// Run fio's job files and command lines
     Fio(Fio),
+    /// Run iozone's tests by iozone's command line: speed over file size and record size, and where memory ends
+    Iozone(Iozone),
+}
+
+#[derive(Args, Debug)]
+#[command(disable_help_flag = true, disable_version_flag = true)]
+pub(crate) struct Iozone {
+    /// iozone's options as they are (`-Rab FILE -g 4g`); -h lists those that are taken
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
+    pub(crate) words: Vec<String>,
 }
 
 impl Bench {

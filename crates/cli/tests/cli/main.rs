@@ -7,4 +7,5 @@ mod emulate;
 mod faults;
 mod fio;
 mod harness;
+mod iozone;
 mod readme;

@@ -8,7 +8,8 @@ mod zipf;
 
 use crate::job::{Job, Pattern, Sizes};
 use flashscope_stats::Rng;
-use permutation::{Permutation, Scatter};
+pub use permutation::Permutation;
+use permutation::Scatter;
 use zipf::Zipf;
 
 /// What the next request is.

@@ -3,7 +3,7 @@
 /// Every number below `count` once per pass, in an order that looks random: a Feistel network of four rounds over the
 /// next power of four, walked on where it leads outside (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002).
 #[derive(Clone, Debug)]
-pub(super) struct Permutation {
+pub struct Permutation {
     count: u64,
     half: u32,
     seed: u64,
@@ -12,12 +12,15 @@ pub(super) struct Permutation {
 }
 
 impl Permutation {
-    pub(super) fn new(count: u64, seed: u64) -> Permutation {
+    /// Of `count` numbers; another seed gives another order.
+    pub fn new(count: u64, seed: u64) -> Permutation {
         let bits = 64 - count.saturating_sub(1).leading_zeros();
         Permutation { count, half: bits.div_ceil(2).max(1), seed, next: 0, pass: 0 }
     }
 
-    pub(super) fn next(&mut self) -> u64 {
+    /// The next one; after all of them another order begins.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> u64 {
         if self.next == self.count {
             self.next = 0;
             self.pass += 1;

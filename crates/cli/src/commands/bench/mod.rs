@@ -5,6 +5,7 @@
 
 mod fio;
 mod host;
+mod iozone;
 pub(crate) mod run;
 mod simulated;
 mod table;
@@ -26,6 +27,7 @@ use std::path::Path;
 pub(crate) fn run(args: &Bench) -> Result<Outcome, Failure> {
     match &args.kind {
         Some(BenchKind::Fio(fio)) => return fio::run(fio),
+        Some(BenchKind::Iozone(args)) => return iozone::run(&args.words),
         None => {}
     }
     if args.schema {

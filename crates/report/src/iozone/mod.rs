@@ -1,0 +1,118 @@
+//! A run of iozone's tests made readable: iozone's own tables and report, a spreadsheet, CSV, and a page with surfaces.
+
+mod page;
+mod text;
+
+pub use page::page;
+pub use text::{report, text};
+
+use crate::xlsx::{Cell, Sheet};
+use flashscope_model::iozone::{Figure, IozoneRecord, Pass};
+use flashscope_units::Bytes;
+use flashscope_view::iozone::{kib, title, unit_words, value, whose, whose_word};
+use std::fmt::Write;
+
+/// One sheet per figure, file sizes down and record sizes across, and one with every pass.
+pub fn sheets(record: &IozoneRecord) -> Vec<Sheet> {
+    let measured = |figure: &&Figure| record.passes.iter().any(|pass| pass.figure == **figure);
+    let mut sheets: Vec<Sheet> = record.figures.iter().filter(measured).map(|figure| sheet(record, *figure)).collect();
+    sheets.push(all_passes(record));
+    sheets
+}
+
+fn sheet(record: &IozoneRecord, figure: Figure) -> Sheet {
+    let found = record.regions.iter().find(|regions| regions.figure == figure);
+    let word = |file: Bytes| {
+        let known = found.and_then(|found| found.sizes.iter().find(|(size, _)| *size == file));
+        known.map(|(_, whose)| whose_word(*whose).to_owned())
+    };
+    let unit = unit_words(record.unit).0;
+    let mut headings = vec![format!("file KiB \\ record KiB ({unit})")];
+    headings.extend(record.records.iter().map(|size| kib(*size).to_string()));
+    headings.push("whose speed".to_owned());
+    let row = |file: Bytes| {
+        let cell = |size: &Bytes| found_pass(record, figure, file, *size).and_then(|pass| value(pass, record.unit));
+        let mut cells = vec![Cell::from(kib(file))];
+        cells.extend(record.records.iter().map(|size| Cell::from(cell(size))));
+        cells.push(Cell::from(word(file)));
+        cells
+    };
+    Sheet { name: title(figure), headings, rows: files(record).into_iter().map(row).collect() }
+}
+
+fn all_passes(record: &IozoneRecord) -> Sheet {
+    let row = |pass: &Pass| {
+        vec![
+            pass.figure.word().into(),
+            pass.file.get().into(),
+            pass.record.get().into(),
+            pass.records.into(),
+            pass.moved.get().into(),
+            pass.elapsed.get().into(),
+            pass.rate().map(|rate| rate.get()).into(),
+            whose_word(whose(pass.evidence.verdict)).into(),
+            pass.evidence.device_share.into(),
+            pass.mismatched.into(),
+            pass.failure.as_ref().map(|failure| failure.reason.clone()).into(),
+        ]
+    };
+    let headings = COLUMNS.iter().map(|name| (*name).to_owned()).collect();
+    Sheet { name: "all passes".to_owned(), headings, rows: record.passes.iter().map(row).collect() }
+}
+
+const COLUMNS: [&str; 11] = [
+    "figure",
+    "file_bytes",
+    "record_bytes",
+    "records",
+    "moved_bytes",
+    "elapsed_ns",
+    "rate_bytes_per_s",
+    "whose",
+    "device_share_ratio",
+    "mismatched_count",
+    "failure",
+];
+
+/// Every pass as a line; what is absent is empty.
+pub fn csv(record: &IozoneRecord) -> String {
+    let mut text = COLUMNS.join(",");
+    text.push('\n');
+    for pass in &record.passes {
+        let rate = pass.rate().map_or_else(String::new, |rate| format!("{:.1}", rate.get()));
+        let share = pass.evidence.device_share.map_or_else(String::new, |share| format!("{share:.4}"));
+        let failure = pass.failure.as_ref().map_or_else(String::new, |failure| quoted(&failure.reason));
+        let _ = writeln!(
+            text,
+            "{},{},{},{},{},{},{rate},{},{share},{},{failure}",
+            pass.figure.word(),
+            pass.file.get(),
+            pass.record.get(),
+            pass.records,
+            pass.moved.get(),
+            pass.elapsed.get(),
+            whose_word(whose(pass.evidence.verdict)),
+            pass.mismatched,
+        );
+    }
+    text
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
+}
+
+/// File sizes in the order in which they were measured.
+fn files(record: &IozoneRecord) -> Vec<Bytes> {
+    let mut files: Vec<Bytes> = Vec::new();
+    for pass in &record.passes {
+        if !files.contains(&pass.file) {
+            files.push(pass.file);
+        }
+    }
+    files
+}
+
+fn found_pass(record: &IozoneRecord, figure: Figure, file: Bytes, size: Bytes) -> Option<&Pass> {
+    record.passes.iter().find(|pass| pass.figure == figure && pass.file == file && pass.record == size)
+}

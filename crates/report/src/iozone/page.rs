@@ -1,0 +1,274 @@
+//! The page: per figure a surface and a heat map of the matrix, where memory ends in both, and all numbers.
+
+use crate::plot::style_sheet;
+use flashscope_model::iozone::{IozoneRecord, Whose};
+use flashscope_view::iozone::{
+    Grid, STEPS, Side, Surface, kib, size_label, surface, title, together, unit_words, value, whose, whose_word,
+};
+use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
+
+/// Nothing may be loaded, whatever stands in the record.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+
+/// The whole run as one self-contained page.
+pub fn page(record: &IozoneRecord) -> String {
+    let grids = Grid::all(record);
+    let page = markup! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                link rel="icon" href="data:,";
+                title { "iozone's tests on " (record.target) " – flashscope" }
+                style {
+                    (PreEscaped(include_str!("../html/style.css"))) (PreEscaped(style_sheet()))
+                    (PreEscaped(include_str!("page.css")))
+                }
+            }
+            body {
+                div.page {
+                    (header(record))
+                    main {
+                        (answers(record))
+                        @for grid in &grids { (figure(grid)) }
+                        (throughput(record))
+                        (numbers(record))
+                    }
+                    footer { "flashscope " (record.tool_version) ". Every pass stands in the run's JSON record, with what was counted around it." }
+                }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn header(record: &IozoneRecord) -> Markup {
+    let mut facts = vec![
+        ("file", record.target.clone()),
+        ("command", record.command.clone()),
+        ("way", record.path.engine.clone()),
+        ("when and where", format!("{}, {}, Linux {}", record.host.started, record.host.name, record.host.kernel)),
+    ];
+    if !record.path.flags.is_empty() {
+        facts.push(("flags", record.path.flags.join(", ")));
+    }
+    markup! {
+        header {
+            p.eyebrow { "flashscope bench iozone" }
+            h1 { "Speed over file size and record size" }
+            dl.facts { @for (name, fact) in facts { div { dt { (name) } dd { (fact) } } } }
+            @if !matches!(record.ended, flashscope_model::run::Ended::Complete) {
+                p.callout { strong { "Cut short" } ": what was measured until then is here" }
+            }
+        }
+    }
+}
+
+fn answers(record: &IozoneRecord) -> Markup {
+    markup! {
+        @if !record.regions.is_empty() {
+            section {
+                h2 { "Where memory ends" }
+                div."card answers regions" {
+                    @for regions in &record.regions {
+                        div {
+                            span.name { (title(regions.figure)) }
+                            @match &regions.cliff {
+                                Some(cliff) => { span.figure { (cliff.memory_up_to) } }
+                                None => { span."figure unknown" { "no cliff seen" } }
+                            }
+                            span.why { (regions.sentence) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn figure(grid: &Grid) -> Markup {
+    markup! {
+        section {
+            h2 { (title(grid.figure)) }
+            p.muted { (grid.sentence) }
+            div.plots.matrix {
+                @if grid.has_surface() {
+                    figure."card plot" {
+                        h3 { "Surface: " (title(grid.figure)) }
+                        p.what { (Grid::CELL_UNIT) " on a logarithmic scale, over file size (right edge) and record size (left edge)" }
+                        div {
+                            (surface_svg(&surface(grid, WIDE), "wide"))
+                            (surface_svg(&surface(grid, NARROW), "narrow"))
+                        }
+                        (keys(grid))
+                    }
+                }
+                figure."card plot" {
+                    h3 { "Heat map: " (title(grid.figure)) }
+                    p.what { (Grid::CELL_UNIT) ", file sizes down and record sizes across; at the left whose speed it is" }
+                    div { (heat(grid, true)) (heat(grid, false)) }
+                    (keys(grid))
+                }
+            }
+        }
+    }
+}
+
+const WIDE: (f64, f64) = (560.0, 400.0);
+const NARROW: (f64, f64) = (344.0, 300.0);
+
+fn surface_svg(surface: &Surface, class: &str) -> Markup {
+    let (width, height) = surface.size;
+    let points = |points: &[(f64, f64)]| points.iter().map(|(x, y)| format!("{x:.1},{y:.1} ")).collect::<String>();
+    markup! {
+        svg class=(class) viewBox={ "0 0 " (width) " " (height) } role="img" {
+            @for [from, to] in &surface.grid {
+                line.faint x1=(px(from.0)) y1=(px(from.1)) x2=(px(to.0)) y2=(px(to.1)) {}
+            }
+            @for (corners, step) in &surface.patches { polygon.patch.{ "heat-" (step) } points=(points(corners)) {} }
+            @if !surface.edge.is_empty() {
+                polyline.edge points=(points(&surface.edge)) {}
+            }
+            @for ((x, y), words, side) in &surface.labels {
+                @let (anchor, down) = match side { Side::Left => ("end", 4.0), Side::Below => ("end", 10.0), Side::Right => ("start", 10.0) };
+                text.tick x=(px(*x)) y=(px(y + down)) text-anchor=(anchor) { (words) }
+            }
+        }
+    }
+}
+
+/// Width of what stands left of the cells, and height of what stands above them.
+const MARGIN: (usize, usize) = (62, 26);
+
+fn heat(grid: &Grid, wide: bool) -> Markup {
+    let (cell_width, cell_height) = if wide { (38, 20) } else { (20, 16) };
+    let (left, top) = MARGIN;
+    let (columns, rows) = (grid.records.len(), grid.files.len());
+    let (width, height) = ((left + columns * cell_width + 4).max(120), top + rows * cell_height + 6);
+    let every = if wide { 1 } else { columns.div_ceil(5) };
+    markup! {
+        svg class=(if wide { "wide" } else { "narrow" }) viewBox={ "0 0 " (width) " " (height) } role="img" {
+            @for (column, size) in grid.records.iter().enumerate() {
+                @if column.is_multiple_of(every) {
+                    text.tick x=(left + column * cell_width + cell_width / 2) y=(top - 8) text-anchor="middle" { (size_label(*size)) }
+                }
+            }
+            @for (row, file) in grid.files.iter().enumerate() {
+                @let y = top + row * cell_height;
+                text.tick x=(left - 14) y=(y + cell_height / 2 + 4) text-anchor="end" { (size_label(*file)) }
+                rect class=(whose_class(grid.rows[row])) x=(left - 9) y=(y + 1) width="5" height=(cell_height - 2) {
+                    title { (size_label(*file)) ": " (whose_word(grid.rows[row])) }
+                }
+                @for (column, cell) in grid.cells[row].iter().enumerate() {
+                    @if let Some(cell) = cell {
+                        @let x = left + column * cell_width;
+                        rect.cell.{ "heat-" (cell.step) } x=(x) y=(y) width=(cell_width - 1) height=(cell_height - 1) {
+                            title { (size_label(*file)) " in records of " (size_label(grid.records[column])) ": " (cell.short) " " (Grid::CELL_UNIT) ", " (whose_word(cell.whose)) }
+                        }
+                        @if wide {
+                            text.number.{ "on-" (cell.step) } x=(x + cell_width / 2) y=(y + cell_height / 2 + 4) text-anchor="middle" { (cell.short) }
+                        }
+                    }
+                }
+            }
+            @if let Some(row) = grid.cliff {
+                line.edge x1=(left - 10) x2=(left + columns * cell_width) y1=(top + row * cell_height) y2=(top + row * cell_height) {}
+            }
+        }
+    }
+}
+
+fn px(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+fn whose_class(whose: Whose) -> &'static str {
+    match whose {
+        Whose::Memory => "of-memory",
+        Whose::Mixed => "of-both",
+        Whose::Device => "of-device",
+        Whose::Unknown => "of-nobody",
+    }
+}
+
+fn keys(grid: &Grid) -> Markup {
+    let scale = grid.scale();
+    let seen = |wanted: Whose| grid.rows.contains(&wanted);
+    markup! {
+        p.keys {
+            @if let (Some(first), Some(last)) = (scale.first(), scale.last()) {
+                span.ramp { (first) " " @for step in 0..STEPS { i.{ "heat-" (step) } {} } " " (last) " " (Grid::CELL_UNIT) " and more" }
+            }
+            @for whose in [Whose::Memory, Whose::Mixed, Whose::Device, Whose::Unknown] {
+                @if seen(whose) { span.whose.(whose_class(whose)) { (whose_word(whose)) } }
+            }
+            @if grid.cliff.is_some() { span.rule style="--key:var(--plot-mark)" { "memory ends here" } }
+        }
+    }
+}
+
+fn throughput(record: &IozoneRecord) -> Markup {
+    let unit = unit_words(record.unit).0;
+    markup! {
+        @if !record.throughput.is_empty() {
+            section {
+                h2 { "Several workers at once" }
+                div."card scroll" {
+                    table {
+                        thead { tr {
+                            th.words { "figure" } th { "workers" } th { "file" } th { "record" } th { "sum, " (unit) } th { "slowest" }
+                            th { "fastest" } th.words { "whose speed" }
+                        } }
+                        tbody {
+                            @for run in &record.throughput {
+                                @let found = together(run, record.unit);
+                                tr {
+                                    td.words { (title(run.figure)) } td { (run.children.len()) } td { (run.file) } td { (run.record) }
+                                    td { (format!("{:.0}", found.children)) } td { (format!("{:.0}", found.min)) }
+                                    td { (format!("{:.0}", found.max)) } td.words { (whose_word(whose(run.evidence.verdict))) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn numbers(record: &IozoneRecord) -> Markup {
+    markup! {
+        @if !record.passes.is_empty() {
+            section {
+                h2 { "All numbers" }
+                details {
+                    summary { (record.passes.len()) " passes, in " (unit_words(record.unit).0) }
+                    div."card scroll" {
+                        table {
+                            thead { tr {
+                                th.words { "figure" } th { "file KiB" } th { "record KiB" } th { (unit_words(record.unit).0) }
+                                th.words { "whose speed" } th.words { "why" }
+                            } }
+                            tbody {
+                                @for pass in &record.passes {
+                                    tr {
+                                        td.words { (title(pass.figure)) } td { (kib(pass.file)) } td { (kib(pass.record)) }
+                                        td { (value(pass, record.unit).map_or_else(|| "–".to_owned(), |value| value.to_string())) }
+                                        td.words { (whose_word(whose(pass.evidence.verdict))) }
+                                        td.words.prose {
+                                            (pass.evidence.why)
+                                            @if let Some(failure) = &pass.failure { "; failed: " (failure.reason) }
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
