@@ -1,8 +1,8 @@
 //! What can be typed. Dumb structs: nothing is opened, checked or decided here.
 
 mod bench;
-mod fio;
 pub(crate) mod drive;
+mod fio;
 mod memory;
 
 pub(crate) use bench::{Bench, BenchKind};

@@ -116,7 +116,7 @@ pub(super) fn of_drive(drive: &Drive) -> Result<ModelText, DrawError> {
     model.section("mapping.slc", Table::from_iter(slc.into_iter().map(|(key, value)| (key.to_owned(), value))))?;
     if let Some(reach) = drive.map_reach {
         let cache = [("reach".to_owned(), size(reach)), ("page".to_owned(), Value::from("4KiB"))];
-        model.add("mapping", "map_cache", Table::from_iter(cache))?;
+        model.add_within("mapping", "map_cache", Table::from_iter(cache))?;
     }
     model.set("state.start", if drive.blank { "blank" } else { "filled" })?;
     Ok(model)
@@ -172,8 +172,8 @@ impl ModelText {
         self.set(path, Value::Table(section))
     }
 
-    /// Adds a section that the form leaves out.
-    fn add(&mut self, path: &str, name: &str, section: Table) -> Result<(), DrawError> {
+    /// Adds a section to another one that the form has.
+    fn add_within(&mut self, path: &str, name: &str, section: Table) -> Result<(), DrawError> {
         let absent = || DrawError(format!("the catalogue's model has no section {path}"));
         let table = self.place(path).and_then(Value::as_table_mut).ok_or_else(absent)?;
         table.insert(name.to_owned(), Value::Table(section));
