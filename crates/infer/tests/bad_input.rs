@@ -78,7 +78,7 @@ fn reads_that_slow_down_during_a_test_are_noticed() {
 
 #[test]
 fn a_size_that_the_tables_do_not_fit_is_said() {
-    let mut log = observations(&fixture("field/card-9.txt"));
+    let mut log = observations(&fixture("transcripts/emmc-write-align.txt"));
     let largest = log.runs.iter().filter_map(|run| match &run.data {
         Data::Align(table) => table.rows.iter().map(|row| row.align).max(),
         _ => None,
