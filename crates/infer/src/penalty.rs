@@ -218,7 +218,7 @@ const EVERY_WRITE: f64 = 3.0;
 const COLLECTION: f64 = 8.0;
 
 /// The share of requests that may be left out as such.
-const FEW: f64 = 0.25;
+const FEW: f64 = 0.1;
 
 /// Share of the samples that is left out at either end.
 const TRIMMED: f64 = 0.1;
