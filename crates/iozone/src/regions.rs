@@ -160,8 +160,10 @@ fn sentence(sizes: &[(Bytes, Whose)], falls: &[Fall], cliff: Option<&Cliff>) -> 
             true => format!("the speed falls there as well, from {memory} to {device} (medians)"),
             false => format!("the speed does not fall right there ({memory} and {device}, medians){}", fall()),
         };
+        let part = sizes.iter().any(|(size, whose)| *size == cliff.device_from && *whose == Whose::Mixed);
+        let device = if part { "the device has a part" } else { "the device" };
         return format!(
-            "memory up to {}, the device from {}, as the counters say: {speed}",
+            "memory up to {}, {device} from {}, as the counters say: {speed}",
             cliff.memory_up_to, cliff.device_from
         );
     }

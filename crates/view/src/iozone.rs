@@ -288,12 +288,13 @@ const LABELLED: usize = 3;
 pub fn surface(grid: &Grid, (width, height): (f64, f64)) -> Surface {
     let Some((low, high)) = grid.range().filter(|_| grid.has_surface()) else { return Surface::default() };
     let (left, right, bottom, top) = (56.0, 52.0, 44.0, 34.0);
-    let (span, depth) = (width - left - right, (height - bottom - top) * 0.5);
+    let lift = height * 0.30;
+    let (span, depth) = (width - left - right, (height - bottom - top - lift) * 0.5);
     let view = View {
-        origin: (left + span * 0.5, top + height * 0.30),
+        origin: (left + span * 0.5, top + lift),
         along: (span * 0.5, depth),
         across: (-span * 0.5, depth),
-        height: height * 0.30,
+        height: lift,
     };
     let (rows, columns) = (grid.files.len() as f64 - 1.0, grid.records.len() as f64 - 1.0);
     let corner = |row: usize, column: usize| {
@@ -327,7 +328,8 @@ fn frame(grid: &Grid, view: &View, (low, high): (f64, f64)) -> Frame {
     let (mut lines, mut labels) = (Vec::new(), Vec::new());
     let places = |count: usize| (0..count).map(move |at| (at, at as f64 / (count as f64 - 1.0)));
     let few = |at: usize, count: usize| (count - 1 - at).is_multiple_of(LABELLED.min(count.div_ceil(3)));
-    for (at, place) in places(grid.records.len()).filter(|(at, _)| few(*at, grid.records.len())) {
+    // The first would stand where the upright scale begins.
+    for (at, place) in places(grid.records.len()).filter(|(at, _)| *at > 0 && few(*at, grid.records.len())) {
         lines.push([view.point(place, 0.0, 0.0), view.point(place, 1.0, 0.0)]);
         let (x, y) = view.point(place, 1.0, 0.0);
         labels.push(((x + 2.0, y + 4.0), size_label(grid.records[at]), Side::Below));
@@ -406,6 +408,32 @@ mod tests {
         let found = together(&run, Unit::KbPerSecond);
         assert_eq!((found.children, found.parent), (3072.0, 1536.0));
         assert_eq!((found.min, found.max, found.average, found.least), (1024.0, 2048.0, 1536.0, 512.0));
+    }
+
+    #[test]
+    fn a_surface_stays_on_its_paper() {
+        let (files, records) = ([64, 128, 256], [4, 8, 16]);
+        let cell = |row: usize, column: usize| {
+            let rate = Some(ByteRate(1e6 * (1 + row * 3 + column) as f64));
+            Some(GridCell { rate, step: row + column, short: String::new(), whose: Whose::Memory })
+        };
+        let grid = Grid {
+            figure: Figure::Read,
+            files: files.map(Bytes::kib).to_vec(),
+            records: records.map(Bytes::kib).to_vec(),
+            cells: (0..3).map(|row| (0..3).map(|column| cell(row, column)).collect()).collect(),
+            rows: vec![Whose::Memory, Whose::Memory, Whose::Device],
+            cliff: Some(2),
+            sentence: String::new(),
+        };
+        let (width, height) = (560.0, 400.0);
+        let surface = surface(&grid, (width, height));
+        assert_eq!((surface.patches.len(), surface.edge.len()), (4, 3));
+        let points = surface.patches.iter().flat_map(|(corners, _)| corners).chain(&surface.edge);
+        let lines = surface.grid.iter().flatten();
+        for (x, y) in points.chain(lines) {
+            assert!((0.0..=width).contains(x) && (0.0..=height).contains(y), "{x} {y}");
+        }
     }
 
     #[test]

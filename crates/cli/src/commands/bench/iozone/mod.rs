@@ -137,7 +137,8 @@ fn consent(
             "the tests write {budget}, which is more than --max-write allows ({most})\nhint: allow more, or measure less (-g, -i)"
         )));
     }
-    if let Some(free) = files.free(0).filter(|free| *free < plan.needed()) {
+    // What is there already has its room.
+    if let Some(free) = files.free(0).filter(|free| !there && *free < plan.needed()) {
         let needed = plan.needed();
         return Err(Failure::Cannot(anyhow!(
             "{free} are free, {needed} are needed\nhint: ask for smaller files (-g, -s)"
