@@ -414,9 +414,10 @@ pub(crate) struct Infer {
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   flashscope report flashscope-SD08G.json
-  flashscope report flashscope-SD08G.json --format html -o card.html")]
+  flashscope report flashscope-SD08G.json --format html -o card.html
+  flashscope report bench.json --format xlsx -o bench.xlsx")]
 pub(crate) struct Report {
-    /// A record
+    /// A record, or the result of a bench
     pub(crate) file: PathBuf,
     /// Form of the report
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
@@ -439,6 +440,8 @@ pub(crate) enum ReportFormat {
     Markdown,
     /// Findings and figures as comma-separated values
     Csv,
+    /// A spreadsheet (results of bench)
+    Xlsx,
 }
 
 #[derive(Args, Debug)]

@@ -45,6 +45,10 @@ fn conditions(sys: &SysRoot, device: Option<&ListedDevice>) -> Vec<(String, Stri
     add("processor_temperature_celsius", hottest(&sys.path("/sys/class/thermal"), "thermal_zone", "temp"));
     add("clock_source", sys.text("/sys/devices/system/clocksource/clocksource0/current_clocksource"));
     if let Some(device) = device {
+        add("bus_mode", bus_mode(&device.bus));
+        if let Bus::Mmc(mmc) = &device.bus {
+            add("command_queue", mmc.command_queue.map(|on| if on { "on" } else { "off" }.to_owned()));
+        }
         let queue = &device.queue;
         let kib = |size: flashscope_units::Bytes| (size.get() / 1024).to_string();
         add("scheduler", queue.scheduler.clone());
@@ -66,6 +70,22 @@ fn conditions(sys: &SysRoot, device: Option<&ListedDevice>) -> Vec<(String, Stri
         add("rotational", queue.rotational.map(|rotational| u8::from(rotational).to_string()));
     }
     found
+}
+
+/// How the bus runs, in the kernel's words; `None` where nothing says.
+fn bus_mode(bus: &Bus) -> Option<String> {
+    let parts: Vec<String> = match bus {
+        Bus::Mmc(mmc) => {
+            let mode = mmc.mode.as_ref()?;
+            let clock = mode.clock_hz.map(|hertz| format!("{} MHz", hertz as f64 / 1e6));
+            let width = mode.width.map(|lines| format!("{lines} bit"));
+            [mode.timing.clone(), clock, width, mode.voltage.clone()].into_iter().flatten().collect()
+        }
+        Bus::Usb(usb) => usb.speed_mbit_per_s.iter().map(|speed| format!("USB, {speed} Mbit/s")).collect(),
+        Bus::Nvme(nvme) => nvme.transport.iter().map(|transport| format!("NVMe, {transport}")).collect(),
+        Bus::Scsi(_) | Bus::Virtio { .. } | Bus::Loop(_) | Bus::Other { .. } => Vec::new(),
+    };
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// `cpu0`, `cpu1` …

@@ -82,7 +82,7 @@ pub struct JobText {
     pub flush_every: Option<u64>,
     /// Flushes at the end, inside the timing.
     pub flush_at_end: Option<bool>,
-    /// `incompressible`, `compressible:SHARE%`, `zeros`, `byte:N`, `tagged:GENERATION`.
+    /// `incompressible`, `compressible:SHARE%`, `zeros`, `byte:N`, `urandom`, `tagged:GENERATION`.
     pub payload: Option<String>,
     /// Checks what this job wrote.
     pub verify: Option<bool>,
@@ -448,12 +448,13 @@ fn pattern(text: &str) -> Result<Pattern, String> {
 fn payload(text: &str) -> Result<Payload, String> {
     let unknown = || {
         format!(
-            "there is no payload '{text}'\nhint: one of incompressible, compressible:SHARE%, zeros, byte:N, tagged:GENERATION"
+            "there is no payload '{text}'\nhint: one of incompressible, compressible:SHARE%, zeros, byte:N, urandom, tagged:GENERATION"
         )
     };
     match text.split_once(':').unwrap_or((text, "")) {
         ("incompressible", "") => Ok(Payload::Incompressible),
         ("zeros", "") => Ok(Payload::Byte(0)),
+        ("urandom", "") => Ok(Payload::Urandom),
         ("byte", byte) => byte.parse().map(Payload::Byte).map_err(|_| unknown()),
         ("tagged", generation) => {
             generation.parse().map(|generation| Payload::Tagged { generation }).map_err(|_| unknown())
@@ -559,6 +560,7 @@ fn payload_text(payload: Payload) -> String {
         Payload::Incompressible => "incompressible".to_owned(),
         Payload::Compressible(share) => format!("compressible:{}%", share * 100.0),
         Payload::Byte(byte) => format!("byte:{byte}"),
+        Payload::Urandom => "urandom".to_owned(),
         Payload::Tagged { generation } => format!("tagged:{generation}"),
     }
 }

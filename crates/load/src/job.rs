@@ -297,6 +297,9 @@ pub enum Payload {
     Compressible(f64),
     /// The same byte throughout.
     Byte(u8),
+    /// Drawn from the kernel's generator for every request, as `dd if=/dev/urandom` does. The time that this takes is
+    /// outside the stamps, but costs throughput: it is there to show how much.
+    Urandom,
     /// Made for every request: incompressible bytes that tell their position and generation, so that a later read can be
     /// checked against them. The time that this takes is outside the stamps, but costs throughput.
     Tagged {

@@ -339,7 +339,7 @@ fn prepare_verification(job: &mut Job) -> Result<(), PlanError> {
                     "this job writes nothing\nhint: --verify-generation checks what an earlier job wrote",
                 ));
             }
-            if matches!(job.payload, Payload::Compressible(_) | Payload::Byte(_)) {
+            if matches!(job.payload, Payload::Compressible(_) | Payload::Byte(_) | Payload::Urandom) {
                 return Err(field("payload", "verification makes its own, which tells its position and generation"));
             }
             job.payload = Payload::Tagged { generation: 1 };

@@ -1,6 +1,7 @@
 //! One run of load: what was asked for, what was measured, and where its bytes went.
 
 use crate::DeviceFacts;
+use crate::preset::PresetRun;
 use crate::run::{Ended, HostFacts, PathTaken};
 use flashscope_units::{Bytes, Nanos};
 
@@ -21,6 +22,8 @@ pub struct BenchRecord {
     pub virtual_time: bool,
     /// The phases in order.
     pub phases: Vec<BenchPhase>,
+    /// What it was for, where it followed a definition.
+    pub preset: Option<PresetRun>,
     /// How it ended.
     pub ended: Ended,
 }

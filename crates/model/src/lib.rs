@@ -11,6 +11,7 @@ pub mod finding;
 pub mod iozone;
 pub mod observation;
 pub mod plan;
+pub mod preset;
 pub mod run;
 
 pub use drive::DriveFindings;

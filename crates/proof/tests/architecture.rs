@@ -62,6 +62,9 @@ fn arrows_run_one_way() {
         ("iozone", "sim"),
         ("iozone", "host"),
         ("iozone", "infer"),
+        ("suite", "sim"),
+        ("suite", "host"),
+        ("report", "suite"),
         ("infer", "sim"),
         ("infer", "host"),
         ("infer", "device"),
@@ -159,6 +162,7 @@ fn the_core_never_touches_the_world() {
         "view",
         "report",
         "iozone",
+        "suite",
     ] {
         must_not_say(name, &WORLD);
         must_not_say(name, &["println!", "print!(", "eprintln!", "dbg!"]);

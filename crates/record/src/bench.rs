@@ -1,15 +1,19 @@
 //! The wire format of a run of load: `flashscope.bench/1`.
 //!
 //! A format of its own beside the record, as it shares neither its plan nor its observations nor its findings; the rules
-//! are the same (`docs/bench.md`). It is written only: nothing reads it back yet.
+//! are the same (`docs/bench.md`).
 
-use crate::layout;
+mod preset;
+mod read;
+
 use crate::wire::{Device, Ended, Host, Path, Tool};
+use crate::{RecordError, layout};
 use flashscope_model::bench as model;
 use flashscope_units::{Bytes, Nanos};
+use preset::Preset;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Name and version of the format, as it stands in the `schema` field.
 pub const BENCH_SCHEMA: &str = "flashscope.bench/1";
@@ -22,6 +26,16 @@ pub fn bench_to_json(record: &model::BenchRecord) -> String {
     text
 }
 
+/// Reads what [`bench_to_json`] wrote.
+///
+/// # Errors
+/// Where the text is not JSON or ends early, is of another kind or version, or lacks or contradicts a field.
+pub fn bench_from_json(text: &str) -> Result<model::BenchRecord, RecordError> {
+    crate::check_header(text, BENCH_SCHEMA)?;
+    let bench: Bench = serde_json::from_str(text).map_err(|error| RecordError::from_parser(&error))?;
+    bench.into_model()
+}
+
 /// The JSON Schema (draft 2020-12) of it, ending in a newline; a copy is kept in `docs/bench.schema.json`.
 pub fn bench_schema() -> String {
     let schema = SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Bench>();
@@ -31,7 +45,7 @@ pub fn bench_schema() -> String {
 }
 
 /// One run of load.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "flashscope.bench/1", extend("$id" = "urn:flashscope:bench:1"))]
 struct Bench {
     /// Name and version of this format.
@@ -51,12 +65,15 @@ struct Bench {
     virtual_time: bool,
     /// The phases in order.
     phases: Vec<Phase>,
+    /// What it was for; null where it followed no definition.
+    #[serde(default)]
+    preset: Option<Preset>,
     /// How it ended.
     ended: Ended,
 }
 
 /// Jobs that ran side by side, as often as was asked for.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Phase {
     /// Each run of it, in order; none is left out.
     runs: Vec<PhaseRun>,
@@ -65,7 +82,7 @@ struct Phase {
 }
 
 /// One run of a phase.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct PhaseRun {
     /// The jobs.
     jobs: Vec<JobRun>,
@@ -74,7 +91,7 @@ struct PhaseRun {
 }
 
 /// What one job did, its workers together.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct JobRun {
     /// Its name.
     name: String,
@@ -115,7 +132,7 @@ struct JobRun {
 }
 
 /// One setting.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Setting {
     /// Its name.
     name: String,
@@ -124,7 +141,7 @@ struct Setting {
 }
 
 /// Requests of one direction.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Moved {
     /// How many ended well.
     count: u64,
@@ -143,7 +160,7 @@ struct Moved {
 }
 
 /// Many times. A percentile is null where fewer than ten values lie beyond it.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Times {
     /// How many.
     count: u64,
@@ -176,7 +193,7 @@ struct Times {
 }
 
 /// Buckets of equal index belong together.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Histogram {
     /// Smallest time of each bucket.
     low_ns: Vec<u64>,
@@ -187,7 +204,7 @@ struct Histogram {
 }
 
 /// Reads that only checked.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct ReadBack {
     /// How many were right.
     count: u64,
@@ -196,7 +213,7 @@ struct ReadBack {
 }
 
 /// A request that went wrong.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Failure {
     /// When, from the start of the job.
     at_ns: u64,
@@ -213,7 +230,7 @@ struct Failure {
 }
 
 /// Other bytes than expected.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Mismatch {
     /// Position of the first wrong byte on the target.
     position_bytes: u64,
@@ -224,7 +241,7 @@ struct Mismatch {
 }
 
 /// A stall.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Stall {
     /// How long.
     time_ns: u64,
@@ -233,7 +250,7 @@ struct Stall {
 }
 
 /// Counts per period; entries of equal index belong together.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Series {
     /// Length of a period.
     period_ns: u64,
@@ -252,7 +269,7 @@ struct Series {
 }
 
 /// When one worker had written so much.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Written {
     /// Bytes from one entry to the next.
     step_bytes: u64,
@@ -261,7 +278,7 @@ struct Written {
 }
 
 /// Processor time.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Cpu {
     /// In the program.
     user_ns: u64,
@@ -272,7 +289,7 @@ struct Cpu {
 }
 
 /// How a job ended.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct JobEnded {
     /// In which way.
     how: JobEndedHow,
@@ -281,7 +298,7 @@ struct JobEnded {
 }
 
 /// The ways in which a job ends.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum JobEndedHow {
     /// It did all it set out to do.
@@ -297,7 +314,7 @@ enum JobEndedHow {
 }
 
 /// What was seen of steadiness.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Steady {
     /// Whether it became steady.
     reached: bool,
@@ -306,7 +323,7 @@ struct Steady {
 }
 
 /// Where the bytes of a phase went.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Evidence {
     /// The conclusion.
     verdict: Verdict,
@@ -319,7 +336,7 @@ pub(crate) struct Evidence {
 }
 
 /// Whose result it is.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Verdict {
     /// The device's: at least 95 %.
@@ -333,7 +350,7 @@ enum Verdict {
 }
 
 /// One counter.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Counter {
     /// Its name.
     name: String,
@@ -344,7 +361,7 @@ struct Counter {
 }
 
 /// One figure over the runs of a phase.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Summary {
     /// Name of the job.
     job: String,
@@ -359,7 +376,7 @@ struct Summary {
 }
 
 /// An interval by order statistics.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Interval {
     /// Lower end.
     low: f64,
@@ -380,6 +397,7 @@ impl Bench {
             device: record.device.as_ref().map(Device::from_model),
             virtual_time: record.virtual_time,
             phases: record.phases.iter().map(Phase::from_model).collect(),
+            preset: record.preset.as_ref().map(Preset::from_model),
             ended: Ended::from_model(&record.ended),
         }
     }
@@ -396,9 +414,15 @@ impl Phase {
             figure: summary.figure.clone(),
             values: summary.values.clone(),
             median: summary.median,
-            interval: summary.interval.map(|(low, high, confidence)| Interval { low, high, confidence }),
+            interval: summary.interval.map(Interval::from_model),
         };
         Phase { runs: phase.runs.iter().map(run).collect(), summary: phase.summary.iter().map(summary).collect() }
+    }
+}
+
+impl Interval {
+    fn from_model((low, high, confidence): (f64, f64, f64)) -> Interval {
+        Interval { low, high, confidence }
     }
 }
 
@@ -521,6 +545,17 @@ impl JobEnded {
     }
 }
 
+impl Verdict {
+    fn from_model(verdict: model::CacheVerdict) -> Verdict {
+        match verdict {
+            model::CacheVerdict::Device => Verdict::Device,
+            model::CacheVerdict::Mixed => Verdict::Mixed,
+            model::CacheVerdict::Cache => Verdict::Cache,
+            model::CacheVerdict::Unknown => Verdict::Unknown,
+        }
+    }
+}
+
 impl Evidence {
     pub(crate) fn from_model(evidence: &model::Evidence) -> Evidence {
         let counter = |counter: &model::Counter| Counter {
@@ -529,12 +564,7 @@ impl Evidence {
             after: counter.after,
         };
         Evidence {
-            verdict: match evidence.verdict {
-                model::CacheVerdict::Device => Verdict::Device,
-                model::CacheVerdict::Mixed => Verdict::Mixed,
-                model::CacheVerdict::Cache => Verdict::Cache,
-                model::CacheVerdict::Unknown => Verdict::Unknown,
-            },
+            verdict: Verdict::from_model(evidence.verdict),
             device_share_ratio: evidence.device_share,
             why: evidence.why.clone(),
             counters: evidence.counters.iter().map(counter).collect(),

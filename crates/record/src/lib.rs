@@ -14,7 +14,7 @@ mod layout;
 mod schema;
 pub mod wire;
 
-pub use bench::{BENCH_SCHEMA, bench_schema, bench_to_json};
+pub use bench::{BENCH_SCHEMA, bench_from_json, bench_schema, bench_to_json};
 pub use error::RecordError;
 pub use iozone::{IOZONE_SCHEMA, iozone_schema, iozone_to_json};
 pub use schema::schema;
@@ -27,6 +27,11 @@ pub const SCHEMA: &str = "flashscope.record/1";
 
 /// The name without its version.
 pub(crate) const SCHEMA_NAME: &str = "flashscope.record";
+
+/// Which format a text says that it has; `None` where it says none.
+pub fn schema_of(text: &str) -> Option<String> {
+    serde_json::from_str::<Header>(text).ok()?.schema
+}
 
 /// One record as JSON, ending in a newline: indented for people, with every array of samples on one line, and
 /// the same bytes for the same record.
@@ -49,7 +54,7 @@ pub fn to_json_array(records: &[RunRecord]) -> String {
 /// Where the text is not JSON or ends early, is no record or one of another version, or lacks or contradicts
 /// a field. The message says what and where, and a hint what to do.
 pub fn from_json(text: &str) -> Result<RunRecord, RecordError> {
-    check_header(text)?;
+    check_header(text, SCHEMA)?;
     let record: wire::Record = serde_json::from_str(text).map_err(|error| RecordError::from_parser(&error))?;
     record.into_model()
 }
@@ -63,7 +68,7 @@ pub fn from_json_many(text: &str) -> Result<Vec<RunRecord>, RecordError> {
         return Ok(vec![from_json(text)?]);
     }
     let headers: Vec<Header> = serde_json::from_str(text).map_err(|error| RecordError::from_parser(&error))?;
-    headers.iter().try_for_each(Header::check)?;
+    headers.iter().try_for_each(|header| header.check(SCHEMA))?;
     let records: Vec<wire::Record> = serde_json::from_str(text).map_err(|error| RecordError::from_parser(&error))?;
     records.into_iter().map(wire::Record::into_model).collect()
 }
@@ -79,21 +84,21 @@ struct Header {
 }
 
 impl Header {
-    fn check(&self) -> Result<(), RecordError> {
+    fn check(&self, expected: &str) -> Result<(), RecordError> {
         match self.schema.as_deref() {
-            Some(SCHEMA) => Ok(()),
+            Some(found) if found == expected => Ok(()),
             Some(other) => Err(RecordError::other_schema(other)),
             None => Err(RecordError::NotARecord),
         }
     }
 }
 
-fn check_header(text: &str) -> Result<(), RecordError> {
+fn check_header(text: &str, expected: &str) -> Result<(), RecordError> {
     match text.trim_start().chars().next() {
         None => return Err(RecordError::Empty),
         Some('[') => return Err(RecordError::Array),
         Some('{') => {}
         Some(_) => return Err(RecordError::NotARecord),
     }
-    serde_json::from_str::<Header>(text).map_err(|error| RecordError::from_parser(&error))?.check()
+    serde_json::from_str::<Header>(text).map_err(|error| RecordError::from_parser(&error))?.check(expected)
 }

@@ -144,7 +144,7 @@ impl Sheet {
 }
 
 /// RFC 4180: quoted where a comma, a quote or a line end would mislead.
-fn quoted(field: &str) -> String {
+pub(crate) fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {

@@ -3,6 +3,7 @@
 //! Everything here only arranges: what is concluded stands in the record, what is drawn is worked out in the
 //! `view` crate. Nothing is computed, read or printed here; every function gives a text.
 
+pub mod bench;
 mod csv;
 mod html;
 pub mod iozone;

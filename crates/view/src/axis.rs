@@ -102,6 +102,46 @@ impl Axis {
         Some(axis.with_ticks(whole.collect(), |value| format!("{value:.0}")))
     }
 
+    /// Times since a start in nanoseconds on a linear scale, from zero.
+    pub fn since(title: &str, ns: impl Iterator<Item = f64>, ticks: usize) -> Option<Axis> {
+        let (_, high) = linear_range(ns.chain([0.0]), 0.02)?;
+        let axis = Axis { title: title.to_owned(), ticks: Vec::new(), low: 0.0, high, logarithmic: false };
+        Some(axis.with_ticks(linear_ticks(0.0, high, ticks), time_label))
+    }
+
+    /// Bytes moved on a linear scale, from zero.
+    pub fn moved(title: &str, bytes: impl Iterator<Item = f64>, ticks: usize) -> Option<Axis> {
+        let (_, high) = linear_range(bytes.chain([0.0]), 0.02)?;
+        let axis = Axis { title: title.to_owned(), ticks: Vec::new(), low: 0.0, high, logarithmic: false };
+        Some(axis.with_ticks(position_ticks(0.0, high, ticks), |value| Bytes(value as u64).to_string()))
+    }
+
+    /// Shares of all that are near one, by their number of nines (1 is 90 %, 3 is 99.9 %), from zero.
+    pub fn nines(title: &str, most: f64) -> Option<Axis> {
+        if !most.is_finite() || most <= 0.0 {
+            return None;
+        }
+        let high = most * 1.04;
+        let known = [
+            (0.5, "50 %"),
+            (0.9, "90 %"),
+            (0.99, "99 %"),
+            (0.999, "99.9 %"),
+            (0.9999, "99.99 %"),
+            (0.99999, "99.999 %"),
+        ];
+        let ticks = known.iter().map(|(share, label)| (-f64::log10(1.0 - *share), (*label).to_owned()));
+        let ticks = ticks.filter(|(at, _)| *at <= high).collect();
+        Some(Axis { title: title.to_owned(), ticks, low: 0.0, high, logarithmic: false })
+    }
+
+    /// Requests per second on a linear scale, from zero.
+    pub fn iops(title: &str, values: impl Iterator<Item = f64>, ticks: usize) -> Option<Axis> {
+        let (_, high) = linear_range(values.chain([0.0]), 0.06)?;
+        let axis = Axis { title: title.to_owned(), ticks: Vec::new(), low: 0.0, high, logarithmic: false };
+        Some(axis.with_ticks(linear_ticks(0.0, high, ticks), |value| plain(&format!("{value:.1}"))))
+    }
+
     /// Places in a row: 0, 1, 2 … with the given labels.
     pub fn places(title: &str, labels: &[String]) -> Axis {
         let axis = Axis {

@@ -8,6 +8,7 @@
 
 pub mod answer;
 pub mod axis;
+pub mod bench;
 pub mod contrast;
 pub mod iozone;
 pub mod rate;

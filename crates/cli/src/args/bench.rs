@@ -13,6 +13,7 @@ use std::path::PathBuf;
   sudo flashscope bench /dev/mmcblk0 --rw randread --iodepth 32 --runtime 30s --repeat 5
   flashscope bench card.img --rw randrw --reads 70 --verify --size 64M --allow-write
   flashscope bench /mnt/card --job nightly.toml --json > nightly.json
+  flashscope bench /mnt/card --preset crystaldiskmark -o card.json     (see --presets)
 
 In a directory, or where there is no file yet, bench makes a file of its own (--size) and removes it again. Anything
 else is only written to with --allow-write (a file) or --destroy-data (a block device).")]
@@ -25,6 +26,21 @@ pub(crate) struct Bench {
     /// Run the jobs of this file; what is given beside it goes over it
     #[arg(long, value_name = "FILE")]
     pub(crate) job: Option<PathBuf>,
+    /// Run a preset (see --presets) or a definition of your own (a path)
+    #[arg(long, value_name = "NAME", conflicts_with = "job", help_heading = "Presets")]
+    pub(crate) preset: Option<String>,
+    /// List the presets, and do nothing
+    #[arg(long, help_heading = "Presets")]
+    pub(crate) presets: bool,
+    /// Print the preset's definition, which can be changed and run as --preset ./FILE, and do nothing
+    #[arg(long, requires = "preset", help_heading = "Presets")]
+    pub(crate) explain: bool,
+    /// Take the preset's short times; the result says so
+    #[arg(long, requires = "preset", help_heading = "Presets")]
+    pub(crate) quick: bool,
+    /// Exit with 1 unless every limit of this name is met (A1, V30 …)
+    #[arg(long, value_name = "LIMIT", requires = "preset", help_heading = "Presets")]
+    pub(crate) require: Option<String>,
     /// read, write, rw, randread, randwrite or randrw [default: randread]
     #[arg(long, visible_alias = "readwrite", help_heading = "Load")]
     pub(crate) rw: Option<String>,
@@ -124,7 +140,7 @@ pub(crate) struct Bench {
     /// Flush at the end, inside the timing
     #[arg(long, help_heading = "Way")]
     pub(crate) flush_at_end: bool,
-    /// incompressible, compressible:SHARE%, zeros, byte:N or tagged:GENERATION
+    /// incompressible, compressible:SHARE%, zeros, byte:N, urandom or tagged:GENERATION
     #[arg(long, help_heading = "Way")]
     pub(crate) payload: Option<String>,
     /// Check reads of what was written, and read everything back at the end
@@ -133,9 +149,9 @@ pub(crate) struct Bench {
     /// Check that reads find what an earlier run wrote with --payload tagged:GENERATION
     #[arg(long, value_name = "GENERATION", help_heading = "Way")]
     pub(crate) verify_generation: Option<u32>,
-    /// Do it so many times; every run is kept
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) repeat: u32,
+    /// Do it so many times; every run is kept [default: 1, or what the preset says]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) repeat: Option<u32>,
     /// Keep each of the first N requests of every worker in the file of --trace-to
     #[arg(long, value_name = "N", requires = "trace_to")]
     pub(crate) trace: Option<u64>,
@@ -157,6 +173,9 @@ pub(crate) struct Bench {
     /// Also keep the JSON in this file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Also keep a report in this file, by its ending: .html, .csv, .xlsx or .txt
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Vec<PathBuf>,
 }
 
 /// Load that is told in another tool's words.

@@ -73,6 +73,9 @@ pub(crate) struct Fio {
     /// Also keep the JSON in this file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Also keep a report in this file, by its ending: .html, .csv, .xlsx or .txt
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Vec<PathBuf>,
 }
 
 impl Fio {

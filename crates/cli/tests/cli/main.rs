@@ -8,4 +8,5 @@ mod faults;
 mod fio;
 mod harness;
 mod iozone;
+mod presets;
 mod readme;

@@ -4,6 +4,7 @@ use super::lane::SlotFill;
 use crate::buffer::AlignedBuffer;
 use crate::payload;
 use flashscope_device::{DeviceError, Fate, Fill, Op, Request, Seal, Trouble};
+use rustix::rand::{GetRandomFlags, getrandom};
 
 /// The buffers of one lane, and what is in flight in each.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub(super) struct SlotBuffers {
     seal: Option<Seal>,
     /// Whether one was pushed that was not.
     ungranted: bool,
+    /// Whether every write draws its bytes from the kernel.
+    draws: bool,
 }
 
 /// Generation of bytes that nobody will ask for: none that a run counts up to.
@@ -27,7 +30,7 @@ impl SlotBuffers {
         let mut memory = AlignedBuffer::new(stride * depth as usize);
         let all = memory.part_mut(0, stride * depth as usize);
         match fill {
-            SlotFill::Incompressible => payload::fill(Fill::Tagged { generation: NOBODYS }, 0, all),
+            SlotFill::Incompressible | SlotFill::Urandom => payload::fill(Fill::Tagged { generation: NOBODYS }, 0, all),
             SlotFill::Byte(byte) => all.fill(byte),
             SlotFill::Compressible(share) => {
                 payload::fill(Fill::Tagged { generation: NOBODYS }, 0, all);
@@ -36,7 +39,8 @@ impl SlotBuffers {
                 all.chunks_mut(AlignedBuffer::ALIGNMENT).for_each(|page| page[..zeros].fill(0));
             }
         }
-        SlotBuffers { memory, stride, requests: vec![Request::flush(0); depth as usize], seal, ungranted: false }
+        let requests = vec![Request::flush(0); depth as usize];
+        SlotBuffers { memory, stride, requests, seal, ungranted: false, draws: fill == SlotFill::Urandom }
     }
 
     /// Notes the request, and makes its payload where it has one of its own. False where it must not be carried out, as it
@@ -54,7 +58,19 @@ impl SlotBuffers {
             let length = request.length().get() as usize;
             payload::fill(fill, request.offset().get(), self.memory.part_mut(slot * self.stride, length));
         }
+        if self.draws && changes {
+            self.draw(slot, request.length().get() as usize);
+        }
         true
+    }
+
+    #[inline(never)]
+    fn draw(&mut self, slot: usize, length: usize) {
+        let mut rest = self.memory.part_mut(slot * self.stride, length);
+        // The kernel may give less than was asked for, and never fails once it is seeded; should it, old bytes stay.
+        while let Ok(more @ 1..) = getrandom(&mut *rest, GetRandomFlags::empty()) {
+            rest = &mut rest[more..];
+        }
     }
 
     /// An error where a request was pushed that must not be carried out.

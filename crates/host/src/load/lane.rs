@@ -49,6 +49,8 @@ pub enum SlotFill {
     Compressible(f64),
     /// One byte.
     Byte(u8),
+    /// Incompressible bytes that are drawn from the kernel's generator for every write.
+    Urandom,
 }
 
 /// Why there is no such lane. Prints as one line, and a hint on its own line.

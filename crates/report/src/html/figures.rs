@@ -23,7 +23,7 @@ pub(super) fn sections(run: &RunRecord) -> Markup {
 }
 
 /// A plot with its words.
-struct Figure {
+pub(crate) struct Figure {
     title: String,
     what: String,
     keys: Vec<Key>,
@@ -32,7 +32,7 @@ struct Figure {
 }
 
 /// An entry of a legend.
-struct Key {
+pub(crate) struct Key {
     hue: Hue,
     words: String,
     /// A line rather than a dot.
@@ -42,7 +42,8 @@ struct Key {
 /// Figures of one section that are shown at once; the page would get long with more.
 const AT_ONCE: usize = 6;
 
-fn section(title: &str, figures: Vec<Figure>) -> Markup {
+/// Plots under a title; nothing where none could be drawn.
+pub(crate) fn section(title: &str, figures: Vec<Figure>) -> Markup {
     let drawn: Vec<&Figure> = figures.iter().filter(|figure| figure.wide.is_some()).collect();
     let (first, more) = drawn.split_at(drawn.len().min(AT_ONCE));
     markup! {
@@ -86,15 +87,18 @@ fn one(figure: &Figure) -> Markup {
     }
 }
 
-fn figure(title: String, what: String, keys: Vec<Key>, draw: impl Fn(Size) -> Option<String>) -> Figure {
+/// A plot in both sizes.
+pub(crate) fn figure(title: String, what: String, keys: Vec<Key>, draw: impl Fn(Size) -> Option<String>) -> Figure {
     Figure { title, what, keys, wide: draw(Size::Wide), narrow: draw(Size::Narrow) }
 }
 
-fn dot(hue: Hue, words: impl Into<String>) -> Key {
+/// A dot in the legend.
+pub(crate) fn dot(hue: Hue, words: impl Into<String>) -> Key {
     Key { hue, words: words.into(), rule: false }
 }
 
-fn rule(hue: Hue, words: impl Into<String>) -> Key {
+/// A line in the legend.
+pub(crate) fn rule(hue: Hue, words: impl Into<String>) -> Key {
     Key { hue, words: words.into(), rule: true }
 }
 

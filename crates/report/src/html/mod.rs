@@ -1,6 +1,6 @@
 //! The report as one HTML page: nothing to load, no script, readable in the light, in the dark and in the hand.
 
-mod figures;
+pub(crate) mod figures;
 
 use crate::markdown::title;
 use crate::plot;
@@ -17,6 +17,24 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 
 /// The whole report of a run as one self-contained page.
 pub fn html(run: &RunRecord) -> String {
+    let body = markup! {
+        (header(run))
+        main {
+            (geometry(run))
+            (advice(&run.findings.advice))
+            (performance_section(run))
+            (figures::sections(run))
+            (notes(run))
+            (how(&run.plan))
+            (all_figures(run))
+        }
+        footer { "flashscope " (run.tool_version) ". Every sample stands in the run's JSON record." }
+    };
+    page(&title(run), &body)
+}
+
+/// A whole page around its body: self-contained, and forbidden to load anything.
+pub(crate) fn page(title: &str, body: &Markup) -> String {
     let page = markup! {
         (DOCTYPE)
         html lang="en" {
@@ -26,24 +44,10 @@ pub fn html(run: &RunRecord) -> String {
                 meta name="color-scheme" content="light dark";
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 link rel="icon" href="data:,";
-                title { (title(run)) " – flashscope" }
+                title { (title) " – flashscope" }
                 style { (PreEscaped(include_str!("style.css"))) (PreEscaped(plot::style_sheet())) }
             }
-            body {
-                div.page {
-                    (header(run))
-                    main {
-                        (geometry(run))
-                        (advice(&run.findings.advice))
-                        (performance_section(run))
-                        (figures::sections(run))
-                        (notes(run))
-                        (how(&run.plan))
-                        (all_figures(run))
-                    }
-                    footer { "flashscope " (run.tool_version) ". Every sample stands in the run's JSON record." }
-                }
-            }
+            body { div.page { (body) } }
         }
     };
     page.into_string()
@@ -255,7 +259,8 @@ fn all_figures(run: &RunRecord) -> Markup {
     }
 }
 
-fn one_table(table: &Table) -> Markup {
+/// One table; words are read from the left.
+pub(crate) fn one_table(table: &Table) -> Markup {
     let words = |at: usize| table.rows.iter().any(|row| row[at].is_text());
     let left = |at: usize| words(at).then_some("words");
     let last = table.columns.len().saturating_sub(1);

@@ -1,7 +1,7 @@
 //! `bench fio`: fio's job files and command lines.
 
-use super::finish;
-use super::run::{Setup, prepare};
+use super::run::{Enough, Setup, prepare};
+use super::{check_reports, finish};
 use crate::args::Fio;
 use crate::error::{Failure, Outcome};
 use crate::{output, target};
@@ -29,9 +29,12 @@ pub(crate) fn run(args: &Fio) -> Result<Outcome, Failure> {
         }
     }
     tell(&jobs);
+    check_reports(&args.report)?;
     let setup = Setup {
         target: args.consent(),
         repeat: args.repeat,
+        prepare: 0,
+        enough: Enough::never(),
         timeout: args.timeout,
         warm: jobs.warm,
         keep: args.keep,
@@ -43,7 +46,7 @@ pub(crate) fn run(args: &Fio) -> Result<Outcome, Failure> {
         output::data(&prepared.describe())?;
         return Ok(Outcome::Done);
     }
-    finish(&prepared.run()?, args.json, args.output.as_deref())
+    finish(&prepared.run()?, args.json, args.output.as_deref(), &args.report)
 }
 
 fn inputs(args: &Fio) -> Result<Vec<Input>, Failure> {

@@ -1,14 +1,15 @@
 //! `bench`: load on a target, and what came of it.
 //!
 //! What was typed becomes a [`JobSet`], which [`run`] checks and runs: on a simulated device in virtual time
-//! ([`simulated`]), on a real one by threads ([`host`]). Both give the same plain data, shown by [`table`] or as JSON.
+//! ([`simulated`]), on a real one by threads ([`host`]). Both give the same plain data, shown as text or as JSON.
 
 mod fio;
 mod host;
 mod iozone;
+mod preset;
+mod progress;
 pub(crate) mod run;
 mod simulated;
-mod table;
 mod trace;
 mod watch;
 
@@ -21,8 +22,8 @@ use flashscope_load::job::{JobSet, Phase};
 use flashscope_model::bench::{BenchRecord, JobEnded, JobRun};
 use flashscope_model::run::Ended;
 use flashscope_units::Nanos;
-use run::{Setup, prepare};
-use std::path::Path;
+use run::{Enough, Setup, prepare};
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &Bench) -> Result<Outcome, Failure> {
     match &args.kind {
@@ -34,21 +35,42 @@ pub(crate) fn run(args: &Bench) -> Result<Outcome, Failure> {
         output::data(&flashscope_record::bench_schema())?;
         return Ok(Outcome::Done);
     }
-    let setup = Setup {
+    if args.presets {
+        return preset::list();
+    }
+    check_reports(&args.report)?;
+    if let Some(name) = &args.preset {
+        return preset::run(args, name);
+    }
+    let prepared = prepare(setup(args), jobs(args)?)?;
+    if args.dry_run {
+        output::data(&prepared.describe())?;
+        return Ok(Outcome::Done);
+    }
+    finish(&prepared.run()?, args.json, args.output.as_deref(), &args.report)
+}
+
+/// A name that does not tell its form is better refused before hours of measuring than after them.
+fn check_reports(reports: &[PathBuf]) -> Result<(), Failure> {
+    match reports.iter().find(|path| super::report::format_of(path).is_none()) {
+        Some(path) => Err(super::report::formless(path)),
+        None => Ok(()),
+    }
+}
+
+/// What was typed of everything but the jobs.
+fn setup(args: &Bench) -> Setup {
+    Setup {
         target: args.target.clone(),
-        repeat: args.repeat,
+        repeat: args.repeat.unwrap_or(1),
+        prepare: 0,
+        enough: Enough::never(),
         timeout: args.timeout,
         warm: args.warm,
         keep: args.keep,
         quiet: args.json,
         trace_to: args.trace_to.clone(),
-    };
-    let prepared = prepare(setup, jobs(args)?)?;
-    if args.dry_run {
-        output::data(&prepared.describe())?;
-        return Ok(Outcome::Done);
     }
-    finish(&prepared.run()?, args.json, args.output.as_deref())
 }
 
 /// The jobs of the file, or the one of the command line.
@@ -74,11 +96,23 @@ fn jobs(args: &Bench) -> Result<JobSet, Failure> {
 }
 
 /// Shows and keeps what came of it, and says how it ended.
-pub(crate) fn finish(record: &BenchRecord, json: bool, keep: Option<&Path>) -> Result<Outcome, Failure> {
+pub(crate) fn finish(
+    record: &BenchRecord,
+    json: bool,
+    keep: Option<&Path>,
+    reports: &[PathBuf],
+) -> Result<Outcome, Failure> {
     let wire = || flashscope_record::bench_to_json(record);
-    output::data(&if json { wire() } else { table::text(record) })?;
+    output::data(&if json { wire() } else { flashscope_report::bench::terminal(record) })?;
+    let mut files: Vec<(&Path, &str, Vec<u8>)> = Vec::new();
     if let Some(path) = keep {
-        output::save_all(&[(path, "Record", &wire())])?;
+        files.push((path, "Record", wire().into_bytes()));
+    }
+    for path in reports {
+        files.push((path, "Report", super::report::bench_file(record, path)?));
+    }
+    if !files.is_empty() {
+        output::save_all(&files)?;
     }
     outcome(record)
 }

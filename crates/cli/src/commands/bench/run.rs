@@ -17,6 +17,7 @@ use flashscope_model::bench::{BenchPhase, BenchRecord, JobEnded, JobRun, PhaseRu
 use flashscope_model::run::{Ended, HostFacts};
 use flashscope_units::{Bytes, Nanos};
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// Everything about a run but its jobs.
 #[derive(Clone, Debug)]
@@ -25,6 +26,10 @@ pub(crate) struct Setup {
     pub(crate) target: TargetArgs,
     /// How often each phase runs.
     pub(crate) repeat: u32,
+    /// So many phases at the start run the first time only.
+    pub(crate) prepare: usize,
+    /// Ends the repeating early.
+    pub(crate) enough: Enough,
     /// A request that takes longer ends the run.
     pub(crate) timeout: Option<Nanos>,
     /// Leaves what is in the page cache there.
@@ -35,6 +40,28 @@ pub(crate) struct Setup {
     pub(crate) quiet: bool,
     /// Where traces go.
     pub(crate) trace_to: Option<PathBuf>,
+}
+
+/// Tells from what was measured so far whether no repeat is needed any more.
+#[derive(Clone)]
+pub(crate) struct Enough(Rc<dyn Fn(&[BenchPhase]) -> bool>);
+
+impl Enough {
+    /// All repeats are needed.
+    pub(crate) fn never() -> Enough {
+        Enough(Rc::new(|_| false))
+    }
+
+    /// Asked after every repeat.
+    pub(crate) fn when(tell: impl Fn(&[BenchPhase]) -> bool + 'static) -> Enough {
+        Enough(Rc::new(tell))
+    }
+}
+
+impl std::fmt::Debug for Enough {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Enough")
+    }
 }
 
 /// Jobs that were checked against what they run on.
@@ -104,8 +131,15 @@ impl Prepared {
             host: done.host,
             device: done.device,
             phases: done.phases,
+            preset: None,
             ended: done.ended,
         })
+    }
+
+    /// How often phases run in all, at most.
+    pub(super) fn steps(&self) -> u64 {
+        let once = self.setup.prepare.min(self.plans.len()) as u64;
+        once + (self.plans.len() as u64 - once) * u64::from(self.setup.repeat)
     }
 
     /// Runs every phase as often as was asked for, until one is cut short; `pause` lets time pass.
@@ -117,9 +151,12 @@ impl Prepared {
         let mut phases: Vec<BenchPhase> =
             self.plans.iter().map(|_| BenchPhase { runs: Vec::new(), summary: Vec::new() }).collect();
         let mut ended = Ended::Complete;
-        let mut left = self.plans.len() as u64 * u64::from(self.setup.repeat);
-        'all: for _ in 0..self.setup.repeat {
+        let mut left = self.steps();
+        'all: for time in 0..self.setup.repeat {
             for (index, plans) in self.plans.iter().enumerate() {
+                if time > 0 && index < self.setup.prepare {
+                    continue;
+                }
                 pause(self.set.phases[index].pause);
                 let run = phase(plans, left)?;
                 left -= 1;
@@ -131,6 +168,9 @@ impl Prepared {
                 if !matches!(ended, Ended::Complete) {
                     break 'all;
                 }
+            }
+            if (self.setup.enough.0)(&phases) {
+                break;
             }
         }
         for phase in &mut phases {

@@ -2,12 +2,13 @@
 
 use super::run::{Done, Prepared, Setup, budget, resolved, split};
 use super::trace::Writer;
+use super::watch::bar;
 use crate::error::Failure;
 use crate::{interrupt, target};
 use anyhow::anyhow;
 use flashscope_device::{DeviceError, Target, WriteGrant};
 use flashscope_load::evidence::{Counted, Instead, judge};
-use flashscope_load::job::JobSet;
+use flashscope_load::job::{JobSet, Payload};
 use flashscope_load::outcome::job_run;
 use flashscope_load::plan::{Limits, Resolved};
 use flashscope_load::record::{Recorder, Trace};
@@ -25,6 +26,9 @@ pub(super) fn resolve(setup: &Setup, set: &JobSet, spec: &str) -> Result<Vec<Vec
     let limits = Limits { capacity: target.facts().capacity, granularity: target.capabilities().granularity };
     if set.phases.iter().flat_map(|phase| &phase.jobs).any(|job| job.files.is_some()) {
         return Err(Failure::Cannot(anyhow!("a simulated device has no files\nhint: leave --files away")));
+    }
+    if set.phases.iter().flat_map(|phase| &phase.jobs).any(|job| job.payload == Payload::Urandom) {
+        return Err(Failure::Cannot(anyhow!("the payload urandom is drawn from a kernel, and virtual time has none")));
     }
     resolved(set, |_| limits)
 }
@@ -44,12 +48,19 @@ pub(super) fn run(prepared: &Prepared, spec: &str) -> Result<Done, Failure> {
         let until = target.now() + time;
         target.wait_until(until);
     };
+    // Virtual time passes quickly, but not in no time.
+    let bar = bar("virtual time", prepared.setup.quiet);
+    let steps = prepared.steps();
     let mut number = 0;
     let (phases, ended) = prepared.run_all(pause, |plans, left| {
+        let names = plans.iter().map(|plan| plan.job.name.as_str()).collect::<Vec<_>>().join(", ");
+        bar.set_message(format!("{}/{steps} {names}", steps + 1 - left));
+        bar.tick();
         let writer = prepared.setup.trace_to.as_deref().map(|path| Writer::create(path, number)).transpose()?;
         number += 1;
         phase(&mut target.borrow_mut(), plans, &mut grant, left, writer)
     })?;
+    bar.finish_and_clear();
     Ok(Done { device: Some(facts), host: None, phases, ended })
 }
 

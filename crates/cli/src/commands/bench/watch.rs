@@ -1,10 +1,11 @@
 //! The main thread while workers run: progress, steadiness, Ctrl-C, and a device that does not answer.
 
+use super::progress::Course;
 use crate::interrupt;
 use flashscope_host::MonotonicClock;
 use flashscope_load::control::Control;
 use flashscope_load::steady::{Judge, Verdict};
-use flashscope_units::{ByteRate, Bytes, Nanos};
+use flashscope_units::Nanos;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ pub(super) struct Watch<'a> {
     pub(super) timeout: Option<Nanos>,
     pub(super) judge: Option<Judge>,
     pub(super) bar: ProgressBar,
+    pub(super) course: Course,
 }
 
 /// A bar that shows what is measured; silent where stderr is no terminal.
@@ -39,7 +41,7 @@ impl Watch<'_> {
     /// Until `finished` says that all workers are back. Workers that did not answer in time are given up.
     pub(super) fn run(&mut self, mut finished: impl FnMut() -> bool) -> Option<Verdict> {
         let start = self.clock.now();
-        let (mut last, mut shown) = (start, 0);
+        let mut last = start;
         let mut stopped_at = None;
         while !finished() {
             std::thread::sleep(LOOK_EVERY);
@@ -57,8 +59,9 @@ impl Watch<'_> {
                 break;
             }
             if now.since(last) >= Nanos::millis(200) {
-                self.show(now.since(last), bytes - shown, bytes);
-                (last, shown) = (now, bytes);
+                self.bar.set_message(self.course.line(now.since(start), bytes));
+                self.bar.tick();
+                last = now;
             }
         }
         self.bar.finish_and_clear();
@@ -73,12 +76,5 @@ impl Watch<'_> {
             let alive = self.control.progress(worker).alive;
             alive.is_some_and(|alive| now.since(alive) > timeout)
         })
-    }
-
-    fn show(&self, time: Nanos, bytes: u64, all: u64) {
-        let rate = ByteRate::of(Bytes(bytes), time);
-        let rate = rate.map_or_else(String::new, |rate| rate.to_string());
-        self.bar.set_message(format!("{rate}, {} moved", Bytes(all)));
-        self.bar.tick();
     }
 }

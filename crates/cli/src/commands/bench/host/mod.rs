@@ -3,12 +3,13 @@
 mod sites;
 mod threads;
 
+use super::progress::Course;
 use super::run::{Done, Prepared, Setup, resolved, split, target_of};
 use super::trace::Writer;
 use super::watch::{Watch, bar};
 use crate::error::Failure;
 use crate::output;
-use crate::target;
+use crate::{interrupt, target};
 use anyhow::anyhow;
 use flashscope_device::WriteGrant;
 use flashscope_host::load::evidence::{DeviceCounters, Sample};
@@ -52,9 +53,9 @@ pub(super) fn run(prepared: &Prepared) -> Result<Done, Failure> {
     let plans = resolved(set, |job| sites.iter().find(|site| site.is(job, setup)).map_or(NOWHERE, |site| site.limits))?;
     let prepared = Prepared { setup: setup.clone(), set: set.clone(), plans, ..prepared.clone() };
     let device = if let [site] = &sites[..] { Some(site.facts()) } else { None };
-    let mut rig = Rig { setup, sys: &sys, sites: &mut sites, clock: MonotonicClock::start(), phases: 0 };
-    let pause = |time: Nanos| std::thread::sleep(Duration::from_nanos(time.get()));
-    let (phases, ended) = prepared.run_all(pause, |plans, left| rig.phase(plans, left))?;
+    let steps = prepared.steps();
+    let mut rig = Rig { setup, sys: &sys, sites: &mut sites, clock: MonotonicClock::start(), phases: 0, steps };
+    let (phases, ended) = prepared.run_all(rest, |plans, left| rig.phase(plans, left))?;
     Ok(Done { device, host, phases, ended })
 }
 
@@ -66,6 +67,18 @@ struct Rig<'a> {
     clock: MonotonicClock,
     /// Phases that have run.
     phases: u64,
+    /// Phases that are run in all, at most.
+    steps: u64,
+}
+
+/// Lets time pass, in slices, so that an interrupt is heard.
+fn rest(time: Nanos) {
+    let mut left = Duration::from_nanos(time.get());
+    while left > Duration::ZERO && !interrupt::asked() {
+        let slice = left.min(Duration::from_millis(100));
+        std::thread::sleep(slice);
+        left -= slice;
+    }
 }
 
 impl Rig<'_> {
@@ -101,7 +114,8 @@ impl Rig<'_> {
             workers: count,
             timeout: self.setup.timeout,
             judge: plans.iter().find_map(|plan| plan.job.stop.steady).map(Judge::new),
-            bar: bar(&plans.iter().map(|plan| plan.job.name.as_str()).collect::<Vec<_>>().join(", "), self.setup.quiet),
+            bar: bar(&self.step_name(plans, left), self.setup.quiet),
+            course: Course::new(plans),
         };
         let (back, verdict) = gather(&mut watch, &from, count)?;
         let after = self.sample(plans, &files);
@@ -112,6 +126,12 @@ impl Rig<'_> {
             }
         }
         self.conclude(plans, back, &control, &open, verdict, (&before, &after), (&files, cold))
+    }
+
+    /// Which of how many steps this is, and of which jobs.
+    fn step_name(&self, plans: &[Resolved], left: u64) -> String {
+        let names = plans.iter().map(|plan| plan.job.name.as_str()).collect::<Vec<_>>().join(", ");
+        if self.steps > 1 { format!("{}/{} {names}", self.steps + 1 - left, self.steps) } else { names }
     }
 
     fn place(&self, job: &Job) -> Option<usize> {
@@ -197,6 +217,7 @@ impl Rig<'_> {
             fill: match job.payload {
                 Payload::Compressible(share) => SlotFill::Compressible(share),
                 Payload::Byte(byte) => SlotFill::Byte(byte),
+                Payload::Urandom => SlotFill::Urandom,
                 Payload::Incompressible | Payload::Tagged { .. } => SlotFill::Incompressible,
             },
             polled: job.polled,

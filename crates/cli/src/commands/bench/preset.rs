@@ -1,0 +1,81 @@
+//! `bench --preset`: a definition, run on a target, with figures and verdicts.
+
+use super::run::{Enough, Setup, prepare};
+use super::{finish, setup};
+use crate::args::Bench;
+use crate::error::{Failure, Outcome};
+use crate::output;
+use anyhow::{Context, anyhow};
+use flashscope_model::bench::BenchRecord;
+use flashscope_model::preset::LimitVerdict;
+use flashscope_suite::{Definition, Place, Ran, Wish, answers_to, evaluate};
+use std::fmt::Write;
+use std::path::Path;
+
+/// `--presets`.
+pub(super) fn list() -> Result<Outcome, Failure> {
+    let mut text = String::new();
+    for name in flashscope_suite::names() {
+        let title = flashscope_suite::preset(name).map_or_else(String::new, |preset| preset.title().to_owned());
+        let _ = writeln!(text, "{name:<20} {title}");
+    }
+    output::data(&text)?;
+    Ok(Outcome::Done)
+}
+
+pub(super) fn run(args: &Bench, name: &str) -> Result<Outcome, Failure> {
+    let definition = definition(name)?;
+    if args.explain {
+        output::data(&definition.text)?;
+        return Ok(Outcome::Done);
+    }
+    if let Some(limit) = args.require.as_deref().filter(|limit| !definition.has_limit(limit)) {
+        return Err(Failure::Cannot(anyhow!(
+            "the definition has no limit called '{limit}'\nhint: --explain shows its limits"
+        )));
+    }
+    let simulated = args.target.target.starts_with("sim:");
+    let place = if simulated { Place::Simulated } else { Place::Machine };
+    let wish = Wish { quick: args.quick, over: args.text(), repeat: args.repeat, seed: args.target.seed };
+    let schedule = definition.schedule(place, &wish).map_err(|error| anyhow!("{error}"))?;
+    for (job, why) in &schedule.left_out {
+        output::talk(&format!("left out: {job}: {why}"));
+    }
+    let enough = {
+        let (definition, schedule) = (definition.clone(), schedule.clone());
+        Enough::when(move |phases| definition.is_enough(&schedule, phases))
+    };
+    let setup = Setup { repeat: schedule.repeat, prepare: schedule.prepare, enough, ..setup(args) };
+    let prepared = prepare(setup, schedule.set.clone())?;
+    if args.dry_run {
+        output::data(&prepared.describe())?;
+        return Ok(Outcome::Done);
+    }
+    let mut record = BenchRecord { command: format!("bench --preset {}", definition.name()), ..prepared.run()? };
+    record.preset = Some(evaluate(&definition, Ran { schedule: &schedule, record: &record }));
+    let outcome = finish(&record, args.json, args.output.as_deref(), &args.report)?;
+    match &args.require {
+        Some(limit) if !is_met(&record, limit) => Ok(Outcome::ExpectationFailed),
+        _ => Ok(outcome),
+    }
+}
+
+/// The preset of this name, or the definition in this file.
+fn definition(name: &str) -> Result<Definition, Failure> {
+    let is_path = name.contains('/') || name.ends_with(".toml");
+    if !is_path {
+        return flashscope_suite::preset(name).ok_or_else(|| {
+            let names = flashscope_suite::names().collect::<Vec<_>>().join(", ");
+            Failure::Cannot(anyhow!("there is no preset '{name}'\nhint: one of {names}; or a path with a slash in it"))
+        });
+    }
+    let text = std::fs::read_to_string(Path::new(name)).with_context(|| format!("cannot read {name}"))?;
+    Definition::parse(&text).map_err(|error| Failure::Cannot(anyhow!("{name}: {error}")))
+}
+
+/// Whether every limit of this name is met.
+fn is_met(record: &BenchRecord, name: &str) -> bool {
+    let figures = record.preset.iter().flat_map(|preset| &preset.figures);
+    let mut limits = figures.flat_map(|figure| &figure.limits).filter(|limit| answers_to(&limit.name, name));
+    limits.all(|limit| limit.verdict == LimitVerdict::Met)
+}

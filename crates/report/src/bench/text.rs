@@ -1,0 +1,91 @@
+//! A run of load on a terminal.
+
+use crate::table;
+use flashscope_model::bench::{BenchPhase, BenchRecord, PhaseRun};
+use flashscope_model::preset::PresetRun;
+use flashscope_view::answer;
+use flashscope_view::bench::{limits, preset_table, results, summary, words};
+use flashscope_view::table::Table;
+use std::fmt::Write;
+
+/// Columns that a table may take: results are wide, and are better cut by the terminal than wrapped by us.
+const WIDTH: usize = 240;
+/// Phases of which every figure is shown; of more (the cells of a matrix) the preset's figures say enough.
+const PHASES: usize = 24;
+
+/// The whole report: what it was for where it followed a definition, then a table per phase and what must be known of it.
+pub fn terminal(record: &BenchRecord) -> String {
+    let mut text = String::new();
+    let name = record.device.as_ref().map_or(record.target.as_str(), |device| device.name.as_str());
+    let time = if record.virtual_time { "   virtual time" } else { "" };
+    let _ = writeln!(text, "{name}   {}{time}", record.target);
+    if let Some(why) = answer::cut_short(&record.ended) {
+        let _ = writeln!(text, "cut short: {why}");
+    }
+    match &record.preset {
+        Some(preset) => preset_text(&mut text, preset, record.virtual_time),
+        None => record.phases.iter().take(PHASES).for_each(|phase| phase_text(&mut text, phase)),
+    }
+    if record.preset.is_some() {
+        let _ = writeln!(text, "\nEvery run of every job is in the record (--json, -o) and in reports (--report).");
+    } else if record.phases.len() > PHASES {
+        let _ = writeln!(text, "\n{} more phases are in the record", record.phases.len() - PHASES);
+    }
+    text
+}
+
+fn lines(text: &mut String, table: &Table) {
+    for line in table::lines(table, WIDTH) {
+        let _ = writeln!(text, "{line}");
+    }
+}
+
+fn phase_text(text: &mut String, phase: &BenchPhase) {
+    let Some(first) = phase.runs.first() else { return };
+    let _ = writeln!(text);
+    lines(text, &results(phase));
+    for job in &first.jobs {
+        let _ = writeln!(text, "  {}: {}", job.name, words::job(job));
+    }
+    let several = phase.runs.len() > 1;
+    if several {
+        lines(text, &summary(phase));
+    }
+    for (number, run) in (1..).zip(&phase.runs) {
+        let before = if several { format!("run {number}: ") } else { String::new() };
+        run_text(text, run, &before);
+    }
+}
+
+fn run_text(text: &mut String, run: &PhaseRun, before: &str) {
+    for note in words::notes(run) {
+        let _ = writeln!(text, "  {before}{note}");
+    }
+    let evidence = &run.evidence;
+    let _ = writeln!(text, "  {before}this result is {}: {}", words::whose(evidence.verdict), evidence.why);
+}
+
+fn preset_text(text: &mut String, preset: &PresetRun, simulated: bool) {
+    let _ = writeln!(text, "{}: {}", preset.name, preset.title);
+    let _ = writeln!(text, "after {}", preset.source);
+    let _ = writeln!(text, "{}\n", words::as_defined(preset));
+    lines(text, &preset_table(preset, simulated));
+    let limits = limits(preset);
+    if !limits.rows.is_empty() {
+        let _ = writeln!(text);
+        lines(text, &limits);
+    }
+    if let Some(rounds) = &preset.rounds {
+        let _ = writeln!(text, "\n{} rounds: {}", rounds.run, rounds.why);
+    }
+    let _ = writeln!(text, "\nWhat bounds these figures");
+    for (name, value) in &preset.bounds {
+        let _ = writeln!(text, "  {name:<22} {value}");
+    }
+    for (job, why) in &preset.left_out {
+        let _ = writeln!(text, "left out: {job}: {}", why.lines().next().unwrap_or_default());
+    }
+    for note in &preset.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+}

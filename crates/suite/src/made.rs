@@ -1,0 +1,77 @@
+//! Results made up for tests: only what definitions look at says anything.
+
+use flashscope_model::bench::{
+    BenchPhase, BenchRecord, CacheVerdict, Evidence, JobEnded, JobRun, Moved, PhaseRun, TimeSeries, Times,
+};
+use flashscope_model::run::{Ended, PathTaken};
+use flashscope_units::{Bytes, Nanos};
+
+/// A phase of one job that wrote so many requests per second, run by run, each run a MiB.
+pub(crate) fn phase(name: &str, rates: &[f64], verdict: CacheVerdict) -> BenchPhase {
+    let run = |rate: &f64| PhaseRun {
+        jobs: vec![job(name, *rate)],
+        evidence: Evidence { verdict, device_share: None, why: "made up".to_owned(), counters: Vec::new() },
+    };
+    BenchPhase { runs: rates.iter().map(run).collect(), summary: Vec::new() }
+}
+
+/// A record of these phases.
+pub(crate) fn record(phases: Vec<BenchPhase>) -> BenchRecord {
+    BenchRecord {
+        tool_version: String::new(),
+        command: String::new(),
+        target: String::new(),
+        host: None,
+        device: None,
+        virtual_time: true,
+        phases,
+        preset: None,
+        ended: Ended::Complete,
+    }
+}
+
+fn job(name: &str, rate: f64) -> JobRun {
+    let time = Nanos::micros(100);
+    let times = Times {
+        count: 256,
+        min: time,
+        mean: time.as_f64(),
+        max: time,
+        percentiles: vec![(0.5, time)],
+        buckets: vec![(time, time, 256)],
+    };
+    JobRun {
+        name: name.to_owned(),
+        settings: vec![("span".to_owned(), Bytes::mib(8).get().to_string())],
+        path: PathTaken {
+            engine: String::new(),
+            flags: Vec::new(),
+            queue_depth: 1,
+            fallbacks: Vec::new(),
+            in_use: Vec::new(),
+        },
+        workers: 1,
+        elapsed: Nanos::secs(1),
+        read: None,
+        write: Some(Moved {
+            requests: 256,
+            bytes: Bytes::mib(1),
+            requests_per_s: rate,
+            bytes_per_s: rate * 4096.0,
+            service: times,
+            queue: None,
+            response: None,
+        }),
+        flush: None,
+        read_back: None,
+        failed: 0,
+        mismatched: 0,
+        failures: Vec::new(),
+        stall: None,
+        series: TimeSeries::default(),
+        written: Vec::new(),
+        cpu: None,
+        ended: JobEnded::Complete,
+        steady: None,
+    }
+}
