@@ -77,6 +77,12 @@ fn arrows_run_one_way() {
         ("view", "device"),
         ("transcript", "infer"),
         ("transcript", "device"),
+        ("twin", "host"),
+        ("twin", "transcript"),
+        ("twin", "record"),
+        ("sim", "twin"),
+        ("infer", "twin"),
+        ("session", "twin"),
     ] {
         never(from, to);
     }
@@ -155,7 +161,7 @@ fn the_core_never_touches_the_world() {
         "record",
         "view",
         "report",
-        "load",
+        "twin",
     ] {
         must_not_say(name, &WORLD);
         must_not_say(name, &["println!", "print!(", "eprintln!", "dbg!"]);
