@@ -8,3 +8,4 @@ mod faults;
 mod fio;
 mod harness;
 mod readme;
+mod twin;
