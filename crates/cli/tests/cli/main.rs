@@ -10,3 +10,4 @@ mod harness;
 mod iozone;
 mod presets;
 mod readme;
+mod twin;
