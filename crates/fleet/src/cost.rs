@@ -41,11 +41,12 @@ impl Cost {
     }
 }
 
-/// Whether a run serves the geometry; the rest is the table of speeds.
+/// Whether a run serves the geometry; the rest is the table of speeds, and the memory in front of the flash.
 pub(crate) fn is_geometry(run: &Run) -> bool {
     match &run.data {
         Data::Throughput(data) => data.purpose != Purpose::Performance,
         Data::Interval(_) | Data::SlcCache(_) | Data::Parallel(_) | Data::MapReach(_) | Data::Cells(_) => false,
+        Data::Buffer(_) | Data::ReadCache(_) => false,
         _ => true,
     }
 }

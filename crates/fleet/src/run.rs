@@ -149,6 +149,9 @@ fn scored(judged: Judged, could: &Judged, truth: &Truth) -> Scored {
         Parameter::SlcCache => drive.is_some_and(|drive| shows(&drive.slc_cache)),
         Parameter::MapReach => drive.is_some_and(|drive| shows(&drive.map_reach)),
         Parameter::BitsPerCell => drive.is_some_and(|drive| shows(&drive.bits_per_cell)),
+        Parameter::WriteBuffer => shows(&truth.memory.write_buffer),
+        Parameter::ReadBuffer => shows(&truth.memory.read_buffer),
+        Parameter::ReadAhead => shows(&truth.memory.read_ahead),
     };
     // A penalty that the reference states at a block without a truth is told all the same.
     let can_be_told = matches!(could.verdict, Verdict::Exact | Verdict::Unscored);

@@ -1,6 +1,7 @@
 //! Findings against the truth. The rules stand in docs/fleet.md.
 
 mod drive;
+mod memory;
 
 use flashscope_model::finding::{AreaKind, FastArea, Penalty};
 use flashscope_model::{Estimate, Geometry};
@@ -39,6 +40,12 @@ pub enum Parameter {
     MapReach,
     /// Bits per cell.
     BitsPerCell,
+    /// Size of the write buffer, in bytes or entries.
+    WriteBuffer,
+    /// Size of the read buffer.
+    ReadBuffer,
+    /// Reading ahead: window and trigger.
+    ReadAhead,
 }
 
 /// A finding held against the truth of its device.
@@ -81,7 +88,7 @@ pub const RATIO_TOLERANCE: f64 = 1.25;
 
 impl Parameter {
     /// All of them, in the order of the tables.
-    pub const ALL: [Parameter; 14] = [
+    pub const ALL: [Parameter; 17] = [
         Parameter::AllocationUnit,
         Parameter::Page,
         Parameter::PageInner,
@@ -96,6 +103,9 @@ impl Parameter {
         Parameter::SlcCache,
         Parameter::MapReach,
         Parameter::BitsPerCell,
+        Parameter::WriteBuffer,
+        Parameter::ReadBuffer,
+        Parameter::ReadAhead,
     ];
 
     /// Its name in tables.
@@ -115,6 +125,9 @@ impl Parameter {
             Parameter::SlcCache => "SLC cache",
             Parameter::MapReach => "map in memory",
             Parameter::BitsPerCell => "bits per cell",
+            Parameter::WriteBuffer => "write buffer",
+            Parameter::ReadBuffer => "read buffer",
+            Parameter::ReadAhead => "read-ahead",
         }
     }
 
@@ -135,6 +148,9 @@ impl Parameter {
             Parameter::SlcCache => "slc_cache",
             Parameter::MapReach => "map_reach",
             Parameter::BitsPerCell => "bits_per_cell",
+            Parameter::WriteBuffer => "write_buffer",
+            Parameter::ReadBuffer => "read_buffer",
+            Parameter::ReadAhead => "read_ahead",
         }
     }
 }
@@ -151,6 +167,9 @@ pub fn judge(truth: &Truth, found: &Geometry) -> Vec<Judged> {
         penalty(&truth.random_order_penalty, &found.random_order_penalty),
         area(truth, &found.fast_area),
         plain(SmallWrite, &truth.small_write_path, &found.small_write_path, twice),
+        memory::write_buffer(&truth.memory.write_buffer, &found.memory.write_buffer),
+        memory::read_buffer(&truth.memory.read_buffer, &found.memory.read_buffer),
+        memory::read_ahead(&truth.memory.read_ahead, &found.memory.read_ahead),
     ]
     .into_iter()
     .chain(drive::judge(truth, &found.drive))

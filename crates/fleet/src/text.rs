@@ -85,6 +85,11 @@ fn answers(summary: &Summary) -> String {
     );
     let alarms: Row = summary.row(Reader::Inspect, crate::Parameter::FastArea);
     out.push_str(&format!("false alarms, fast area: {} of {} devices\n", alarms.false_alarms, alarms.devices));
+    for parameter in [crate::Parameter::WriteBuffer, crate::Parameter::ReadBuffer, crate::Parameter::ReadAhead] {
+        let alarms: Row = summary.row(Reader::Inspect, parameter);
+        let words = parameter.words();
+        out.push_str(&format!("false alarms, {words}: {} of {} devices\n", alarms.false_alarms, alarms.devices));
+    }
     let unscored: u32 = summary.inspect.iter().map(|(_, row)| row.unscored).sum();
     if unscored > 0 {
         out.push_str(&format!("{unscored} penalties were stated at a block size of which no truth is known\n"));

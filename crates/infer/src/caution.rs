@@ -41,6 +41,11 @@ pub(crate) fn of_writes(geometry: &mut Geometry, most: f64) {
     cap(&mut geometry.random_order_penalty, most);
     cap(&mut geometry.small_write_path, most);
     cap(&mut geometry.fast_area, most);
+    cap(&mut geometry.memory.write_buffer, most);
+    cap(&mut geometry.memory.write_buffer_volatile, most);
+    cap(&mut geometry.memory.write_buffer_flushed_by_read, most);
+    cap(&mut geometry.memory.write_buffer_flush_window, most);
+    cap(&mut geometry.memory.collection, most);
 }
 
 /// No answer at all is surer than `most`.
@@ -49,4 +54,6 @@ pub(crate) fn of_everything(geometry: &mut Geometry, most: f64) {
     cap(&mut geometry.allocation_unit, most);
     cap(&mut geometry.page, most);
     cap(&mut geometry.page_inner, most);
+    cap(&mut geometry.memory.read_buffer, most);
+    cap(&mut geometry.memory.read_ahead, most);
 }

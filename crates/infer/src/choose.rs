@@ -4,7 +4,7 @@
 //! what was observed: there is no state between calls, so that a stored record can be gone on with.
 
 use crate::situation::{Situation, assumed_unit, bytes_written};
-use crate::{Choice, drive, reading, writing};
+use crate::{Choice, drive, memory, reading, writing};
 use flashscope_model::finding::{Note, Severity};
 use flashscope_model::plan::Budget;
 use flashscope_model::{DeviceFacts, DeviceKind, Observations, Order};
@@ -28,11 +28,13 @@ enum Subject {
     Escape,
     Area,
     OtherBlock,
+    ReadCache,
+    WriteBuffer,
     Writes,
     SlcCache,
 }
 
-const SUBJECTS: [Subject; 17] = [
+const SUBJECTS: [Subject; 19] = [
     Subject::Floor,
     Subject::Survey,
     Subject::Fill,
@@ -48,6 +50,8 @@ const SUBJECTS: [Subject; 17] = [
     Subject::Escape,
     Subject::Area,
     Subject::OtherBlock,
+    Subject::ReadCache,
+    Subject::WriteBuffer,
     Subject::Writes,
     Subject::SlcCache,
 ];
@@ -183,6 +187,8 @@ impl Subject {
             Self::Escape => writing::escape(now),
             Self::Area => writing::area(now),
             Self::OtherBlock => writing::other_block(now),
+            Self::ReadCache => memory::wanted::read_cache(now),
+            Self::WriteBuffer => memory::wanted::buffer(now),
             Self::Writes => writing::performance(now),
             Self::Parallel => drive::parallel_choice(now),
             Self::MapReach => drive::map_reach_choice(now),
@@ -201,7 +207,8 @@ impl Subject {
             | Self::Reads
             | Self::Parallel
             | Self::MapReach
-            | Self::Cells => Bytes::ZERO,
+            | Self::Cells
+            | Self::ReadCache => Bytes::ZERO,
             Self::Fill => writing::most_fill(now.device, now.unit()),
             Self::OpenInOrder => writing::most_trials(now, Order::InOrder),
             Self::OpenRandom => writing::most_trials(now, Order::Random),
@@ -209,6 +216,7 @@ impl Subject {
             Self::Escape => writing::most_escape(),
             Self::Area => writing::most_area(),
             Self::OtherBlock => writing::most_other_block(now),
+            Self::WriteBuffer => memory::wanted::most_written(),
             Self::Writes => writing::most_cells(),
             Self::SlcCache => drive::slc_cache::most_written(now),
         }
@@ -240,6 +248,8 @@ impl Subject {
             Self::Escape => "small writes beyond the open units",
             Self::Area => "an area at the start that differs",
             Self::OtherBlock => "whether the count of open units depends on the block size",
+            Self::ReadCache => "read buffer and read-ahead",
+            Self::WriteBuffer => "write buffer",
             Self::Writes => "speed of writes",
             Self::Parallel => "stripe and parallel units",
             Self::MapReach => "reach of the map in memory",

@@ -127,6 +127,7 @@ fn ranges(run: &Run, assumed: Bytes) -> Vec<Span> {
             vec![Span { start: data.start, length: data.length }]
         }
         Data::SlcCache(data) => data.bursts.iter().map(|burst| burst.burst.span).collect(),
+        Data::Buffer(data) => vec![Span { start: data.start, length: data.length }],
         Data::Program(data) => match (data.offset, data.region) {
             (Some(start), Some(length)) => vec![Span { start, length }],
             _ => Vec::new(),

@@ -5,7 +5,7 @@ use crate::open_units::{self, search};
 use crate::pool::{Pool, filled};
 use crate::reading::STRETCH_IN_UNITS;
 use crate::situation::{Situation, written_stretch};
-use crate::{Choice, fast_area, small_write};
+use crate::{Choice, fast_area, memory, small_write};
 use flashscope_model::finding::AreaKind;
 use flashscope_model::plan::{FastArea, OpenUnits, Purpose, Throughput};
 use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Order};
@@ -411,6 +411,7 @@ pub(crate) fn most_written(device: &DeviceFacts, unit: Bytes) -> Vec<(&'static s
         ("one unit in order and at random", most_one_unit(Bytes(u64::MAX))),
         ("small writes beyond the open units", most_escape()),
         ("the first units against others", most_area()),
+        ("bursts into the write buffer", memory::wanted::most_written()),
         ("speed of writes", most_cells()),
     ]
 }

@@ -265,8 +265,6 @@ pub enum Purpose {
     OneUnit,
     /// Bringing an area into the state that a later experiment assumes.
     Fill,
-    /// Whole units in order, to see how often and for how long a write has to wait for collection.
-    Collection,
 }
 
 impl Experiment {

@@ -36,9 +36,16 @@ impl Extent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     Read(Extent),
-    Write { extent: Extent, durable: bool },
+    Write {
+        extent: Extent,
+        durable: bool,
+    },
     Flush,
     Discard(Extent),
+    /// Into the controller's memory, and no further.
+    Fetch(Extent),
+    /// Out of the controller's memory.
+    Destage(Extent),
 }
 
 /// How much of a range the mapping finds data for.

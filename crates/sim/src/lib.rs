@@ -15,6 +15,7 @@ mod content;
 mod error;
 mod fault;
 mod ftl;
+mod memory;
 mod model;
 mod noise;
 pub mod page_map;

@@ -3,6 +3,7 @@
 
 use crate::au_log::AuLogParams;
 use crate::fault::FaultParams;
+use crate::memory::{self, ReadAheadParams, ReadBufferParams, WriteBufferParams};
 use crate::page_map::PageMapParams;
 use crate::text;
 use flashscope_units::{Bytes, Nanos};
@@ -22,6 +23,15 @@ pub(crate) struct Model {
     /// What is wrong with it; absent where nothing is.
     #[serde(default)]
     pub(crate) fault: Option<FaultParams>,
+    /// Memory that takes writes before the flash does; absent where there is none.
+    #[serde(default)]
+    pub(crate) write_buffer: Option<WriteBufferParams>,
+    /// Memory that keeps what was read last; absent where there is none.
+    #[serde(default)]
+    pub(crate) read_buffer: Option<ReadBufferParams>,
+    /// Reading what was not asked for yet; absent where it does not.
+    #[serde(default)]
+    pub(crate) read_ahead: Option<ReadAheadParams>,
 }
 
 /// The device as a host sees it. Its claims are what its registers say, true or not.
@@ -191,6 +201,7 @@ impl Model {
         if let Some(fault) = &self.fault {
             fault.validate(self)?;
         }
+        memory::validate(self)?;
         match &self.mapping {
             Mapping::AuLog(params) => params.validate(),
             Mapping::PageMap(params) => params.validate(self.genuine().device.capacity),

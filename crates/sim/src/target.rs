@@ -8,7 +8,8 @@ pub use ahead::Source;
 use crate::content::{Contents, Held};
 use crate::error::SimError;
 use crate::fault::Faults;
-use crate::ftl::{Device, Extent, Ftl, Presence, Work};
+use crate::ftl::{Extent, Ftl, Presence, Work};
+use crate::memory::Controller;
 use crate::model::{KindName, Model, Start};
 use crate::noise::NoiseSource;
 use crate::spec::{self, Spec};
@@ -27,7 +28,7 @@ pub struct SimTarget {
     facts: DeviceFacts,
     capabilities: Capabilities,
     max_request: Bytes,
-    device: Device,
+    device: Controller,
     contents: Contents,
     noise: NoiseSource,
     now: Instant,
@@ -72,7 +73,7 @@ impl SimTarget {
                 granularity: model.device.logical_block,
             },
             max_request: model.link.max_request,
-            device: Device::new(&medium, seed),
+            device: Controller::new(&medium, seed),
             contents,
             noise: NoiseSource::new(&model.noise, seed),
             now: Instant::ORIGIN,

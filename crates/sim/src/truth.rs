@@ -8,7 +8,9 @@
 use crate::au_log::AuLogParams;
 use crate::error::SimError;
 use crate::fault::FakeKind;
-use crate::ftl::{Device, Extent, Ftl, Work};
+use crate::ftl::{Extent, Ftl, Work};
+use crate::memory::Controller;
+pub use crate::memory::{AheadTruth, BufferTruth, MemoryTruth};
 use crate::model::{Mapping, Model, Start};
 use crate::noise;
 pub use crate::page_map::DriveTruth;
@@ -36,6 +38,11 @@ pub struct Fact<T> {
 impl<T> Fact<T> {
     pub(crate) fn known(value: T) -> Fact<T> {
         Fact { value: Some(value), aliases: Vec::new(), at_least: None, can_be_told: true, note: String::new() }
+    }
+
+    /// It is known that there is no such thing, and that shows.
+    pub(crate) fn known_none() -> Fact<T> {
+        Fact { value: None, aliases: Vec::new(), at_least: None, can_be_told: true, note: "there is none".to_owned() }
     }
 
     pub(crate) fn hidden(value: Option<T>, why: &str) -> Fact<T> {
@@ -135,6 +142,8 @@ pub struct Truth {
     pub never_written: Fact<f64>,
     /// What only a page-mapped drive has.
     pub drive: Option<DriveTruth>,
+    /// Buffers and read-ahead.
+    pub memory: MemoryTruth,
 }
 
 /// The truth of the device that `spec` names (as for [`crate::open_with`]).
@@ -168,6 +177,7 @@ fn of_au_log(model: &Model, params: &AuLogParams) -> Truth {
         fast_area: fast_area(model, params),
         never_written: Fact::known(if model.state.start == Start::Blank { 1.0 } else { 0.0 }),
         drive: None,
+        memory: crate::memory::truth_of(model),
     }
 }
 
@@ -342,7 +352,7 @@ pub(crate) fn penalties(model: &Model, start: Bytes, stretch: Bytes) -> Vec<Pena
 }
 
 fn unit_time(model: &Model, start: Bytes, block: Bytes, order: impl Iterator<Item = u64>) -> f64 {
-    let mut device = Device::new(model, 0);
+    let mut device = Controller::new(model, 0);
     let mut now = Instant::ORIGIN;
     // The first block opens the unit, so that both orders find it open; it is not written again, which would be out of order.
     let mut write = |at: Bytes, length: Bytes| {
@@ -392,12 +402,14 @@ impl fmt::Display for Truth {
         line(f, "small-write path", &self.small_write_path)?;
         line(f, "fast area", &self.fast_area)?;
         line(f, "never written", &self.never_written)?;
+        line(f, "write buffer", &self.memory.write_buffer)?;
+        line(f, "read buffer", &self.memory.read_buffer)?;
+        line(f, "read-ahead", &self.memory.read_ahead)?;
         let Some(drive) = &self.drive else { return Ok(()) };
         line(f, "stripe", &drive.stripe)?;
         line(f, "parallel units", &drive.parallel_units)?;
         line(f, "bits per cell", &drive.bits_per_cell)?;
         line(f, "SLC cache", &drive.slc_cache)?;
-        line(f, "write buffer", &drive.write_buffer)?;
         line(f, "physical over user", &drive.physical_over_user)?;
         line(f, "map in memory", &drive.map_reach)
     }

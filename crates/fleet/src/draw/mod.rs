@@ -7,6 +7,7 @@ mod card;
 mod chance;
 mod drive;
 mod faults;
+mod memory;
 mod surroundings;
 mod text;
 
@@ -74,13 +75,14 @@ pub fn draw(generator: Generator, seed: u64, index: u32, noise: Option<Noise>) -
         Generator::Wide => 0.12,
         Generator::Adversarial => 0.10,
     };
-    let (mut title, mut model) = if chance.happens(drives) {
+    let (mut title, page, mut model) = if chance.happens(drives) {
         let drive = drive::draw(&mut chance);
-        (drive.title(), text::of_drive(&drive)?)
+        (drive.title(), None, text::of_drive(&drive)?)
     } else {
         let card = card::draw(&mut chance, generator);
-        (card.title(), text::of_card(&card)?)
+        (card.title(), Some(card.page), text::of_card(&card)?)
     };
+    model.memory(&memory::draw(&mut Chance::new(!seed, index), generator, page));
     if let Some(fault) = faults::draw(&mut chance, generator, model.capacity()) {
         title.push_str(&format!(", {}", fault.title));
         model.add("fault", fault.section);

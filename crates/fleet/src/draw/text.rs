@@ -4,6 +4,7 @@
 use super::DrawError;
 use super::card::Card;
 use super::drive::{Drive, Slc};
+use super::memory::Memory;
 use flashscope_units::{Bytes, Nanos};
 use toml::{Table, Value};
 
@@ -178,6 +179,37 @@ impl ModelText {
         let table = self.place(path).and_then(Value::as_table_mut).ok_or_else(absent)?;
         table.insert(name.to_owned(), Value::Table(section));
         Ok(())
+    }
+
+    /// Adds what lies between link and flash.
+    pub(super) fn memory(&mut self, memory: &Memory) {
+        let mut section = |name: &str, figures: Vec<(&str, Value)>| {
+            let table = Table::from_iter(figures.into_iter().map(|(key, value)| (key.to_owned(), value)));
+            self.table.insert(name.to_owned(), Value::Table(table));
+        };
+        if let Some(buffer) = &memory.write_buffer {
+            section(
+                "write_buffer",
+                vec![
+                    ("size", size(buffer.size)),
+                    ("entries", Value::from(i64::from(buffer.entries))),
+                    ("flush", Value::from(if buffer.whole { "whole" } else { "steady" })),
+                    ("window", time(buffer.window)),
+                    ("flushed_by_read", Value::Boolean(buffer.flushed_by_read)),
+                    ("volatile", Value::Boolean(buffer.volatile)),
+                ],
+            );
+        }
+        if let Some(buffer) = &memory.read_buffer {
+            section("read_buffer", vec![("size", size(buffer.size)), ("line", size(buffer.line))]);
+        }
+        if let Some(ahead) = &memory.read_ahead {
+            let trigger = Value::from(i64::from(ahead.trigger));
+            section(
+                "read_ahead",
+                vec![("window", size(ahead.window)), ("trigger", trigger), ("step", size(ahead.step))],
+            );
+        }
     }
 
     fn place(&mut self, path: &str) -> Option<&mut Value> {

@@ -111,6 +111,33 @@ impl Card {
         at.map(|at| self.time(direction, at, block, order)).collect()
     }
 
+    /// No memory at all: every read touches the flash.
+    fn read_cache(&mut self, plan: &ReadCache) -> Data {
+        let (block, at, rounds) = (plan.block, plan.regions[0], u64::from(plan.rounds));
+        let mut reads = |count: u64| {
+            let places = (0..count).map(|index| at + block * index);
+            self.times(Direction::Read, Order::InOrder, block, places)
+        };
+        let spans =
+            plan.spans.iter().map(|&span| Reread { span, again: reads(rounds), fresh: reads(rounds) }).collect();
+        let rising = (0..rounds).map(|_| reads(plan.run.into())).collect();
+        let falling = (0..rounds).map(|_| reads(plan.run.into())).collect();
+        let ahead = plan.distances.iter().map(|&distance| Ahead { distance, times: reads(rounds) }).collect();
+        Data::ReadCache(ReadCacheData { block, spans, rising, falling, ahead })
+    }
+
+    /// No memory at all: every write waits for the flash.
+    fn buffer(&mut self, plan: &Buffer) -> Data {
+        let mut bursts = Vec::new();
+        for burst in &plan.bursts {
+            let places = (0..u64::from(burst.writes)).map(|index| plan.start + plan.block * index);
+            let writes = self.times(Direction::Write, Order::InOrder, plan.block, places);
+            bursts.push(BurstTimes { writes, pause: burst.pause, then: burst.then, after: None });
+        }
+        let Buffer { block, start, length, rest, .. } = *plan;
+        Data::Buffer(BufferData { block, start, length, rest, bursts })
+    }
+
     fn offsets(&mut self, order: Order, region: Bytes, block: Bytes, count: u32) -> Vec<Bytes> {
         let blocks = (region / block) as usize;
         (0..count as usize)
@@ -155,6 +182,8 @@ impl Card {
             }
             Experiment::Boundaries(plan) => self.boundaries(plan),
             Experiment::Fat(plan) => self.fat(*plan),
+            Experiment::ReadCache(plan) => self.read_cache(plan),
+            Experiment::Buffer(plan) => self.buffer(plan),
             _ => return None,
         };
         let spent = Spent { written: written(experiment), ..Spent::default() };
@@ -273,6 +302,10 @@ pub(crate) fn written(experiment: &Experiment) -> Bytes {
             plan.block * (u64::from(plan.requests) * (plan.suspects.len() + plan.controls.len()) as u64)
         }
         Experiment::Throughput(plan) if plan.direction == Direction::Write => plan.block * u64::from(plan.requests),
+        Experiment::Buffer(plan) => {
+            let behind = plan.bursts.iter().filter(|burst| burst.then == Then::Write).count() as u64;
+            plan.block * (plan.bursts.iter().map(|burst| u64::from(burst.writes)).sum::<u64>() + behind)
+        }
         _ => Bytes::ZERO,
     }
 }

@@ -119,8 +119,6 @@ words! {
         OneUnit,
         /// Bringing an area into the state that a later experiment assumes.
         Fill,
-        /// Whole units in order, to see how often a write has to wait for collection.
-        Collection,
     }
 }
 

@@ -202,6 +202,15 @@ impl AuLog {
         self.uses
     }
 
+    /// Work that does not use the link.
+    fn inside(&mut self, work: impl FnOnce(&mut AuLog) -> Nanos) -> Nanos {
+        let link = self.link.clone();
+        self.link = Link { command: Nanos::ZERO, bytes_per_s: f64::INFINITY, ..link };
+        let time = work(self);
+        self.link = link;
+        time
+    }
+
     /// What a flush costs: the command, and nothing more, as every write of a card is durable when it is done.
     fn flush_time(&self) -> Nanos {
         self.link.flush
@@ -236,6 +245,8 @@ impl Ftl for AuLog {
             Work::Write { extent, durable } => self.write(extent, durable),
             Work::Flush => self.flush_time(),
             Work::Discard(extent) => self.discard(extent),
+            Work::Fetch(extent) => self.inside(|card| card.read(extent)),
+            Work::Destage(extent) => self.inside(|card| card.write(extent, false)),
         };
         let done = start + time;
         self.busy_until = done + std::mem::take(&mut self.behind);

@@ -36,9 +36,12 @@ pub(crate) enum Cache {
 }
 
 impl Cache {
-    pub(crate) fn of(params: &FaultParams, mapping: &Mapping) -> Cache {
-        match (params.write_cache, mapping) {
+    pub(crate) fn of(params: &FaultParams, model: &Model) -> Cache {
+        match (params.write_cache, &model.mapping) {
             (CacheName::Mapping, Mapping::PageMap(drive)) if drive.buffer.volatile => Cache::Mapping,
+            (CacheName::Mapping, _) if model.write_buffer.as_ref().is_some_and(|buffer| buffer.volatile) => {
+                Cache::Mapping
+            }
             (CacheName::None | CacheName::Mapping, _) => Cache::None,
             (CacheName::Size(Bytes::ZERO), _) => Cache::None,
             (CacheName::Size(size), _) => Cache::Size(size),
@@ -117,7 +120,7 @@ impl Faults {
         let pick = |purpose: &str| Pick { seed: Chance::new(seed, purpose).word(), grain: params.grain };
         let bad = |places: &Places, purpose| Bad(places.clone(), pick(purpose));
         let cut = CutParams {
-            cache: Cache::of(params, &model.mapping),
+            cache: Cache::of(params, model),
             drain_after: params.drain_after,
             torn: params.torn,
             reordered: params.reordered,

@@ -168,7 +168,7 @@ impl FaultParams {
         if self.lost + self.misdirected > 1.0 {
             return Err("fault.lost and fault.misdirected must not be above 1 together".to_owned());
         }
-        if self.lying_flush && super::Cache::of(self, &model.mapping) == super::Cache::None {
+        if self.lying_flush && super::Cache::of(self, model) == super::Cache::None {
             return Err("fault.lying_flush needs a volatile cache to lie about: add write_cache=4MiB".to_owned());
         }
         Ok(())

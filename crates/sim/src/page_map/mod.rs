@@ -196,6 +196,22 @@ impl PageMap {
         self.finish(now, done, first, units)
     }
 
+    /// Reads a range into the controller's memory: when is it there?
+    pub fn fetch(&mut self, now: Instant, start: Bytes, length: Bytes) -> Instant {
+        self.begin(now);
+        let (first, units) = self.units_touching(start, length);
+        let at = self.look_up(first, units, now, false);
+        let mut pieces = std::mem::take(&mut self.scratch);
+        self.pieces_by_row(first, units, &mut pieces);
+        let mut done = at;
+        for piece in &pieces {
+            let issued = self.issue(*piece, at);
+            done = done.max(self.sense(*piece, issued));
+        }
+        self.scratch = pieces;
+        self.finish(now, done, first, units)
+    }
+
     /// Writes a range: when is it taken, or on the flash where it must be `durable`?
     pub fn write(&mut self, now: Instant, start: Bytes, length: Bytes, durable: bool) -> Instant {
         self.begin(now);

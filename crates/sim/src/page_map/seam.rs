@@ -43,6 +43,9 @@ impl Ftl for PageMap {
             Work::Write { extent, durable } => self.write(now, extent.start, extent.length, durable),
             Work::Flush => self.flush(now),
             Work::Discard(Extent { start, length }) => self.discard(now, start, length),
+            Work::Fetch(Extent { start, length }) => self.fetch(now, start, length),
+            // A drive has a write buffer of its own, and a model with another one in front of it is refused.
+            Work::Destage(Extent { start, length }) => self.write(now, start, length, false),
         }
     }
 

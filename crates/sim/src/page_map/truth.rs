@@ -46,6 +46,7 @@ pub(crate) fn of(model: &Model, params: &PageMapParams) -> Truth {
             .noted("there is none"),
         never_written: Fact::known(if model.state.start == Start::Blank { 1.0 } else { 0.0 }),
         drive: drive(model, params),
+        memory: crate::memory::truth_of(model),
     }
 }
 

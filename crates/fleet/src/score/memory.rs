@@ -1,0 +1,113 @@
+//! Buffers and read-ahead against the truth. "None" is told as an upper bound, or as a window of nothing.
+
+use super::{Judged, Parameter, Verdict, judged, plain, twice};
+use flashscope_model::Estimate;
+use flashscope_model::finding::{BufferLimit, ReadAhead, WriteBuffer};
+use flashscope_sim::truth::{AheadTruth, BufferTruth, Fact};
+use flashscope_units::Bytes;
+
+/// Right within one write of the block that it was filled with, if it is counted in what it is limited by.
+pub(super) fn write_buffer(fact: &Fact<BufferTruth>, estimate: &Estimate<WriteBuffer>) -> Judged {
+    let off = |truth: BufferTruth, found: WriteBuffer| match truth.entries {
+        Some(entries) => u64::from(entries).abs_diff(u64::from(found.writes)),
+        None => truth.bytes.get().abs_diff(found.size.get()).div_ceil(found.block.get()),
+    };
+    let counted = |truth: BufferTruth, found: WriteBuffer| {
+        found.limit == if truth.entries.is_some() { BufferLimit::Entries } else { BufferLimit::Bytes }
+    };
+    let verdict = match (fact.value, estimate.value, estimate.at_most) {
+        (Some(truth), Some(found), _) if counted(truth, found) && off(truth, found) <= 1 => Verdict::Exact,
+        (Some(truth), Some(found), _) if off(truth, found) <= 2 => Verdict::OneStep,
+        (None, None, Some(_)) => Verdict::Exact,
+        (_, None, None) => Verdict::Silent,
+        _ => Verdict::Wrong,
+    };
+    let said = match (estimate.value, estimate.at_most) {
+        (Some(found), _) => format!("{} × {}, counted in {:?}", found.writes, found.block, found.limit),
+        (None, Some(_)) => "none".to_owned(),
+        (None, None) => "cannot tell".to_owned(),
+    };
+    let words = fact.value.map_or("none".to_owned(), |truth| truth.to_string());
+    with_alarm(
+        judged(Parameter::WriteBuffer, verdict, estimate, verdict == Verdict::Exact, said, words),
+        fact,
+        estimate,
+    )
+}
+
+pub(super) fn read_buffer(fact: &Fact<Bytes>, estimate: &Estimate<Bytes>) -> Judged {
+    let parameter = Parameter::ReadBuffer;
+    let judgement = match (fact.value, estimate.value, estimate.at_least, estimate.at_most) {
+        (None, None, None, Some(_)) => {
+            judged(parameter, Verdict::Exact, estimate, true, "none".to_owned(), "none".to_owned())
+        }
+        (None, None, Some(_), _) => {
+            judged(parameter, Verdict::Wrong, estimate, false, "some".to_owned(), "none".to_owned())
+        }
+        _ => plain(parameter, fact, estimate, twice),
+    };
+    with_alarm(judgement, fact, estimate)
+}
+
+pub(super) fn read_ahead(fact: &Fact<AheadTruth>, estimate: &Estimate<ReadAhead>) -> Judged {
+    let found = estimate.value.map(|found| Some(found).filter(|found| found.window > Bytes::ZERO));
+    let near = |truth: AheadTruth, found: ReadAhead| truth.trigger.abs_diff(found.trigger) <= 1;
+    let least = estimate.at_least.map(|least| fact.value.is_some_and(|truth| least.window <= truth.window));
+    let verdict = match (fact.value, found) {
+        (None, Some(None)) => Verdict::Exact,
+        (Some(truth), Some(Some(found))) if truth.window == found.window && near(truth, found) => Verdict::Exact,
+        (Some(truth), Some(Some(found))) if twice(truth.window, found.window) => Verdict::OneStep,
+        (_, None) if least != Some(false) => Verdict::Silent,
+        _ => Verdict::Wrong,
+    };
+    let holds = verdict == Verdict::Exact || (verdict == Verdict::Silent && least == Some(true));
+    let words = |window: Bytes, trigger: u32| format!("{window} behind {trigger}");
+    let said = match (found, estimate.at_least) {
+        (Some(None), _) => "none".to_owned(),
+        (Some(Some(found)), _) => words(found.window, found.trigger),
+        (None, Some(least)) => format!("at least {}", words(least.window, least.trigger)),
+        (None, None) => "cannot tell".to_owned(),
+    };
+    let truth = fact.value.map_or("none".to_owned(), |truth| words(truth.window, truth.trigger));
+    let mut judged = judged(Parameter::ReadAhead, verdict, estimate, holds, said, truth);
+    judged.false_alarm = fact.value.is_none() && (matches!(found, Some(Some(_))) || estimate.at_least.is_some());
+    judged
+}
+
+/// A value where there is nothing.
+fn with_alarm<T, U>(judged: Judged, fact: &Fact<T>, estimate: &Estimate<U>) -> Judged {
+    let claimed = estimate.value.is_some() || estimate.at_least.is_some();
+    Judged { false_alarm: fact.value.is_none() && claimed, ..judged }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_buffer_is_right_within_one_write_and_by_what_it_counts() {
+        let truth = |bytes, entries| Fact {
+            value: Some(BufferTruth { bytes: Bytes::kib(bytes), entries }),
+            aliases: Vec::new(),
+            at_least: None,
+            can_be_told: true,
+            note: String::new(),
+        };
+        let check = |truth: &Fact<BufferTruth>, writes: u32, limit, expect: Verdict| {
+            let block = Bytes::kib(4);
+            let found = WriteBuffer { size: block * u64::from(writes), limit, block, writes };
+            assert_eq!(write_buffer(truth, &Estimate::known(found, 0.9, "", &[])).verdict, expect, "{writes}");
+        };
+        check(&truth(64, None), 16, BufferLimit::Bytes, Verdict::Exact);
+        check(&truth(64, None), 15, BufferLimit::Bytes, Verdict::Exact);
+        check(&truth(64, None), 14, BufferLimit::Bytes, Verdict::OneStep);
+        check(&truth(64, None), 16, BufferLimit::Entries, Verdict::OneStep);
+        check(&truth(64, None), 12, BufferLimit::Bytes, Verdict::Wrong);
+        check(&truth(4096, Some(9)), 9, BufferLimit::Entries, Verdict::Exact);
+        check(&truth(4096, Some(9)), 9, BufferLimit::Bytes, Verdict::OneStep);
+        let none = Fact { value: None, ..truth(0, None) };
+        let found = WriteBuffer { size: Bytes::kib(4), limit: BufferLimit::Unknown, block: Bytes::kib(4), writes: 1 };
+        assert_eq!(write_buffer(&none, &Estimate::at_most(found, 0.9, "", &[])).verdict, Verdict::Exact);
+        assert!(write_buffer(&none, &Estimate::known(found, 0.9, "", &[])).false_alarm);
+    }
+}
