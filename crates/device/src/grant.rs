@@ -153,6 +153,18 @@ impl WriteGrant {
         }
     }
 
+    /// The rights to several targets as one, over their capacities laid end to end; `None` of none. Each target must be told
+    /// of it, as it bears a seal of its own.
+    pub fn join(grants: Vec<WriteGrant>) -> Option<WriteGrant> {
+        let sum = |pick: fn(&WriteGrant) -> Bytes| grants.iter().map(pick).sum::<Bytes>();
+        (!grants.is_empty()).then(|| WriteGrant {
+            seal: Seal::new(),
+            capacity: sum(|grant| grant.capacity),
+            budget: sum(WriteGrant::left),
+            spent: Bytes::ZERO,
+        })
+    }
+
     /// Takes a part of what is left, for a worker of its own; `None` where there is not so much.
     pub fn split(&mut self, budget: Bytes) -> Option<WriteGrant> {
         let rest = self.budget.checked_sub(budget).filter(|rest| *rest >= self.spent)?;

@@ -34,7 +34,7 @@ pub use list::{
     Bus, BusMode, ListedDevice, LoopFacts, MmcFacts, NvmeFacts, Partition, Queue, ScsiFacts, UsbFacts, disk_under, list,
 };
 pub use loop_device::{LoopDevice, LoopOptions};
-pub use open::{OpenOptions, open_for_reading, open_for_writing};
+pub use open::{OpenOptions, join_grants, open_for_reading, open_for_writing};
 pub use safety::{Checked, safety};
 pub use schedule::run_before_others;
 pub use sysfs::{DeviceNumber, SysRoot};

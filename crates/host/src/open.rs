@@ -85,6 +85,13 @@ pub fn open_for_writing(
     Ok((target, grant))
 }
 
+/// Makes one right of the rights to several targets, as [`WriteGrant::join`] does, and tells the targets.
+pub fn join_grants(targets: &mut [HostTarget], grants: Vec<WriteGrant>) -> Option<WriteGrant> {
+    let joint = WriteGrant::join(grants)?;
+    targets.iter_mut().for_each(|target| target.bind(&joint));
+    Some(joint)
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
     Read { exclusive: bool },

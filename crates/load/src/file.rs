@@ -21,6 +21,8 @@ pub struct JobText {
     pub name: Option<String>,
     /// The block device, file or directory that it runs on, where that is not the one of the command line.
     pub target: Option<String>,
+    /// So many files of the span's size together, made in the directory that is the target.
+    pub files: Option<u32>,
     /// Runs beside the job before it rather than after it.
     pub beside: Option<bool>,
     /// Rest before it.
@@ -194,6 +196,7 @@ impl JobText {
             other,
             name,
             target,
+            files,
             beside,
             pause,
             rw,
@@ -243,6 +246,7 @@ impl JobText {
     pub fn job(&self, name: &str) -> Result<Job, JobTextError> {
         let mut job = Job::new(self.name.as_deref().unwrap_or(name));
         job.target = self.target.clone();
+        job.files = self.files;
         if let Some(rw) = &self.rw {
             (job.mix, job.pattern) = self.at("rw", direction(rw))?;
         }
@@ -476,6 +480,7 @@ pub fn settings(job: &Job) -> Vec<(&'static str, String)> {
     };
     add("name", Some(quoted(job.name.clone())));
     add("target", job.target.clone().map(quoted));
+    add("files", job.files.map(|files| files.to_string()));
     let base = match (job.mix.has_reads(), job.mix.has_writes()) {
         (true, true) => "rw",
         (true, false) => "read",

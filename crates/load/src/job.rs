@@ -28,6 +28,8 @@ pub struct Job {
     pub name: String,
     /// The block device, file or directory that it runs on, in a set that runs on several; `None`: the one of the run.
     pub target: Option<String>,
+    /// So many files that are made for it, used as if they lay end to end; the target is then a directory. `None`: one target.
+    pub files: Option<u32>,
     /// Which requests are reads and which are writes.
     pub mix: Mix,
     /// Where requests go.
@@ -364,6 +366,7 @@ impl Job {
         Job {
             name: name.to_owned(),
             target: None,
+            files: None,
             mix: Mix::READ,
             pattern: Pattern::Random,
             read_sizes: Sizes::one(Bytes::kib(4)),

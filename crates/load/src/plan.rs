@@ -26,6 +26,8 @@ pub struct Resolved {
 pub const MOST_DEPTH: u32 = 4096;
 /// Most workers of a job.
 pub const MOST_WORKERS: u32 = 1024;
+/// Most files of a job: what one process may have open by default, with some to spare.
+pub const MOST_FILES: u32 = 1000;
 /// Largest request: what Linux moves in one call (`MAX_RW_COUNT`).
 pub const LARGEST_REQUEST: Bytes = Bytes(0x7fff_f000);
 
@@ -162,6 +164,9 @@ pub fn resolve(job: &Job, limits: Limits) -> Result<Resolved, PlanError> {
     }
     job.span.length = Some(length);
     check_alignment(&job, unit)?;
+    if let Some(files) = job.files {
+        check_files(&job, limits.capacity, files)?;
+    }
     prepare_verification(&mut job)?;
     job.flush.at_end |= job.mode == Mode::Fdatasync && job.mix.has_writes();
     choose_engine(&mut job)?;
@@ -208,6 +213,7 @@ fn check_numbers(job: &Job) -> Result<(), PlanError> {
     }
     ensure((1..=MOST_DEPTH).contains(&job.queue_depth), "queue depth", "must be from 1 to 4096")?;
     ensure((1..=MOST_WORKERS).contains(&job.workers), "jobs", "must be from 1 to 1024")?;
+    ensure(job.files.is_none_or(|files| (1..=MOST_FILES).contains(&files)), "files", "must be from 1 to 1000")?;
     for (name, batch) in [("batch", job.batch), ("reap", job.reap)] {
         let sound = batch.is_none_or(|batch| (1..=job.queue_depth).contains(&batch));
         ensure(sound, name, "must be from 1 to the queue depth")?;
@@ -283,6 +289,26 @@ fn check_alignment(job: &Job, unit: Bytes) -> Result<(), PlanError> {
         }
     }
     Ok(())
+}
+
+/// No request may lie in two files: all places and files are whole multiples of one size.
+fn check_files(job: &Job, capacity: Bytes, files: u32) -> Result<(), PlanError> {
+    let block = job.largest();
+    let stride = match job.pattern {
+        Pattern::Strided { stride } | Pattern::Skipping { stride } => stride,
+        _ => block,
+    };
+    let shift = if let Sharing::Shifted(shift) = job.sharing { shift } else { block };
+    let places = if job.smallest() == block { job.align.unwrap_or(block) } else { job.align.unwrap_or(Bytes(1)) };
+    let one_size = job.smallest() == block || job.pattern.is_random();
+    let whole = [stride, shift, places, capacity / u64::from(files.max(1))].iter().all(|of| of.is_multiple_of(block));
+    match one_size && whole && job.span.start.is_multiple_of(block) {
+        true => Ok(()),
+        false => Err(field(
+            "files",
+            "a request would lie in two files\nhint: one block size, of which every file holds a whole number",
+        )),
+    }
 }
 
 fn prepare_verification(job: &mut Job) -> Result<(), PlanError> {

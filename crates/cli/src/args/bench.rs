@@ -49,6 +49,9 @@ pub(crate) struct Bench {
     /// Length of the span, and of a file that is made [default: all there is; 1 GiB]
     #[arg(long, visible_alias = "span", value_name = "SIZE", help_heading = "Load")]
     pub(crate) size: Option<String>,
+    /// Make so many files in the directory, of --size together, and use them as if they lay end to end
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub(crate) files: Option<u32>,
     /// Requests outstanding per worker [default: 1]
     #[arg(long, visible_alias = "queue-depth", value_name = "N", help_heading = "Load")]
     pub(crate) iodepth: Option<u32>,
@@ -181,6 +184,7 @@ impl Bench {
         JobText {
             name: None,
             target: None,
+            files: self.files,
             beside: None,
             pause: None,
             rw: self.rw.clone(),

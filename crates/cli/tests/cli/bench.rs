@@ -82,6 +82,55 @@ fn a_file_of_its_own_needs_no_consent_and_is_gone_afterwards() {
 }
 
 #[test]
+fn files_of_a_directory_are_used_as_one_and_gone_afterwards() {
+    let folder = scratch();
+    for engine in ["sync", "uring"] {
+        let run = flashscope(&[
+            "bench",
+            folder.to_str().unwrap(),
+            "--files",
+            "10",
+            "--size",
+            "640k",
+            "--bs",
+            "16k",
+            "--rw",
+            "randwrite",
+            "--pattern",
+            "once",
+            "--mode",
+            "fdatasync",
+            "--engine",
+            engine,
+            "--verify",
+            "--json",
+        ])
+        .run();
+        if run.stderr.contains("kernel does not let us use io_uring") {
+            crate::harness::left_out("files of a directory through io_uring");
+            continue;
+        }
+        run.expect(DONE);
+        let record = json(&run);
+        let job = first(&record);
+        assert_eq!((&job["write"]["count"], &job["read_back"]["count"]), (&40.into(), &40.into()), "{engine}");
+        assert_eq!((&record["device"]["name"], &job["flush_time"]["count"]), (&"10 files".into(), &1.into()));
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    }
+    let uneven =
+        ["bench", folder.to_str().unwrap(), "--files", "2", "--size", "64k", "--bs", "4k,16k", "--mode", "cached"];
+    let run = flashscope(&uneven).run();
+    run.expect(CANNOT);
+    assert!(run.stderr.contains("two files"), "{}", run.stderr);
+    let kept = ["bench", folder.to_str().unwrap(), "--files", "3", "--size", "48k", "--mode", "cached", "--keep"];
+    flashscope(&kept).run().expect(DONE);
+    let made = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let sizes: Vec<u64> =
+        std::fs::read_dir(made).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).collect();
+    assert_eq!(sizes, [16 << 10; 3]);
+}
+
+#[test]
 fn somebody_elses_file_is_only_written_to_with_consent() {
     let path = scratch().join("precious");
     std::fs::write(&path, vec![7; 1 << 20]).unwrap();

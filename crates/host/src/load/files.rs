@@ -2,6 +2,7 @@
 
 use super::evidence::{Sample, Sampler};
 use super::lane::{AnyLane, LaneError, LaneKind, LaneOptions};
+use super::opened::Opened;
 use super::{MapLane, NullLane, SyncLane, UringLane};
 use crate::error::HostError;
 use crate::payload;
@@ -30,7 +31,7 @@ pub struct Opening {
 /// A target opened for load. The [`HostTarget`] that it was made from stays open meanwhile: it holds the locks.
 #[derive(Clone, Debug)]
 pub struct LoadFile {
-    file: Arc<OwnedFd>,
+    files: Arc<Opened>,
     name: Arc<str>,
     capacity: Bytes,
     write: bool,
@@ -41,45 +42,39 @@ pub struct LoadFile {
 }
 
 impl LoadFile {
-    /// Opens what `target` has open once more, by its descriptor, so that no name can lead elsewhere.
+    /// Opens what the targets have open once more, by their descriptors, so that no name can lead elsewhere. Several are used
+    /// as one, laid end to end; they have the same size, and are written to under one grant.
     ///
     /// # Errors
     /// [`HostError::DirectRefused`] where the file system does no direct I/O, and whatever the system says.
-    pub fn of(sys: &SysRoot, target: &HostTarget, opening: Opening) -> Result<LoadFile, HostError> {
-        let Some((files, seal)) = target.opened() else {
-            let said = "the target is in another thread's hands".to_owned();
-            return Err(HostError::System { operation: "open for load", path: PathBuf::new(), said });
-        };
-        let path = PathBuf::from(&files.name);
-        let mut flags = OFlags::CLOEXEC | if opening.write { OFlags::RDWR } else { OFlags::RDONLY };
-        let mut names = vec![if opening.write { "O_RDWR" } else { "O_RDONLY" }.to_owned()];
-        for (wanted, flag, name) in
-            [(opening.direct, OFlags::DIRECT, "O_DIRECT"), (opening.durable, OFlags::DSYNC, "O_DSYNC")]
-        {
-            if wanted {
-                flags |= flag;
-                names.push(name.to_owned());
+    pub fn of(sys: &SysRoot, targets: &[HostTarget], opening: Opening) -> Result<LoadFile, HostError> {
+        let nothing =
+            |said: &str| HostError::System { operation: "open for load", path: PathBuf::new(), said: said.into() };
+        let each = targets.first().map_or(Bytes::ZERO, |target| target.facts().capacity);
+        let (mut files, mut name, mut seal) = (Vec::new(), String::new(), None);
+        for target in targets {
+            let Some((opened, its)) = target.opened() else {
+                return Err(nothing("the target is in another thread's hands"));
+            };
+            if target.facts().capacity != each || (!files.is_empty() && its != seal) {
+                return Err(nothing("the files differ in size, or in the right to write to them"));
             }
+            files.push(reopen(&opened.plain, Path::new(&opened.name), opening)?);
+            (name, seal) = (opened.name.clone(), its);
         }
-        let by_descriptor = format!("/proc/self/fd/{}", files.plain.as_raw_fd());
-        let file = rustix::fs::open(by_descriptor, flags, Mode::empty()).map_err(|error| match error {
-            Errno::INVAL if opening.direct => HostError::DirectRefused {
-                path: path.clone(),
-                why: "the file system does not do direct I/O".to_owned(),
-            },
-            error => HostError::from_errno("open for load", &path, error),
-        })?;
-        let memory = crate::open::memory_file_system(&file);
-        let sampler = Sampler::new(sys, device_of(&file).filter(|_| memory.is_none()));
-        let capacity = target.facts().capacity;
-        let file = Arc::new(file);
+        let Some(first) = files.first() else { return Err(nothing("there is no file")) };
+        let memory = crate::open::memory_file_system(first);
+        let sampler = Sampler::new(sys, device_of(first).filter(|_| memory.is_none()));
+        if let Some(folder) = Path::new(&name).parent().filter(|_| files.len() > 1) {
+            name = format!("{} files in {}", files.len(), folder.display());
+        }
         Ok(LoadFile {
-            file,
-            name: files.name.as_str().into(),
-            capacity,
+            capacity: each * files.len() as u64,
+            files: Arc::new(Opened::new(files, each.get())),
+            name: name.as_str().into(),
             write: opening.write,
             seal,
-            flags: names,
+            flags: opening.names(),
             memory,
             sampler,
         })
@@ -90,11 +85,11 @@ impl LoadFile {
     /// # Errors
     /// Where the engine is not to be had, or its buffers take too much memory.
     pub fn lane(&self, options: &LaneOptions) -> Result<AnyLane, LaneError> {
-        let (file, name) = (Arc::clone(&self.file), Arc::clone(&self.name));
+        let (files, name) = (Arc::clone(&self.files), Arc::clone(&self.name));
         Ok(match options.kind {
-            LaneKind::Sync => AnyLane::Sync(SyncLane::new(file, name, self.seal, options)?),
-            LaneKind::Uring => AnyLane::Uring(Box::new(UringLane::new(file, name, self.seal, options)?)),
-            LaneKind::Map => AnyLane::Map(MapLane::new(file, name, self.capacity, self.write, self.seal, options)?),
+            LaneKind::Sync => AnyLane::Sync(SyncLane::new(files, name, self.seal, options)?),
+            LaneKind::Uring => AnyLane::Uring(Box::new(UringLane::new(files, name, self.seal, options)?)),
+            LaneKind::Map => AnyLane::Map(MapLane::new(files, name, self.capacity, self.write, self.seal, options)?),
             LaneKind::Null => AnyLane::Null(NullLane::new(options)),
         })
     }
@@ -123,7 +118,11 @@ impl LoadFile {
 
     /// Memory counters, the device's counters and residency of `length` bytes from `offset`, now.
     pub fn sample(&self, offset: Bytes, length: Bytes) -> Sample {
-        self.sampler.sample(&self.file, offset.get(), length.get())
+        // Residency is asked of one range of one file; of several it is not known.
+        match self.files.only() {
+            Some(file) => self.sampler.sample(file, offset.get(), length.get()),
+            None => self.quick_sample(),
+        }
     }
 
     /// The same without residency.
@@ -137,22 +136,55 @@ impl LoadFile {
     /// What the system said.
     pub fn drop_cache(&self, offset: Bytes, length: Bytes) -> Result<(), HostError> {
         let failed = |error| HostError::from_errno("drop from the page cache", Path::new(&*self.name), error);
-        match fdatasync(&*self.file) {
+        match self.files.flush() {
             Ok(()) | Err(Errno::INVAL | Errno::ROFS) => {}
             Err(error) => return Err(failed(error)),
         }
-        let length = std::num::NonZero::new(length.get());
-        fadvise(&*self.file, offset.get(), length, Advice::DontNeed).map_err(failed)
+        match self.files.only() {
+            Some(file) => {
+                let length = std::num::NonZero::new(length.get());
+                fadvise(file, offset.get(), length, Advice::DontNeed).map_err(failed)
+            }
+            None => {
+                self.files.all().iter().try_for_each(|file| fadvise(file, 0, None, Advice::DontNeed)).map_err(failed)
+            }
+        }
     }
 
     /// Bytes that the file really takes, where that is less than its size: then parts of it are holes, which are read
     /// from nothing.
     pub fn sparse(&self) -> Option<Bytes> {
-        let found = fstat(&*self.file).ok()?;
-        let taken = Bytes(found.st_blocks as u64 * 512);
-        (FileType::from_raw_mode(found.st_mode) == FileType::RegularFile && taken.get() < found.st_size as u64)
-            .then_some(taken)
+        let taken = |file: &OwnedFd| {
+            let found = fstat(file).ok()?;
+            let taken = Bytes(found.st_blocks as u64 * 512);
+            (FileType::from_raw_mode(found.st_mode) == FileType::RegularFile && taken.get() < found.st_size as u64)
+                .then_some(taken)
+        };
+        self.files.all().iter().find_map(taken)
     }
+}
+
+impl Opening {
+    fn flags(self) -> [(bool, OFlags, &'static str); 2] {
+        [(self.direct, OFlags::DIRECT, "O_DIRECT"), (self.durable, OFlags::DSYNC, "O_DSYNC")]
+    }
+
+    fn names(self) -> Vec<String> {
+        let wanted = self.flags().into_iter().filter(|(wanted, ..)| *wanted).map(|(_, _, name)| name);
+        std::iter::once(if self.write { "O_RDWR" } else { "O_RDONLY" }).chain(wanted).map(str::to_owned).collect()
+    }
+}
+
+fn reopen(file: &OwnedFd, path: &Path, opening: Opening) -> Result<OwnedFd, HostError> {
+    let mut flags = OFlags::CLOEXEC | if opening.write { OFlags::RDWR } else { OFlags::RDONLY };
+    flags |= opening.flags().into_iter().filter(|(wanted, ..)| *wanted).map(|(_, flag, _)| flag).collect();
+    let by_descriptor = format!("/proc/self/fd/{}", file.as_raw_fd());
+    rustix::fs::open(by_descriptor, flags, Mode::empty()).map_err(|error| match error {
+        Errno::INVAL if opening.direct => {
+            HostError::DirectRefused { path: path.to_owned(), why: "the file system does not do direct I/O".to_owned() }
+        }
+        error => HostError::from_errno("open for load", path, error),
+    })
 }
 
 /// The block device itself, or the one that the file lies on.
@@ -199,7 +231,8 @@ impl OwnFile {
         let failed = |error| HostError::from_errno("write", &self.path, error);
         let there = fstatvfs(file).map_err(failed)?;
         let free = Bytes(there.f_bavail.saturating_mul(there.f_frsize));
-        if free < size {
+        // A file system in memory without a limit says that it has no blocks at all.
+        if there.f_blocks > 0 && free < size {
             let said = format!("{} are free, {size} are needed\nhint: ask for a smaller file with --size", free);
             return Err(HostError::System { operation: "make a file that fits", path: self.path.clone(), said });
         }

@@ -5,11 +5,11 @@
 
 use super::buffers::SlotBuffers;
 use super::lane::fate_of;
+use super::opened::Opened;
 use super::{LaneError, LaneOptions};
 use crate::clock::MonotonicClock;
 use flashscope_device::{DeviceError, Ended, Fate, Lane, Op, Request, Seal, Trouble, Wait};
 use flashscope_units::{Bytes, Instant};
-use rustix::fd::OwnedFd;
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, mmap, msync, munmap};
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct MapLane {
     start: *mut c_void,
     length: usize,
-    _file: Arc<OwnedFd>,
+    _files: Arc<Opened>,
     name: Arc<str>,
     clock: MonotonicClock,
     buffers: SlotBuffers,
@@ -31,7 +31,7 @@ unsafe impl Send for MapLane {}
 
 impl MapLane {
     pub(super) fn new(
-        file: Arc<OwnedFd>,
+        files: Arc<Opened>,
         name: Arc<str>,
         capacity: Bytes,
         write: bool,
@@ -39,14 +39,18 @@ impl MapLane {
         options: &LaneOptions,
     ) -> Result<MapLane, LaneError> {
         options.check()?;
+        let Some(file) = files.only() else {
+            let said = "several files make no one map\nhint: use --engine sync or uring".to_owned();
+            return Err(LaneError::System { operation: "map the target", said });
+        };
         let length = usize::try_from(capacity.get()).unwrap_or(usize::MAX);
         let protection = if write { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
         // SAFETY: a new map where the kernel likes, of a file that is held open; shared with other programs as files are,
         // which is why it is only ever reached by copies through raw pointers, never as a slice.
-        let start = unsafe { mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, &*file, 0) }
+        let start = unsafe { mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, file, 0) }
             .map_err(|error| LaneError::System { operation: "map the target", said: crate::errno::describe(error) })?;
         let buffers = SlotBuffers::new(options.depth, options.largest.get() as usize, options.fill, seal);
-        Ok(MapLane { start, length, _file: file, name, clock: options.clock, buffers, pending: None })
+        Ok(MapLane { start, length, _files: files, name, clock: options.clock, buffers, pending: None })
     }
 
     /// Where a range of the map begins; the range lies within it.

@@ -11,6 +11,7 @@ mod files;
 mod lane;
 mod map;
 mod null;
+mod opened;
 mod residency;
 mod space;
 mod sync;

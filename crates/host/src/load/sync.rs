@@ -2,18 +2,18 @@
 
 use super::buffers::SlotBuffers;
 use super::lane::fate_of;
+use super::opened::Opened;
 use super::{LaneError, LaneOptions};
 use crate::clock::MonotonicClock;
 use flashscope_device::{DeviceError, Ended, Fate, Lane, Op, Request, Seal, Trouble, Wait};
 use flashscope_units::Instant;
-use rustix::fd::OwnedFd;
 use rustix::io::{Errno, pread, pwrite};
 use std::sync::Arc;
 
 /// A lane that does one request at a time in the caller's thread.
 #[derive(Debug)]
 pub struct SyncLane {
-    file: Arc<OwnedFd>,
+    files: Arc<Opened>,
     name: Arc<str>,
     clock: MonotonicClock,
     buffers: SlotBuffers,
@@ -23,14 +23,14 @@ pub struct SyncLane {
 
 impl SyncLane {
     pub(super) fn new(
-        file: Arc<OwnedFd>,
+        files: Arc<Opened>,
         name: Arc<str>,
         seal: Option<Seal>,
         options: &LaneOptions,
     ) -> Result<SyncLane, LaneError> {
         options.check()?;
         let buffers = SlotBuffers::new(options.depth, options.largest.get() as usize, options.fill, seal);
-        Ok(SyncLane { file, name, clock: options.clock, buffers, pending: None })
+        Ok(SyncLane { files, name, clock: options.clock, buffers, pending: None })
     }
 }
 
@@ -53,23 +53,24 @@ impl Lane for SyncLane {
         self.buffers.all_granted()?;
         let Some(slot) = self.pending.take() else { return Ok(self.clock.now()) };
         let request = *self.buffers.request(slot);
-        let (offset, length) = (request.offset().get(), request.length().get() as usize);
+        let length = request.length().get() as usize;
+        let (file, offset) = self.files.at(request.offset().get());
         let (issued, completed, result) = match request.op() {
             Op::Read => {
                 let buffer = self.buffers.of_mut(slot, length);
                 let issued = self.clock.now();
-                let result = uninterrupted(|| pread(&*self.file, &mut *buffer, offset));
+                let result = uninterrupted(|| pread(file, &mut *buffer, offset));
                 (issued, self.clock.now(), result)
             }
             Op::Write { .. } => {
                 let buffer = self.buffers.of(slot, length);
                 let issued = self.clock.now();
-                let result = uninterrupted(|| pwrite(&*self.file, buffer, offset));
+                let result = uninterrupted(|| pwrite(file, buffer, offset));
                 (issued, self.clock.now(), result)
             }
             Op::Flush | Op::Discard => {
                 let issued = self.clock.now();
-                let result = uninterrupted(|| rustix::fs::fdatasync(&*self.file).map(|()| 0));
+                let result = uninterrupted(|| self.files.flush().map(|()| 0));
                 (issued, self.clock.now(), result)
             }
         };

@@ -9,13 +9,14 @@
 
 use super::buffers::SlotBuffers;
 use super::lane::fate_of;
+use super::opened::Opened;
 use super::{LaneError, LaneOptions};
 use crate::clock::MonotonicClock;
 use flashscope_device::{DeviceError, Ended, Fate, Lane, Op, Request, Seal, Trouble, Wait};
 use flashscope_units::{Instant, Nanos};
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
-use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fd::AsRawFd;
 use rustix::io::Errno;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
@@ -27,7 +28,11 @@ pub struct UringLane {
     ring: ManuallyDrop<Ring>,
     /// Kept from being freed where the kernel may still write to them.
     buffers: ManuallyDrop<SlotBuffers>,
-    _file: Arc<OwnedFd>,
+    files: Arc<Opened>,
+    /// The slot of a flush that was pushed, where it is of several files.
+    flushing: Option<u32>,
+    /// A flush that failed for another file than the last one.
+    unflushed: Option<(u32, Errno)>,
     name: Arc<str>,
     clock: MonotonicClock,
     issued: Vec<Instant>,
@@ -55,7 +60,7 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 
 impl UringLane {
     pub(super) fn new(
-        file: Arc<OwnedFd>,
+        files: Arc<Opened>,
         name: Arc<str>,
         seal: Option<Seal>,
         options: &LaneOptions,
@@ -66,12 +71,14 @@ impl UringLane {
         let mut buffers = SlotBuffers::new(options.depth, options.largest.get() as usize, options.fill, seal);
         let registered = register_buffers(&ring, &mut buffers, options.depth, &mut notes)?;
         ring.submitter()
-            .register_files(&[file.as_raw_fd()])
+            .register_files(&files.all().iter().map(AsRawFd::as_raw_fd).collect::<Vec<_>>())
             .map_err(|error| LaneError::system("register the file", &error))?;
         Ok(UringLane {
             ring: ManuallyDrop::new(Ring(ring)),
             buffers: ManuallyDrop::new(buffers),
-            _file: file,
+            files,
+            flushing: None,
+            unflushed: None,
             name,
             clock: options.clock,
             issued: vec![Instant::ORIGIN; options.depth as usize],
@@ -136,6 +143,12 @@ impl UringLane {
         }
     }
 
+    /// A flush of several files: of all but the last, whose flush goes through the ring.
+    fn flush_others(&self) -> Option<Errno> {
+        let all = self.files.all();
+        all[..all.len() - 1].iter().find_map(|file| rustix::fs::fdatasync(file).err())
+    }
+
     /// What an error of the ring itself means; true where it goes on.
     #[cold]
     fn refused(&self, error: &std::io::Error) -> Result<bool, DeviceError> {
@@ -148,8 +161,13 @@ impl UringLane {
 
     fn entry(&mut self, request: &Request) -> squeue::Entry {
         let slot = request.id() as u32;
-        let (offset, length) = (request.offset().get(), request.length().get() as u32);
-        let file = Fixed(0);
+        let length = request.length().get() as u32;
+        let (file, offset) = match request.op() {
+            // The last one's; the others' is made where it is handed over.
+            Op::Flush | Op::Discard => (self.files.all().len() - 1, 0),
+            Op::Read | Op::Write { .. } => self.files.place(request.offset().get()),
+        };
+        let file = Fixed(file as u32);
         let entry = match (request.op(), self.registered) {
             (Op::Read, true) => {
                 opcode::ReadFixed::new(file, self.pointer(slot, length), length, slot as u16).offset(offset).build()
@@ -190,6 +208,9 @@ impl Lane for UringLane {
         let taken = unsafe { self.ring.0.submission().push(&entry) };
         debug_assert!(taken.is_ok(), "there are as many entries as slots");
         self.pushed.push(request.id() as u32);
+        if request.op() == Op::Flush && self.files.only().is_none() {
+            self.flushing = Some(request.id() as u32);
+        }
         self.outstanding += 1;
     }
 
@@ -201,6 +222,9 @@ impl Lane for UringLane {
             self.not_taken += self.pushed.len() as u32;
             for slot in self.pushed.drain(..) {
                 self.issued[slot as usize] = issued;
+            }
+            if let Some(slot) = self.flushing.take() {
+                self.unflushed = self.flush_others().map(|error| (slot, error)).or(self.unflushed);
             }
             self.hand_over()?;
         }
@@ -218,7 +242,14 @@ impl Lane for UringLane {
             any = true;
             let slot = entry.user_data() as u32;
             self.outstanding -= 1;
-            let fate = match entry.result() {
+            let result = match self.unflushed {
+                Some((other, error)) if other == slot => {
+                    self.unflushed = None;
+                    -error.raw_os_error()
+                }
+                _ => entry.result(),
+            };
+            let fate = match result {
                 moved @ 0.. => self.buffers.judge(slot, moved as usize),
                 error => fate_of(Errno::from_raw_os_error(-error), self.buffers.request(slot), &self.name)?,
             };

@@ -185,7 +185,15 @@ impl<'a> Reader<'a> {
             Some(folder) if !name.starts_with('/') => format!("{folder}/{name}"),
             _ => name.to_owned(),
         };
+        let files = self.count("nrfiles")?.filter(|files| *files != 1);
         if let Some(name) = self.text("filename") {
+            if files.is_some() {
+                return Err(self.fail(
+                    "nrfiles",
+                    "says nothing where there is a filename",
+                    Some("leave one of them away"),
+                ));
+            }
             let mut job = self.job(place(&self.one_name(name)?), notes)?;
             job.workers = workers;
             job.sharing = match increment {
@@ -202,6 +210,7 @@ impl<'a> Reader<'a> {
         (0..workers)
             .map(|index| {
                 let mut job = self.job(place(&format!("{}.{index}.0", self.section.name)), notes)?;
+                job.files = files;
                 if workers > 1 {
                     job.name = format!("{}.{index}", job.name);
                     job.seed = job.seed.wrapping_add(u64::from(index));
@@ -214,7 +223,6 @@ impl<'a> Reader<'a> {
     /// Values of options of which only some can be carried out.
     fn refuse_values(&self) -> Result<(), FioError> {
         for (name, allowed, why) in [
-            ("nrfiles", "1", "a job here has one file or device"),
             ("zonemode", "none", "there are no zones here"),
             ("dedupe_percentage", "0", "there is no such payload here"),
         ] {
@@ -491,7 +499,14 @@ impl<'a> Reader<'a> {
         // fio's "file size" is the size of a file that it makes; `size` is how much of it is used.
         let size = match of("size", capacity)? {
             Some(size) => Some(size),
-            None => self.bytes("filesize")?,
+            None => {
+                let files = u64::from(self.count("nrfiles")?.unwrap_or(1).max(1));
+                let each = self.bytes("filesize")?;
+                each.map(|each| {
+                    each.get().checked_mul(files).map(Bytes).ok_or(self.fail("filesize", "is too large", None))
+                })
+                .transpose()?
+            }
         };
         let size = match (size, capacity) {
             (Some(size), _) => size,

@@ -161,6 +161,9 @@ fn several_jobs_share_a_file_or_have_their_own() {
     let jobs = file("[own]\ndirectory=/mnt/card\nsize=1m\nnumjobs=2\n").unwrap();
     let targets: Vec<&str> = jobs.set.phases[0].jobs.iter().filter_map(|job| job.target.as_deref()).collect();
     assert_eq!(targets, ["/mnt/card/own.0.0", "/mnt/card/own.1.0"]);
+    let several = file("[many]\nfilesize=64k\nnrfiles=8\nrw=randread\n").unwrap();
+    let many = &several.set.phases[0].jobs[0];
+    assert_eq!((many.files, many.span.length), (Some(8), Some(Bytes::kib(512))));
 }
 
 #[test]
@@ -216,7 +219,7 @@ fn what_cannot_be_done_is_named_with_its_line() {
     check("ioengine=splice", &["no engine 'splice'", "libaio"]);
     check("bs=4q", &["'q' is no unit"]);
     check("size=(4*8k)", &["arithmetic"]);
-    check("nrfiles=4", &["nrfiles", "one file"]);
+    check("nrfiles=4", &["nrfiles", "filename"]);
     check("filename=a:b", &["filename", "\\:"]);
     check("filename=${NOSUCH}", &["NOSUCH is not set"]);
     check("random_distribution=normal:0.9 rw=randread", &["normal", "zipf"]);

@@ -158,6 +158,11 @@ pub(super) fn targets(set: &JobSet, setup: &Setup) -> Vec<String> {
     names
 }
 
+/// What a job runs on, and as how many files.
+pub(super) fn key_of<'a>(job: &'a Job, setup: &'a Setup) -> (&'a str, Option<u32>) {
+    (target_of(job, setup), job.files)
+}
+
 /// Checks the jobs against their targets.
 pub(super) fn resolved(set: &JobSet, limits: impl Fn(&Job) -> Limits) -> Result<Vec<Vec<Resolved>>, Failure> {
     resolve_set(set, limits).map_err(|error| Failure::Cannot(anyhow!("{error}")))

@@ -23,6 +23,9 @@ use std::cell::RefCell;
 pub(super) fn resolve(setup: &Setup, set: &JobSet, spec: &str) -> Result<Vec<Vec<Resolved>>, Failure> {
     let target = target::open_model(spec, setup.target.seed)?;
     let limits = Limits { capacity: target.facts().capacity, granularity: target.capabilities().granularity };
+    if set.phases.iter().flat_map(|phase| &phase.jobs).any(|job| job.files.is_some()) {
+        return Err(Failure::Cannot(anyhow!("a simulated device has no files\nhint: leave --files away")));
+    }
     resolved(set, |_| limits)
 }
 

@@ -10,7 +10,7 @@ use crate::error::Failure;
 use crate::output;
 use crate::target;
 use anyhow::anyhow;
-use flashscope_device::{Target, WriteGrant};
+use flashscope_device::WriteGrant;
 use flashscope_host::load::evidence::{DeviceCounters, Sample};
 use flashscope_host::load::{LaneKind, LaneOptions, LoadFile, Opening, SlotFill};
 use flashscope_host::{MonotonicClock, SysRoot};
@@ -33,14 +33,11 @@ use threads::{Back, Errand, Mine, gather, start};
 /// Checks the jobs against what they run on, as far as it is there yet.
 pub(super) fn resolve(setup: &Setup, set: &JobSet) -> Result<Vec<Vec<Resolved>>, Failure> {
     let places = sites::find(&SysRoot::live(), setup, set)?;
-    resolved(set, |job| limits_of(places.iter().map(|place| (place.name.as_str(), place.limits)), job, setup))
+    resolved(set, |job| places.iter().find(|place| place.is(job, setup)).map_or(NOWHERE, |place| place.limits))
 }
 
-fn limits_of<'a>(mut places: impl Iterator<Item = (&'a str, Limits)>, job: &Job, setup: &Setup) -> Limits {
-    let name = target_of(job, setup);
-    let found = places.find(|(other, _)| *other == name).map(|(_, limits)| limits);
-    found.unwrap_or(Limits { capacity: Bytes::ZERO, granularity: Bytes::SECTOR })
-}
+/// Of a target that is not there; every job has one.
+const NOWHERE: Limits = Limits { capacity: Bytes::ZERO, granularity: Bytes::SECTOR };
 
 pub(super) fn run(prepared: &Prepared) -> Result<Done, Failure> {
     let Prepared { setup, set, .. } = prepared;
@@ -52,11 +49,9 @@ pub(super) fn run(prepared: &Prepared) -> Result<Done, Failure> {
     let open = |place: sites::Place| place.open(&sys, setup, prepared.plans.iter().flatten());
     let mut sites: Vec<Site> = places.into_iter().map(open).collect::<Result<_, _>>()?;
     // Once more, now that every file is there.
-    let limits: Vec<(String, Limits)> = sites.iter().map(|site| (site.name.clone(), site.limits)).collect();
-    let plans =
-        resolved(set, |job| limits_of(limits.iter().map(|(name, limits)| (name.as_str(), *limits)), job, setup))?;
+    let plans = resolved(set, |job| sites.iter().find(|site| site.is(job, setup)).map_or(NOWHERE, |site| site.limits))?;
     let prepared = Prepared { setup: setup.clone(), set: set.clone(), plans, ..prepared.clone() };
-    let device = if let [site] = &sites[..] { Some(site.target.facts().clone()) } else { None };
+    let device = if let [site] = &sites[..] { Some(site.facts()) } else { None };
     let mut rig = Rig { setup, sys: &sys, sites: &mut sites, clock: MonotonicClock::start(), phases: 0 };
     let pause = |time: Nanos| std::thread::sleep(Duration::from_nanos(time.get()));
     let (phases, ended) = prepared.run_all(pause, |plans, left| rig.phase(plans, left))?;
@@ -120,8 +115,7 @@ impl Rig<'_> {
     }
 
     fn place(&self, job: &Job) -> Option<usize> {
-        let name = target_of(job, self.setup);
-        self.sites.iter().position(|site| site.name == name)
+        self.sites.iter().position(|site| site.is(job, self.setup))
     }
 
     fn site(&self, job: &Job) -> Result<&Site, Failure> {
@@ -149,7 +143,7 @@ impl Rig<'_> {
     fn file(&self, job: &Job) -> Result<LoadFile, Failure> {
         let opening =
             Opening { direct: job.mode.is_direct(), durable: job.mode.is_durable(), write: job.mix.has_writes() };
-        let file = LoadFile::of(self.sys, &self.site(job)?.target, opening).map_err(target::failure)?;
+        let file = LoadFile::of(self.sys, &self.site(job)?.targets, opening).map_err(target::failure)?;
         if let (Some(taken), true) = (file.sparse(), job.mix.has_reads()) {
             output::talk(&format!(
                 "warning: the file has holes ({taken} are really there); reads of these come from nothing"
@@ -259,7 +253,7 @@ impl Rig<'_> {
             let (read, written) = moved_in_all(&mine.notes);
             moved = (moved.0 + read, moved.1 + written);
             let verdict = verdict.filter(|_| plan.job.stop.steady.is_some());
-            jobs.push(mine.job_run(plan, verdict, &self.site(&plan.job)?.target, cold));
+            jobs.push(mine.job_run(plan, verdict, &self.site(&plan.job)?.targets[0], cold));
         }
         let null = plans.iter().all(|plan| plan.job.engine == EngineChoice::Null);
         let in_memory = files.iter().map(LoadFile::in_memory).reduce(Option::and).flatten();
