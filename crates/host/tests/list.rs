@@ -66,7 +66,7 @@ fn the_host_and_its_conditions() {
     note("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "600000\n");
     note("sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "1800000\n");
     note("sys/class/thermal/thermal_zone0/temp", "41000\n");
-    note("sys/class/thermal/thermal_zone1/temp", "48250\n");
+    note("sys/class/thermal/thermal_zone1/temp", "48300\n");
     note("sys/block/mmcblk0/device/hwmon/hwmon3/temp1_input", "31500\n");
     let sys = SysRoot::at(&scratch.0);
     let card = list(&sys).into_iter().find(|device| device.path == Path::new("/dev/mmcblk0"));
