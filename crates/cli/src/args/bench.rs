@@ -182,7 +182,7 @@ pub(crate) struct Bench {
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchKind {
     /// Run fio's job files and command lines
-    Fio(Fio),
+    Fio(Box<Fio>),
     /// Run iozone's tests by iozone's command line: speed over file size and record size, and where memory ends
     Iozone(Iozone),
 }
