@@ -4,10 +4,12 @@ mod bench;
 pub(crate) mod drive;
 mod fio;
 mod memory;
+mod twin;
 
 pub(crate) use bench::{Bench, BenchKind};
 pub(crate) use fio::Fio;
 pub(crate) use memory::{ProbeBuffer, ProbeReadCache};
+pub(crate) use twin::{Twin, TwinCommand, TwinFit};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use flashscope_emulate::Speed;
@@ -52,6 +54,8 @@ pub(crate) enum Command {
     Fleet(Fleet),
     /// A simulated device as a real block device of this machine
     Emulate(Emulate),
+    /// A simulated device fitted to a measured one
+    Twin(Twin),
     /// Print the JSON Schema of the record
     Schema,
 }

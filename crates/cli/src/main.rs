@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         Command::Sim(args) => commands::sim::run(args),
         Command::Fleet(args) => commands::fleet::run(args),
         Command::Emulate(args) => commands::emulate::run(args),
+        Command::Twin(args) => commands::twin::run(args),
         Command::Schema => commands::schema(),
     };
     match outcome {

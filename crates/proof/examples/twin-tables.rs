@@ -24,9 +24,9 @@ fn main() -> std::io::Result<()> {
 }
 
 fn of(twin: &Twin, root: &Path, spec: &str) -> std::io::Result<String> {
-    let replay = Replay::new(&std::fs::read_to_string(root.join(twin.path))?);
+    let replay = twins::replay(&std::fs::read_to_string(root.join(twin.path))?);
     let mut text = page::of(twin, &clauses::judge(twin, &replay, spec));
-    if replay.published.iter().any(|run| matches!(run.data, Data::OpenUnits(_))) {
+    if replay.measured.iter().any(|run| matches!(run.data, Data::OpenUnits(_))) {
         let own = Replay { original_order: false, ..replay };
         text.push_str(&page::with_own_order(&clauses::judge(twin, &own, spec)));
     }

@@ -80,6 +80,12 @@ fn arrows_run_one_way() {
         ("view", "device"),
         ("transcript", "infer"),
         ("transcript", "device"),
+        ("twin", "host"),
+        ("twin", "transcript"),
+        ("twin", "record"),
+        ("sim", "twin"),
+        ("infer", "twin"),
+        ("session", "twin"),
     ] {
         never(from, to);
     }
@@ -159,6 +165,7 @@ fn the_core_never_touches_the_world() {
         "view",
         "report",
         "iozone",
+        "twin",
     ] {
         must_not_say(name, &WORLD);
         must_not_say(name, &["println!", "print!(", "eprintln!", "dbg!"]);

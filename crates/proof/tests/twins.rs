@@ -3,7 +3,7 @@
 //! docs/twins.md shows every figure; `cargo run --release -p flashscope-proof --example twin-tables` writes it anew.
 
 use flashscope_proof::twins::clauses::{self, Verdict};
-use flashscope_proof::twins::{EMMC_WRITE_ALIGN, Replay, SD_4MIB, Twin, page};
+use flashscope_proof::twins::{self, EMMC_WRITE_ALIGN, Replay, SD_4MIB, Twin, page};
 
 const SD_LOG: &str = include_str!("../../../fixtures/transcripts/sd-card-4mib.txt");
 const EMMC_LOG: &str = include_str!("../../../fixtures/transcripts/emmc-write-align.txt");
@@ -13,11 +13,11 @@ const EMMC_LOG: &str = include_str!("../../../fixtures/transcripts/emmc-write-al
 const EMMC_CHANCE: f64 = 0.84;
 
 fn sd() -> Replay {
-    Replay::new(SD_LOG)
+    twins::replay(SD_LOG)
 }
 
 fn emmc() -> Replay {
-    Replay::new(EMMC_LOG)
+    twins::replay(EMMC_LOG)
 }
 
 /// (a) and (b), with the page as the message.
@@ -27,7 +27,7 @@ fn assert_close(twin: &Twin, verdict: &Verdict) {
 
 #[test]
 fn the_logs_are_read_whole() {
-    let tables = |replay: &Replay| replay.published.len();
+    let tables = |replay: &Replay| replay.measured.len();
     assert_eq!((tables(&sd()), tables(&emmc())), (18, 9));
 }
 
@@ -126,5 +126,5 @@ fn fewer_open_units_look_the_same_to_eight_places() {
 #[test]
 fn a_replay_is_reproducible() {
     let replay = emmc();
-    assert_eq!(replay.simulate("emmc-write-align", 3), replay.simulate("emmc-write-align", 3));
+    assert_eq!(twins::simulate(&replay, "emmc-write-align", 3), twins::simulate(&replay, "emmc-write-align", 3));
 }

@@ -150,6 +150,17 @@ enum Purpose {
     Run,
 }
 
+fn seed_of(seed: u64, number: u32, purpose: Purpose) -> u64 {
+    let step = u64::from(number) * 2 + purpose as u64;
+    seed.wrapping_add(step.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+/// The seed that step `number` (counted from 1) of a session with this seed gave its experiment: whoever does the
+/// experiment again with it visits the same places in the same order.
+pub fn seed_of_run(seed: u64, number: u32) -> u64 {
+    seed_of(seed, number, Purpose::Run)
+}
+
 struct Session<'a, T> {
     target: &'a mut T,
     grant: Option<&'a mut WriteGrant>,
@@ -176,8 +187,7 @@ impl<'a, T: Target> Session<'a, T> {
     /// Each step draws from streams of its own, so that a step more or less leaves the others as they were, and what
     /// is chosen does not go along with what the choice then draws.
     fn seed_for(&self, purpose: Purpose) -> u64 {
-        let step = u64::from(self.number) * 2 + purpose as u64;
-        self.options.seed.wrapping_add(step.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        seed_of(self.options.seed, self.number, purpose)
     }
 
     /// Runs one experiment and keeps what it saw; says how the whole run ends, where it ends here.

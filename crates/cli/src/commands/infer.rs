@@ -62,13 +62,21 @@ fn print(args: &Infer, records: &[RunRecord]) -> Result<(), Failure> {
 /// What one file says: a log says one thing, a file of records as many as it holds.
 fn infer_file(path: &Path) -> anyhow::Result<Vec<RunRecord>> {
     let bytes = read(path)?;
-    let text = std::str::from_utf8(&bytes).ok().map(|text| text.trim_start_matches('\u{feff}').trim_start());
+    match stored(&bytes, path)? {
+        Some(records) => Ok(records.into_iter().map(|record| infer_again(record, path)).collect()),
+        None => Ok(vec![infer_log(&bytes, path)]),
+    }
+}
+
+/// The records in a file; none where it is no file of records, and so may be a log.
+pub(super) fn stored(bytes: &[u8], path: &Path) -> anyhow::Result<Option<Vec<RunRecord>>> {
+    let text = std::str::from_utf8(bytes).ok().map(|text| text.trim_start_matches('\u{feff}').trim_start());
     // Logs may begin with a brace too (a forum's mark-up); only a record names its schema.
     let Some(text) = text.filter(|text| text.starts_with(['{', '[']) && text.contains("\"schema\"")) else {
-        return Ok(vec![infer_log(&bytes, path)]);
+        return Ok(None);
     };
-    let stored = flashscope_record::from_json_many(text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
-    Ok(stored.into_iter().map(|record| infer_again(record, path)).collect())
+    let records = flashscope_record::from_json_many(text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    Ok(Some(records))
 }
 
 /// Draws the conclusions anew. Who measured what stays as it was.
@@ -128,7 +136,7 @@ fn nothing_spent() -> Cost {
     Cost { read: Bytes::ZERO, written: Bytes::ZERO, time: Nanos::ZERO, erases: None }
 }
 
-fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+pub(super) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let taken = if path == Path::new("-") {
         std::io::stdin().take(LARGEST_INPUT + 1).read_to_end(&mut bytes).context("cannot read stdin")?

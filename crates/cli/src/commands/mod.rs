@@ -9,6 +9,7 @@ pub(crate) mod list;
 pub(crate) mod probe;
 pub(crate) mod report;
 pub(crate) mod sim;
+pub(crate) mod twin;
 
 mod finish;
 

@@ -1,7 +1,6 @@
 //! Whether a twin is good: clauses (a), (b) and (c) of "when a twin is good".
 
-use super::cells::{self, Cell, Figure, Test};
-use super::{Replay, Twin};
+use super::{Cell, Replay, Test, Twin, cells};
 use flashscope_model::Experiment;
 use flashscope_units::Bytes;
 use std::collections::BTreeMap;
@@ -117,7 +116,7 @@ impl Band {
     /// Whether the published figure lies in the band; it may have been rounded by half of its last digit.
     pub fn inside(&self) -> bool {
         let half = self.cell.quantum / 2.0;
-        (self.low - half..=self.high + half).contains(&self.cell.published)
+        (self.low - half..=self.high + half).contains(&self.cell.measured)
     }
 
     /// Whether the band is narrow enough; rounding may have taken one last digit from the spread.
@@ -222,7 +221,7 @@ fn plateaus(cells: &[Cell], twin: &Twin) -> Vec<Plateau> {
         .map(|((run, level), cells)| Plateau {
             table: format!("{} (table {})", cells[0].table, run + 1),
             level,
-            published: mean(&cells, |cell| cell.published),
+            published: mean(&cells, |cell| cell.measured),
             simulated: mean(&cells, |cell| cell.simulated),
         })
         .collect()
@@ -279,12 +278,12 @@ fn once_class(align: Bytes) -> u64 {
 
 fn spread<'c>(cells: impl Iterator<Item = &'c Cell>) -> f64 {
     let (low, high) =
-        cells.fold((f64::MAX, f64::MIN), |(low, high), cell| (low.min(cell.published), high.max(cell.published)));
+        cells.fold((f64::MAX, f64::MIN), |(low, high), cell| (low.min(cell.measured), high.max(cell.measured)));
     high - low
 }
 
 fn one(replay: &Replay, spec: &str, seed: u64) -> Vec<Cell> {
-    cells::all(&replay.published, &replay.simulate(spec, seed))
+    cells::all(&replay.measured, &super::simulate(replay, spec, seed))
 }
 
 fn medians(runs: &[Vec<Cell>]) -> Vec<Cell> {
@@ -296,12 +295,4 @@ fn medians(runs: &[Vec<Cell>]) -> Vec<Cell> {
             Cell { simulated: figures[figures.len() / 2], ..first[i].clone() }
         })
         .collect()
-}
-
-/// A figure as the log prints it, three digits and a unit.
-pub fn show(figure: Figure, value: f64) -> String {
-    match figure {
-        Figure::Time => flashscope_units::Contrast(value).to_string(),
-        Figure::Rate => flashscope_units::ByteRate(value).to_string(),
-    }
 }

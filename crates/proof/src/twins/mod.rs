@@ -1,6 +1,6 @@
 //! Digital twins: models of published devices, held against the tables that were published.
 //!
-//! A [`Replay`] reads a published log, and runs the same experiments in the same order on a model with our own probes.
+//! A [`Replay`] of a published log runs the same experiments in the same order on a model with our own probes;
 //! [`cells`] puts every published figure beside the simulated one; [`clauses`] says whether a twin is good:
 //!
 //! - (a) figures over at least 16 operations, interval minima, and align's pre, on and post: per test, at least 95 % of
@@ -10,16 +10,28 @@
 //!   wider than twice the spread of the published replicates;
 //! - (d) models that are wrong must fail (in the tests).
 
-pub mod cells;
 pub mod clauses;
 mod known;
-pub mod original;
 pub mod page;
-mod replay;
 
-pub use cells::{Cell, Figure, Test};
+pub use flashscope_twin::{Cell, Figure, Replay, Test, cells};
 pub use known::{EMMC_WRITE_ALIGN, SD_4MIB};
-pub use replay::Replay;
+
+use flashscope_model::Run;
+
+/// The experiments of a published log.
+pub fn replay(log: &str) -> Replay {
+    Replay::of(&flashscope_transcript::parse(log).observations.runs, &[])
+}
+
+/// They, done on the model that `spec` names.
+///
+/// # Panics
+/// Where the model cannot be opened or an experiment cannot be done on it: that is a wrong test.
+pub fn simulate(replay: &Replay, spec: &str, seed: u64) -> Vec<Run> {
+    let target = flashscope_sim::open(spec, seed).unwrap_or_else(|error| panic!("{error}"));
+    replay.simulate(target, seed).unwrap_or_else(|error| panic!("{spec}: {error}"))
+}
 
 /// A twin: a model, the log that it is a twin of, and the figures that it is not held to.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,7 @@
 //! The page that shows a twin beside its log.
 
-use super::cells::Cell;
-use super::clauses::{Clause, Verdict, clause, show};
-use super::{Test, Twin};
+use super::clauses::{Clause, Verdict, clause};
+use super::{Cell, Test, Twin};
 use std::fmt::Write;
 
 /// Writing to a string cannot fail.
@@ -63,7 +62,7 @@ pub fn with_own_order(verdict: &Verdict) -> String {
 fn clause_a(text: &mut String, verdict: &Verdict) {
     line!(text, "**(a)**\n\n| test | cells | within 15 % | median error | |\n|---|---|---|---|---|");
     for close in &verdict.close {
-        let (test, mark) = (name(close.test), mark(close.holds()));
+        let (test, mark) = (close.test.name(), mark(close.holds()));
         line!(
             text,
             "| {test} | {} | {:.1} % | {:.1} % | {mark} |",
@@ -102,7 +101,7 @@ fn clause_c(text: &mut String, verdict: &Verdict) {
     );
     for band in &verdict.bands {
         let (cell, why) = (&band.cell, if band.inside() { "too wide" } else { "outside" });
-        let shown = |value| show(cell.figure, value);
+        let shown = |value| cell.figure.show(value);
         let mark = if band.holds() { "yes" } else { why };
         line!(
             text,
@@ -111,7 +110,7 @@ fn clause_c(text: &mut String, verdict: &Verdict) {
             cell.run + 1,
             cell.row,
             cell.column,
-            shown(cell.published),
+            shown(cell.measured),
             shown(band.low),
             shown(cell.simulated),
             shown(band.high)
@@ -152,8 +151,8 @@ fn figures(text: &mut String, twin: &Twin, verdict: &Verdict) {
             "| {} | {} | {} | {} | {:+.1} % | {held} |",
             cell.row,
             cell.column,
-            show(cell.figure, cell.simulated),
-            show(cell.figure, cell.published),
+            cell.figure.show(cell.simulated),
+            cell.figure.show(cell.measured),
             cell.error() * 100.0
         );
     }
@@ -166,22 +165,10 @@ fn sentence(cell: &Cell) -> String {
         cell.run + 1,
         cell.column,
         cell.row,
-        show(cell.figure, cell.published),
-        show(cell.figure, cell.simulated),
+        cell.figure.show(cell.measured),
+        cell.figure.show(cell.simulated),
         cell.error() * 100.0
     )
-}
-
-fn name(test: Test) -> &'static str {
-    match test {
-        Test::Align => "align",
-        Test::WriteAlign => "write-align",
-        Test::WriteAlignOnce => "write-align, once",
-        Test::OpenAu => "open-au",
-        Test::Fat => "fat",
-        Test::Interval => "interval",
-        Test::Program => "program",
-    }
 }
 
 fn mark(holds: bool) -> &'static str {

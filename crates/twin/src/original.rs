@@ -5,6 +5,7 @@
 //! card that copies what lies between (4 blocks: 2, 3, 1, 0, always), so a table that was measured in
 //! that order is only comparable in that order.
 
+use crate::replay::ReplayError;
 use flashscope_device::{ExecuteExt, Fill, Request, Target, WriteGrant};
 use flashscope_model::Order;
 use flashscope_model::observation::{AreaState, Data, OpenUnitsData, OpenUnitsRow, RateEvidence, Run, Source, Spent};
@@ -12,13 +13,39 @@ use flashscope_model::plan::OpenAu;
 use flashscope_sim::SimTarget;
 use flashscope_units::{Bytes, Nanos};
 
-/// Feedback taps of registers of 2 to 8 bits that run through all states but 0.
-const TAPS: [u32; 9] = [0, 0, 0b11, 0b11, 0b11, 0b101, 0b11, 0b11, 0b1_1101];
+/// Feedback taps of registers of 2 to 16 bits that run through all states but 0.
+const TAPS: [u32; 17] = [
+    0,
+    0,
+    0b11,
+    0b11,
+    0b11,
+    0b101,
+    0b11,
+    0b11,
+    0b1_1101,
+    0b1_0001,
+    0b1001,
+    0b101,
+    0b1_0000_0111,
+    0b10_0111,
+    0b1_0000_0000_0111,
+    0b11,
+    0b1_0000_0000_1011,
+];
+
+/// The most bits that a register can have here; longer orders are left to our own permutation.
+const MOST_BITS: u32 = 16;
 
 /// Where the cycle of a register is cut open; 0 comes in there.
 const CUT: u32 = 0xace1;
 
-/// `0..2^bits` in the order of the register, for up to 8 bits.
+/// Whether the order of this table is known.
+pub fn is_known(plan: &OpenAu) -> bool {
+    plan.order == Order::Random && (plan.erase / plan.block).checked_ilog2().is_some_and(|bits| bits <= MOST_BITS)
+}
+
+/// `0..2^bits` in the order of the register, for up to 16 bits.
 pub fn order(bits: u32) -> Vec<u64> {
     if bits < 2 {
         return (0..1 << bits).rev().collect();
@@ -38,9 +65,14 @@ pub fn order(bits: u32) -> Vec<u64> {
 
 /// `-O -r` as [`flashscope_probe`] does it, but with the offsets in the original's order.
 ///
-/// # Panics
-/// Where the plan does not fit the device: that is a wrong test.
-pub fn open_au(plan: &OpenAu, target: &mut SimTarget, grant: &mut WriteGrant, first_generation: u32) -> Run {
+/// # Errors
+/// Where the plan does not fit the device.
+pub fn open_au(
+    plan: &OpenAu,
+    target: &mut SimTarget,
+    grant: &mut WriteGrant,
+    first_generation: u32,
+) -> Result<Run, ReplayError> {
     let started = target.now();
     let units: Vec<Bytes> = (0..u64::from(plan.count)).map(|i| plan.offset + plan.erase * (12 * i)).collect();
     let mut generation = first_generation;
@@ -52,15 +84,15 @@ pub fn open_au(plan: &OpenAu, target: &mut SimTarget, grant: &mut WriteGrant, fi
             for &unit in &units {
                 generation = generation.wrapping_add(1);
                 let (at, fill) = (unit + block * index, Fill::Tagged { generation });
-                let request = Request::write(grant, 0, at, block, fill, true).unwrap_or_else(|error| panic!("{error}"));
-                let done = target.execute(request).unwrap_or_else(|error| panic!("{error}"));
+                let request = Request::write(grant, 0, at, block, fill, true).map_err(ReplayError::new)?;
+                let done = target.execute(request).map_err(ReplayError::new)?;
                 times.push(done.service_time());
             }
         }
         rows.push(OpenUnitsRow { block, rate: RateEvidence::Times(times) });
         block = block / 2;
     }
-    Run {
+    Ok(Run {
         source: Source::Probe { started },
         state: AreaState::Unknown,
         complete: true,
@@ -73,7 +105,7 @@ pub fn open_au(plan: &OpenAu, target: &mut SimTarget, grant: &mut WriteGrant, fi
             units,
             rows,
         }),
-    }
+    })
 }
 
 #[cfg(test)]
@@ -82,7 +114,7 @@ mod tests {
 
     #[test]
     fn every_block_once_and_the_known_short_orders() {
-        for bits in 0..=8 {
+        for bits in 0..=super::MOST_BITS {
             let mut all = order(bits);
             all.sort_unstable();
             assert_eq!(all, (0..1 << bits).collect::<Vec<u64>>(), "{bits} bits");

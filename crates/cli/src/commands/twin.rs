@@ -1,0 +1,86 @@
+//! `twin fit`: a simulated device like the measured one.
+
+use crate::args::{Twin, TwinCommand, TwinFit};
+use crate::commands::infer;
+use crate::error::{Failure, Outcome};
+use crate::{interrupt, output};
+use anyhow::anyhow;
+use flashscope_transcript::Parsed;
+use flashscope_twin::{FitError, Measured, Part, Watch};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::path::Path;
+
+pub(crate) fn run(args: Twin) -> Result<Outcome, Failure> {
+    match args.command {
+        TwinCommand::Fit(args) => fit(&args),
+    }
+}
+
+fn fit(args: &TwinFit) -> Result<Outcome, Failure> {
+    let mut parts = Vec::new();
+    for file in &args.files {
+        parts.extend(parts_of(file)?);
+    }
+    let measured = Measured::of(parts).map_err(anyhow::Error::from)?;
+    let title = args.title.clone().unwrap_or_else(|| format!("twin of {}", measured.sources.join(", ")));
+    let mut progress = Progress::new();
+    let fit = flashscope_twin::fit(&measured, &title, &mut progress);
+    progress.bar.finish_and_clear();
+    let fit = fit.map_err(anyhow::Error::from)?;
+    output::save_all(&[(&args.output, "Model", &fit.model)])?;
+    let text = if args.json { flashscope_twin::json(&fit) } else { flashscope_twin::text(&fit, !args.no_cells) };
+    output::data(&text)?;
+    Ok(Outcome::Done)
+}
+
+/// What one file holds: one log, or as many records as it has.
+fn parts_of(path: &Path) -> anyhow::Result<Vec<Part>> {
+    let bytes = infer::read(path)?;
+    let name = path.display().to_string();
+    match infer::stored(&bytes, path)? {
+        Some(records) => Ok(records.into_iter().map(|record| Part::of_record(name.clone(), record)).collect()),
+        None => Ok(vec![part_of_log(flashscope_transcript::parse_bytes(&bytes), name)?]),
+    }
+}
+
+fn part_of_log(parsed: Parsed, name: String) -> anyhow::Result<Part> {
+    if parsed.several_devices {
+        let why = parsed.notes.iter().find(|note| note.starts_with(flashscope_transcript::SEVERAL_DEVICES));
+        let why = format!("{name}: {}", why.map_or("it says so", String::as_str));
+        return Err(anyhow!(FitError::TwoDevices { why }));
+    }
+    let identity = parsed.device.and_then(|device| device.cid.or(device.serial));
+    Ok(Part { name, facts: None, identity, observations: parsed.observations, seeds: Vec::new() })
+}
+
+/// Draws how far the fit is; silent where stderr is no terminal.
+struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    fn new() -> Progress {
+        interrupt::arm();
+        let bar = ProgressBar::new(0);
+        bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
+        let style =
+            ProgressStyle::with_template("{msg:18} {pos} of {len} {bar:30} {elapsed} so far, {eta} left in step");
+        bar.set_style(style.expect("the template is a constant"));
+        Progress { bar }
+    }
+}
+
+impl Watch for Progress {
+    fn progress(&mut self, what: &str, done: u32, total: u32) {
+        if self.bar.message() != what {
+            self.bar.set_message(what.to_owned());
+            self.bar.reset_eta();
+        }
+        self.bar.set_length(u64::from(total));
+        self.bar.set_position(u64::from(done));
+    }
+
+    fn stop(&mut self) -> bool {
+        interrupt::asked()
+    }
+}

@@ -1,0 +1,131 @@
+//! A twin of a device that is known: simulated device → `inspect` → record → fitted model. The fitted model must be true to
+//! what was found, and `inspect` must say the same of it as of the original.
+
+use flashscope_device::{Target, WriteGrant};
+use flashscope_fleet::{Generator, Noise};
+use flashscope_model::finding::AreaKind;
+use flashscope_model::plan::Budget;
+use flashscope_model::run::{Cost, Step};
+use flashscope_model::{Estimate, Geometry, RunRecord};
+use flashscope_session::{Options, Watcher, inspect};
+use flashscope_sim::SimTarget;
+use flashscope_sim::truth::{self, Fact, Truth};
+use flashscope_twin::{Fit, Measured, Part, Unattended};
+use flashscope_units::Bytes;
+use std::fmt::Debug;
+
+struct Nobody;
+
+impl Watcher for Nobody {
+    fn step(&mut self, _number: u32, _step: &Step) {}
+    fn progress(&mut self, _done: u64, _total: u64) {}
+    fn stop(&mut self) -> bool {
+        false
+    }
+}
+
+fn opened(text: &str, seed: u64) -> SimTarget {
+    flashscope_sim::open_with("model.toml", seed, |_| Ok(text.to_owned())).expect("a model")
+}
+
+/// The record of a whole run, as it comes back from a file.
+fn record(text: &str, seed: u64) -> RunRecord {
+    let mut target = opened(text, seed);
+    let budget = Bytes::gib(2).min(target.facts().capacity / 10);
+    let mut grant = WriteGrant::simulated(target.facts(), budget).expect("simulated devices may be written to");
+    let options = Options { seed, budget: Budget { write: budget, time: None } };
+    let report = inspect(&mut target, Some(&mut grant), options, &mut Nobody);
+    let record = RunRecord {
+        tool_version: "test".to_owned(),
+        command: "inspect".to_owned(),
+        target: "sim:model.toml".to_owned(),
+        host: None,
+        device: Some(target.facts().clone()),
+        path: Some(target.path()),
+        plan: report.plan,
+        observations: report.observations,
+        findings: report.findings,
+        cost: Cost { erases: None, ..report.cost },
+        ended: report.ended,
+    };
+    flashscope_record::from_json(&flashscope_record::to_json(&record)).expect("what was written can be read")
+}
+
+fn fitted(record: RunRecord) -> Fit {
+    let measured = Measured::of(vec![Part::of_record("record".to_owned(), record)]).expect("a whole run is enough");
+    flashscope_twin::fit(&measured, "twin of a known device", &mut Unattended).expect("a twin")
+}
+
+/// What was found of the original must be true of the twin; what was not found may be anything.
+fn untrue<T: PartialEq + PartialOrd + Copy + Debug>(what: &str, found: &Estimate<T>, twin: &Fact<T>) -> Option<String> {
+    let is = twin.value;
+    let holds = match found.value {
+        Some(value) => is == Some(value) || twin.aliases.contains(&value),
+        None => found.at_least.is_none_or(|least| is.is_none_or(|value| value >= least)),
+    };
+    (!holds).then(|| format!("{what}: found {:?} of the original, the twin has {twin:?}", found.value))
+}
+
+fn untruths(found: &Geometry, twin: &Truth) -> Vec<String> {
+    let area = |first: Bytes, end: Bytes, kind: AreaKind| (kind != AreaKind::None).then_some((first, end));
+    let areas = (
+        found.fast_area.value.and_then(|found| area(found.first, found.end, found.kind)),
+        twin.fast_area.value.and_then(|twin| area(twin.first, twin.end, twin.kind)),
+    );
+    [
+        untrue("allocation unit", &found.allocation_unit, &twin.allocation_unit),
+        untrue("page", &found.page, &twin.page),
+        untrue("page inside", &found.page_inner, &twin.page_inner),
+        untrue("open units in order", &found.open_units_linear, &twin.open_units_linear),
+        untrue("open units random", &found.open_units_random, &twin.open_units_random),
+        untrue("small-write path", &found.small_write_path, &twin.small_write_path),
+        (areas.0 != areas.1).then(|| format!("area: found {:?} of the original, the twin has {:?}", areas.0, areas.1)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Two runs say the same where both say something.
+fn contradictions(original: &Geometry, twin: &Geometry) -> Vec<String> {
+    fn differ<T: PartialEq + Copy + Debug>(what: &str, left: &Estimate<T>, right: &Estimate<T>) -> Option<String> {
+        let (left, right) = (left.value?, right.value?);
+        (left != right).then(|| format!("{what}: {left:?} of the original, {right:?} of the twin"))
+    }
+    [
+        differ("allocation unit", &original.allocation_unit, &twin.allocation_unit),
+        differ("page", &original.page, &twin.page),
+        differ("open units in order", &original.open_units_linear, &twin.open_units_linear),
+        differ("open units random", &original.open_units_random, &twin.open_units_random),
+        differ("small-write path", &original.small_write_path, &twin.small_write_path),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+#[test]
+fn twins_of_random_cards_are_true_to_them() {
+    let mut faults = Vec::new();
+    let mut closeness = Vec::new();
+    for index in 0..DEVICES {
+        let drawn = flashscope_fleet::draw(Generator::Field, SEED, index, Some(Noise::Bench)).expect("draws");
+        let record = record(&drawn.text, drawn.seed);
+        let found = record.findings.geometry.clone();
+        let fit = fitted(record);
+        let truth = truth::of("twin.toml", |_| Ok(fit.model.clone())).expect("the twin is a model");
+        let again = self::record(&fit.model, drawn.seed).findings.geometry;
+        closeness.push(fit.goodness.within());
+        let here = untruths(&found, &truth).into_iter().chain(contradictions(&found, &again));
+        faults.extend(here.map(|fault| format!("{index} ({}): {fault}", drawn.title)));
+    }
+    assert!(faults.is_empty(), "{}\n{closeness:.2?}", faults.join("\n"));
+    let mean = closeness.iter().sum::<f64>() / closeness.len() as f64;
+    assert!(mean >= LEAST_CLOSENESS, "{closeness:.2?}");
+}
+
+/// Devices of the fleet with this seed.
+const DEVICES: u32 = 6;
+const SEED: u64 = 404;
+/// Share of the figures within 15 %, in the mean over the devices.
+const LEAST_CLOSENESS: f64 = 0.6;

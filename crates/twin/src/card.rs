@@ -1,0 +1,262 @@
+//! The model in the making: a model file whose lines are filled in one after the other.
+//!
+//! The catalogue's card that shows nothing is the form: what is not filled in stays as it is there, so that a twin
+//! shows only what was measured. Every line that was filled in says where its figure comes from.
+
+use crate::FitError;
+use flashscope_sim::SimTarget;
+use flashscope_units::Bytes;
+use std::collections::BTreeMap;
+
+/// The model that the lines are taken from.
+const FORM: &str = "sd-flat";
+/// Where the lines of the special area go: before the section behind the mapping.
+const BEHIND_AREAS: &str = "[state]";
+/// The section of what the registers say.
+const CLAIMS: &str = "device.claims.";
+
+/// A value as a model file spells it.
+#[derive(Clone, Debug, PartialEq)]
+enum Value {
+    Size(Bytes),
+    /// Nanoseconds.
+    Time(f64),
+    Count(u64),
+    Share(f64),
+    Text(String),
+}
+
+/// Where a parameter comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A conclusion of the inference.
+    Found(String),
+    /// Fitted to figures of the measurement.
+    Fitted(String),
+    /// Not in the measurement: a default, and why this one.
+    Default(String),
+}
+
+/// One parameter and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its path in the model file.
+    pub path: String,
+    /// Its value as the file spells it.
+    pub value: String,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// A model in the making.
+#[derive(Clone, Debug)]
+pub(crate) struct Card {
+    form: String,
+    values: BTreeMap<String, Value>,
+    origins: BTreeMap<String, Origin>,
+    /// Start and end of the special area.
+    area: Option<(Bytes, Bytes)>,
+}
+
+impl Card {
+    pub(crate) fn new() -> Result<Card, FitError> {
+        let form = flashscope_sim::show(FORM, false, |_| Err("no files".to_owned())).map_err(FitError::model)?;
+        Ok(Card { form, values: BTreeMap::new(), origins: BTreeMap::new(), area: None })
+    }
+
+    pub(crate) fn set_size(&mut self, path: &str, size: Bytes, origin: Origin) {
+        self.set(path, Value::Size(size), origin);
+    }
+
+    /// `ns` below 0 counts as 0: no part of a request takes less than no time.
+    pub(crate) fn set_time(&mut self, path: &str, ns: f64, origin: Origin) {
+        self.set(path, Value::Time(ns.max(0.0)), origin);
+    }
+
+    pub(crate) fn set_count(&mut self, path: &str, count: u64, origin: Origin) {
+        self.set(path, Value::Count(count), origin);
+    }
+
+    pub(crate) fn set_share(&mut self, path: &str, share: f64, origin: Origin) {
+        self.set(path, Value::Share(share), origin);
+    }
+
+    pub(crate) fn set_text(&mut self, path: &str, text: &str, origin: Origin) {
+        self.set(path, Value::Text(text.to_owned()), origin);
+    }
+
+    fn set(&mut self, path: &str, value: Value, origin: Origin) {
+        self.values.insert(path.to_owned(), value);
+        self.origins.insert(path.to_owned(), origin);
+    }
+
+    pub(crate) fn set_area(&mut self, start: Bytes, end: Bytes) {
+        self.area = Some((start, end));
+    }
+
+    pub(crate) fn area(&self) -> Option<(Bytes, Bytes)> {
+        self.area
+    }
+
+    /// A time in nanoseconds, or a rate or share; 0 where it was not filled in.
+    pub(crate) fn number(&self, path: &str) -> f64 {
+        match self.values.get(path) {
+            Some(Value::Time(number) | Value::Share(number)) => *number,
+            Some(Value::Count(count)) => *count as f64,
+            _ => 0.0,
+        }
+    }
+
+    /// Changes a time, rate or share that was filled in before.
+    pub(crate) fn change(&mut self, path: &str, to: f64) {
+        if let Some(Value::Time(number) | Value::Share(number)) = self.values.get_mut(path) {
+            *number = to;
+        }
+    }
+
+    pub(crate) fn origin(&self, path: &str) -> Option<&Origin> {
+        self.origins.get(path)
+    }
+
+    pub(crate) fn size(&self, path: &str) -> Option<Bytes> {
+        match self.values.get(path) {
+            Some(Value::Size(size)) => Some(*size),
+            _ => None,
+        }
+    }
+
+    /// Every parameter that was filled in, in the order of the file.
+    pub(crate) fn parameters(&self) -> Vec<Parameter> {
+        let parameter = |(path, origin): (&String, &Origin)| {
+            let value = spell(self.values.get(path)?);
+            Some(Parameter { path: path.clone(), value: value.trim_matches('"').to_owned(), origin: origin.clone() })
+        };
+        self.origins.iter().filter_map(parameter).collect()
+    }
+
+    /// The model file; with `remarks` every line that was filled in says where it comes from.
+    pub(crate) fn text(&self, remarks: bool) -> String {
+        let mut text = String::new();
+        let mut section = String::new();
+        for line in self.form.lines() {
+            if let Some(name) = line.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+                section = format!("{}.", name.trim_matches(['[', ']']));
+            }
+            if line.trim() == BEHIND_AREAS {
+                text.push_str(&self.area_lines(remarks));
+            }
+            if let Some(line) = self.line(&section, line, remarks) {
+                text.push_str(&line);
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    /// A line of the form, filled in; none for what the form's device claims and the measured one does not.
+    fn line(&self, section: &str, line: &str, remarks: bool) -> Option<String> {
+        let Some((key, _)) = line.split_once(" = ") else { return Some(line.to_owned()) };
+        let path = format!("{section}{key}");
+        let edge = self.values.get(&format!("{path}.time")).zip(self.values.get(&format!("{path}.hidden")));
+        let (value, path) = match (self.values.get(&path), edge) {
+            (Some(value), _) => (spell(value), path),
+            (None, Some((time, hidden))) => {
+                (format!("{{ time = {}, hidden = {} }}", spell(time), spell(hidden)), format!("{path}.time"))
+            }
+            _ => return (section != CLAIMS).then(|| line.to_owned()),
+        };
+        Some(format!("{key} = {value}{}", self.remark(&path, remarks)))
+    }
+
+    fn remark(&self, path: &str, wanted: bool) -> String {
+        match self.origins.get(path).filter(|_| wanted) {
+            Some(Origin::Found(why)) => format!(" # found: {why}"),
+            Some(Origin::Fitted(why)) => format!(" # fitted: {why}"),
+            Some(Origin::Default(why)) => format!(" # default: {why}"),
+            None => String::new(),
+        }
+    }
+
+    fn area_lines(&self, remarks: bool) -> String {
+        let Some((start, end)) = self.area else { return String::new() };
+        let mut text = format!("[[mapping.areas]]\nstart = {}\nend = {}\n", spell_size(start), spell_size(end));
+        for key in ["program", "sense", "small_program", "erase"] {
+            let path = format!("mapping.areas.0.{key}");
+            let value = self.values.get(&path).map_or_else(|| "\"0us\"".to_owned(), spell);
+            text.push_str(&format!("{key} = {value}{}\n", self.remark(&path, remarks)));
+        }
+        text + "page_mapped = false\n\n"
+    }
+
+    /// A device of this model.
+    pub(crate) fn open(&self, seed: u64) -> Result<SimTarget, FitError> {
+        open(&self.text(false), seed)
+    }
+}
+
+/// A device of a model file's text.
+pub(crate) fn open(text: &str, seed: u64) -> Result<SimTarget, FitError> {
+    flashscope_sim::open_with("twin.toml", seed, |_| Ok(text.to_owned())).map_err(FitError::model)
+}
+
+fn spell(value: &Value) -> String {
+    match value {
+        Value::Size(size) => spell_size(*size),
+        Value::Time(ns) => spell_time(*ns),
+        Value::Count(count) => count.to_string(),
+        Value::Share(share) => format!("{share:?}"),
+        Value::Text(text) => format!("{text:?}"),
+    }
+}
+
+fn spell_size(size: Bytes) -> String {
+    match size {
+        _ if size > Bytes::ZERO && size.is_multiple_of(Bytes::mib(1)) => format!("\"{}MiB\"", size / Bytes::mib(1)),
+        _ if size > Bytes::ZERO && size.is_multiple_of(Bytes::kib(1)) => format!("\"{}KiB\"", size / Bytes::kib(1)),
+        _ => format!("\"{}\"", size.get()),
+    }
+}
+
+/// Four digits say more than any fit knows.
+fn spell_time(ns: f64) -> String {
+    let rounded = |value: f64, digits: i32| {
+        let scale = 10f64.powi(digits - 1 - value.abs().max(1e-9).log10().floor() as i32);
+        (value * scale).round() / scale
+    };
+    match ns {
+        ns if ns >= 1e6 => format!("\"{}ms\"", rounded(ns / 1e6, 4)),
+        ns if ns >= 1.0 => format!("\"{}us\"", (rounded(ns / 1e3, 4) * 1e3).round() / 1e3),
+        _ => "\"0us\"".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_filled_in_is_in_the_file_and_the_file_opens() {
+        let mut card = Card::new().expect("the form is in the catalogue");
+        let origin = || Origin::Default("a test".to_owned());
+        card.set_size("mapping.unit", Bytes::mib(8), origin());
+        card.set_size("mapping.sub_unit", Bytes::mib(8), origin());
+        card.set_time("mapping.read.unit_edge.time", 123_456.0, origin());
+        card.set_share("mapping.read.unit_edge.hidden", 0.25, origin());
+        card.set_area(Bytes::ZERO, Bytes::mib(8));
+        card.set_time("mapping.areas.0.program", 1_234_567.0, origin());
+        let text = card.text(true);
+        assert!(text.contains("unit = \"8MiB\" # default: a test"), "{text}");
+        assert!(text.contains("unit_edge = { time = \"123.5us\", hidden = 0.25 } # default: a test"), "{text}");
+        assert!(text.contains("program = \"1.235ms\" # default: a test"), "{text}");
+        open(&text, 1).expect("the file is a model");
+        card.open(1).expect("without the remarks as well");
+    }
+
+    #[test]
+    fn times_are_spelt_shortly() {
+        let spelt = [(0.2, "\"0us\""), (74.0, "\"0.074us\""), (1_500.0, "\"1.5us\""), (20_686_000.0, "\"20.69ms\"")];
+        for (ns, text) in spelt {
+            assert_eq!(spell_time(ns), text);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Digital twins: a simulated device fitted to a measured one.
+//!
+//! [`Measured`] puts the logs or records of one device together. [`fit()`] makes a model of it: what kind of device it is
+//! comes from the findings (`shape`), its times from the observations, first in closed form (`reads`, `writes`) and then by
+//! trying the same experiments on virtual devices (`refine`). [`Replay`] does a measurement's experiments again on
+//! a model, [`cells`] lays every figure beside the simulated one, and [`goodness`] says how well they agree. Nothing here does I/O.
+
+mod card;
+pub mod cells;
+mod error;
+mod fit;
+pub mod goodness;
+mod json;
+mod measured;
+pub mod original;
+mod reads;
+mod refine;
+mod replay;
+mod shape;
+mod text;
+mod writes;
+
+pub use card::{Origin, Parameter};
+pub use cells::{Cell, Figure, Test};
+pub use error::FitError;
+pub use fit::{Fit, Unattended, Watch, fit};
+pub use goodness::Goodness;
+pub use json::json;
+pub use measured::{Measured, Part};
+pub use replay::{Replay, ReplayError};
+pub use text::{markdown, text};

@@ -1,0 +1,266 @@
+//! What kind of device it is: the parameters that are counted and not timed, from the findings.
+//!
+//! Where the findings leave more than one kind open, all of them are shapes, and the figures choose. What nobody could
+//! tell is set so that the twin does not show it either.
+
+use crate::card::Origin;
+use crate::measured::Measured;
+use flashscope_model::finding::AreaKind;
+use flashscope_model::observation::Data;
+use flashscope_model::{Estimate, Order};
+use flashscope_units::Bytes;
+
+/// A parameter and where it comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Told<T> {
+    pub(crate) value: T,
+    pub(crate) origin: Origin,
+}
+
+impl<T> Told<T> {
+    fn found(value: T, confidence: Option<f64>) -> Told<T> {
+        let sure = confidence.map_or_else(String::new, |confidence| format!(", {:.1} % sure", confidence * 100.0));
+        Told { value, origin: Origin::Found(format!("by inference{sure}")) }
+    }
+
+    fn default(value: T, why: impl Into<String>) -> Told<T> {
+        Told { value, origin: Origin::Default(why.into()) }
+    }
+
+    pub(crate) fn fitted(value: T, why: impl Into<String>) -> Told<T> {
+        Told { value, origin: Origin::Fitted(why.into()) }
+    }
+
+    pub(crate) fn is_default(&self) -> bool {
+        matches!(self.origin, Origin::Default(_))
+    }
+}
+
+/// What a device does with a write out of order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutOfOrder {
+    /// Appended to a log that takes any order.
+    Logged,
+    /// Merged at once with what lies there.
+    Merged,
+    /// The same, and that is a whole unit, so that it does not matter how many are open.
+    MergedWhole,
+}
+
+/// Units that can be written in turn before it gets dear, where that was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    pub(crate) in_order: Option<u32>,
+    pub(crate) random: Option<u32>,
+}
+
+impl Limits {
+    pub(crate) fn of(self, random: bool) -> Option<u32> {
+        if random { self.random.or(self.in_order) } else { self.in_order }
+    }
+
+    /// The counts at which something may change.
+    pub(crate) fn all(self) -> Vec<u32> {
+        [self.in_order, self.random].into_iter().flatten().collect()
+    }
+}
+
+/// A kind of device.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape {
+    pub(crate) unit: Told<Bytes>,
+    pub(crate) sub_unit: Told<Bytes>,
+    pub(crate) page: Told<Bytes>,
+    pub(crate) page_inner: Told<Bytes>,
+    pub(crate) logs_in_order: Told<u32>,
+    pub(crate) logs_random: Told<u32>,
+    pub(crate) out_of_order: OutOfOrder,
+    /// Longest write that takes the small-write path; 0 where there is none.
+    pub(crate) small_limit: Told<Bytes>,
+    pub(crate) area: Option<(Bytes, Bytes)>,
+    /// Whether what was written is tidied up in a pause.
+    pub(crate) tidies_up: bool,
+    /// Units that can be written in turn before it gets dear, in order and at random, where that was seen.
+    pub(crate) limits: Limits,
+}
+
+impl Shape {
+    /// Whether reads show a level between page and unit.
+    pub(crate) fn half_shows(&self) -> bool {
+        matches!(self.sub_unit.origin, Origin::Fitted(_)) && self.sub_unit.value < self.unit.value
+    }
+}
+
+/// No limit was seen: as many as anybody tries.
+const NO_LIMIT: u32 = 64;
+/// Nothing was written: any number is as good, since it costs nothing.
+const NOTHING_WRITTEN: u32 = 8;
+const USUAL_UNIT: Bytes = Bytes::mib(4);
+const USUAL_PAGE: Bytes = Bytes::kib(16);
+
+/// The kinds that the findings leave open, the likeliest first.
+pub(crate) fn shapes(measured: &Measured) -> Vec<Shape> {
+    let geometry = &measured.findings.geometry;
+    let unit = unit(measured);
+    let page = page(&geometry.page, unit.value);
+    let page_inner = match geometry.page_inner.value {
+        Some(inner) if inner < page.value && page.value.is_multiple_of(inner) && inner >= Bytes::kib(1) => {
+            Told::found(inner, geometry.page_inner.confidence)
+        }
+        _ => Told::default(page.value, "no level shows inside the page"),
+    };
+    let area = geometry.fast_area.value.filter(|area| area.kind != AreaKind::None && area.end > area.first);
+    let area = area.map(|area| (area.first.align_down(unit.value), area.end.align_up(unit.value)));
+
+    let limits = Limits { in_order: geometry.open_units_linear.value, random: geometry.open_units_random.value };
+    let mut shapes = Vec::new();
+    for (in_order, random, out_of_order) in kinds_of_logs(measured) {
+        let small_limits = small_limits(measured, page.value);
+        for (small_limit, tidies_up) in small_limits.iter().flat_map(|limit| [(limit, false), (limit, true)]) {
+            let sub_unit = sub_unit(measured, &unit, page.value, out_of_order);
+            shapes.push(Shape {
+                unit: unit.clone(),
+                sub_unit,
+                page: page.clone(),
+                page_inner: page_inner.clone(),
+                logs_in_order: in_order.clone(),
+                logs_random: random.clone(),
+                out_of_order,
+                small_limit: small_limit.clone(),
+                area,
+                tidies_up,
+                limits,
+            });
+        }
+    }
+    shapes
+}
+
+fn unit(measured: &Measured) -> Told<Bytes> {
+    let found = &measured.findings.geometry.allocation_unit;
+    if let Some(unit) = found.value {
+        return Told::found(unit, found.confidence);
+    }
+    if let Some(least) = found.at_least {
+        return Told::default(least, "the least that it can be");
+    }
+    match unit_of_tables(measured) {
+        Some(unit) => Told::default(unit, "it does not show; what was written by"),
+        None => Told::default(USUAL_UNIT, "it does not show; usual for cards"),
+    }
+}
+
+/// The unit that the writes went by.
+pub(crate) fn unit_of_tables(measured: &Measured) -> Option<Bytes> {
+    measured.observations.runs.iter().find_map(|run| match &run.data {
+        Data::OpenUnits(data) => data.unit.or(data.rows.iter().map(|row| row.block).max()),
+        Data::Fat(data) => data.unit.or(data.rows.iter().map(|row| row.block).max()),
+        Data::FastArea(data) => Some(data.unit),
+        _ => None,
+    })
+}
+
+fn page(found: &Estimate<Bytes>, unit: Bytes) -> Told<Bytes> {
+    if let Some(page) = found.value.filter(|page| unit.is_multiple_of(*page) && *page < unit) {
+        return Told::found(page, found.confidence);
+    }
+    let halves = std::iter::successors(Some(unit), |size| Some(*size / 2));
+    let usual = halves.take_while(|size| size.is_multiple_of(Bytes::SECTOR) && *size >= USUAL_PAGE).last();
+    Told::default(usual.unwrap_or(unit), "it does not show; usual for cards")
+}
+
+/// How far below the level of the unit that of its half must lie above the page's, as a share of the way.
+const HALF_SHOWS: f64 = 0.25;
+
+fn sub_unit(measured: &Measured, unit: &Told<Bytes>, page: Bytes, out_of_order: OutOfOrder) -> Told<Bytes> {
+    let half = unit.value / 2;
+    if !half.is_multiple_of(page) || half < page * 2 {
+        return Told::default(unit.value, "one block takes a whole unit");
+    }
+    if half_shows(measured, unit.value, page) {
+        return Told::fitted(half, "straddling costs more at half units than at pages");
+    }
+    if unit.is_default() && out_of_order != OutOfOrder::MergedWhole {
+        return Told::default(half, "nothing tells what is merged at once");
+    }
+    match out_of_order {
+        OutOfOrder::Merged => Told::default(half, "a write out of order merges less than a unit"),
+        OutOfOrder::MergedWhole => Told::fitted(unit.value, "writes out of order cost the same however many are open"),
+        OutOfOrder::Logged => Told::default(unit.value, "nothing shows a part of it"),
+    }
+}
+
+/// Whether boundaries of half units stand clear of those of pages.
+fn half_shows(measured: &Measured, unit: Bytes, page: Bytes) -> bool {
+    let tables: Vec<[f64; 3]> =
+        crate::reads::tables(measured).iter().filter_map(|table| table.levels_around_half(unit, page)).collect();
+    let middle = |index: usize| {
+        let values: Vec<f64> = tables.iter().map(|levels| levels[index]).collect();
+        flashscope_stats::location::median(&values)
+    };
+    let (Some(whole), Some(half), Some(pages)) = (middle(0), middle(1), middle(2)) else { return false };
+    whole > half && half - pages > HALF_SHOWS * (whole - pages)
+}
+
+/// A count of open units as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Count {
+    Exactly(u32),
+    AtLeast(u32),
+    Unknown,
+}
+
+fn count(estimate: &Estimate<u32>) -> Count {
+    match (estimate.value, estimate.at_least) {
+        (Some(count), _) => Count::Exactly(count.max(1)),
+        (None, Some(least)) => Count::AtLeast(least),
+        _ => Count::Unknown,
+    }
+}
+
+type Logs = (Told<u32>, Told<u32>, OutOfOrder);
+
+/// Logs in order and for any order that give the counts of open units which were found.
+fn kinds_of_logs(measured: &Measured) -> Vec<Logs> {
+    let geometry = &measured.findings.geometry;
+    let (linear, random) = (count(&geometry.open_units_linear), count(&geometry.open_units_random));
+    let total: Told<u32> = match (linear, random) {
+        (Count::Exactly(count), _) => Told::found(count, geometry.open_units_linear.confidence),
+        (Count::AtLeast(_), _) => Told::default(NO_LIMIT, "no limit was seen: as many as anybody tries"),
+        (Count::Unknown, Count::Exactly(count)) => Told::default(count, "as many as at random"),
+        (Count::Unknown, Count::AtLeast(_)) => Told::default(NO_LIMIT, "no limit was seen: as many as anybody tries"),
+        (Count::Unknown, Count::Unknown) => Told::default(NOTHING_WRITTEN, "no writes to several units were seen"),
+    };
+    let any_order = match random {
+        Count::Exactly(count) if count <= total.value => Told::found(count, geometry.open_units_random.confidence),
+        Count::Exactly(_) => Told::default(total.value, "more at random than in order is more than a model can have"),
+        _ => Told { value: total.value, origin: Origin::Default("as many as in order".to_owned()) },
+    };
+    let in_order = |count: u32| Told { value: count, origin: total.origin.clone() };
+    let none = Told::fitted(0, "writes out of order cost a merge each");
+    if matches!(random, Count::AtLeast(least) if least > total.value) {
+        return vec![(in_order(total.value), none, OutOfOrder::MergedWhole)];
+    }
+    let logged = (in_order(total.value - any_order.value), any_order.clone(), OutOfOrder::Logged);
+    let merged = (in_order(total.value), none, OutOfOrder::Merged);
+    // Logs that serve any order take both counts to be the same; so do merges of less than a unit.
+    if any_order.value == total.value { vec![logged, merged] } else { vec![logged] }
+}
+
+/// The small-write path that was found; where nobody looked, whether there is one is left to the rows below the page.
+fn small_limits(measured: &Measured, page: Bytes) -> Vec<Told<Bytes>> {
+    let found = &measured.findings.geometry.small_write_path;
+    if let Some(limit) = found.value {
+        return vec![Told::found(limit, found.confidence)];
+    }
+    let none = Told::default(Bytes::ZERO, "no small-write path was found");
+    let below: Vec<Bytes> =
+        crate::writes::in_order_blocks(measured, Order::InOrder).into_iter().filter(|block| *block < page).collect();
+    let largest = below.iter().max().copied();
+    let mut limits = vec![none];
+    let why = "not found as such, but writes below a page take too little time to be whole pages";
+    limits.extend(largest.map(|block| Told::fitted(block, why)));
+    let second = below.iter().filter(|block| Some(**block) != largest).max();
+    limits.extend(second.map(|block| Told::fitted(*block, why)));
+    limits
+}
