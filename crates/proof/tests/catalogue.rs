@@ -5,6 +5,7 @@ use flashscope_model::finding::AreaKind;
 use flashscope_model::plan::Budget;
 use flashscope_model::run::{Ended, Step};
 use flashscope_model::{Estimate, Geometry};
+use flashscope_proof::twins::FITTED;
 use flashscope_session::{Options, Watcher, inspect};
 use flashscope_sim::truth::{self, Fact, Truth};
 use flashscope_units::Bytes;
@@ -78,9 +79,13 @@ fn wrong_penalty(truth: &Truth, geometry: &Geometry) -> Option<String> {
 }
 
 fn check(model: &str) {
+    check_seeds(model, 4);
+}
+
+fn check_seeds(model: &str, seeds: u64) {
     let truth = truth::of(model, |_| Err("no files".to_owned())).expect("every model has a truth");
     let mut faults = Vec::new();
-    for seed in 1..=4 {
+    for seed in 1..=seeds {
         let found = inspected(model, seed);
         let here = [
             wrong("allocation unit", &truth.allocation_unit, &found.allocation_unit),
@@ -99,7 +104,8 @@ fn check(model: &str) {
 
 #[test]
 fn the_catalogue_is_tested_whole() {
-    let tested = ["sd-4mib", "emmc-write-align", "sd-24mib", "sd-worn", "sd-flat", "ssd-consumer"];
+    let by_hand = ["sd-4mib", "emmc-write-align", "sd-24mib", "sd-worn", "sd-flat", "ssd-consumer"];
+    let tested: Vec<&str> = by_hand.into_iter().chain(FITTED.iter().map(|twin| twin.model)).collect();
     let names: Vec<&str> = flashscope_sim::catalogue().iter().map(|entry| entry.name).collect();
     assert!(names.iter().all(|name| tested.contains(name)), "add a test for each of {names:?}");
 }
@@ -132,4 +138,10 @@ fn sd_flat() {
 #[test]
 fn ssd_consumer() {
     check("ssd-consumer");
+}
+
+/// Fitted twins have nothing that the others lack: two seeds each keep the test short.
+#[test]
+fn fitted_twins() {
+    FITTED.iter().for_each(|twin| check_seeds(twin.model, 2));
 }

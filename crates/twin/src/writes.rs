@@ -336,7 +336,18 @@ fn area_times(card: &mut Card, in_area: &Points, shape: &Shape) {
     let limit = shape.small_limit.value;
     let pieces: Vec<f64> = in_area.iter().filter(|(block, _)| *block <= limit && *block < page).map(small).collect();
     let ordinary = card.number("mapping.small.program");
-    card.set_time("mapping.areas.0.small_program", median(&pieces).unwrap_or(ordinary).max(1e3), told());
+    match median(&pieces) {
+        Some(piece) if piece > 0.0 => card.set_time("mapping.areas.0.small_program", piece, told()),
+        Some(_) => {
+            // The model collects for the area as for other units, and there it was not seen to.
+            let why = "small writes there take less than the collections that they cost elsewhere: as elsewhere";
+            card.set_time("mapping.areas.0.small_program", ordinary, Origin::Default(why.to_owned()));
+        }
+        None => {
+            let why = "small writes there were not measured: as elsewhere";
+            card.set_time("mapping.areas.0.small_program", ordinary, Origin::Default(why.to_owned()));
+        }
+    }
     let sense = card.number("mapping.read.sense");
     card.set_time("mapping.areas.0.sense", sense, Origin::Default("reads of the area were not compared".to_owned()));
     card.set_time("mapping.areas.0.erase", 0.0, Origin::Default("no extra time for its first write shows".to_owned()));

@@ -9,3 +9,4 @@ mod fio;
 mod harness;
 mod iozone;
 mod readme;
+mod twin;

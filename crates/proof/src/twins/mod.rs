@@ -11,9 +11,11 @@
 //! - (d) models that are wrong must fail (in the tests).
 
 pub mod clauses;
+mod fitted;
 mod known;
 pub mod page;
 
+pub use fitted::{FITTED, Fitted};
 pub use flashscope_twin::{Cell, Figure, Replay, Test, cells};
 pub use known::{EMMC_WRITE_ALIGN, SD_4MIB};
 
