@@ -1,6 +1,7 @@
 //! The experiments that write: a fill for blank devices, open units, one unit in order and at random, the area at the
 //! start, and the writing half of the table. Each takes fresh units, and as few bytes as a decision needs.
 
+use crate::drive::slc_cache;
 use crate::open_units::{self, search};
 use crate::pool::{Pool, filled};
 use crate::reading::STRETCH_IN_UNITS;
@@ -413,6 +414,7 @@ pub(crate) fn most_written(device: &DeviceFacts, unit: Bytes) -> Vec<(&'static s
         ("the first units against others", most_area()),
         ("bursts into the write buffer", memory::wanted::most_written()),
         ("speed of writes", most_cells()),
+        ("long writes, for a cache of fast cells", slc_cache::most_on(device)),
     ]
 }
 

@@ -74,7 +74,7 @@ fn in_order(geometry: &Geometry) -> Option<Clue> {
 
 /// Whether a number of units open at random is too many. Where each write is merged, that hides any limit.
 fn at_random(geometry: &Geometry) -> Option<Clue> {
-    limit(&geometry.open_units_random, "at random", [[0.015, 0.88, 0.5, 0.5], [0.985, 0.12, 0.3, 0.5]])
+    limit(&geometry.open_units_random, "at random", [[0.015, 0.88, 0.5, 0.5], [0.985, 0.2, 0.3, 0.5]])
 }
 
 fn limit(open: &Estimate<u32>, order: &str, [limited, unlimited]: [[f64; 4]; 2]) -> Option<Clue> {
@@ -95,9 +95,12 @@ fn limit(open: &Estimate<u32>, order: &str, [limited, unlimited]: [[f64; 4]; 2])
 fn penalty(geometry: &Geometry) -> Option<Clue> {
     let found = &geometry.random_order_penalty;
     let penalty = found.value.filter(|_| found.confidence.is_some_and(|sure| sure >= GOOD_ENOUGH))?;
+    // A write that covers a page in part may cost a log as much as a merge.
+    let whole = geometry.page.value.is_some_and(|page| penalty.block.is_multiple_of(page));
     let likelihood = match penalty.ratio {
         ratio if ratio < SAME => [0.93, 0.75, 0.02, 0.33],
         ratio if ratio < COPIES => [0.05, 0.15, 0.06, 0.33],
+        _ if !whole => [0.02, 0.3, 0.92, 0.33],
         _ => [0.02, 0.1, 0.92, 0.33],
     };
     let words = format!("random order costs {:.1}× at {}", penalty.ratio, penalty.block);

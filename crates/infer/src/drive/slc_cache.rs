@@ -12,7 +12,7 @@ use crate::{Choice, open_units};
 use flashscope_model::drive::{SlcCache, SlcKind};
 use flashscope_model::observation::SlcCacheData;
 use flashscope_model::plan::{self, Span, Stretch};
-use flashscope_model::{Data, Estimate, Experiment, Observations, Order};
+use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, Observations, Order};
 use flashscope_stats::change::{ChangeSettings, Penalty, biweight_changes, difference_noise};
 use flashscope_units::{ByteRate, Bytes, Nanos};
 
@@ -113,6 +113,11 @@ fn most(now: &Situation) -> Bytes {
     let limited = open_units::estimate(now.observations, Order::InOrder).value.is_some();
     let (share, most) = if limited { (SHARE_OF_UNITS, MOST_OF_UNITS) } else { (SHARE, MOST) };
     (now.device.capacity / share).min(most).align_down(BLOCK.max(now.device.logical_block))
+}
+
+/// What it can write before anything is known of the device: two bursts.
+pub(crate) fn most_on(device: &DeviceFacts) -> Bytes {
+    (device.capacity / SHARE).min(MOST) * 2
 }
 
 /// What a run can write for this subject at the worst.

@@ -184,11 +184,32 @@ impl Card {
             Experiment::Fat(plan) => self.fat(*plan),
             Experiment::ReadCache(plan) => self.read_cache(plan),
             Experiment::Buffer(plan) => self.buffer(plan),
+            Experiment::SlcCache(plan) => self.long_writes(plan),
+            Experiment::MapReach(plan) => self.ranges(plan),
             _ => return None,
         };
         let spent = Spent { written: written(experiment), ..Spent::default() };
         let source = Source::Probe { started: Instant::ORIGIN };
         Some(Run { source, state: AreaState::Unknown, complete: true, spent, failures: Vec::new(), data })
+    }
+
+    fn long_writes(&mut self, plan: &SlcCache) -> Data {
+        let burst = |burst: &Stretch| {
+            let blocks = burst.span.length / plan.block;
+            let at = (0..blocks).map(|index| burst.span.start + plan.block * index);
+            StretchTimes { burst: *burst, times: self.times(Direction::Write, Order::InOrder, plan.block, at) }
+        };
+        Data::SlcCache(SlcCacheData { block: plan.block, bursts: plan.bursts.iter().map(burst).collect() })
+    }
+
+    fn ranges(&mut self, plan: &MapReach) -> Data {
+        let range = |length: &Bytes| {
+            let offsets = self.offsets(Order::Random, *length, plan.block, plan.requests);
+            let at = offsets.into_iter().map(|offset| plan.start + offset);
+            RangeTimes { length: *length, times: self.times(Direction::Read, Order::Random, plan.block, at) }
+        };
+        let ranges = plan.ranges.iter().map(range).collect();
+        Data::MapReach(MapReachData { block: plan.block, start: plan.start, ranges })
     }
 
     fn survey(&mut self, plan: Survey) -> Vec<SurveyPlace> {
@@ -306,6 +327,7 @@ pub(crate) fn written(experiment: &Experiment) -> Bytes {
             let behind = plan.bursts.iter().filter(|burst| burst.then == Then::Write).count() as u64;
             plan.block * (plan.bursts.iter().map(|burst| u64::from(burst.writes)).sum::<u64>() + behind)
         }
+        Experiment::SlcCache(plan) => plan.bursts.iter().map(|burst| burst.span.length).sum(),
         _ => Bytes::ZERO,
     }
 }
