@@ -55,17 +55,6 @@ fn conditions(sys: &SysRoot, device: Option<&ListedDevice>) -> Vec<(String, Stri
         add("read_ahead_kb", queue.read_ahead.map(kib));
         add("max_sectors_kb", queue.max_request.map(kib));
         add("write_cache", queue.write_cache.clone());
-        if let Bus::Mmc(facts) = &device.bus
-            && let Some(mode) = &facts.mode
-        {
-            add("bus_clock_hz", mode.clock_hz.map(|clock| clock.to_string()));
-            add("bus_width", mode.width.map(|width| width.to_string()));
-            add("bus_timing", mode.timing.clone());
-            add("bus_voltage", mode.voltage.clone());
-        }
-        if let Bus::Usb(facts) = &device.bus {
-            add("bus_speed_mbit_per_s", facts.speed_mbit_per_s.clone());
-        }
         add("temperature_celsius", temperature(sys, device));
         add("rotational", queue.rotational.map(|rotational| u8::from(rotational).to_string()));
     }

@@ -116,7 +116,8 @@ fn a_flush_makes_a_volatile_buffer_wait_for_the_flash() {
 fn its_truth() {
     let truth = truth_of("");
     assert_eq!(truth.mapping, "page-map");
-    assert_eq!(truth.page.value, Some(Bytes::kib(16)));
+    // Four planes of 16 KiB are sensed at once.
+    assert_eq!(truth.page.value, Some(Bytes::kib(64)));
     assert!(!truth.allocation_unit.can_be_told);
     assert_eq!(truth.allocation_unit.value, Some(Bytes::mib(1152)));
     assert_eq!((truth.open_units_linear.value, truth.open_units_linear.at_least), (None, Some(u32::MAX)));

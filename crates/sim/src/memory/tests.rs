@@ -29,7 +29,7 @@ fn burst(card: &mut SimTarget, start: Bytes, block: Bytes, count: u64, durable: 
     let mut grant = WriteGrant::simulated(card.facts(), Bytes::gib(1)).expect("a simulated device");
     (0..count)
         .map(|index| {
-            let fill = Fill::Tagged { generation: index as u32 };
+            let fill = Fill::Tagged { generation: index as u32 + 1 };
             let at = start + block * index;
             let request = Request::write(&mut grant, index, at, block, fill, durable).expect("granted");
             card.execute(request).expect("the card answers").service_time()
@@ -113,7 +113,7 @@ fn reads_find_what_is_still_in_memory_and_flush_it_where_the_model_says_so() {
         let before = read(&mut card, Bytes::mib(200), BLOCK);
         burst(&mut card, Bytes::mib(64), BLOCK, 8, false);
         for index in 0..8 {
-            let expected = Fill::Tagged { generation: index };
+            let expected = Fill::Tagged { generation: index + 1 };
             let request = Request::verify(0, Bytes::mib(64) + BLOCK * u64::from(index), BLOCK, expected);
             let done = card.execute(request).expect("the card answers");
             assert_eq!(done.outcome, Outcome::Done);
@@ -152,7 +152,7 @@ fn a_power_cut_loses_what_is_volatile_and_was_not_flushed() {
         card.power_on();
         let kept = (0..8).filter(|index| {
             let at = Bytes::mib(64) + BLOCK * *index;
-            let request = Request::verify(0, at, BLOCK, Fill::Tagged { generation: *index as u32 });
+            let request = Request::verify(0, at, BLOCK, Fill::Tagged { generation: *index as u32 + 1 });
             card.execute(request).expect("the card is back").outcome == Outcome::Done
         });
         let expect = if volatile && !flushed { 0 } else { 8 };
