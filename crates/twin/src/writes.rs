@@ -190,6 +190,8 @@ pub(crate) fn fill(card: &mut Card, measured: &Measured, shape: &Shape) {
 
 /// A row that takes longer than others by this share met a stall; what is below is how blocks differ.
 const STALL: f64 = 0.1;
+/// Blocks do not differ by more than this share: rows that do were met in different states.
+const MOST_SPREAD: f64 = 0.05;
 /// Fewer figures that ought to be equal say nothing of chance.
 const LEAST_ALIKE: usize = 4;
 /// Rows of large blocks: few requests a unit.
@@ -222,7 +224,12 @@ fn chance(card: &mut Card, measured: &Measured, shape: &Shape) {
     }
     let Some(spread) = median(&differ) else { return };
     let told = || Origin::Fitted("to large rows that ought to be equal".to_owned());
-    card.set_share("mapping.program.spread", (spread * 1e4).round() / 1e4, told());
+    if spread <= MOST_SPREAD {
+        card.set_share("mapping.program.spread", (spread * 1e4).round() / 1e4, told());
+    } else {
+        let why = "rows that ought to be equal differ by more than blocks do: by what was done before";
+        card.set_share("mapping.program.spread", 0.0, Origin::Default(why.to_owned()));
+    }
     if !stalls.is_empty() {
         let ends = stalls.iter().fold((f64::MAX, 0.0f64), |ends, time| (ends.0.min(*time), ends.1.max(*time)));
         let often = stalls.len() as f64 / all as f64;
