@@ -136,7 +136,7 @@ pub(crate) fn read_cache(now: &Situation) -> Option<Choice> {
     let distances = reaches.into_iter().map(|reach| reach - block).collect();
     let plan = ReadCache { block, regions, region, spans, run, distances, rest: Nanos::millis(20), rounds: ROUNDS };
     let why = "does the device keep what was read, or read what was not asked for yet?".to_owned();
-    (region >= block * 2 * (before + 2)).then(|| Choice { experiment: Experiment::ReadCache(plan), why })
+    (region >= block * 2 * (before + 2)).then_some(Choice { experiment: Experiment::ReadCache(plan), why })
 }
 
 /// Starts of units that hold data, at random.
