@@ -108,10 +108,16 @@ fn contradictions(original: &Geometry, twin: &Geometry) -> Vec<String> {
 fn twins_of_random_cards_are_true_to_them() {
     let mut faults = Vec::new();
     let mut closeness = Vec::new();
+    let mut doubtful = 0;
     for index in 0..DEVICES {
         let drawn = flashscope_fleet::draw(Generator::Field, SEED, index, Some(Noise::Bench)).expect("draws");
         let record = record(&drawn.text, drawn.seed);
         let found = record.findings.geometry.clone();
+        if found.allocation_unit.confidence < Some(SURE) {
+            // Everything else is counted in units: of a card whose unit is doubtful, so is the twin.
+            doubtful += 1;
+            continue;
+        }
         let fit = fitted(record);
         let truth = truth::of("twin.toml", |_| Ok(fit.model.clone())).expect("the twin is a model");
         let again = self::record(&fit.model, drawn.seed).findings.geometry;
@@ -120,6 +126,7 @@ fn twins_of_random_cards_are_true_to_them() {
         faults.extend(here.map(|fault| format!("{index} ({}): {fault}", drawn.title)));
     }
     assert!(faults.is_empty(), "{}\n{closeness:.2?}", faults.join("\n"));
+    assert!(doubtful <= DEVICES / 3, "{doubtful} of {DEVICES} units are doubtful");
     let mean = closeness.iter().sum::<f64>() / closeness.len() as f64;
     assert!(mean >= LEAST_CLOSENESS, "{closeness:.2?}");
 }
@@ -129,3 +136,5 @@ const DEVICES: u32 = 6;
 const SEED: u64 = 404;
 /// Share of the figures within 15 %, in the mean over the devices.
 const LEAST_CLOSENESS: f64 = 0.6;
+/// Of a unit that the twin is to have.
+const SURE: f64 = 0.9;

@@ -97,23 +97,19 @@ impl<'a> View<'a> {
         (probability * self.trust).min(MOST)
     }
 
-    /// Where levels fall up to that of a class, in words. The edge of a large unit is one of all smaller ones as well, so that a read across it
-    /// pays for all of them, unless the halves of that read are served side by side: then sizes say how chips take turns.
-    fn falls(&self, up_to: usize) -> Option<String> {
+    /// Where levels fall, in words. The edge of a large unit is one of all smaller ones as well, so that a read across it
+    /// pays for all of them, unless its halves are served side by side: then sizes say how chips take turns.
+    fn falls(&self) -> Option<String> {
         let levels = || self.levels.iter().flatten().map(|(level, _)| level.get());
         let range = levels().fold(f64::MIN, f64::max) - levels().fold(f64::MAX, f64::min);
         let sizes = [None, self.chain.chunk, self.chain.inner, self.chain.page, self.chain.middle, self.chain.unit];
-        let named: Vec<(Option<Bytes>, Contrast)> = sizes
-            .iter()
-            .zip(&self.levels)
-            .take(up_to + 1)
-            .filter_map(|(size, level)| Some((*size, (*level)?.0)))
-            .collect();
+        let named: Vec<(Option<Bytes>, Contrast)> =
+            sizes.iter().zip(&self.levels).filter_map(|(size, level)| Some((*size, (*level)?.0))).collect();
         let pair = named.windows(2).find(|pair| pair[1].1.get() < pair[0].1.get() - MAY_FALL * range)?;
         let place = |size: Option<Bytes>| size.map_or("elsewhere".to_owned(), |size| format!("at {size}"));
         Some(format!(
-            "straddling costs {} {} and less, {}, {}: what is larger does not cost more, so these sizes are none of pages or \
-             units",
+            "straddling costs {} {} and less, {}, {}: what is larger does not cost more, so that these sizes say how chips \
+             take turns and nothing of units",
             signed(pair[0].1),
             place(pair[0].0),
             signed(pair[1].1),
@@ -126,7 +122,7 @@ impl<'a> View<'a> {
         let Some((best, probability)) = sized.first().copied().filter(|_| self.chain.unit.is_some()) else {
             return Estimate::unknown(self.why_no_unit());
         };
-        if let Some(why) = self.falls(class::UNIT) {
+        if let Some(why) = self.falls() {
             return Estimate::unknown(why);
         }
         let evidence = self.unit_evidence();
@@ -197,9 +193,6 @@ impl<'a> View<'a> {
                 "no rise stands out at small alignments: straddling costs {level} wherever no larger boundary lies"
             ));
         };
-        if let Some(why) = self.falls(class::MIDDLE) {
-            return Estimate::unknown(why);
-        }
         let confidence = self.confidence(probability);
         let Some((level, count)) = self.levels[class::PAGE] else {
             return Estimate::unknown("no place lies at a page edge alone");
@@ -264,9 +257,6 @@ impl<'a> View<'a> {
         let Some((size, (level, count))) = found else {
             return Estimate::unknown(format!("no level shows inside the {page} page"));
         };
-        if let Some(why) = self.falls(class::PAGE) {
-            return Estimate::unknown(why);
-        }
         let confidence = self.confidence(self.posterior.inner * likely);
         if confidence < ENOUGH {
             return Estimate::unknown(format!("a level inside the {page} page is not clear"));
