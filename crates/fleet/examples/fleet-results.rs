@@ -78,6 +78,7 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
             "--adversarial" => found.seeds[1].1 = value()?.parse()?,
             "--no-naive" => found.by_hand = false,
             "--json" => found.json = Some(value()?),
+            _ if word.starts_with('-') => return Err(format!("there is no option {word}").into()),
             _ => found.page = word,
         }
     }

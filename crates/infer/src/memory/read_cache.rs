@@ -196,7 +196,10 @@ impl Gains {
     pub(super) fn reach(&self) -> Reach {
         let gains: Vec<(Bytes, f64)> = self.by_size.iter().map(|(size, gain)| (*size, *gain)).collect();
         let best = self.best();
-        if gains[0].1 < best / 2.0 || best < CLEAR * self.scatter {
+        if best <= 0.0 {
+            return Reach::Nothing;
+        }
+        if gains[0].1 <= best / 2.0 || best < CLEAR * self.scatter {
             return if best < 0.6 * CLEAR * self.scatter { Reach::Nothing } else { Reach::Unclear };
         }
         let held = gains.iter().take_while(|(_, gain)| *gain > best / 2.0).count();

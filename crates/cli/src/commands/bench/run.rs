@@ -42,9 +42,12 @@ pub(crate) struct Setup {
     pub(crate) trace_to: Option<PathBuf>,
 }
 
+/// What tells from the phases so far.
+type Tell = dyn Fn(&[BenchPhase]) -> bool;
+
 /// Tells from what was measured so far whether no repeat is needed any more.
 #[derive(Clone)]
-pub(crate) struct Enough(Rc<dyn Fn(&[BenchPhase]) -> bool>);
+pub(crate) struct Enough(Rc<Tell>);
 
 impl Enough {
     /// All repeats are needed.
