@@ -1,9 +1,8 @@
 //! The fitted twins of the catalogue: each still as near its log as its page says, and still what `twin fit` makes of it.
 
 use flashscope_proof::twins::{self, Cell, FITTED, Fitted, cells};
+use flashscope_twin::goodness::WITHIN;
 use std::path::Path;
-
-const WITHIN: f64 = 0.15;
 
 fn log(twin: &Fitted) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(twin.path)).expect("a fixture")

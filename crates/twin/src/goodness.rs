@@ -23,15 +23,16 @@ use std::collections::BTreeMap;
 pub const CLOSE_SEEDS: u64 = 11;
 /// Seeds of clause (c).
 pub const BAND_SEEDS: u64 = 200;
-/// Clauses (a) and (b).
-const WITHIN: f64 = 0.15;
-/// Clause (a): the share of the cells, and the median error.
-const SHARE: f64 = 0.95;
+/// Clauses (a) and (b): how far a figure may be off, as a share of it.
+pub const WITHIN: f64 = 0.15;
+/// Share of the cells that clauses (a) and (c) ask for.
+pub const SHARE: f64 = 0.95;
+/// Clause (a): the median error.
 const MEDIAN: f64 = 0.07;
 /// Clause (b), in nanoseconds.
 const ABSOLUTE_NS: f64 = 10e3;
 /// Fewer requests than this make a figure chance.
-const OPERATIONS: u64 = 16;
+pub const OPERATIONS: u64 = 16;
 /// Fewer replicates have no spread to speak of.
 const REPLICATES: usize = 3;
 /// Rows of chance need tables down to this share of a unit.
@@ -85,8 +86,18 @@ impl Errors {
 
     /// Whether clause (a) is met.
     pub fn hold(&self) -> bool {
-        self.within >= SHARE && self.median <= MEDIAN
+        close(self.within, self.median)
     }
+}
+
+/// Whether clause (a) is met by cells of which a share `within` is near enough, and whose median error is `median`.
+pub fn close(within: f64, median: f64) -> bool {
+    within >= SHARE && median <= MEDIAN
+}
+
+/// Whether clause (b) is met by a level's mean contrasts, in nanoseconds.
+pub fn level_holds(simulated: f64, measured: f64) -> bool {
+    (simulated - measured).abs() <= ABSOLUTE_NS.max(WITHIN * measured.abs())
 }
 
 /// What straddling costs on one level of one table.
@@ -105,7 +116,7 @@ pub struct Plateau {
 impl Plateau {
     /// Whether clause (b) is met.
     pub fn holds(&self) -> bool {
-        (self.simulated - self.measured).abs() <= ABSOLUTE_NS.max(WITHIN * self.measured.abs())
+        level_holds(self.simulated, self.measured)
     }
 }
 

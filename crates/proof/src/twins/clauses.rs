@@ -2,24 +2,11 @@
 
 use super::{Cell, Replay, Test, Twin, cells};
 use flashscope_model::Experiment;
+use flashscope_twin::goodness::{self, OPERATIONS, SHARE, WITHIN};
+pub use flashscope_twin::goodness::{BAND_SEEDS, CLOSE_SEEDS};
 use flashscope_units::Bytes;
 use std::collections::BTreeMap;
 
-/// Seeds of clause (a): the simulated figure is the median over them, so that a collection that falls into one cell of
-/// one run does not decide.
-pub const CLOSE_SEEDS: u64 = 11;
-/// Seeds of clause (c).
-pub const BAND_SEEDS: u64 = 200;
-/// Share of the cells that clauses (a) and (c) ask for.
-const SHARE: f64 = 0.95;
-/// Clauses (a) and (b).
-const WITHIN: f64 = 0.15;
-/// Clause (a).
-const MEDIAN: f64 = 0.07;
-/// Clause (b), in nanoseconds.
-const ABSOLUTE_NS: f64 = 10e3;
-/// Fewer requests than this make a figure chance.
-const OPERATIONS: u64 = 16;
 /// Where chance is in the published log: blocks from here on.
 const LARGE: Bytes = Bytes::mib(1);
 /// The published card keeps eight units open: beyond, every write merges and nothing is left to chance.
@@ -74,7 +61,7 @@ pub struct Close {
 impl Close {
     /// Whether the clause is met.
     pub fn holds(&self) -> bool {
-        self.within >= SHARE && self.median <= MEDIAN
+        goodness::close(self.within, self.median)
     }
 }
 
@@ -94,8 +81,7 @@ pub struct Plateau {
 impl Plateau {
     /// Whether the clause is met.
     pub fn holds(&self) -> bool {
-        let off = (self.simulated - self.published).abs();
-        off <= ABSOLUTE_NS.max(WITHIN * self.published.abs())
+        goodness::level_holds(self.simulated, self.published)
     }
 }
 

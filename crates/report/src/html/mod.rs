@@ -35,6 +35,11 @@ pub fn html(run: &RunRecord) -> String {
 
 /// A whole page around its body: self-contained, and forbidden to load anything.
 pub(crate) fn page(title: &str, body: &Markup) -> String {
+    styled_page(title, "", body)
+}
+
+/// The same with rules for what only this page shows.
+pub(crate) fn styled_page(title: &str, style: &str, body: &Markup) -> String {
     let page = markup! {
         (DOCTYPE)
         html lang="en" {
@@ -45,7 +50,9 @@ pub(crate) fn page(title: &str, body: &Markup) -> String {
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 link rel="icon" href="data:,";
                 title { (title) " – flashscope" }
-                style { (PreEscaped(include_str!("style.css"))) (PreEscaped(plot::style_sheet())) }
+                style {
+                    (PreEscaped(include_str!("style.css"))) (PreEscaped(plot::style_sheet())) (PreEscaped(style))
+                }
             }
             body { div.page { (body) } }
         }

@@ -1,48 +1,26 @@
 //! The page: per figure a surface and a heat map of the matrix, where memory ends in both, and all numbers.
 
-use crate::plot::style_sheet;
+use crate::html::styled_page;
 use flashscope_model::iozone::{IozoneRecord, Whose};
 use flashscope_view::iozone::{
     Grid, STEPS, Side, Surface, kib, size_label, surface, title, together, unit_words, value, whose, whose_word,
 };
-use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
-
-/// Nothing may be loaded, whatever stands in the record.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+use maud::{Markup, html as markup};
 
 /// The whole run as one self-contained page.
 pub fn page(record: &IozoneRecord) -> String {
     let grids = Grid::all(record);
-    let page = markup! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                link rel="icon" href="data:,";
-                title { "iozone's tests on " (record.target) " – flashscope" }
-                style {
-                    (PreEscaped(include_str!("../html/style.css"))) (PreEscaped(style_sheet()))
-                    (PreEscaped(include_str!("page.css")))
-                }
-            }
-            body {
-                div.page {
-                    (header(record))
-                    main {
-                        (answers(record))
-                        @for grid in &grids { (figure(grid)) }
-                        (throughput(record))
-                        (numbers(record))
-                    }
-                    footer { "flashscope " (record.tool_version) ". Every pass stands in the run's JSON record, with what was counted around it." }
-                }
-            }
+    let body = markup! {
+        (header(record))
+        main {
+            (answers(record))
+            @for grid in &grids { (figure(grid)) }
+            (throughput(record))
+            (numbers(record))
         }
+        footer { "flashscope " (record.tool_version) ". Every pass stands in the run's JSON record, with what was counted around it." }
     };
-    page.into_string()
+    styled_page(&format!("iozone's tests on {}", record.target), include_str!("page.css"), &body)
 }
 
 fn header(record: &IozoneRecord) -> Markup {

@@ -20,8 +20,6 @@ pub struct DriveTruth {
     pub bits_per_cell: Fact<u32>,
     /// Host data that the SLC cache takes in the start state; no value: there is none.
     pub slc_cache: Fact<Bytes>,
-    /// Bytes of the write buffer.
-    pub write_buffer: Fact<Bytes>,
     /// Physical over user capacity, bad superblocks left out.
     pub physical_over_user: Fact<f64>,
     /// How much of the device the map in memory stands for; no value: all of it.
@@ -133,7 +131,6 @@ fn drive(model: &Model, params: &PageMapParams) -> Option<DriveTruth> {
         parallel_units: parallel_units(model, params),
         bits_per_cell: bits_per_cell(params),
         slc_cache: slc_cache(model, params, &drive)?,
-        write_buffer: Fact::known(params.buffer.size),
         physical_over_user: Fact::known(drive.physical_over_user()).noted("trades against the policy of collection"),
         map_reach: map_reach(model, params),
     })
