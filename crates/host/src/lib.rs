@@ -2,7 +2,7 @@
 //!
 //! Start at [`list`] to see what there is, at [`safety`] for what speaks against writing to it, and at
 //! [`open_for_reading`] and [`open_for_writing`] for a [`HostTarget`]. This is the only crate that may hold
-//! `unsafe`, and it does so in one file, for a handful of ioctls. It draws no conclusions and prints nothing.
+//! `unsafe`, and it does so in the files that begin by allowing it. It draws no conclusions and prints nothing.
 
 mod blocks;
 mod buffer;

@@ -6,8 +6,9 @@ use flashscope_units::{Instant, Nanos};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How often a worker lays a copy of its notes where others can read it, should it never come back.
-const PUBLISH_EVERY: Nanos = Nanos::secs(1);
+/// How often a worker lays a copy of its notes where others can read it, should it never come back: at first often, so that
+/// little is lost where it hangs early, and then less and less, as a copy takes time.
+const PUBLISH_EVERY: [Nanos; 2] = [Nanos::millis(50), Nanos::secs(1)];
 
 /// Shared by the workers of one phase and their watcher.
 pub struct Control {
@@ -21,7 +22,7 @@ pub struct Control {
 struct Place {
     requests: AtomicU64,
     bytes: AtomicU64,
-    /// Time of the last completion plus one, 0 before it began.
+    /// Time of the last completion plus one, 0 before it began and after it was done.
     alive: AtomicU64,
     publish_next: AtomicU64,
     copy: Mutex<Recorder>,
@@ -34,7 +35,7 @@ pub struct Progress {
     pub requests: u64,
     /// Bytes moved.
     pub bytes: u64,
-    /// When it was last heard of; `None` before its first turn.
+    /// When it was last heard of; `None` before its first turn and after its last.
     pub alive: Option<Instant>,
 }
 
@@ -45,7 +46,7 @@ impl Control {
             requests: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             alive: AtomicU64::new(0),
-            publish_next: AtomicU64::new(PUBLISH_EVERY.get()),
+            publish_next: AtomicU64::new(0),
             copy: Mutex::new(Recorder::new(*open, Trace::new(0, None))),
         };
         Control { stop: AtomicBool::new(false), places: open.iter().map(place).collect(), patience }
@@ -94,9 +95,24 @@ impl Control {
         mine.bytes.store(bytes, Ordering::Relaxed);
         mine.alive.store(now.0 + 1, Ordering::Relaxed);
         if now.0 >= mine.publish_next.load(Ordering::Relaxed) {
-            mine.publish_next.store(now.0 + PUBLISH_EVERY.get(), Ordering::Relaxed);
-            self.publish(place, worker);
+            let [often, seldom] = PUBLISH_EVERY;
+            let every = now.since(worker.recorder().from).clamp(often, seldom);
+            mine.publish_next.store(now.0 + every.get(), Ordering::Relaxed);
+            if requests > 0 {
+                self.publish(place, worker);
+            }
         }
+    }
+
+    /// The worker is done: what it counted is all there will be, and nobody waits for it any more.
+    #[cold]
+    pub(crate) fn done(&self, place: usize, worker: &Worker) {
+        let (requests, bytes) = worker.counted();
+        let mine = &self.places[place];
+        mine.requests.store(requests, Ordering::Relaxed);
+        mine.bytes.store(bytes, Ordering::Relaxed);
+        mine.alive.store(0, Ordering::Relaxed);
+        self.publish(place, worker);
     }
 
     #[cold]

@@ -33,7 +33,7 @@ pub fn drive<L: Lane>(worker: &mut Worker, lane: &mut L, control: &Control, plac
             look(worker, control, place, now);
         }
         let Some(wait) = push(worker, lane, control, place, &mut now, batch, reap) else {
-            control.publish(place, worker);
+            control.done(place, worker);
             return Ok(());
         };
         now = lane.turn(wait, |ended| worker.complete(ended))?;

@@ -329,6 +329,8 @@ pub enum EngineChoice {
     Sync,
     /// `io_uring`.
     Uring,
+    /// POSIX asynchronous I/O, through the C library.
+    Aio,
     /// Loads and stores on a memory map.
     Mmap,
     /// Nothing is done: measures the engine itself.

@@ -127,6 +127,7 @@ impl EngineChoice {
             EngineChoice::Auto => "auto",
             EngineChoice::Sync => "sync",
             EngineChoice::Uring => "uring",
+            EngineChoice::Aio => "aio",
             EngineChoice::Mmap => "mmap",
             EngineChoice::Null => "null",
         }

@@ -84,7 +84,7 @@ fn a_file_of_its_own_needs_no_consent_and_is_gone_afterwards() {
 #[test]
 fn files_of_a_directory_are_used_as_one_and_gone_afterwards() {
     let folder = scratch();
-    for engine in ["sync", "uring"] {
+    for engine in ["sync", "uring", "aio", "mmap"] {
         let run = flashscope(&[
             "bench",
             folder.to_str().unwrap(),
@@ -147,7 +147,7 @@ fn somebody_elses_file_is_only_written_to_with_consent() {
 #[test]
 fn every_engine_moves_the_same() {
     let folder = scratch();
-    for engine in [["--engine", "sync"], ["--engine", "uring"], ["--engine", "mmap"]] {
+    for engine in [["--engine", "sync"], ["--engine", "uring"], ["--engine", "aio"], ["--engine", "mmap"]] {
         let mut arguments = vec![
             "bench",
             folder.to_str().unwrap(),
@@ -294,19 +294,21 @@ fn a_full_file_system_is_an_outcome() {
         crate::harness::left_out("bench on a full file system (mount did not work)");
         return;
     }
-    // A file with holes, whose size the file system cannot hold.
-    let path = folder.join("sparse");
-    std::fs::File::create(&path).unwrap().set_len(8 << 20).unwrap();
-    let run =
-        flashscope(&["bench", path.to_str().unwrap(), "--rw", "write", "--mode", "cached", "--allow-write", "--json"])
-            .run();
+    for (engine, reason) in [("sync", "ENOSPC"), ("aio", "ENOSPC"), ("mmap", "SIGBUS")] {
+        // A file with holes, whose size the file system cannot hold.
+        let path = folder.join(engine);
+        std::fs::File::create(&path).unwrap().set_len(8 << 20).unwrap();
+        let load = ["bench", path.to_str().unwrap(), "--rw", "write", "--mode", "cached", "--allow-write", "--json"];
+        let run = flashscope(&[&load[..], &["--engine", engine]].concat()).run();
+        std::fs::remove_file(&path).unwrap();
+        run.expect(EXPECTATION);
+        let record = json(&run);
+        let job = first(&record);
+        assert_eq!(job["ended"]["how"], "failing", "{engine}");
+        assert!(job["failures"][0]["reason"].as_str().unwrap().contains(reason), "{}", job["failures"][0]);
+        assert!(job["write"]["count"].as_u64().unwrap() > 100, "{engine}");
+    }
     std::process::Command::new("umount").arg(&folder).status().unwrap();
-    run.expect(EXPECTATION);
-    let record = json(&run);
-    let job = first(&record);
-    assert_eq!(job["ended"]["how"], "failing");
-    assert!(job["failures"][0]["reason"].as_str().unwrap().contains("ENOSPC"), "{}", job["failures"][0]);
-    assert!(job["write"]["count"].as_u64().unwrap() > 100);
 }
 
 #[test]
@@ -389,7 +391,7 @@ fn a_device_that_fails_hangs_or_vanishes_keeps_what_was_measured() {
         run.expect(code);
         json(&run)
     };
-    let failing = run("sim:sd-4mib,failing=0.01", DONE);
+    let failing = run("sim:sd-4mib,failing=0.01", EXPECTATION);
     let job = first(&failing);
     assert!(job["failed_count"].as_u64().unwrap() > 50, "{}", job["failed_count"]);
     assert!(job["failures"][0]["reason"].as_str().is_some());

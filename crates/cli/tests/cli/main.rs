@@ -1,6 +1,7 @@
 //! Black-box tests of the binary.
 
 mod bench;
+mod bench_devices;
 mod black_box;
 mod devices;
 mod emulate;

@@ -3,7 +3,7 @@
 use super::evidence::{Sample, Sampler};
 use super::lane::{AnyLane, LaneError, LaneKind, LaneOptions};
 use super::opened::Opened;
-use super::{MapLane, NullLane, SyncLane, UringLane};
+use super::{AioLane, MapLane, NullLane, SyncLane, UringLane};
 use crate::error::HostError;
 use crate::payload;
 use crate::sysfs::{DeviceNumber, SysRoot};
@@ -33,7 +33,6 @@ pub struct Opening {
 pub struct LoadFile {
     files: Arc<Opened>,
     name: Arc<str>,
-    capacity: Bytes,
     write: bool,
     seal: Option<Seal>,
     flags: Vec<String>,
@@ -69,7 +68,6 @@ impl LoadFile {
             name = format!("{} files in {}", files.len(), folder.display());
         }
         Ok(LoadFile {
-            capacity: each * files.len() as u64,
             files: Arc::new(Opened::new(files, each.get())),
             name: name.as_str().into(),
             write: opening.write,
@@ -89,7 +87,8 @@ impl LoadFile {
         Ok(match options.kind {
             LaneKind::Sync => AnyLane::Sync(SyncLane::new(files, name, self.seal, options)?),
             LaneKind::Uring => AnyLane::Uring(Box::new(UringLane::new(files, name, self.seal, options)?)),
-            LaneKind::Map => AnyLane::Map(MapLane::new(files, name, self.capacity, self.write, self.seal, options)?),
+            LaneKind::Aio => AnyLane::Aio(Box::new(AioLane::new(files, name, self.seal, options)?)),
+            LaneKind::Map => AnyLane::Map(MapLane::new(files, name, self.write, self.seal, options)?),
             LaneKind::Null => AnyLane::Null(NullLane::new(options)),
         })
     }
@@ -99,6 +98,11 @@ impl LoadFile {
         let (engine, extra, notes) = match lane {
             AnyLane::Sync(_) => ("pread/pwrite", vec![], vec![]),
             AnyLane::Uring(lane) => ("io_uring", lane.flags(), lane.notes().to_vec()),
+            AnyLane::Aio(_) => (
+                "POSIX aio",
+                vec!["one request of a file after another, by the C library's threads".to_owned()],
+                vec![],
+            ),
             AnyLane::Map(_) => ("memory map", vec![], vec![]),
             AnyLane::Null(_) => ("null: nothing is moved", vec![], vec![]),
         };

@@ -1,6 +1,6 @@
 //! What lanes are made with, and one type for all of them.
 
-use super::{MapLane, NullLane, SyncLane, UringLane};
+use super::{AioLane, MapLane, NullLane, SyncLane, UringLane};
 use crate::clock::MonotonicClock;
 use crate::errno::{self, Verdict};
 use flashscope_device::{DeviceError, Ended, Fate, Lane, Request, Trouble, Wait};
@@ -21,7 +21,7 @@ pub struct LaneOptions {
     pub fill: SlotFill,
     /// Whether completions are polled for (`io_uring` only).
     pub polled: bool,
-    /// A request that takes longer ends the run, where the engine can tell (`io_uring`); others need a watcher.
+    /// A request that takes longer ends the run, where the engine can tell (`io_uring`, POSIX); others need a watcher.
     pub hang_after: Option<Nanos>,
     /// The clock that all lanes of a run share.
     pub clock: MonotonicClock,
@@ -34,6 +34,8 @@ pub enum LaneKind {
     Sync,
     /// `io_uring`.
     Uring,
+    /// POSIX asynchronous I/O, through the C library.
+    Aio,
     /// A memory map.
     Map,
     /// Nothing.
@@ -131,6 +133,8 @@ pub enum AnyLane {
     Sync(SyncLane),
     /// `io_uring`.
     Uring(Box<UringLane>),
+    /// POSIX asynchronous I/O, through the C library.
+    Aio(Box<AioLane>),
     /// A memory map.
     Map(MapLane),
     /// Nothing.
@@ -142,6 +146,7 @@ impl Lane for AnyLane {
         match self {
             Self::Sync(lane) => lane.now(),
             Self::Uring(lane) => lane.now(),
+            Self::Aio(lane) => lane.now(),
             Self::Map(lane) => lane.now(),
             Self::Null(lane) => lane.now(),
         }
@@ -151,6 +156,7 @@ impl Lane for AnyLane {
         match self {
             Self::Sync(lane) => lane.push(request),
             Self::Uring(lane) => lane.push(request),
+            Self::Aio(lane) => lane.push(request),
             Self::Map(lane) => lane.push(request),
             Self::Null(lane) => lane.push(request),
         }
@@ -160,6 +166,7 @@ impl Lane for AnyLane {
         match self {
             Self::Sync(lane) => lane.turn(wait, ended),
             Self::Uring(lane) => lane.turn(wait, ended),
+            Self::Aio(lane) => lane.turn(wait, ended),
             Self::Map(lane) => lane.turn(wait, ended),
             Self::Null(lane) => lane.turn(wait, ended),
         }
@@ -169,6 +176,7 @@ impl Lane for AnyLane {
         match self {
             Self::Sync(lane) => lane.sleep_until(at),
             Self::Uring(lane) => lane.sleep_until(at),
+            Self::Aio(lane) => lane.sleep_until(at),
             Self::Map(lane) => lane.sleep_until(at),
             Self::Null(lane) => lane.sleep_until(at),
         }
@@ -178,6 +186,7 @@ impl Lane for AnyLane {
         match self {
             Self::Sync(lane) => lane.explain(slot, fate),
             Self::Uring(lane) => lane.explain(slot, fate),
+            Self::Aio(lane) => lane.explain(slot, fate),
             Self::Map(lane) => lane.explain(slot, fate),
             Self::Null(lane) => lane.explain(slot, fate),
         }

@@ -4,20 +4,25 @@
 //! [`LoadFile::lane`] makes one worker's lane along it. Nothing here falls back to another way in silence: what an engine
 //! could not have is in [`LoadFile::path`] or an error. What surrounds a run is in [`evidence`] and [`usage`].
 
+mod aio;
 pub mod bare;
 mod buffers;
 pub mod evidence;
+mod fault;
 mod files;
 mod lane;
 mod map;
+mod mapped;
 mod null;
 mod opened;
+mod posix;
 mod residency;
 mod space;
 mod sync;
 mod uring;
 pub mod usage;
 
+pub use aio::AioLane;
 pub use files::{LoadFile, Opening, OwnFile};
 pub use lane::{AnyLane, LaneError, LaneKind, LaneOptions, SlotFill};
 pub use map::MapLane;

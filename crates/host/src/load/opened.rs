@@ -7,7 +7,7 @@ use rustix::io::Errno;
 #[derive(Debug)]
 pub(super) struct Opened {
     files: Vec<OwnedFd>,
-    /// Bytes of each, where there are several.
+    /// Bytes of each.
     each: u64,
 }
 
@@ -31,6 +31,12 @@ impl Opened {
     pub(super) fn at(&self, offset: u64) -> (&OwnedFd, u64) {
         let (file, offset) = self.place(offset);
         (&self.files[file], offset)
+    }
+
+    /// Bytes of each.
+    #[inline]
+    pub(super) fn each(&self) -> u64 {
+        self.each
     }
 
     pub(super) fn all(&self) -> &[OwnedFd] {

@@ -328,7 +328,8 @@ impl<'a> Reader<'a> {
             "psync" => EngineChoice::Sync,
             "sync" | "pvsync" | "pvsync2" | "vsync" => ours(EngineChoice::Sync, "requests go through pread and pwrite"),
             "io_uring" => EngineChoice::Uring,
-            "libaio" | "posixaio" => ours(EngineChoice::Uring, "requests go through io_uring"),
+            "posixaio" => EngineChoice::Aio,
+            "libaio" => ours(EngineChoice::Uring, "requests go through io_uring"),
             "mmap" => EngineChoice::Mmap,
             "null" => EngineChoice::Null,
             _ => {

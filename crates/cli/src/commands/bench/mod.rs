@@ -131,6 +131,10 @@ pub(crate) fn outcome(record: &BenchRecord) -> Result<Outcome, Failure> {
         Ended::Complete | Ended::BudgetSpent => {}
     }
     let jobs = || record.phases.iter().flat_map(|phase| &phase.runs).flat_map(|run| &run.jobs);
-    let bad = jobs().any(|job: &JobRun| job.mismatched > 0 || job.ended == JobEnded::Failing);
+    let failed: u64 = jobs().map(|job: &JobRun| job.failed).sum();
+    if failed > 0 {
+        output::talk(&format!("{failed} requests failed: they are in the result, and part of no rate"));
+    }
+    let bad = failed > 0 || jobs().any(|job| job.mismatched > 0 || job.ended == JobEnded::Failing);
     Ok(if bad { Outcome::ExpectationFailed } else { Outcome::Done })
 }

@@ -23,6 +23,8 @@ pub(super) struct Watch<'a> {
     pub(super) judge: Option<Judge>,
     pub(super) bar: ProgressBar,
     pub(super) course: Course,
+    /// Whether a request took longer than it may.
+    pub(super) has_hung: bool,
 }
 
 /// A bar that shows what is measured; silent where stderr is no terminal.
@@ -48,8 +50,8 @@ impl Watch<'_> {
             let now = self.clock.now();
             let bytes: u64 = (0..self.workers).map(|worker| self.control.progress(worker).bytes).sum();
             let steady = self.judge.as_mut().is_some_and(|judge| judge.look(now.since(start), bytes));
-            let hung = self.hung();
-            if (steady || hung || interrupt::asked()) && stopped_at.is_none() {
+            self.has_hung |= stopped_at.is_none() && self.hung();
+            if (steady || self.has_hung || interrupt::asked()) && stopped_at.is_none() {
                 self.control.stop();
                 stopped_at = Some(now);
             }

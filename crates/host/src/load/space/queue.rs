@@ -1,11 +1,12 @@
-//! POSIX asynchronous I/O: the C library's queue, served by its own threads.
+//! Records through POSIX asynchronous I/O.
 #![allow(unsafe_code)]
 
+use super::super::posix::{Block, Call, suspend};
 use super::records::Record;
 use super::work::END;
 use crate::errno;
 use flashscope_device::{FileError, Passed, Step};
-use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,30 +22,18 @@ pub(super) struct Queue {
     file: OwnedFd,
 }
 
-/// One request. The control block is boxed, as the library keeps its address.
+/// One request.
+#[derive(Debug)]
 struct Slot {
-    block: Box<libc::aiocb>,
+    block: Block,
     record: Record,
     step: Step,
 }
 
-// SAFETY: what the control block points to is the slot's own buffer, which moves with it and is not bound to a thread.
-unsafe impl Send for Slot {}
-
-impl std::fmt::Debug for Slot {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Slot").field("step", &self.step).finish_non_exhaustive()
-    }
-}
-
 impl Queue {
     pub(super) fn new(file: OwnedFd, depth: u32, copy: bool, record: usize) -> Result<Queue, FileError> {
-        let slot = |_| Slot {
-            // SAFETY: a control block of zeros is one that asks for nothing; all its fields are plain numbers and pointers.
-            block: Box::new(unsafe { std::mem::zeroed() }),
-            record: Record::new(record),
-            step: Step { offset: 0, write: false },
-        };
+        let slot =
+            |_| Slot { block: Block::new(), record: Record::new(record), step: Step { offset: 0, write: false } };
         let slots: Vec<Slot> = (0..depth).map(slot).collect();
         Ok(Queue { outstanding: VecDeque::with_capacity(slots.len()), slots, copy, file })
     }
@@ -81,7 +70,7 @@ impl Queue {
     }
 
     fn start(&mut self, at: usize, step: Step, record: &mut Record) -> Result<(), String> {
-        let (copy, file) = (self.copy, self.file.as_raw_fd());
+        let (copy, file) = (self.copy, &self.file);
         let slot = &mut self.slots[at];
         slot.step = step;
         if step.write && copy {
@@ -90,22 +79,10 @@ impl Queue {
         } else if step.write {
             slot.record.mark(step.offset);
         }
-        slot.block.aio_fildes = file;
-        slot.block.aio_offset = step.offset as libc::off_t;
-        slot.block.aio_nbytes = slot.record.bytes().len();
-        slot.block.aio_buf = slot.record.bytes_mut().as_mut_ptr().cast();
-        slot.block.aio_sigevent.sigev_notify = libc::SIGEV_NONE;
-        // SAFETY: the block and its buffer stay where they are, and nobody touches them, until `take` has seen the end of
-        // the request: the slot is outstanding, and dropping the queue waits for it.
-        let asked = unsafe {
-            match step.write {
-                true => libc::aio_write(&raw mut *slot.block),
-                false => libc::aio_read(&raw mut *slot.block),
-            }
-        };
-        if asked != 0 {
-            return Err(last());
-        }
+        let call = if step.write { Call::Write } else { Call::Read };
+        // SAFETY: the buffer stays where it is, and nobody touches it, until `take` has seen the end of the request: the slot
+        // is outstanding, and dropping the queue waits for it.
+        unsafe { slot.block.start(call, file, step.offset, slot.record.bytes_mut()) }.map_err(errno::describe)?;
         self.outstanding.push_back(at);
         Ok(())
     }
@@ -114,7 +91,7 @@ impl Queue {
     fn take(&mut self, record: &mut Record, check: bool, passed: &mut Passed) {
         let Some(at) = self.outstanding.pop_front() else { return };
         let slot = &mut self.slots[at];
-        let result = wait(&mut slot.block);
+        let result = wait(&mut slot.block).map_err(errno::describe);
         match result {
             Ok(moved) if moved == slot.record.bytes().len() => {
                 passed.records += 1;
@@ -139,23 +116,12 @@ impl Queue {
 }
 
 /// Until the request is over; what it moved.
-fn wait(block: &mut libc::aiocb) -> Result<usize, String> {
-    let list: [*const libc::aiocb; 1] = [&raw const *block];
+fn wait(block: &mut Block) -> Result<usize, Errno> {
     loop {
-        // SAFETY: a block that was handed over to `aio_read` or `aio_write` before.
-        match unsafe { libc::aio_error(block) } {
-            libc::EINPROGRESS => {
-                // SAFETY: a list of one block that is in progress. That it is interrupted does no harm, as it is looked at again.
-                unsafe { libc::aio_suspend(list.as_ptr(), 1, std::ptr::null()) };
-            }
-            // SAFETY: a block whose request is over, asked for the first and only time.
-            0 => return usize::try_from(unsafe { libc::aio_return(block) }).map_err(|_| last()),
-            error => {
-                // SAFETY: as above: the library lets the block go.
-                unsafe { libc::aio_return(block) };
-                return Err(errno::describe(Errno::from_raw_os_error(error)));
-            }
+        if let Some(ended) = block.ended() {
+            return ended;
         }
+        suspend(&[block.listed()], None);
     }
 }
 
@@ -165,10 +131,4 @@ impl Drop for Queue {
             let _ = wait(&mut self.slots[at].block);
         }
     }
-}
-
-/// The error of the last call of this thread.
-fn last() -> String {
-    let error = std::io::Error::last_os_error();
-    Errno::from_io_error(&error).map_or_else(|| error.to_string(), errno::describe)
 }

@@ -21,7 +21,7 @@ use flashscope_load::job::{Arrivals, EngineChoice, Job, JobSet, Payload};
 use flashscope_load::outcome::moved_in_all;
 use flashscope_load::plan::{Limits, Resolved};
 use flashscope_load::record::Trace;
-use flashscope_load::steady::{Judge, Verdict};
+use flashscope_load::steady::Judge;
 use flashscope_load::worker::Worker;
 use flashscope_model::bench::{Counter, Evidence, PhaseRun};
 use flashscope_units::{Bytes, Nanos};
@@ -29,7 +29,7 @@ use sites::Site;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
-use threads::{Back, Errand, Mine, gather, start};
+use threads::{Errand, Gathered, Mine, gather, start};
 
 /// Checks the jobs against what they run on, as far as it is there yet.
 pub(super) fn resolve(setup: &Setup, set: &JobSet) -> Result<Vec<Vec<Resolved>>, Failure> {
@@ -116,16 +116,17 @@ impl Rig<'_> {
             judge: plans.iter().find_map(|plan| plan.job.stop.steady).map(Judge::new),
             bar: bar(&self.step_name(plans, left), self.setup.quiet),
             course: Course::new(plans),
+            has_hung: false,
         };
-        let (back, verdict) = gather(&mut watch, &from, count)?;
+        let gathered = gather(&mut watch, &from, count)?;
         let after = self.sample(plans, &files);
         if let Some(writer) = writer {
             // A thread that hangs never hands its sink back, and the writer would wait for it.
-            if back.iter().all(Option::is_some) {
+            if gathered.back.iter().all(Option::is_some) {
                 writer.finish()?;
             }
         }
-        self.conclude(plans, back, &control, &open, verdict, (&before, &after), (&files, cold))
+        self.conclude(plans, gathered, &control, &open, (&before, &after), (&files, cold))
     }
 
     /// Which of how many steps this is, and of which jobs.
@@ -209,6 +210,7 @@ impl Rig<'_> {
             kind: match job.engine {
                 EngineChoice::Sync | EngineChoice::Auto => LaneKind::Sync,
                 EngineChoice::Uring => LaneKind::Uring,
+                EngineChoice::Aio => LaneKind::Aio,
                 EngineChoice::Mmap => LaneKind::Map,
                 EngineChoice::Null => LaneKind::Null,
             },
@@ -249,26 +251,31 @@ impl Rig<'_> {
         all.unwrap_or_default()
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn conclude(
         &self,
         plans: &[Resolved],
-        mut back: Vec<Option<Back>>,
+        gathered: Gathered,
         control: &Control,
         open: &[bool],
-        verdict: Option<Verdict>,
         (before, after): (&Sample, &Sample),
         (files, cold): (&[LoadFile], bool),
     ) -> Result<PhaseRun, Failure> {
+        let Gathered { mut back, mut paths, verdict, has_hung } = gathered;
         let (mut jobs, mut moved, mut place) = (Vec::new(), (Bytes::ZERO, Bytes::ZERO), 0);
+        if has_hung && back.iter().any(Option::is_none) {
+            output::talk("the kernel lets this program go only when the device answers, or it gives up on it itself");
+        }
         for plan in plans {
             let places = place..place + plan.parts.len();
-            let mut mine = Mine::default();
+            let mut mine = Mine::along(places.clone().find_map(|place| paths[place].take()));
             for place in places.clone() {
                 match back[place].take() {
                     Some(back) => mine.add(back)?,
                     None => mine.lost(control.last_copy(place, open[place]), self.setup.timeout),
                 }
+            }
+            if let (true, Some(timeout)) = (has_hung, self.setup.timeout) {
+                mine.hung(timeout);
             }
             place = places.end;
             let (read, written) = moved_in_all(&mine.notes);

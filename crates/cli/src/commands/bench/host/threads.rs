@@ -21,12 +21,21 @@ use flashscope_units::Nanos;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Barrier};
 
+/// What a worker's thread tells.
+pub(super) enum Told {
+    /// It begins, in this place, and requests take this way.
+    Begins(usize, PathTaken),
+    /// It is done.
+    Done(Box<Back>),
+    /// It has no lane: why.
+    Broken(String),
+}
+
 /// What comes back from a worker's thread.
 pub(super) struct Back {
     place: usize,
     recorder: Recorder,
     ending: Ending,
-    path: PathTaken,
     cpu: CpuTime,
     error: Option<DeviceError>,
 }
@@ -42,57 +51,69 @@ pub(super) struct Errand {
 }
 
 /// One worker in a thread of its own. Not joined: one that hangs in the kernel cannot be.
-pub(super) fn start(errand: Errand, to: Sender<Result<Back, (usize, String)>>) {
+pub(super) fn start(errand: Errand, to: Sender<Told>) {
     std::thread::spawn(move || {
         let Errand { place, mut worker, file, options, barrier, control } = errand;
         let lane = file.lane(&options);
+        if let Ok(lane) = &lane {
+            let _ = to.send(Told::Begins(place, file.path(lane, options.depth)));
+        }
         barrier.wait();
         let mut lane = match lane {
             Ok(lane) => lane,
             Err(error) => {
-                let _ = to.send(Err((place, error.to_string())));
+                let _ = to.send(Told::Broken(error.to_string()));
                 return;
             }
         };
-        let path = file.path(&lane, options.depth);
         let began = CpuTime::of_this_thread();
         // Unwrapped here, so that nothing is looked up per request.
         let error = match &mut lane {
             AnyLane::Sync(lane) => drive(&mut worker, lane, &control, place),
             AnyLane::Uring(lane) => drive(&mut worker, lane.as_mut(), &control, place),
+            AnyLane::Aio(lane) => drive(&mut worker, lane.as_mut(), &control, place),
             AnyLane::Map(lane) => drive(&mut worker, lane, &control, place),
             AnyLane::Null(lane) => drive(&mut worker, lane, &control, place),
         };
         let cpu = CpuTime::of_this_thread().since(began);
         let (ending, recorder) = (worker.ending(), worker.into_recorder());
-        let _ = to.send(Ok(Back { place, recorder, ending, path, cpu, error: error.err() }));
+        let _ = to.send(Told::Done(Box::new(Back { place, recorder, ending, cpu, error: error.err() })));
     });
 }
 
-pub(super) type Gathered = (Vec<Option<Back>>, Option<Verdict>);
+/// What all threads brought back.
+pub(super) struct Gathered {
+    /// By place; `None` for one that never came.
+    pub(super) back: Vec<Option<Back>>,
+    /// The way that each one's requests took.
+    pub(super) paths: Vec<Option<PathTaken>>,
+    /// Of a steady state that was waited for.
+    pub(super) verdict: Option<Verdict>,
+    /// Whether a request took longer than it may.
+    pub(super) has_hung: bool,
+}
 
-/// What all threads bring back; `None` for one that never came.
-pub(super) fn gather(
-    watch: &mut Watch<'_>,
-    from: &Receiver<Result<Back, (usize, String)>>,
-    count: usize,
-) -> Result<Gathered, Failure> {
+/// Until all threads are back, or are given up.
+pub(super) fn gather(watch: &mut Watch<'_>, from: &Receiver<Told>, count: usize) -> Result<Gathered, Failure> {
     let mut back: Vec<Option<Back>> = (0..count).map(|_| None).collect();
+    let mut paths = vec![None; count];
     let (mut missing, mut broken) = (count, None);
     let control = watch.control;
     let verdict = watch.run(|| {
         while let Ok(came) = from.try_recv() {
-            missing -= 1;
             match came {
-                Ok(came) => {
+                Told::Begins(place, path) => paths[place] = Some(path),
+                Told::Done(came) => {
+                    missing -= 1;
                     // What one worker cannot go on with ends the phase.
                     if came.error.is_some() {
                         control.stop();
                     }
                     let place = came.place;
-                    back[place] = Some(came);
+                    back[place] = Some(*came);
                 }
-                Err((_, said)) => {
+                Told::Broken(said) => {
+                    missing -= 1;
                     control.stop();
                     broken = Some(said);
                 }
@@ -102,7 +123,7 @@ pub(super) fn gather(
     });
     match broken {
         Some(said) => Err(Failure::Cannot(anyhow!("{said}"))),
-        None => Ok((back, verdict)),
+        None => Ok(Gathered { back, paths, verdict, has_hung: watch.has_hung }),
     }
 }
 
@@ -117,6 +138,11 @@ pub(super) struct Mine {
 }
 
 impl Mine {
+    /// Of workers whose requests took this way.
+    pub(super) fn along(path: Option<PathTaken>) -> Mine {
+        Mine { path, ..Mine::default() }
+    }
+
     pub(super) fn add(&mut self, back: Back) -> Result<(), Failure> {
         if let Some(error @ (DeviceError::Invalid(_) | DeviceError::System(_))) = &back.error
             && back.recorder.read.requests + back.recorder.write.requests == 0
@@ -126,10 +152,17 @@ impl Mine {
         }
         self.notes.push(back.recorder);
         self.endings.push(back.ending);
-        self.path.get_or_insert(back.path);
         self.cpu = (self.cpu.0 + back.cpu.user, self.cpu.1 + back.cpu.system);
         self.error = self.error.take().or(back.error);
         Ok(())
+    }
+
+    /// A request took longer than it may; those who were stopped for that say so, even though it came back at last.
+    pub(super) fn hung(&mut self, timeout: Nanos) {
+        if !self.endings.contains(&Ending::Stopped) {
+            return;
+        }
+        self.error.get_or_insert_with(|| DeviceError::Hung(format!("a request got no answer within {timeout}")));
     }
 
     /// A worker that never came back.
