@@ -8,6 +8,7 @@ use flashscope_model::plan::{Purpose, Span};
 use flashscope_model::{Data, DeviceFacts, Direction, Observations};
 use flashscope_stats::Rng;
 use flashscope_units::Bytes;
+use std::ops::Range;
 
 /// Units at the start that only the fast-area experiment writes.
 const KEPT_AT_START: u64 = 16;
@@ -34,11 +35,15 @@ impl Pool {
             .map(|region| inside(region, unit))
             .filter(|slots| slots.len() >= LEAST_SLOTS)
             .unwrap_or_else(|| all_over(device, unit));
-        let used = written(observations, unit);
-        let last_use = |start: Bytes| used.iter().rposition(|range| overlap(*range, Span { start, length: unit }));
-        let (mut worn, fresh): (Vec<Bytes>, Vec<Bytes>) =
-            slots.into_iter().partition(|start| last_use(*start).is_some());
-        worn.sort_by_key(|start| last_use(*start));
+        let mut last_use = vec![None; slots.len()];
+        for (order, range) in written(observations, unit).into_iter().enumerate() {
+            last_use[overlapped(&slots, unit, range)].fill(Some(order));
+        }
+        let is_fresh = |(_, last): &(Bytes, Option<usize>)| last.is_none();
+        let (fresh, mut worn): (Vec<_>, Vec<_>) = slots.into_iter().zip(last_use).partition(is_fresh);
+        worn.sort_by_key(|(_, last)| *last);
+        let starts = |slots: Vec<(Bytes, Option<usize>)>| slots.into_iter().map(|(start, _)| start).collect();
+        let (fresh, worn) = (starts(fresh), starts(worn));
         Pool { unit, fresh, worn }
     }
 
@@ -69,9 +74,10 @@ impl Pool {
     pub(crate) fn stretch(&self, length: Bytes, capacity: Bytes, rng: &mut Rng) -> Option<Bytes> {
         let fits = |start: &&Bytes| **start + length <= capacity;
         let steps = length.get().div_ceil(self.unit.get());
+        let mut worn = self.worn.clone();
+        worn.sort_unstable();
         let is_fresh = |start: &&Bytes| {
-            let span = Span { start: **start, length: self.unit * steps };
-            !self.worn.iter().any(|worn| overlap(span, Span { start: *worn, length: self.unit }))
+            overlapped(&worn, self.unit, Span { start: **start, length: self.unit * steps }).is_empty()
         };
         let fresh: Vec<&Bytes> = self.fresh.iter().filter(fits).filter(is_fresh).collect();
         let any: Vec<&Bytes> = self.fresh.iter().chain(&self.worn).filter(fits).collect();
@@ -104,8 +110,12 @@ fn shuffled(from: &[Bytes], rng: &mut Rng) -> Vec<Bytes> {
     units
 }
 
-fn overlap(one: Span, other: Span) -> bool {
-    one.start < other.start + other.length && other.start < one.start + one.length
+/// Which of the units that start at `starts`, in rising order, a range touches.
+fn overlapped(starts: &[Bytes], unit: Bytes, range: Span) -> Range<usize> {
+    let end = range.start + range.length;
+    let first = starts.partition_point(|start| *start + unit <= range.start);
+    let past = starts.partition_point(|start| *start < end);
+    first..past.max(first)
 }
 
 /// All ranges that trials wrote, oldest first, by what the runs say of themselves.
@@ -144,4 +154,21 @@ pub(crate) fn filled(observations: &Observations) -> Option<Span> {
         }
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_touches_the_units_that_it_overlaps() {
+        let unit = Bytes::mib(4);
+        let starts: Vec<Bytes> = [16, 20, 36, 40, 44, 60].map(Bytes::mib).to_vec();
+        let overlap = |start: Bytes, range: Span| start < range.start + range.length && range.start < start + unit;
+        for (start, length) in (0..70).flat_map(|start| [0, 1, 4, 5, 17, 90].map(|length| (start, length))) {
+            let range = Span { start: Bytes::mib(start), length: Bytes::mib(length) };
+            let one_by_one: Vec<Bytes> = starts.iter().copied().filter(|start| overlap(*start, range)).collect();
+            assert_eq!(starts[overlapped(&starts, unit, range)], one_by_one, "{range:?}");
+        }
+    }
 }
