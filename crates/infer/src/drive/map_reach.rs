@@ -8,10 +8,12 @@ use super::NOT_ASKED;
 use crate::Choice;
 use crate::reading::readable;
 use crate::situation::Situation;
+use flashscope_model::observation::RangeTimes;
 use flashscope_model::plan::{MapReach, Span};
 use flashscope_model::{Data, Estimate, Experiment, Observations};
 use flashscope_stats::line::weighted_least_squares;
 use flashscope_units::{Bytes, Nanos};
+use std::collections::BTreeMap;
 
 /// Ranges below this say more of the changing of units than of a map.
 const SHORTEST: Bytes = Bytes::mib(64);
@@ -19,15 +21,17 @@ const SHORTEST: Bytes = Bytes::mib(64);
 /// One page of the map stands for several MiB in most controllers, and for no less than this.
 const WARM_STEP: Bytes = Bytes::mib(2);
 
-/// Reads of each range in an adaptive run, and the most of the device that it reads through.
-const REQUESTS: u32 = 200;
+/// Reads of each visit of a range in an adaptive run, and the most of the device that it reads through.
+const REQUESTS: u32 = 100;
 const LONGEST: Bytes = Bytes::gib(16);
 
-/// Ranges that double up to the longest.
+/// Ranges that double up to the longest, and down again: what disturbs the host for a while then sets the two visits of a
+/// range apart, which a map does not.
 pub fn plan(block: Bytes, start: Bytes, longest: Bytes, requests: u32) -> MapReach {
     let doubled = std::iter::successors(Some(SHORTEST.min(longest)), |range| Some(*range * 2));
     let mut ranges: Vec<Bytes> = doubled.take_while(|range| *range < longest).collect();
     ranges.push(longest.align_down(block));
+    ranges.extend(ranges.clone().into_iter().rev());
     MapReach { block, start, ranges, warm_step: WARM_STEP, requests }
 }
 
@@ -51,6 +55,9 @@ const PER_DOUBLING: i32 = 16;
 /// A reach must be better than none by so much on the scale of −2 ln likelihood.
 const SURELY_BETTER: f64 = 15.0;
 
+/// Without a mean that is at least this sure, as a share of it, a map's misses would not show.
+const TOO_UNSURE: f64 = 0.05;
+
 /// This share of a mean is never explained.
 const UNEXPLAINED: f64 = 0.01;
 
@@ -67,11 +74,7 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<Bytes> {
         _ => None,
     });
     let Some(data) = last else { return Estimate::unknown(NOT_ASKED) };
-    let points: Vec<Point> = data
-        .ranges
-        .iter()
-        .filter_map(|range| point(range.length, &range.times.iter().map(|time| time.as_f64()).collect::<Vec<_>>()))
-        .collect();
+    let points = points(&data.ranges);
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
         return Estimate::unknown("no range could be read");
     };
@@ -110,6 +113,9 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<Bytes> {
             );
             Estimate::known(value, (close / total).clamp(0.05, 0.98), evidence, &["map-reach"])
         }
+        _ if points.iter().any(|point| point.variance.sqrt() > TOO_UNSURE * point.mean) => {
+            Estimate::unknown("reads of one range differ too much from visit to visit")
+        }
         _ => {
             let length = Bytes(last.length as u64);
             let evidence = format!(
@@ -122,18 +128,47 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<Bytes> {
     }
 }
 
-/// Mean and its variance without the longest of the times, which are not of the map's making.
-fn point(length: Bytes, times: &[f64]) -> Option<Point> {
-    let mut sorted = times.to_vec();
+/// A point for each length: the mean of its visits, as sure as these agree with each other.
+///
+/// The scatter between visits is estimated over all lengths together (two visits alone say little) as half the mean
+/// square of what two visits of one length differ by, and only what the scatter within them leaves open is added.
+fn points(ranges: &[RangeTimes]) -> Vec<Point> {
+    let mut visits: BTreeMap<Bytes, Vec<Point>> = BTreeMap::new();
+    for range in ranges {
+        visits.entry(range.length).or_default().extend(visit(range));
+    }
+    let apart: Vec<f64> = visits
+        .values()
+        .filter_map(|visits| match visits[..] {
+            [ref one, ref other, ..] => {
+                Some(((one.mean - other.mean).powi(2) - one.variance - other.variance).max(0.0) / 2.0)
+            }
+            _ => None,
+        })
+        .collect();
+    let between = apart.iter().sum::<f64>() / apart.len().max(1) as f64;
+    let joined = |visits: Vec<Point>| {
+        let count = visits.len() as f64;
+        let mean = visits.iter().map(|visit| visit.mean).sum::<f64>() / count;
+        let within = visits.iter().map(|visit| visit.variance).sum::<f64>() / count;
+        let variance = (within + between) / count + (UNEXPLAINED * mean).powi(2);
+        Point { length: visits[0].length, mean, variance }
+    };
+    visits.into_values().filter(|visits| !visits.is_empty()).map(joined).collect()
+}
+
+/// Mean of one visit and its variance, without the longest of the times, which are not of the map's making.
+fn visit(range: &RangeTimes) -> Option<Point> {
+    let mut sorted: Vec<f64> = range.times.iter().map(|time| time.as_f64()).collect();
     sorted.sort_by(f64::total_cmp);
-    sorted.truncate(times.len() - times.len() / 20);
+    sorted.truncate(sorted.len() - sorted.len() / 20);
     let count = sorted.len() as f64;
     if count < 16.0 {
         return None;
     }
     let mean = sorted.iter().sum::<f64>() / count;
     let spread = sorted.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    Some(Point { length: length.as_f64(), mean, variance: spread / count + (UNEXPLAINED * mean).powi(2) })
+    Some(Point { length: range.length.as_f64(), mean, variance: spread / count })
 }
 
 fn flat(points: &[Point]) -> f64 {
@@ -150,4 +185,24 @@ fn curve(points: &[Point], reach: f64) -> Option<(f64, f64)> {
     let line = weighted_least_squares(&misses, &means, &weights).ok().filter(|line| line.slope > 0.0)?;
     let chi = line.residuals.iter().zip(&weights).map(|(off, weight)| off * off * weight).sum();
     Some((chi, line.slope))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads of `(length in MiB, time in µs)`, a visit each, with a few microseconds of scatter.
+    fn visits(of: &[(u64, u64)]) -> Vec<RangeTimes> {
+        let times = |base: u64| (0..100).map(|read| Nanos::micros(base + read % 7)).collect();
+        of.iter().map(|&(length, base)| RangeTimes { length: Bytes::mib(length), times: times(base) }).collect()
+    }
+
+    #[test]
+    fn a_disturbed_visit_makes_every_point_unsure() {
+        let quiet = points(&visits(&[(64, 500), (128, 500), (256, 600), (256, 600), (128, 500), (64, 500)]));
+        assert_eq!(quiet.len(), 3);
+        assert!(quiet.iter().all(|point| point.variance.sqrt() < 0.02 * point.mean));
+        let disturbed = points(&visits(&[(64, 500), (128, 500), (256, 2500), (256, 500), (128, 500), (64, 500)]));
+        assert!(disturbed.iter().all(|point| point.variance.sqrt() > TOO_UNSURE * point.mean));
+    }
 }
