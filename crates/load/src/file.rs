@@ -88,7 +88,7 @@ pub struct JobText {
     pub verify: Option<bool>,
     /// Checks what an earlier job wrote as `tagged` with this generation.
     pub verify_generation: Option<u32>,
-    /// `auto`, `sync`, `uring`, `aio`, `mmap`, `null`.
+    /// `auto`, `sync`, `uring`, `aio`, `mmap`, `whole`, `null`.
     pub engine: Option<String>,
     /// `direct`, `cached`, `fdatasync`, `dsync`, `writethrough`.
     pub mode: Option<String>,
@@ -360,12 +360,13 @@ impl JobText {
     }
 }
 
-const ENGINES: [(&str, EngineChoice); 6] = [
+const ENGINES: [(&str, EngineChoice); 7] = [
     ("auto", EngineChoice::Auto),
     ("sync", EngineChoice::Sync),
     ("uring", EngineChoice::Uring),
     ("aio", EngineChoice::Aio),
     ("mmap", EngineChoice::Mmap),
+    ("whole", EngineChoice::Whole),
     ("null", EngineChoice::Null),
 ];
 

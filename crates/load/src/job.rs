@@ -333,6 +333,8 @@ pub enum EngineChoice {
     Aio,
     /// Loads and stores on a memory map.
     Mmap,
+    /// Every request is a file of its own: made, written and closed, or opened, read and closed.
+    Whole,
     /// Nothing is done: measures the engine itself.
     Null,
 }

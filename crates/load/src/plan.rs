@@ -129,6 +129,7 @@ impl EngineChoice {
             EngineChoice::Uring => "uring",
             EngineChoice::Aio => "aio",
             EngineChoice::Mmap => "mmap",
+            EngineChoice::Whole => "whole",
             EngineChoice::Null => "null",
         }
     }
@@ -370,8 +371,26 @@ fn choose_engine(job: &mut Job) -> Result<(), PlanError> {
             job.engine = if job.queue_depth > 1 { EngineChoice::Uring } else { EngineChoice::Sync };
             Ok(())
         }
-        engine @ (EngineChoice::Sync | EngineChoice::Mmap) if job.queue_depth > 1 => {
+        engine @ (EngineChoice::Sync | EngineChoice::Mmap | EngineChoice::Whole) if job.queue_depth > 1 => {
             Err(PlanError::EngineHasNoQueue { engine })
+        }
+        EngineChoice::Whole => {
+            let block = job.largest();
+            let places = job.align.unwrap_or(block);
+            let parted = if let Sharing::Shifted(shift) = job.sharing { shift } else { block };
+            let strided = match job.pattern {
+                Pattern::Strided { stride } | Pattern::Skipping { stride } => stride,
+                _ => block,
+            };
+            let one =
+                [job.smallest(), places, parted, strided, job.span.start].iter().all(|of| of.is_multiple_of(block));
+            match one && job.files.is_none() {
+                true => Ok(()),
+                false => Err(field(
+                    "engine",
+                    "with whole files every request is one of them\nhint: one block size, and places that are multiples of it",
+                )),
+            }
         }
         EngineChoice::Mmap if job.mode.is_direct() => {
             Err(field("engine", "mmap goes through the page cache\nhint: add --mode cached or --mode fdatasync"))

@@ -2,10 +2,11 @@
 
 use crate::definition::Definition;
 
-const PRESETS: [(&str, &str); 12] = [
+const PRESETS: [(&str, &str); 13] = [
     ("crystaldiskmark", include_str!("../presets/crystaldiskmark.toml")),
     ("androbench", include_str!("../presets/androbench.toml")),
     ("androbench-2011", include_str!("../presets/androbench-2011.toml")),
+    ("flashbench-windows", include_str!("../presets/flashbench-windows.toml")),
     ("sd-class", include_str!("../presets/sd-class.toml")),
     ("app-class", include_str!("../presets/app-class.toml")),
     ("android-cdd", include_str!("../presets/android-cdd.toml")),

@@ -161,6 +161,9 @@ fn impossible(job: &Job, place: Place) -> Option<String> {
     }
     let hint =
         "hint: run it on a file, a directory or a block device; `flashscope emulate` makes one of a simulated device";
+    if job.files.is_some() || job.engine == EngineChoice::Whole {
+        return Some(format!("a simulated device has no files\n{hint}"));
+    }
     if !matches!(job.mode, Mode::Direct | Mode::Dsync) || job.engine == EngineChoice::Mmap {
         return Some(format!("a simulated device has no page cache in front of it\n{hint}"));
     }

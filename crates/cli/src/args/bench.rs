@@ -125,7 +125,7 @@ pub(crate) struct Bench {
     /// direct, cached, fdatasync, dsync or writethrough [default: direct]
     #[arg(long, help_heading = "Way")]
     pub(crate) mode: Option<String>,
-    /// auto, sync, uring, aio, mmap or null [default: auto]
+    /// auto, sync, uring, aio, mmap, whole (a file per request) or null [default: auto]
     #[arg(long, visible_alias = "ioengine", help_heading = "Way")]
     pub(crate) engine: Option<String>,
     /// Poll for completions (devices with polled queues)

@@ -10,7 +10,7 @@ use crate::interrupt;
 use anyhow::anyhow;
 use flashscope_device::WriteGrant;
 use flashscope_load::file::to_toml;
-use flashscope_load::job::{Job, JobSet, Phase};
+use flashscope_load::job::{EngineChoice, Job, JobSet, Phase};
 use flashscope_load::plan::{Limits, Resolved, resolve_set};
 use flashscope_model::DeviceFacts;
 use flashscope_model::bench::{BenchPhase, BenchRecord, JobEnded, JobRun, PhaseRun};
@@ -201,9 +201,25 @@ pub(super) fn targets(set: &JobSet, setup: &Setup) -> Vec<String> {
     names
 }
 
-/// What a job runs on, and as how many files.
-pub(super) fn key_of<'a>(job: &'a Job, setup: &'a Setup) -> (&'a str, Option<u32>) {
-    (target_of(job, setup), job.files)
+/// As which files a job uses what it runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// As one.
+    One,
+    /// As so many, laid end to end.
+    Laid(u32),
+    /// As a folder in which every request has a file of its own.
+    Whole,
+}
+
+/// What a job runs on, and as which files.
+pub(super) fn key_of<'a>(job: &'a Job, setup: &'a Setup) -> (&'a str, Shape) {
+    let shape = match (job.engine, job.files) {
+        (EngineChoice::Whole, _) => Shape::Whole,
+        (_, Some(files)) => Shape::Laid(files),
+        (_, None) => Shape::One,
+    };
+    (target_of(job, setup), shape)
 }
 
 /// Checks the jobs against their targets.

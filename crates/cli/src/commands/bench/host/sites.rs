@@ -1,6 +1,6 @@
 //! What jobs run on: looked at, made where there is nothing yet, and opened with consent.
 
-use super::super::run::{Setup, budget, key_of};
+use super::super::run::{Setup, Shape, budget, key_of};
 use super::super::watch::bar;
 use crate::error::Failure;
 use crate::{interrupt, output, target};
@@ -20,8 +20,8 @@ const OWN_FILE: Bytes = Bytes::gib(1);
 
 /// What some of the jobs run on.
 pub(super) struct Place {
-    /// As the jobs name it, and as how many files.
-    pub(super) key: (String, Option<u32>),
+    /// As the jobs name it, and as which files.
+    pub(super) key: (String, Shape),
     /// Where it is.
     pub(super) path: PathBuf,
     /// How large a file has to be made there first; `None` where something is there.
@@ -32,7 +32,7 @@ pub(super) struct Place {
 
 /// A place that is open.
 pub(super) struct Site {
-    pub(super) key: (String, Option<u32>),
+    pub(super) key: (String, Shape),
     /// One, or several files of the same size that are used as one; never empty.
     pub(super) targets: Vec<HostTarget>,
     pub(super) grant: Option<WriteGrant>,
@@ -57,12 +57,17 @@ impl Site {
 struct OwnFolder {
     path: PathBuf,
     keep: bool,
+    /// Whether all that lies in it was made here, too, and goes with it.
+    whole: bool,
 }
 
 impl Drop for OwnFolder {
     fn drop(&mut self) {
         if !self.keep {
-            let _ = std::fs::remove_dir(&self.path);
+            let _ = match self.whole {
+                true => std::fs::remove_dir_all(&self.path),
+                false => std::fs::remove_dir(&self.path),
+            };
         }
     }
 }
@@ -71,18 +76,18 @@ impl Drop for OwnFolder {
 pub(super) fn find(sys: &SysRoot, setup: &Setup, set: &JobSet) -> Result<Vec<Place>, Failure> {
     let mut places: Vec<Place> = Vec::new();
     for job in set.phases.iter().flat_map(|phase| &phase.jobs) {
-        let (name, files) = key_of(job, setup);
+        let (name, shape) = key_of(job, setup);
         if places.iter().any(|place| place.is(job, setup)) {
             continue;
         }
         let mine =
-            set.phases.iter().flat_map(|phase| &phase.jobs).filter(|other| key_of(other, setup) == (name, files));
-        let (path, make) = where_it_is(name, places.len(), mine, files)?;
+            set.phases.iter().flat_map(|phase| &phase.jobs).filter(|other| key_of(other, setup) == (name, shape));
+        let (path, make) = where_it_is(name, places.len(), mine, shape)?;
         let limits = match make {
             Some(size) => Limits { capacity: size, granularity: Bytes::SECTOR },
             None => look(sys, &path)?,
         };
-        places.push(Place { key: (name.to_owned(), files), path, make, limits });
+        places.push(Place { key: (name.to_owned(), shape), path, make, limits });
     }
     Ok(places)
 }
@@ -93,15 +98,19 @@ fn where_it_is<'a>(
     name: &str,
     number: usize,
     jobs: impl Iterator<Item = &'a Job>,
-    files: Option<u32>,
+    shape: Shape,
 ) -> Result<(PathBuf, Option<Bytes>), Failure> {
     let path = Path::new(name);
     let make = || {
         let jobs: Vec<&Job> = jobs.collect();
         let size = jobs.iter().filter_map(|job| end(job)).max().unwrap_or(OWN_FILE);
-        let Some(files) = files else { return size };
-        // Whole blocks in every file.
         let block = jobs.iter().map(|job| job.largest()).max().unwrap_or(Bytes::SECTOR).max(Bytes(1));
+        // Whole blocks in every file.
+        let files = match shape {
+            Shape::One => return size,
+            Shape::Whole => return size.align_up(block),
+            Shape::Laid(files) => files,
+        };
         let files = u64::from(files.max(1));
         Bytes(size.get().div_ceil(files)).align_up(block) * files
     };
@@ -111,13 +120,14 @@ fn where_it_is<'a>(
     };
     if path.is_dir() {
         Ok((path.join(mine()), Some(make())))
-    } else if path.symlink_metadata().is_err()
+    } else if shape != Shape::Whole
+        && path.symlink_metadata().is_err()
         && path.parent().is_some_and(|parent| parent.as_os_str().is_empty() || parent.is_dir())
     {
         Ok((path.to_owned(), Some(make())))
-    } else if files.is_some() {
+    } else if shape != Shape::One {
         Err(Failure::Cannot(anyhow!(
-            "{name} is no directory\nhint: files are made in a directory; leave --files away for this"
+            "{name} is no directory\nhint: files are made in a directory; leave --files and --engine whole away for this"
         )))
     } else {
         Ok((path.to_owned(), None))
@@ -159,18 +169,25 @@ impl Place {
     ) -> Result<Site, Failure> {
         let budget = budget(plans.filter(|plan| self.is(&plan.job, setup)), setup)?;
         let Place { key, path, make, .. } = self;
+        let folder = |path: &Path, whole| -> Result<Option<OwnFolder>, Failure> {
+            std::fs::create_dir(path).map_err(|error| anyhow!("cannot make {}: {error}", path.display()))?;
+            Ok(Some(OwnFolder { path: path.to_owned(), keep: setup.keep, whole }))
+        };
         let (folder, paths) = match key.1 {
-            None => (None, vec![path]),
-            Some(files) => {
-                std::fs::create_dir(&path).map_err(|error| anyhow!("cannot make {}: {error}", path.display()))?;
-                let paths = (0..files).map(|file| path.join(format!("{file:04}"))).collect();
-                (Some(OwnFolder { path, keep: setup.keep }), paths)
+            Shape::One => (None, vec![path]),
+            Shape::Laid(files) => {
+                (folder(&path, false)?, (0..files).map(|file| path.join(format!("{file:04}"))).collect())
             }
+            // Stands for all of them where the right to write, and what lies below, are asked for.
+            Shape::Whole => (folder(&path, true)?, vec![path.join("all")]),
         };
         let (mut own, mut targets, mut grants) = (Vec::new(), Vec::new(), Vec::new());
         for (index, path) in paths.iter().enumerate() {
             if let Some(size) = make {
-                own.push(make_file(path, size / paths.len() as u64, setup)?);
+                own.push(match key.1 {
+                    Shape::Whole => OwnFile::hollow(path, size).map_err(target::failure)?,
+                    Shape::One | Shape::Laid(_) => make_file(path, size / paths.len() as u64, setup)?,
+                });
             }
             // One of several files holds the right to write to all; the others add nothing but themselves.
             let (target, grant) = open(sys, setup, path, budget, index == 0, !own.is_empty())?;

@@ -73,6 +73,7 @@ pub(super) fn start(errand: Errand, to: Sender<Told>) {
             AnyLane::Uring(lane) => drive(&mut worker, lane.as_mut(), &control, place),
             AnyLane::Aio(lane) => drive(&mut worker, lane.as_mut(), &control, place),
             AnyLane::Map(lane) => drive(&mut worker, lane, &control, place),
+            AnyLane::Whole(lane) => drive(&mut worker, lane.as_mut(), &control, place),
             AnyLane::Null(lane) => drive(&mut worker, lane, &control, place),
         };
         let cpu = CpuTime::of_this_thread().since(began);
