@@ -26,6 +26,7 @@ use flashscope_load::worker::Worker;
 use flashscope_model::bench::{Counter, Evidence, PhaseRun};
 use flashscope_units::{Bytes, Nanos};
 use sites::Site;
+use std::path::Path;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
@@ -35,6 +36,11 @@ use threads::{Errand, Gathered, Mine, gather, start};
 pub(super) fn resolve(setup: &Setup, set: &JobSet) -> Result<Vec<Vec<Resolved>>, Failure> {
     let places = sites::find(&SysRoot::live(), setup, set)?;
     resolved(set, |job| places.iter().find(|place| place.is(job, setup)).map_or(NOWHERE, |place| place.limits))
+}
+
+/// The block of what the run is on, as far as it is there, and the allocation unit that it claims.
+pub(super) fn ground(setup: &Setup) -> Result<(Bytes, Option<Bytes>), Failure> {
+    sites::ground(&SysRoot::live(), Path::new(&setup.target.target))
 }
 
 /// Of a target that is not there; every job has one.

@@ -7,7 +7,7 @@ use crate::{interrupt, output, target};
 use anyhow::anyhow;
 use flashscope_device::{Consent, Target, WriteGrant};
 use flashscope_host::load::OwnFile;
-use flashscope_host::{HostTarget, OpenOptions, SysRoot, join_grants};
+use flashscope_host::{HostTarget, ListedDevice, OpenOptions, SysRoot, join_grants};
 use flashscope_load::job::{Job, JobSet, Sharing};
 use flashscope_load::plan::{Limits, Resolved};
 use flashscope_model::DeviceFacts;
@@ -47,6 +47,7 @@ impl Site {
     pub(super) fn facts(&self) -> DeviceFacts {
         let facts = self.targets[0].facts().clone();
         match self.targets.len() {
+            _ if self.key.1 == Shape::Whole => DeviceFacts { name: "a file per request".to_owned(), ..facts },
             1 => facts,
             count => DeviceFacts { name: format!("{count} files"), capacity: self.limits.capacity, ..facts },
         }
@@ -84,8 +85,8 @@ pub(super) fn find(sys: &SysRoot, setup: &Setup, set: &JobSet) -> Result<Vec<Pla
             set.phases.iter().flat_map(|phase| &phase.jobs).filter(|other| key_of(other, setup) == (name, shape));
         let (path, make) = where_it_is(name, places.len(), mine, shape)?;
         let limits = match make {
-            Some(size) => Limits { capacity: size, granularity: Bytes::SECTOR },
-            None => look(sys, &path)?,
+            Some(size) => Limits { capacity: size, granularity: block_under(sys, &path) },
+            None => limits(&look(sys, &path)?),
         };
         places.push(Place { key: (name.to_owned(), shape), path, make, limits });
     }
@@ -144,10 +145,30 @@ fn end(job: &Job) -> Option<Bytes> {
 }
 
 /// Looked at like a device in use: this is only about its size.
-fn look(sys: &SysRoot, path: &Path) -> Result<Limits, Failure> {
+fn look(sys: &SysRoot, path: &Path) -> Result<HostTarget, Failure> {
     let options = OpenOptions { read_in_use: true, allow_buffered: true, hang_after: None };
-    let looked = flashscope_host::open_for_reading(sys, path, &options).map_err(target::failure)?;
-    Ok(limits(&looked))
+    flashscope_host::open_for_reading(sys, path, &options).map_err(target::failure)
+}
+
+/// The block of what a path names, or of what lies below the folder where it is to be made; and the allocation unit that the
+/// device claims.
+pub(super) fn ground(sys: &SysRoot, path: &Path) -> Result<(Bytes, Option<Bytes>), Failure> {
+    if path.is_dir() || path.symlink_metadata().is_err() {
+        return Ok((block_under(sys, path), disk_of(sys, path).and_then(|disk| disk.claims.allocation_unit)));
+    }
+    let claimed = disk_of(sys, path).and_then(|disk| disk.claims.allocation_unit);
+    Ok((look(sys, path)?.capabilities().granularity, claimed))
+}
+
+/// The disk below a path, which may still have to be made: then it lies where its folder does.
+fn disk_of(sys: &SysRoot, path: &Path) -> Option<ListedDevice> {
+    let there = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
+    flashscope_host::disk_under(sys, there)
+}
+
+/// What a file in a folder has to be read and written in past the page cache, as far as the disk below tells.
+fn block_under(sys: &SysRoot, path: &Path) -> Bytes {
+    disk_of(sys, path).map_or(Bytes::SECTOR, |disk| disk.logical_block)
 }
 
 fn limits(target: &HostTarget) -> Limits {
@@ -262,8 +283,5 @@ fn open(
 
 /// Where the run takes place, and what about that place changes results: of the disk below the first target.
 pub(super) fn host_facts(sys: &SysRoot, path: &Path) -> HostFacts {
-    // A file that is still to be made lies where its directory does.
-    let there = [Some(path), path.parent()].into_iter().flatten().find(|path| path.exists());
-    let disk = there.and_then(|path| flashscope_host::disk_under(sys, path));
-    flashscope_host::host_facts(sys, disk.as_ref())
+    flashscope_host::host_facts(sys, disk_of(sys, path).as_ref())
 }
