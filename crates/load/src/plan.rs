@@ -166,7 +166,7 @@ pub fn resolve(job: &Job, limits: Limits) -> Result<Resolved, PlanError> {
     }
     job.span.length = Some(length);
     check_alignment(&job, unit)?;
-    if let Some(files) = job.files {
+    if let Some(files) = job.laid() {
         check_files(&job, limits.capacity, files)?;
     }
     prepare_verification(&mut job)?;
@@ -215,7 +215,9 @@ fn check_numbers(job: &Job) -> Result<(), PlanError> {
     }
     ensure((1..=MOST_DEPTH).contains(&job.queue_depth), "queue depth", "must be from 1 to 4096")?;
     ensure((1..=MOST_WORKERS).contains(&job.workers), "jobs", "must be from 1 to 1024")?;
-    ensure(job.files.is_none_or(|files| (1..=MOST_FILES).contains(&files)), "files", "must be from 1 to 1000")?;
+    ensure(job.laid().is_none_or(|files| (1..=MOST_FILES).contains(&files)), "files", "must be from 1 to 1000")?;
+    ensure(job.files.is_none() || job.more.is_empty(), "files", "are either made in a directory or named")?;
+    ensure(job.processors.as_ref().is_none_or(|list| !list.is_empty()), "processors", "there is none")?;
     for (name, batch) in [("batch", job.batch), ("reap", job.reap)] {
         let sound = batch.is_none_or(|batch| (1..=job.queue_depth).contains(&batch));
         ensure(sound, name, "must be from 1 to the queue depth")?;
@@ -384,7 +386,7 @@ fn choose_engine(job: &mut Job) -> Result<(), PlanError> {
             };
             let one =
                 [job.smallest(), places, parted, strided, job.span.start].iter().all(|of| of.is_multiple_of(block));
-            match one && job.files.is_none() {
+            match one && job.laid().is_none() {
                 true => Ok(()),
                 false => Err(field(
                     "engine",

@@ -42,20 +42,28 @@ pub struct LoadFile {
 
 impl LoadFile {
     /// Opens what the targets have open once more, by their descriptors, so that no name can lead elsewhere. Several are used
-    /// as one, laid end to end; they have the same size, and are written to under one grant.
+    /// as one, laid end to end, of each as many bytes as `each` says or else all; then they have the same size. They are written to
+    /// under one grant.
     ///
     /// # Errors
     /// [`HostError::DirectRefused`] where the file system does no direct I/O, and whatever the system says.
-    pub fn of(sys: &SysRoot, targets: &[HostTarget], opening: Opening) -> Result<LoadFile, HostError> {
+    pub fn of(
+        sys: &SysRoot,
+        targets: &[HostTarget],
+        each: Option<Bytes>,
+        opening: Opening,
+    ) -> Result<LoadFile, HostError> {
         let nothing =
             |said: &str| HostError::System { operation: "open for load", path: PathBuf::new(), said: said.into() };
-        let each = targets.first().map_or(Bytes::ZERO, |target| target.facts().capacity);
+        let whole = targets.first().map_or(Bytes::ZERO, |target| target.facts().capacity);
+        let part = each.unwrap_or(whole);
         let (mut files, mut name, mut seal) = (Vec::new(), String::new(), None);
         for target in targets {
             let Some((opened, its)) = target.opened() else {
                 return Err(nothing("the target is in another thread's hands"));
             };
-            if target.facts().capacity != each || (!files.is_empty() && its != seal) {
+            let capacity = target.facts().capacity;
+            if capacity < part || (each.is_none() && capacity != whole) || (!files.is_empty() && its != seal) {
                 return Err(nothing("the files differ in size, or in the right to write to them"));
             }
             files.push(reopen(&opened.plain, Path::new(&opened.name), opening)?);
@@ -68,7 +76,7 @@ impl LoadFile {
             name = format!("{} files in {}", files.len(), folder.display());
         }
         Ok(LoadFile {
-            files: Arc::new(Opened::new(files, each.get())),
+            files: Arc::new(Opened::new(files, part.get())),
             name: name.as_str().into(),
             write: opening.write,
             seal,

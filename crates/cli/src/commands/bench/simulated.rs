@@ -43,7 +43,7 @@ pub(super) fn resolve(setup: &Setup, set: &JobSet, spec: &str) -> Result<Vec<Vec
 pub(super) fn run(prepared: &Prepared, spec: &str) -> Result<Done, Failure> {
     let target = target::open_model(spec, prepared.setup.target.seed)?;
     let budget = budget(prepared.plans.iter().flatten(), &prepared.setup)?;
-    if prepared.setup.target.read_only && budget > Bytes::ZERO {
+    if prepared.setup.target.consent.read_only && budget > Bytes::ZERO {
         return Err(Failure::Cannot(anyhow!("the jobs write, but the target was opened with --read-only")));
     }
     let mut grant = WriteGrant::simulated(target.facts(), budget)

@@ -96,6 +96,7 @@ impl Rig<'_> {
         self.phases += 1;
         let mut workers = self.workers(plans, left, writer.as_ref())?;
         let count = workers.len();
+        let ends_all: Vec<bool> = workers.iter().map(|(_, worker)| worker.plan().job.ends_all).collect();
         let open: Vec<bool> = workers.iter().map(|(_, worker)| is_open(worker)).collect();
         let control = Arc::new(Control::new(&open, Nanos::millis(100)));
         let barrier = Arc::new(Barrier::new(count + 1));
@@ -125,7 +126,7 @@ impl Rig<'_> {
             course: Course::new(plans),
             has_hung: false,
         };
-        let gathered = gather(&mut watch, &from, count)?;
+        let gathered = gather(&mut watch, &from, &ends_all)?;
         let after = self.sample(plans, &files);
         if let Some(writer) = writer {
             // A thread that hangs never hands its sink back, and the writer would wait for it.
@@ -171,7 +172,8 @@ impl Rig<'_> {
     fn file(&self, job: &Job) -> Result<LoadFile, Failure> {
         let opening =
             Opening { direct: job.mode.is_direct(), durable: job.mode.is_durable(), write: job.mix.has_writes() };
-        let file = LoadFile::of(self.sys, &self.site(job)?.targets, opening).map_err(target::failure)?;
+        let site = self.site(job)?;
+        let file = LoadFile::of(self.sys, &site.targets, site.each, opening).map_err(target::failure)?;
         if let (Some(taken), true) = (file.sparse(), job.mix.has_reads() && job.engine != EngineChoice::Whole) {
             output::talk(&format!(
                 "warning: the file has holes ({taken} are really there); reads of these come from nothing"
