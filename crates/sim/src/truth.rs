@@ -337,6 +337,7 @@ fn random_order_penalty(model: &Model, params: &AuLogParams) -> Vec<PenaltyTruth
 
 /// The same for any stretch of a noise-free device that is written as one.
 pub(crate) fn penalties(model: &Model, start: Bytes, stretch: Bytes) -> Vec<PenaltyTruth> {
+    let fresh = Controller::new(model, 0);
     let blocks = (12..).map(|k| Bytes(1 << k)).take_while(|&block| block <= stretch / 4);
     blocks
         .filter(|&block| block >= model.device.logical_block && stretch.is_multiple_of(block))
@@ -344,15 +345,17 @@ pub(crate) fn penalties(model: &Model, start: Bytes, stretch: Bytes) -> Vec<Pena
             let count = stretch / block;
             let ratio = |writes: usize| {
                 let scattered = scattered(count).filter(|&index| index != 0).take(writes);
-                unit_time(model, start, block, scattered) / unit_time(model, start, block, (1..count).take(writes))
+                let in_order = (1..count).take(writes);
+                unit_time(model, &fresh, start, block, scattered) / unit_time(model, &fresh, start, block, in_order)
             };
             PenaltyTruth { ratio: ratio(usize::MAX), at_first: ratio((count / 8).max(2) as usize), block }
         })
         .collect()
 }
 
-fn unit_time(model: &Model, start: Bytes, block: Bytes, order: impl Iterator<Item = u64>) -> f64 {
-    let mut device = Controller::new(model, 0);
+/// How long writes to a copy of a fresh device take, one after the other.
+fn unit_time(model: &Model, fresh: &Controller, start: Bytes, block: Bytes, order: impl Iterator<Item = u64>) -> f64 {
+    let mut device = fresh.clone();
     let mut now = Instant::ORIGIN;
     // The first block opens the unit, so that both orders find it open; it is not written again, which would be out of order.
     let mut write = |at: Bytes, length: Bytes| {

@@ -156,9 +156,11 @@ impl PageMap {
     pub fn fill(&mut self) {
         debug_assert!(self.mapped == 0, "only a blank drive is filled like this");
         let mut logical = 0;
-        while logical < self.geometry.units {
+        for index in self.superblocks.free_in_order() {
             let units = self.geometry.slots.min(self.geometry.units - logical);
-            let Some(index) = self.superblocks.pick_free(false, |_| false) else { break };
+            if units == 0 {
+                break;
+            }
             let physical = self.geometry.address(index, 0);
             self.superblocks.open(index, false, self.geometry.slots);
             self.superblocks.add_valid(index, units);

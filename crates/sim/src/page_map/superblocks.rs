@@ -116,6 +116,17 @@ impl Superblocks {
             .map(|(_, _, index)| index)
     }
 
+    /// All that [`Superblocks::pick_free`] would give one after the other, of those not set aside.
+    pub(super) fn free_in_order(&self) -> Vec<u32> {
+        let free = |index: &u32| {
+            let superblock = self.get(*index);
+            superblock.usage == Use::Free && !superblock.set_aside
+        };
+        let mut free: Vec<u32> = (0..self.all.len() as u32).filter(free).collect();
+        free.sort_by_key(|index| self.get(*index).erases);
+        free
+    }
+
     /// Counts an erase.
     pub(super) fn erase(&mut self, index: u32) {
         let superblock = &mut self.all[index as usize];
