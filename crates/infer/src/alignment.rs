@@ -21,6 +21,7 @@ mod tables;
 mod tests;
 
 use crate::Choice;
+use crate::memo::{Memo, Question};
 use flashscope_model::{DeviceFacts, Estimate, Observations, finding::Note};
 use flashscope_units::Bytes;
 
@@ -37,9 +38,18 @@ pub(crate) struct AlignmentFindings {
     pub(crate) notes: Vec<Note>,
 }
 
+/// The weighing of all hypotheses on measured places, for a [`Memo`].
+#[derive(Debug)]
+pub(crate) struct Weighing;
+
+impl Question for Weighing {
+    type Given = places::Places;
+    type Answer = Option<structure::Posterior>;
+}
+
 /// Concludes from all reads around boundaries. Measured places speak first; tables fill in what those leave open.
-pub(crate) fn estimate(observations: &Observations) -> AlignmentFindings {
-    let measured = from_places::estimate(&places::read_places(observations), observations);
+pub(crate) fn estimate(observations: &Observations, memo: &Memo) -> AlignmentFindings {
+    let measured = from_places::estimate(observations, memo);
     let tables = tables::read_tables(observations);
     let Some(mut findings) = measured else {
         return from_tables::estimate(&tables, tables::has_writes(observations), observations);
@@ -61,6 +71,6 @@ pub(crate) fn estimate(observations: &Observations) -> AlignmentFindings {
 /// The read-only experiment that would settle most about alignment, or `None` when none is worth its reads.
 ///
 /// Places are chosen by the experiment itself, so `seed` decides nothing here yet.
-pub(crate) fn wanted(device: &DeviceFacts, observations: &Observations, _seed: u64) -> Option<Choice> {
-    settle::wanted(device, observations)
+pub(crate) fn wanted(device: &DeviceFacts, observations: &Observations, memo: &Memo, _seed: u64) -> Option<Choice> {
+    settle::wanted(device, observations, memo)
 }

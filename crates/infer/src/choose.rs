@@ -3,6 +3,7 @@
 //! Reads come before writes, cheap before dear, and what others lean on before them. The choice is a pure function of
 //! what was observed: there is no state between calls, so that a stored record can be gone on with.
 
+use crate::memo::Memo;
 use crate::situation::{Situation, assumed_unit, bytes_written};
 use crate::{Choice, drive, memory, reading, writing};
 use flashscope_model::finding::{Note, Severity};
@@ -57,11 +58,19 @@ const SUBJECTS: [Subject; 19] = [
 ];
 
 /// The experiment that would settle most for least wear, or `None` when nothing is left that the budget covers.
-pub fn next(device: &DeviceFacts, observations: &Observations, budget: Budget, seed: u64) -> Option<Choice> {
+///
+/// The memo says nothing; it saves working out again what the last calls of the run worked out.
+pub fn next(
+    device: &DeviceFacts,
+    observations: &Observations,
+    memo: &Memo,
+    budget: Budget,
+    seed: u64,
+) -> Option<Choice> {
     if budget.time == Some(Nanos::ZERO) {
         return None;
     }
-    let now = Situation::new(device, observations, budget.write, seed);
+    let now = Situation::new(device, observations, memo, budget.write, seed);
     let affordable = |keep: bool| {
         SUBJECTS.iter().find_map(|subject| {
             let choice = subject.choice(&now)?;
@@ -75,8 +84,8 @@ pub fn next(device: &DeviceFacts, observations: &Observations, budget: Budget, s
 }
 
 /// Remarks on the questions that the budget left open, each with the flag that would settle it.
-pub fn left_open(device: &DeviceFacts, observations: &Observations, budget: Budget) -> Vec<Note> {
-    let now = Situation::new(device, observations, budget.write, 0);
+pub fn left_open(device: &DeviceFacts, observations: &Observations, memo: &Memo, budget: Budget) -> Vec<Note> {
+    let now = Situation::new(device, observations, memo, budget.write, 0);
     let out_of_time = budget.time == Some(Nanos::ZERO);
     let unsettled: Vec<Subject> = SUBJECTS.into_iter().filter(|subject| subject.choice(&now).is_some()).collect();
     let too_dear =

@@ -12,16 +12,17 @@ pub use parallel::plan as parallel_plan;
 
 pub(crate) use cells::choice as cells_choice;
 pub(crate) use map_reach::choice as map_reach_choice;
-pub(crate) use parallel::choice as parallel_choice;
+pub(crate) use parallel::{Striping, choice as parallel_choice};
 
+use crate::memo::Memo;
 use flashscope_model::{DeviceFacts, DriveFindings, Estimate, Geometry, Observations};
 
 /// What nobody asked of a device.
 pub(crate) const NOT_ASKED: &str = "not measured";
 
 /// All of it, but for the mapping, which rests on the geometry.
-pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations) -> DriveFindings {
-    let (stripe, parallel_units) = parallel::estimate(device, observations);
+pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo) -> DriveFindings {
+    let (stripe, parallel_units) = parallel::estimate(device, observations, memo);
     let (slc_cache, slc_cache_recovery) = slc_cache::estimate(observations);
     DriveFindings {
         mapping: Estimate::unknown(NOT_ASKED),

@@ -15,6 +15,7 @@ mod choose;
 mod copies;
 mod drive;
 mod fast_area;
+mod memo;
 mod memory;
 mod notes;
 mod numbers;
@@ -32,6 +33,7 @@ mod writing;
 
 pub use choose::{Outlook, left_open, next, outlook};
 pub use drive::{map_reach_plan, parallel_plan};
+pub use memo::Memo;
 
 use flashscope_model::{DeviceFacts, Estimate, Experiment, Findings, Geometry, Observations, Order};
 
@@ -43,9 +45,14 @@ pub fn infer(observations: &Observations) -> Findings {
 /// The same where the device is known: a file, or a loop device on one, has no flash inside that could be told from the
 /// file system, the cache and the disk of the host.
 pub fn infer_on(device: Option<&DeviceFacts>, observations: &Observations) -> Findings {
+    infer_with(device, observations, &Memo::default())
+}
+
+/// The same at the end of a run whose questions a memo has served.
+pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo) -> Findings {
     let (observations, copies) = copies::without(observations);
     let observations = observations.as_ref();
-    let alignment = alignment::estimate(&situation::readable_part(observations));
+    let alignment = alignment::estimate(&situation::readable_part(observations), memo);
     let unit = &alignment.allocation_unit.clone();
     let sure_unit =
         unit.value.or(unit.at_least).filter(|_| unit.confidence.is_some_and(|confidence| confidence >= 0.8));
@@ -61,7 +68,7 @@ pub fn infer_on(device: Option<&DeviceFacts>, observations: &Observations) -> Fi
         small_write_path: small_write::estimate(observations),
         never_written: survey::estimate(observations),
         memory: memory::estimate(observations),
-        drive: drive::estimate(device, observations),
+        drive: drive::estimate(device, observations, memo),
     };
     drive::add_mapping(&mut geometry);
     let contradiction = open_units::contradiction(observations);

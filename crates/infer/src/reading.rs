@@ -43,7 +43,7 @@ pub(crate) fn boundaries(now: &Situation) -> Option<Choice> {
     if now.trials_begun() || now.has(|data| matches!(data, Data::Interval(_))) {
         return None;
     }
-    let mut choice = alignment::wanted(now.device, &readable_part(now.observations), now.seed)?;
+    let mut choice = alignment::wanted(now.device, &readable_part(now.observations), now.memo, now.seed)?;
     if let Experiment::Boundaries(plan) = &mut choice.experiment
         && plan.within.is_none()
     {

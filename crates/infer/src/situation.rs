@@ -1,6 +1,7 @@
 //! What is known when the next experiment is chosen, worked out once per choice.
 
-use crate::alignment;
+use crate::alignment::{self, AlignmentFindings};
+use crate::memo::Memo;
 use crate::open_units::{is_table, trial_unit};
 use crate::pool::filled;
 use crate::survey;
@@ -22,22 +23,24 @@ const USUAL_UNIT: Bytes = Bytes::mib(4);
 pub(crate) struct Situation<'a> {
     pub(crate) device: &'a DeviceFacts,
     pub(crate) observations: &'a Observations,
+    pub(crate) memo: &'a Memo,
     pub(crate) seed: u64,
     /// All that the run may write, what it wrote already included.
     pub(crate) purse: Bytes,
     unit: OnceCell<Bytes>,
-    page: OnceCell<Option<Bytes>>,
+    alignment: OnceCell<AlignmentFindings>,
 }
 
 impl<'a> Situation<'a> {
     pub(crate) fn new(
         device: &'a DeviceFacts,
         observations: &'a Observations,
+        memo: &'a Memo,
         left: Bytes,
         seed: u64,
     ) -> Situation<'a> {
         let purse = Bytes(left.get().saturating_add(observations.spent().written.get()));
-        Situation { device, observations, seed, purse, unit: OnceCell::new(), page: OnceCell::new() }
+        Situation { device, observations, memo, seed, purse, unit: OnceCell::new(), alignment: OnceCell::new() }
     }
 
     /// The allocation unit to write by: that of earlier trials, else measured, claimed, or assumed. Worked out when
@@ -48,8 +51,12 @@ impl<'a> Situation<'a> {
         })
     }
 
+    fn alignment(&self) -> &AlignmentFindings {
+        self.alignment.get_or_init(|| alignment::estimate(&readable_part(self.observations), self.memo))
+    }
+
     fn measured_unit(&self) -> Option<Bytes> {
-        let found = alignment::estimate(&readable_part(self.observations)).allocation_unit;
+        let found = &self.alignment().allocation_unit;
         let sure = found.confidence.is_some_and(|confidence| confidence >= GOOD_ENOUGH);
         found.value.filter(|unit| sure && fits(*unit, self.device))
     }
@@ -66,10 +73,8 @@ impl<'a> Situation<'a> {
 
     /// The page, where it was found with enough confidence.
     pub(crate) fn page(&self) -> Option<Bytes> {
-        *self.page.get_or_init(|| {
-            let found = alignment::estimate(&readable_part(self.observations)).page;
-            found.value.filter(|_| found.confidence.is_some_and(|confidence| confidence >= GOOD_ENOUGH))
-        })
+        let found = &self.alignment().page;
+        found.value.filter(|_| found.confidence.is_some_and(|confidence| confidence >= GOOD_ENOUGH))
     }
 
     /// Whether trials of several units have begun: all that reads can tell was told before.

@@ -4,7 +4,7 @@
 mod common;
 
 use common::card::{Card, written};
-use flashscope_infer::{infer, left_open, next, outlook};
+use flashscope_infer::{Memo, infer, infer_with, left_open, next, outlook};
 use flashscope_model::finding::AreaKind;
 use flashscope_model::observation::Observations;
 use flashscope_model::plan::{Budget, Purpose};
@@ -24,7 +24,8 @@ fn session(mut card: Card, write: Bytes, seed: u64) -> Session {
     let mut budget = Budget { write, time: None };
     let mut observations = Observations { capacity: Some(facts.capacity), runs: Vec::new() };
     let mut experiments = Vec::new();
-    while let Some(choice) = next(&facts, &observations, budget, seed) {
+    let memo = Memo::default();
+    while let Some(choice) = next(&facts, &observations, &memo, budget, seed) {
         assert!(experiments.len() < 300, "going in circles: {:?}", experiments.last());
         assert!(!choice.why.is_empty());
         let cost = written(&choice.experiment);
@@ -106,7 +107,7 @@ fn a_card_is_characterised_with_few_writes() {
     assert!((100.0..160.0).contains(&penalty.ratio), "{penalty:?}");
     assert_eq!(findings.performance.len(), 16);
     assert_eq!(geometry.never_written.value, Some(0.0));
-    assert!(left_open(&session.facts, &session.observations, session.budget).is_empty());
+    assert!(left_open(&session.facts, &session.observations, &Memo::default(), session.budget).is_empty());
 }
 
 #[test]
@@ -147,7 +148,7 @@ fn without_a_grant_nothing_is_written_and_the_flag_is_named() {
     assert_eq!(session.written(), Bytes::ZERO);
     assert!(session.experiments.len() >= 10, "reads are done: {}", session.experiments.len());
     assert!(session.findings().geometry.open_units_linear.is_unknown());
-    let notes = left_open(&session.facts, &session.observations, session.budget);
+    let notes = left_open(&session.facts, &session.observations, &Memo::default(), session.budget);
     assert!(notes[0].text.contains("open units in order"), "{notes:?}");
     assert!(notes[0].hint.as_ref().unwrap().contains("--read-only"), "{notes:?}");
 }
@@ -156,7 +157,7 @@ fn without_a_grant_nothing_is_written_and_the_flag_is_named() {
 fn what_does_not_fit_is_skipped_and_the_rest_is_done() {
     let session = session(Card::new((8, 8), 1), Bytes::mib(24), 3);
     assert!(session.written() <= Bytes::mib(24));
-    let notes = left_open(&session.facts, &session.observations, session.budget);
+    let notes = left_open(&session.facts, &session.observations, &Memo::default(), session.budget);
     assert!(notes[0].hint.as_ref().unwrap().contains("--max-write"), "{notes:?}");
     // The dear bracket was given up, the cheap trials in one unit were not.
     let one_unit =
@@ -222,7 +223,7 @@ fn the_same_seed_chooses_the_same_and_another_does_not() {
 fn no_time_no_experiment_and_an_outlook_within_the_budget() {
     let facts = Card::new((8, 8), 1).facts();
     let none = Observations::default();
-    assert_eq!(next(&facts, &none, Budget { write: Bytes::ZERO, time: Some(Nanos::ZERO) }, 1), None);
+    assert_eq!(next(&facts, &none, &Memo::default(), Budget { write: Bytes::ZERO, time: Some(Nanos::ZERO) }, 1), None);
     let said = outlook(&facts, Budget { write: Bytes::mib(600), time: None });
     assert_eq!(said.will_write_at_most, Bytes::mib(600));
     assert!(!said.regions.is_empty() && !said.experiments.is_empty() && said.left_out.is_empty());
@@ -258,11 +259,11 @@ fn small_devices_have_plans_that_fit() {
 fn the_hint_on_the_budget_is_enough_the_first_time() {
     for write in [Bytes::mib(6), Bytes::mib(40)] {
         let first = session(Card::new((8, 8), 3), write, 4);
-        let notes = left_open(&first.facts, &first.observations, first.budget);
+        let notes = left_open(&first.facts, &first.observations, &Memo::default(), first.budget);
         let hint = notes[0].hint.clone().unwrap();
         let figure: u64 = hint.split(&[' ', 'M'][..]).find_map(|word| word.parse().ok()).expect("a figure");
         let second = session(Card::new((8, 8), 3), Bytes::mib(figure), 4);
-        let left = left_open(&second.facts, &second.observations, second.budget);
+        let left = left_open(&second.facts, &second.observations, &Memo::default(), second.budget);
         assert!(left.is_empty(), "{hint}: {left:?}");
     }
 }
@@ -271,7 +272,7 @@ fn the_hint_on_the_budget_is_enough_the_first_time() {
 fn the_right_identity_is_never_printed_for_copying() {
     let mut session = session(Card::new((8, 8), 3), Bytes::ZERO, 4);
     let hint = |facts: &DeviceFacts, session: &Session| {
-        let notes = left_open(facts, &session.observations, session.budget);
+        let notes = left_open(facts, &session.observations, &Memo::default(), session.budget);
         notes.into_iter().filter_map(|note| note.hint).collect::<String>()
     };
     assert!(hint(&session.facts, &session).contains("--read-only"));
@@ -281,4 +282,18 @@ fn the_right_identity_is_never_printed_for_copying() {
     assert!(!real.contains("0x1234") && real.contains("flashscope list"), "{real}");
     session.facts.kind = DeviceKind::File;
     assert!(hint(&session.facts, &session).contains("--allow-write"));
+}
+
+#[test]
+fn a_memo_changes_no_answer() {
+    let facts = Card::new((8, 8), 3).facts();
+    let (mut card, memo) = (Card::new((8, 8), 3), Memo::default());
+    let budget = Budget { write: Bytes::ZERO, time: None };
+    let mut observations = Observations { capacity: Some(facts.capacity), runs: Vec::new() };
+    while let Some(choice) = next(&facts, &observations, &memo, budget, 3) {
+        assert_eq!(next(&facts, &observations, &Memo::default(), budget, 3).as_ref(), Some(&choice));
+        observations.runs.push(card.run(&choice.experiment).expect("an experiment that the card can answer"));
+    }
+    assert!(observations.runs.len() > 3, "{observations:?}");
+    assert_eq!(infer_with(None, &observations, &memo), infer(&observations));
 }

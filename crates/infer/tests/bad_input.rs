@@ -6,7 +6,7 @@ mod common;
 
 use common::card::{Card, written};
 use common::{fixture, observations};
-use flashscope_infer::{infer, left_open, next, of_several_devices};
+use flashscope_infer::{Memo, infer, left_open, next, of_several_devices};
 use flashscope_model::observation::{BoundariesData, CandidateData, Data, Observations, Straddle};
 use flashscope_model::plan::Budget;
 use flashscope_model::{Estimate, Findings, Geometry};
@@ -35,7 +35,8 @@ fn run_on_a_card_that_changes(mut card: Card, mut other: Card, after: usize) -> 
     let facts = card.facts();
     let mut budget = Budget { write: Bytes::gib(1), time: None };
     let mut seen = Observations { capacity: Some(facts.capacity), runs: Vec::new() };
-    while let Some(choice) = next(&facts, &seen, budget, 5) {
+    let memo = Memo::default();
+    while let Some(choice) = next(&facts, &seen, &memo, budget, 5) {
         budget.write = budget.write.checked_sub(written(&choice.experiment)).expect("within the budget");
         let trials = seen.runs.iter().filter(|run| matches!(run.data, Data::OpenUnits(_))).count();
         let now = if trials < after { &mut card } else { &mut other };
@@ -128,7 +129,8 @@ fn a_budget_too_small_for_any_answer_leaves_them_open() {
     let facts = card.facts();
     let mut budget = Budget { write: Bytes::kib(64), time: None };
     let mut seen = Observations { capacity: Some(facts.capacity), runs: Vec::new() };
-    while let Some(choice) = next(&facts, &seen, budget, 5) {
+    let memo = Memo::default();
+    while let Some(choice) = next(&facts, &seen, &memo, budget, 5) {
         budget.write = budget.write.checked_sub(written(&choice.experiment)).expect("within the budget");
         seen.runs.push(card.run(&choice.experiment).expect("an experiment that the card can answer"));
         assert!(seen.runs.len() < 300, "going in circles");
@@ -136,6 +138,6 @@ fn a_budget_too_small_for_any_answer_leaves_them_open() {
     let geometry = infer(&seen).geometry;
     assert!(geometry.open_units_linear.is_unknown() && geometry.open_units_random.is_unknown(), "{geometry:?}");
     assert!(geometry.fast_area.is_unknown() && geometry.random_order_penalty.value.is_none(), "{geometry:?}");
-    let notes = left_open(&facts, &seen, budget);
+    let notes = left_open(&facts, &seen, &memo, budget);
     assert!(notes.iter().any(|note| note.text.contains("open units in order")), "{notes:?}");
 }

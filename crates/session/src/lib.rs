@@ -13,7 +13,7 @@ use adapter::Adapter;
 pub use describe::describe;
 
 use flashscope_device::{Target, WriteGrant};
-use flashscope_infer::Choice;
+use flashscope_infer::{Choice, Memo};
 use flashscope_model::finding::{Note, Severity};
 use flashscope_model::plan::{Budget, Experiment};
 use flashscope_model::run::{Cost, Ended, Plan, Step};
@@ -80,7 +80,9 @@ pub fn inspect<T: Target>(
             break;
         }
         let seed = session.seed_for(Purpose::Choice);
-        let Some(choice) = flashscope_infer::next(session.target.facts(), &session.observations, budget, seed) else {
+        let Some(choice) =
+            flashscope_infer::next(session.target.facts(), &session.observations, &session.memo, budget, seed)
+        else {
             break;
         };
         if session.number == MOST_STEPS {
@@ -102,7 +104,8 @@ pub fn inspect<T: Target>(
             }
         }
     }
-    let left = flashscope_infer::left_open(session.target.facts(), &session.observations, session.budget());
+    let left =
+        flashscope_infer::left_open(session.target.facts(), &session.observations, &session.memo, session.budget());
     session.notes.extend(left);
     session.finish(ended)
 }
@@ -167,6 +170,7 @@ struct Session<'a, T> {
     options: Options,
     steps: Vec<Step>,
     observations: Observations,
+    memo: Memo,
     notes: Vec<Note>,
     number: u32,
 }
@@ -174,7 +178,16 @@ struct Session<'a, T> {
 impl<'a, T: Target> Session<'a, T> {
     fn new(target: &'a mut T, grant: Option<&'a mut WriteGrant>, options: Options) -> Self {
         let observations = Observations { capacity: Some(target.facts().capacity), runs: Vec::new() };
-        Session { target, grant, options, steps: Vec::new(), observations, notes: Vec::new(), number: 0 }
+        Session {
+            target,
+            grant,
+            options,
+            steps: Vec::new(),
+            observations,
+            memo: Memo::default(),
+            notes: Vec::new(),
+            number: 0,
+        }
     }
 
     /// What is left to spend.
@@ -227,7 +240,7 @@ impl<'a, T: Target> Session<'a, T> {
     }
 
     fn finish(self, ended: Ended) -> SessionReport {
-        let mut findings = flashscope_infer::infer_on(Some(self.target.facts()), &self.observations);
+        let mut findings = flashscope_infer::infer_with(Some(self.target.facts()), &self.observations, &self.memo);
         findings.notes.extend(self.notes);
         let spent = self.observations.spent();
         let erases = wear::erases(self.target.wear(), &self.observations, &findings);

@@ -1,8 +1,9 @@
 //! What measured places answer: estimates in words from a [`Posterior`].
 
 use super::AlignmentFindings;
-use super::places::{self, Group};
+use super::places::{self, Group, Places};
 use super::structure::{self, Chain, Posterior, class};
+use crate::memo::Memo;
 use flashscope_model::finding::{Note, Severity};
 use flashscope_model::{Estimate, Observations};
 use flashscope_units::{Bytes, Contrast};
@@ -30,9 +31,10 @@ const MAY_FALL: f64 = 0.1;
 const METHOD: &[&str] = &["boundaries"];
 
 /// Concludes from measured places; `None` where there are none.
-pub(super) fn estimate(groups: &[Group], observations: &Observations) -> Option<AlignmentFindings> {
+pub(super) fn estimate(observations: &Observations, memo: &Memo) -> Option<AlignmentFindings> {
+    let places = Places::of(observations);
     let never_written = places::never_written(observations).unwrap_or(0.0);
-    if groups.is_empty() {
+    if places.groups.is_empty() {
         return None;
     }
     if never_written > NOTHING_WRITTEN {
@@ -40,10 +42,10 @@ pub(super) fn estimate(groups: &[Group], observations: &Observations) -> Option<
             "the device was never written: its answers do not touch the flash (fill a part of it and measure again)",
         ));
     }
-    let Some(posterior) = structure::weigh(groups, &places::phases(observations), observations.capacity) else {
+    let Some(posterior) = memo.alignment.answer(&places, structure::weigh) else {
         return Some(nothing("no boundary could be read around: the device is too small"));
     };
-    let view = View::new(groups, &posterior);
+    let view = View::new(&places.groups, &posterior);
     Some(AlignmentFindings {
         allocation_unit: view.unit(),
         page: view.page(),

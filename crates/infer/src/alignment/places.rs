@@ -39,8 +39,26 @@ pub(super) struct Place {
     access: f64,
 }
 
-/// All places by block size, smallest block first, and every offset of a grid that was tried.
-pub(super) fn read_places(observations: &Observations) -> Vec<Group> {
+/// All that hypotheses on boundaries are weighed by.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Places {
+    /// The places by block size, smallest block first.
+    pub(super) groups: Vec<Group>,
+    /// Shifts of the grid under which places were chosen; always holds zero.
+    pub(super) phases: Vec<Bytes>,
+    /// Capacity of the device, where it is known.
+    pub(super) capacity: Option<Bytes>,
+}
+
+impl Places {
+    /// What was measured.
+    pub(super) fn of(observations: &Observations) -> Places {
+        Places { groups: read_places(observations), phases: phases(observations), capacity: observations.capacity }
+    }
+}
+
+/// All places by block size, smallest block first.
+fn read_places(observations: &Observations) -> Vec<Group> {
     let mut by_block: BTreeMap<Bytes, BTreeMap<Bytes, Straddle>> = BTreeMap::new();
     for run in &observations.runs {
         match &run.data {
@@ -62,8 +80,7 @@ pub(super) fn read_places(observations: &Observations) -> Vec<Group> {
     by_block.into_iter().filter_map(|(block, places)| Group::new(block, places.into_values(), share)).collect()
 }
 
-/// Shifts of the grid under which places were chosen; always holds zero.
-pub(super) fn phases(observations: &Observations) -> Vec<Bytes> {
+fn phases(observations: &Observations) -> Vec<Bytes> {
     let mut offsets: Vec<Bytes> = observations
         .runs
         .iter()

@@ -4,9 +4,10 @@
 //! are multiples of the one and not of the other, then a larger block where a small one shows nothing.
 
 use super::from_places::trust;
-use super::places;
+use super::places::{self, Places};
 use super::structure::{self, Posterior};
 use crate::Choice;
+use crate::memo::Memo;
 use flashscope_model::plan::{Boundaries, Experiment};
 use flashscope_model::{Data, DeviceFacts, Observations};
 use flashscope_units::Bytes;
@@ -35,18 +36,18 @@ const COMPETES: f64 = 0.001;
 const FEWEST_PLACES: u64 = 4;
 
 /// The next experiment, or `None` when nothing is left that reading could settle.
-pub(super) fn wanted(device: &DeviceFacts, observations: &Observations) -> Option<Choice> {
+pub(super) fn wanted(device: &DeviceFacts, observations: &Observations, memo: &Memo) -> Option<Choice> {
     let done: Vec<(Bytes, Vec<Bytes>)> = observations.runs.iter().filter_map(|run| boundaries(&run.data)).collect();
     if done.is_empty() {
         return coarse(device);
     }
-    let groups = places::read_places(observations);
     let never_written = places::never_written(observations).unwrap_or(0.0);
     if done.len() >= MOST_RUNS || never_written > 0.95 {
         return None;
     }
-    let posterior = structure::weigh(&groups, &places::phases(observations), observations.capacity)?;
-    let trust = trust(&groups, &posterior);
+    let places = Places::of(observations);
+    let posterior = memo.alignment.answer(&places, structure::weigh)?;
+    let trust = trust(&places.groups, &posterior);
     // Places are random, so another time brings new ones; once it has brought no decision, it will not.
     let fresh = |choice: &Choice| times_done(choice, &done) < MOST_TIMES;
     let unit = settle_unit(device, &posterior, trust).filter(fresh);

@@ -11,7 +11,7 @@
 
 use super::classes::{Classes, Fit};
 use super::noise::ln_add;
-use super::places::Group;
+use super::places::{Group, Places};
 use super::prior::{self, Role};
 use flashscope_units::Bytes;
 use std::collections::BTreeMap;
@@ -69,7 +69,7 @@ pub(super) mod class {
 
 /// Posterior probabilities.
 #[derive(Clone, Debug)]
-pub(super) struct Posterior {
+pub(crate) struct Posterior {
     /// Likeliest sizes.
     pub(super) best: Chain,
     /// Units with probabilities, likeliest first; `None` is no step.
@@ -87,10 +87,11 @@ pub(super) struct Posterior {
 }
 
 /// Weighs all hypotheses; `None` without places.
-pub(super) fn weigh(groups: &[Group], phases: &[Bytes], capacity: Option<Bytes>) -> Option<Posterior> {
-    phases
+pub(super) fn weigh(places: &Places) -> Option<Posterior> {
+    places
+        .phases
         .iter()
-        .filter_map(|phase| search(groups, *phase, capacity))
+        .filter_map(|phase| search(&places.groups, *phase, places.capacity))
         .max_by(|left, right| left.ln_evidence.total_cmp(&right.ln_evidence))
 }
 

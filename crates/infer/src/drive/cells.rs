@@ -19,7 +19,7 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
     if now.has(|data| matches!(data, Data::Cells(_))) {
         return None;
     }
-    let (stripe, _) = parallel::estimate(Some(now.device), now.observations);
+    let (stripe, _) = parallel::estimate(Some(now.device), now.observations, now.memo);
     let step = stripe.value.filter(|_| stripe.confidence.is_some_and(|sure| sure >= 0.9))?;
     let whole = Span { start: Bytes::ZERO, length: now.device.capacity };
     let span = readable(now).unwrap_or(whole);

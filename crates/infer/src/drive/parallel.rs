@@ -5,8 +5,9 @@
 //! fits, and against a device on which the distance does not matter.
 
 use super::NOT_ASKED;
-use super::fans::Layout;
+use super::fans::{Layout, Meetings};
 use crate::Choice;
+use crate::memo::{Memo, Question};
 use crate::numbers::median;
 use crate::reading::readable;
 use crate::situation::Situation;
@@ -92,32 +93,48 @@ struct Point {
     variance: f64,
 }
 
+/// The comparison of all layouts on one set of times, for a [`Memo`].
+#[derive(Debug)]
+pub(crate) struct Striping;
+
+impl Question for Striping {
+    type Given = ParallelData;
+    type Answer = (Estimate<Bytes>, Estimate<u32>);
+}
+
 /// Stripe and parallel units.
-pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations) -> (Estimate<Bytes>, Estimate<u32>) {
-    let both = |reason: String| (Estimate::unknown(reason.clone()), Estimate::unknown(reason));
-    let runs: Vec<&ParallelData> = observations
-        .runs
-        .iter()
-        .filter_map(|run| match &run.data {
-            Data::Parallel(data) => Some(data),
-            _ => None,
-        })
-        .collect();
-    let Some(last) = runs.last() else {
+pub(crate) fn estimate(
+    device: Option<&DeviceFacts>,
+    observations: &Observations,
+    memo: &Memo,
+) -> (Estimate<Bytes>, Estimate<u32>) {
+    let last = observations.runs.iter().rev().find_map(|run| match &run.data {
+        Data::Parallel(data) => Some(data),
+        _ => None,
+    });
+    let Some(last) = last else {
         let one = device.is_some_and(|device| device.queue_depth == Some(1));
         let why = "this device takes one request at a time, so nothing can be seen side by side";
-        return both(if one { why.to_owned() } else { NOT_ASKED.to_owned() });
+        return neither(if one { why } else { NOT_ASKED }.to_owned());
     };
-    let points = points(last);
+    memo.stripes.answer(last, compare)
+}
+
+fn neither(reason: String) -> (Estimate<Bytes>, Estimate<u32>) {
+    (Estimate::unknown(reason.clone()), Estimate::unknown(reason))
+}
+
+fn compare(data: &ParallelData) -> (Estimate<Bytes>, Estimate<u32>) {
+    let points = points(data);
     if points.len() < LEAST_FANS {
-        return both("too few sets of reads went well".to_owned());
+        return neither("too few sets of reads went well".to_owned());
     }
     let flat = flat(&points);
     let mut fits: Vec<Fit> = layouts().filter_map(|layout| best_line(layout, &points)).collect();
     fits.sort_by(|a, b| a.bic.total_cmp(&b.bic));
     match fits.first() {
         Some(best) if best.bic + SURELY_BETTER < flat => found(&points, &fits),
-        _ => both(format!(
+        _ => neither(format!(
             "{} reads take the same time at every distance from {CLOSEST} to {}: one unit, or the way to it hides more",
             points[0].fan.reads,
             points.iter().map(|point| point.fan.stride).max().unwrap_or(FARTHEST)
@@ -211,8 +228,9 @@ fn flat(points: &[Point]) -> f64 {
 fn best_line(layout: Layout, points: &[Point]) -> Option<Fit> {
     let times: Vec<f64> = points.iter().map(|point| point.time).collect();
     let weights: Vec<f64> = points.iter().map(|point| 1.0 / point.variance).collect();
+    let meetings: Vec<Meetings> = points.iter().map(|point| layout.meetings(point.fan)).collect();
     let fit = |least: f64| {
-        let loads: Vec<f64> = points.iter().map(|point| layout.load(point.fan, least)).collect();
+        let loads: Vec<f64> = meetings.iter().map(|meetings| meetings.load(least)).collect();
         let line = weighted_least_squares(&loads, &times, &weights).ok().filter(|line| line.slope > 0.0)?;
         let chi: f64 = line.residuals.iter().zip(points).map(|(off, point)| robust(off * off / point.variance)).sum();
         Some(Fit { layout, bic: chi + 4.0 * (points.len() as f64).ln(), each: line.slope })

@@ -1,9 +1,9 @@
 //! Published logs: what is found in them, against a careful reading.
 
-use super::super::estimate;
 use super::super::from_tables::estimate_with;
 use super::super::prior::Off;
 use super::super::tables::read_tables;
+use super::estimate;
 use flashscope_model::observation::{
     AlignData, AlignEvidence, AlignRow, AreaState, Printed, Run, Source, Spent, Statistic,
 };

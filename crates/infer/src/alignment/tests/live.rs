@@ -1,6 +1,6 @@
 //! Measured boundaries of made-up devices: structure in, the same structure out.
 
-use super::super::{estimate, wanted};
+use super::{estimate, wanted};
 use flashscope_model::observation::{
     AreaState, BoundariesData, CandidateData, Data, Run, Source, Spent, Straddle, SurveyData, SurveyPlace,
 };
@@ -159,7 +159,7 @@ fn facts(device: &Device) -> DeviceFacts {
 pub(super) fn characterise(device: &Device, facts: &DeviceFacts, rng: &mut Rng) -> (Observations, usize) {
     let mut observations = Observations { capacity: Some(device.capacity), runs: vec![device.survey(rng)] };
     let mut reads = 0;
-    while let Some(choice) = wanted(facts, &observations, 1) {
+    while let Some(choice) = wanted(facts, &observations) {
         let Experiment::Boundaries(plan) = &choice.experiment else { panic!("reads only: {choice:?}") };
         assert!(observations.runs.len() < 14, "no end: {choice:?}");
         reads += plan.candidates.len() * (3 * plan.places * plan.rounds) as usize;
@@ -339,7 +339,7 @@ fn experiments_fit_the_device() {
         let device = Device { capacity, ..plain() };
         let facts = DeviceFacts { logical_block, ..facts(&device) };
         let observations = Observations { capacity: Some(capacity), runs: Vec::new() };
-        let choice = wanted(&facts, &observations, 1);
+        let choice = wanted(&facts, &observations);
         assert_eq!(choice.is_some(), expect_one, "{capacity}");
         let Some(Experiment::Boundaries(plan)) = choice.map(|choice| choice.experiment) else { return };
         assert!((plan.block / 2).is_multiple_of(logical_block), "{plan:?}");

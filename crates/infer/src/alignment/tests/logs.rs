@@ -1,6 +1,6 @@
 //! Made-up logs of the classic test: devices in, tables as flashbench prints them, and the same devices out.
 
-use super::super::estimate;
+use super::estimate;
 use super::live::{Score, normal};
 use flashscope_model::observation::{
     AlignData, AlignEvidence, AlignRow, AreaState, Data, Printed, Run, Source, Spent, Statistic,

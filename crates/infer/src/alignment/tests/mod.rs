@@ -3,3 +3,16 @@
 mod fixture;
 mod live;
 mod logs;
+
+use super::AlignmentFindings;
+use crate::Choice;
+use crate::memo::Memo;
+use flashscope_model::{DeviceFacts, Observations};
+
+fn estimate(observations: &Observations) -> AlignmentFindings {
+    super::estimate(observations, &Memo::default())
+}
+
+fn wanted(device: &DeviceFacts, observations: &Observations) -> Option<Choice> {
+    super::wanted(device, observations, &Memo::default(), 1)
+}

@@ -1,0 +1,76 @@
+//! What was worked out before, for whoever asks again while only other things were measured.
+//!
+//! An adaptive run asks after every experiment what is known, and most experiments leave most of it as it was. A memo holds
+//! the last answer to a dear question together with all that the answer rests on, and gives it again only where that is
+//! the same: it decides how long an answer takes and never what it is.
+
+use crate::alignment::Weighing;
+use crate::drive::Striping;
+use std::cell::RefCell;
+
+/// Memory for the questions of one run; see [`next`](crate::next). One that served another run does no harm.
+#[derive(Debug, Default)]
+pub struct Memo {
+    /// Which sizes explain the places that were read around.
+    pub(crate) alignment: Latest<Weighing>,
+    /// Which layout explains sets of reads handed over at once.
+    pub(crate) stripes: Latest<Striping>,
+}
+
+/// A question that is dear to answer.
+pub(crate) trait Question {
+    /// What the answer rests on: all of it.
+    type Given: Clone + PartialEq;
+    /// The answer.
+    type Answer: Clone;
+}
+
+/// The last answer to a question.
+#[derive(Debug)]
+pub(crate) struct Latest<Q: Question>(RefCell<Option<(Q::Given, Q::Answer)>>);
+
+impl<Q: Question> Default for Latest<Q> {
+    fn default() -> Self {
+        Latest(RefCell::new(None))
+    }
+}
+
+impl<Q: Question> Latest<Q> {
+    /// The answer, worked out where it was not asked for, or on other grounds, the last time.
+    pub(crate) fn answer(&self, given: &Q::Given, work_out: impl FnOnce(&Q::Given) -> Q::Answer) -> Q::Answer {
+        if let Some((before, answer)) = &*self.0.borrow()
+            && before == given
+        {
+            return answer.clone();
+        }
+        let answer = work_out(given);
+        *self.0.borrow_mut() = Some((given.clone(), answer.clone()));
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Double;
+
+    impl Question for Double {
+        type Given = u32;
+        type Answer = u32;
+    }
+
+    #[test]
+    fn an_answer_is_worked_out_again_only_on_other_grounds() {
+        let latest: Latest<Double> = Latest::default();
+        let mut worked_out = 0;
+        let mut ask = |given: u32| {
+            latest.answer(&given, |given| {
+                worked_out += 1;
+                2 * given
+            })
+        };
+        assert_eq!([1, 1, 2, 1].map(&mut ask), [2, 2, 4, 2]);
+        assert_eq!(worked_out, 3);
+    }
+}
