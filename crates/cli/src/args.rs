@@ -69,48 +69,28 @@ pub(crate) struct TargetArgs {
     /// Seed of every random choice; the same seed on a simulated device gives the same bytes
     #[arg(long, default_value_t = 1, env = "FLASHSCOPE_SEED")]
     pub(crate) seed: u64,
-    #[command(flatten)]
-    pub(crate) consent: Consent,
-    /// Use the page cache where the file system refuses direct I/O; said in the record
-    #[arg(long)]
-    pub(crate) allow_cached: bool,
-}
-
-/// What may be done to what is looked at.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct Consent {
-    /// Never write more than this in all [default: inspect: 2 GiB or 10 % of the capacity, whichever is smaller; probe, bench: what
-    /// they need]
+    /// Never write more than this in all [default: inspect: 2 GiB or 10 % of the capacity, whichever is smaller; probe: what the
+    /// experiment needs]
     #[arg(long, value_name = "SIZE", env = "FLASHSCOPE_MAX_WRITE")]
     pub(crate) max_write: Option<Bytes>,
     /// Only read, even where writing would be granted
     #[arg(long, conflicts_with_all = ["allow_write", "destroy_data"])]
     pub(crate) read_only: bool,
-    /// Allow writing to plain files that are there (their content is destroyed)
+    /// Allow writing to a plain file (its content is destroyed)
     #[arg(long)]
     pub(crate) allow_write: bool,
-    /// Allow writing to the block device of this identity, as `flashscope list` prints it (its content is destroyed); once for each
-    /// where jobs run on several
+    /// Allow writing to the block device of this identity, as `flashscope list` prints it (its content is destroyed)
     #[arg(long, value_name = "IDENTITY")]
-    pub(crate) destroy_data: Vec<String>,
+    pub(crate) destroy_data: Option<String>,
     /// Also overwrite a partition table or file system that is not in use
     #[arg(long)]
     pub(crate) destroy_signatures: bool,
     /// Read a device that is in use; said in the record, since others disturb the figures
     #[arg(long)]
     pub(crate) read_in_use: bool,
-}
-
-impl Consent {
-    /// What is consented to of a target of this identity. Where another one was named, that stands, to be refused.
-    pub(crate) fn to(&self, identity: Option<&str>, own: bool) -> flashscope_device::Consent {
-        let named = self.destroy_data.iter().find(|named| Some(named.as_str()) == identity);
-        flashscope_device::Consent {
-            identity: named.or(self.destroy_data.first()).cloned(),
-            allow_file: self.allow_write || own,
-            signatures: self.destroy_signatures,
-        }
-    }
+    /// Use the page cache where the file system refuses direct I/O; said in the record
+    #[arg(long)]
+    pub(crate) allow_cached: bool,
 }
 
 #[derive(Args, Debug)]
@@ -557,6 +537,9 @@ pub(crate) struct Fleet {
     /// How many devices
     #[arg(short = 'n', long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) devices: u32,
+    /// Begin with this device of the fleet: with `-n 1` one device alone, as in the whole fleet
+    #[arg(long, default_value_t = 0, value_name = "INDEX")]
+    pub(crate) first: u32,
     /// Seed of the fleet; the same seed draws the same devices
     #[arg(long, default_value_t = 1, env = "FLASHSCOPE_SEED")]
     pub(crate) seed: u64,
@@ -572,6 +555,9 @@ pub(crate) struct Fleet {
     /// Stop each run after this much device time
     #[arg(long, value_name = "TIME")]
     pub(crate) max_time: Option<Nanos>,
+    /// Give a device up that takes more than this much processor time; it is counted and named [default: 120 s]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) max_work: Option<Nanos>,
     /// Leave out the by-hand procedure and its naive reader
     #[arg(long)]
     pub(crate) no_naive: bool,

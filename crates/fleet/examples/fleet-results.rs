@@ -1,32 +1,63 @@
 //! Runs a `wide` and an `adversarial` fleet with field noise and writes docs/fleet-results.md.
-//!
-//! `cargo run --release -p flashscope-fleet --example fleet-results -- docs/fleet-results.md` runs 1000 devices of each.
-//! Other sizes and seeds: `--devices N`, `--wide SEED`, `--adversarial SEED` (a seed of 0 leaves the fleet out);
-//! `--no-naive` leaves the by-hand procedure out, `--json DIR` keeps every device of both as well.
 
-#![allow(clippy::print_stderr, reason = "a tool for the terminal")]
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "a tool for the terminal")]
 
-use flashscope_fleet::{Fleet, Generator, Limits, Noise, Plan, Sailed, Summary, Watch, json, markdown, sail};
+use flashscope_fleet::{
+    DeviceRun, Fleet, Generator, Limits, Noise, Plan, Sailed, Summary, Watch, json, markdown, sail,
+};
+use flashscope_host::load::usage::CpuTime;
+use flashscope_units::Nanos;
 use std::error::Error;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+const HELP: &str = "\
+Runs a wide and an adversarial fleet with field noise and writes a page with targets beside what was reached.
+
+Usage: cargo run --release -p flashscope-fleet --example fleet-results -- [OPTIONS] PAGE
+
+  PAGE                 the page to write, as docs/fleet-results.md
+  --devices N          devices of each fleet [default: 1000]
+  --first INDEX        begin with this device of each fleet [default: 0]
+  --wide SEED          seed of the wide fleet, 0 leaves it out [default: 90001]
+  --adversarial SEED   seed of the adversarial fleet, 0 leaves it out [default: 90002]
+  --no-naive           leave the by-hand procedure out
+  --max-work SECONDS   give a device up after so much processor time; it is counted and named [default: 120]
+  --json DIR           keep every device of both as DIR/wide-SEED.json and DIR/adversarial-SEED.json
+
+Example: cargo run --release -p flashscope-fleet --example fleet-results -- --devices 60 --wide 7 --adversarial 8 /tmp/page.md
+";
 
 struct Arguments {
     devices: u32,
+    first: u32,
     seeds: [(Generator, u64); 2],
     by_hand: bool,
+    most_work: Nanos,
     json: Option<String>,
     page: String,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    if std::env::args().skip(1).any(|word| word == "--help" || word == "-h") {
+        print!("{HELP}");
+        return Ok(());
+    }
     let arguments = arguments()?;
     let mut fleets: Vec<(Fleet, Summary, Duration)> = Vec::new();
     for (generator, seed) in arguments.seeds.into_iter().filter(|(_, seed)| *seed > 0) {
-        let limits = Limits { max_write: None, max_time: None, by_hand: arguments.by_hand };
-        let plan = Plan { devices: arguments.devices, seed, generator, noise: Some(Noise::Field), limits };
+        let limits =
+            Limits { max_write: None, max_time: None, by_hand: arguments.by_hand, most_work: arguments.most_work };
+        let plan = Plan {
+            devices: arguments.devices,
+            first: arguments.first,
+            seed,
+            generator,
+            noise: Some(Noise::Field),
+            limits,
+        };
         let start = Instant::now();
-        let fleet = sail(plan, &Count { done: AtomicU32::new(0), all: plan.devices, name: generator.name() })?;
+        let fleet = sail(plan, &Count::new(plan.devices, generator.name()))?;
         let took = start.elapsed();
         let summary = Summary::of(&fleet);
         if let Some(directory) = &arguments.json {
@@ -41,18 +72,51 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Says on the terminal how far it is.
+/// Says on the terminal how far it is, every few seconds.
 struct Count {
-    done: AtomicU32,
     all: u32,
     name: &'static str,
+    start: Instant,
+    state: Mutex<State>,
+}
+
+struct State {
+    done: u32,
+    said: Instant,
+    slowest: (Nanos, u32),
+}
+
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+
+impl Count {
+    fn new(all: u32, name: &'static str) -> Count {
+        let start = Instant::now();
+        Count { all, name, start, state: Mutex::new(State { done: 0, said: start, slowest: (Nanos::ZERO, 0) }) }
+    }
 }
 
 impl Watch for Count {
-    fn done(&self) {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        if done.is_multiple_of(50) || done == self.all {
-            eprintln!("{}: {done} of {}", self.name, self.all);
+    fn clock(&self) -> Nanos {
+        let spent = CpuTime::of_this_thread();
+        spent.user + spent.system
+    }
+
+    fn done(&self, device: &DeviceRun) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.done += 1;
+        state.slowest = state.slowest.max((device.work, device.index));
+        if let Some(why) = &device.failure {
+            eprintln!("{}: no result for device {}: {why}", self.name, device.index);
+        }
+        if state.said.elapsed() >= BETWEEN_LINES || state.done == self.all {
+            state.said = Instant::now();
+            let took = self.start.elapsed().as_secs_f64();
+            let left = took * f64::from(self.all - state.done) / f64::from(state.done);
+            let (work, index) = state.slowest;
+            eprintln!(
+                "{}: {} of {} after {took:.0} s, about {left:.0} s left; the slowest so far took {work} (device {index})",
+                self.name, state.done, self.all
+            );
         }
     }
 
@@ -64,8 +128,10 @@ impl Watch for Count {
 fn arguments() -> Result<Arguments, Box<dyn Error>> {
     let mut found = Arguments {
         devices: 1000,
+        first: 0,
         seeds: [(Generator::Wide, 90_001), (Generator::Adversarial, 90_002)],
         by_hand: true,
+        most_work: Limits::USUAL_WORK,
         json: None,
         page: String::new(),
     };
@@ -74,16 +140,18 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
         let mut value = || words.next().ok_or(format!("{word} needs a value"));
         match word.as_str() {
             "--devices" => found.devices = value()?.parse()?,
+            "--first" => found.first = value()?.parse()?,
             "--wide" => found.seeds[0].1 = value()?.parse()?,
             "--adversarial" => found.seeds[1].1 = value()?.parse()?,
             "--no-naive" => found.by_hand = false,
+            "--max-work" => found.most_work = Nanos::secs(value()?.parse()?),
             "--json" => found.json = Some(value()?),
-            _ if word.starts_with('-') => return Err(format!("there is no option {word}").into()),
+            _ if word.starts_with('-') => return Err(format!("there is no option {word}; --help lists them").into()),
             _ => found.page = word,
         }
     }
     if found.page.is_empty() {
-        return Err("name the page to write, as in docs/fleet-results.md".into());
+        return Err("name the page to write, as in docs/fleet-results.md; --help says more".into());
     }
     Ok(found)
 }

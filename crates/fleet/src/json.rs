@@ -29,14 +29,29 @@ pub fn json(fleet: &Fleet, summary: &Summary) -> String {
             "replay": plan.replay_command(case.index, case.seed),
         })
     });
+    let slowest = summary.slowest.iter().map(|slow| {
+        json!({
+            "device": slow.index,
+            "title": slow.title,
+            "processor_time_s": slow.work.as_secs_f64(),
+            "replay": plan.replay_command(slow.index, slow.seed),
+        })
+    });
+    let without_result = summary.failures.iter().map(|(index, why)| json!({ "device": index, "why": why }));
     let whole = json!({
         "schema": "flashscope.fleet/1",
         "devices_asked": plan.devices,
+        "first_device": plan.first,
         "devices_done": fleet.devices.len(),
         "seed": plan.seed,
         "generator": plan.generator.name(),
         "noise": plan.noise.map(crate::Noise::name),
         "runs_cut_short": summary.cut_short,
+        "devices_without_result": without_result.collect::<Vec<Value>>(),
+        "processor_time_s": {
+            "p50": summary.work_s.p50, "p95": summary.work_s.p95, "total": summary.work_s.total,
+        },
+        "slowest": slowest.collect::<Vec<Value>>(),
         "parameters": parameters.collect::<Vec<Value>>(),
         "calibration": bins(&summary.calibration),
         "interval_coverage": { "intervals": summary.coverage.intervals, "hold": summary.coverage.hold },
@@ -105,6 +120,7 @@ fn device(run: &DeviceRun) -> Value {
         "title": run.title,
         "failure": run.failure,
         "complete": run.complete,
+        "processor_time_s": run.work.as_secs_f64(),
         "findings": run.findings.iter().map(scored).collect::<Vec<Value>>(),
         "naive": run.naive.iter().map(scored).collect::<Vec<Value>>(),
         "cost": cost(&run.cost),

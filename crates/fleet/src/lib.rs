@@ -10,6 +10,7 @@ mod classic;
 mod cost;
 mod coverage;
 mod draw;
+mod guard;
 mod html;
 mod json;
 mod markdown;
@@ -28,9 +29,11 @@ pub use json::json;
 pub use markdown::{Sailed, Target, markdown};
 pub use run::{DeviceRun, Limits, Scored};
 pub use score::{Judged, Parameter, RATIO_TOLERANCE, Verdict, judge};
-pub use summary::{CostSummary, Percentiles, Reader, Row, Summary, WorstCase};
+pub use summary::{CostSummary, Percentiles, Reader, Row, Slow, Summary, WorstCase};
 pub use text::text;
 
+use flashscope_units::Nanos;
+use guard::Guard;
 use rayon::prelude::*;
 use run::NoResult;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,6 +43,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub struct Plan {
     /// How many devices.
     pub devices: u32,
+    /// Number of the first one: a part of a fleet is the same devices as in the whole.
+    pub first: u32,
     /// Seed of the fleet.
     pub seed: u64,
     /// Which devices.
@@ -50,10 +55,14 @@ pub struct Plan {
     pub limits: Limits,
 }
 
-/// Told how far it is, from any thread.
+/// Told how far it is, from any thread, and asked for the time.
 pub trait Watch: Sync {
-    /// A device is done.
-    fn done(&self);
+    /// Processor time of the calling thread: what a device takes is the difference of two readings. One that stands still
+    /// bounds nothing.
+    fn clock(&self) -> Nanos;
+
+    /// A device is done, or was given up.
+    fn done(&self, device: &DeviceRun);
 
     /// Whether to stop: devices under way are dropped, those done are kept.
     fn stop(&self) -> bool;
@@ -68,33 +77,41 @@ pub struct Fleet {
     pub devices: Vec<DeviceRun>,
 }
 
-/// Runs a fleet on all cores. Its outcome depends on the plan alone, not on the number of cores.
+/// Runs a fleet on all cores. Its outcome depends on the plan alone, not on the number of cores, but for the devices that
+/// [`Limits::most_work`] cuts off: each of them is in the outcome as a failure.
 ///
 /// # Errors
 /// When no device can be drawn, because the catalogue's models have changed.
 pub fn sail(plan: Plan, watch: &dyn Watch) -> Result<Fleet, DrawError> {
     draw(plan.generator, plan.seed, 0, plan.noise)?;
-    let devices = (0..plan.devices).into_par_iter().filter_map(|index| {
-        if watch.stop() {
-            return None;
-        }
-        let done = one(plan, index, watch);
-        watch.done();
-        done
-    });
+    // Each device is a piece of work of its own, so that no core sits idle while another has several left.
+    let devices =
+        (plan.first..plan.first.saturating_add(plan.devices)).into_par_iter().with_max_len(1).filter_map(|index| {
+            if watch.stop() {
+                return None;
+            }
+            let guard = Guard::new(watch, plan.limits.most_work);
+            let mut done = one(plan, index, &guard)?;
+            done.work = guard.work();
+            watch.done(&done);
+            Some(done)
+        });
     Ok(Fleet { plan, devices: devices.collect() })
 }
 
 /// A device on which the program breaks is a result as well, and must not take the others with it.
-fn one(plan: Plan, index: u32, watch: &dyn Watch) -> Option<DeviceRun> {
+fn one(plan: Plan, index: u32, guard: &Guard<'_>) -> Option<DeviceRun> {
     let drawn = match draw(plan.generator, plan.seed, index, plan.noise) {
         Ok(drawn) => drawn,
         Err(error) => return Some(DeviceRun::failed(index, 0, String::new(), error.to_string())),
     };
-    let stop = || watch.stop();
+    let stop = || guard.stop();
     let outcome = catch_unwind(AssertUnwindSafe(|| run::run(index, &drawn, plan.limits, &stop)));
     let failed = |why: String| DeviceRun::failed(index, drawn.seed, drawn.title.clone(), why);
     match outcome {
+        Ok(_) if guard.is_overdue() => {
+            Some(failed(format!("not finished within {} of processor time", plan.limits.most_work)))
+        }
         Ok(Ok(run)) => Some(run),
         Ok(Err(NoResult::Stopped)) => None,
         Ok(Err(NoResult::Failed(why))) => Some(failed(why)),

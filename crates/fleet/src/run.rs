@@ -24,6 +24,13 @@ pub struct Limits {
     pub max_time: Option<Nanos>,
     /// Whether the by-hand procedure is done as well.
     pub by_hand: bool,
+    /// Processor time that one device may take, all its runs together; one that takes more is given up.
+    pub most_work: Nanos,
+}
+
+impl Limits {
+    /// Processor time that a device may take where nothing else is asked for: a hundred times what one usually does.
+    pub const USUAL_WORK: Nanos = Nanos::secs(120);
 }
 
 /// The budget of `inspect` where none is given: the smaller of this …
@@ -58,6 +65,8 @@ pub struct DeviceRun {
     pub by_hand_cost: Option<Cost>,
     /// Whether the run came to its end.
     pub complete: bool,
+    /// Processor time that it took, all its runs together.
+    pub work: Nanos,
 }
 
 impl DeviceRun {
@@ -75,6 +84,7 @@ impl DeviceRun {
             geometry_cost: Cost::default(),
             by_hand_cost: None,
             complete: false,
+            work: Nanos::ZERO,
         }
     }
 }
@@ -128,6 +138,7 @@ pub(crate) fn run(index: u32, drawn: &Drawn, limits: Limits, stop: &dyn Fn() -> 
         geometry_cost: found.geometry,
         by_hand_cost,
         complete: found.report.ended == Ended::Complete,
+        work: Nanos::ZERO,
     })
 }
 

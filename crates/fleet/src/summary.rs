@@ -7,6 +7,7 @@ use crate::coverage::Coverage;
 use crate::run::{DeviceRun, Scored};
 use crate::score::{Parameter, Verdict};
 use flashscope_stats::location::quantile;
+use flashscope_units::Nanos;
 
 /// Whose findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,6 +124,22 @@ pub struct WorstCase {
     pub scored: Scored,
 }
 
+/// A device that took long.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slow {
+    /// The device.
+    pub index: u32,
+    /// Seed of its run.
+    pub seed: u64,
+    /// What the device is.
+    pub title: String,
+    /// Processor time.
+    pub work: Nanos,
+}
+
+/// So many of the slowest devices are named.
+const SLOWEST: usize = 10;
+
 /// A fleet counted up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
@@ -146,6 +163,10 @@ pub struct Summary {
     pub worst: Vec<WorstCase>,
     /// Devices without a result, with the reason.
     pub failures: Vec<(u32, String)>,
+    /// What the devices took of our processors, in seconds.
+    pub work_s: Percentiles,
+    /// The devices that took the most of it, the one that took most first.
+    pub slowest: Vec<Slow>,
     /// Runs of `inspect` that did not come to their end.
     pub cut_short: u32,
 }
@@ -174,6 +195,8 @@ impl Summary {
             by_hand_cost: (!by_hand.is_empty()).then(|| costs(&by_hand)),
             worst: worst(&done),
             failures: fleet.devices.iter().filter_map(|run| Some((run.index, run.failure.clone()?))).collect(),
+            work_s: percentiles(&fleet.devices.iter().map(|run| run.work.as_secs_f64()).collect::<Vec<f64>>()),
+            slowest: slowest(&fleet.devices),
             cut_short: done.iter().filter(|run| !run.complete).count() as u32,
         }
     }
@@ -204,11 +227,7 @@ fn rows(done: &[&DeviceRun], reader: Reader) -> Vec<(Parameter, Row)> {
 }
 
 fn costs(costs: &[Cost]) -> CostSummary {
-    let over = |figure: fn(&Cost) -> f64| {
-        let figures: Vec<f64> = costs.iter().map(figure).collect();
-        let at = |p: f64| quantile(&figures, p).unwrap_or_default();
-        Percentiles { p50: at(0.5), p95: at(0.95), total: figures.iter().sum() }
-    };
+    let over = |figure: fn(&Cost) -> f64| percentiles(&costs.iter().map(figure).collect::<Vec<f64>>());
     CostSummary {
         written_bytes: over(|cost| cost.written.as_f64()),
         erases: over(|cost| cost.erases as f64),
@@ -216,6 +235,18 @@ fn costs(costs: &[Cost]) -> CostSummary {
         read_bytes: over(|cost| cost.read.as_f64()),
         time_s: over(|cost| cost.time.as_secs_f64()),
     }
+}
+
+fn percentiles(figures: &[f64]) -> Percentiles {
+    let at = |p: f64| quantile(figures, p).unwrap_or_default();
+    Percentiles { p50: at(0.5), p95: at(0.95), total: figures.iter().sum() }
+}
+
+fn slowest(devices: &[DeviceRun]) -> Vec<Slow> {
+    let mut all: Vec<&DeviceRun> = devices.iter().collect();
+    all.sort_by_key(|run| std::cmp::Reverse(run.work));
+    let named = all.into_iter().take(SLOWEST);
+    named.map(|run| Slow { index: run.index, seed: run.seed, title: run.title.clone(), work: run.work }).collect()
 }
 
 fn worst(done: &[&DeviceRun]) -> Vec<WorstCase> {

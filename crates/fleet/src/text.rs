@@ -35,8 +35,22 @@ fn heading(fleet: &Fleet, summary: &Summary) -> String {
     if summary.cut_short > 0 {
         out.push_str(&format!("{} runs did not come to their end\n", summary.cut_short));
     }
+    if !summary.failures.is_empty() {
+        out.push_str(&format!("{} devices without a result, in none of the figures below:\n", summary.failures.len()));
+    }
     for (index, why) in summary.failures.iter().take(CASES) {
         out.push_str(&format!("no result for device {index}: {why}\n"));
+    }
+    if let Some(slowest) = summary.slowest.first() {
+        let seconds = |seconds: f64| Nanos((seconds * 1e9) as u64);
+        out.push_str(&format!(
+            "processor time of a device: median {}, p95 {}, most {} (device {}), all {}\n",
+            seconds(summary.work_s.p50),
+            seconds(summary.work_s.p95),
+            slowest.work,
+            slowest.index,
+            seconds(summary.work_s.total)
+        ));
     }
     out
 }

@@ -1,8 +1,10 @@
 //! Small fleets, whole: drawn, inspected, scored, counted and printed.
 
 use flashscope_fleet::{
-    Fleet, Generator, Limits, Noise, Parameter, Plan, Reader, Summary, Verdict, Watch, html, json, sail, text,
+    DeviceRun, Fleet, Generator, Limits, Noise, Parameter, Plan, Reader, Summary, Verdict, Watch, html, json, sail,
+    text,
 };
+use flashscope_units::Nanos;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Counts, and stops after so many.
@@ -12,7 +14,11 @@ struct Counter {
 }
 
 impl Watch for Counter {
-    fn done(&self) {
+    fn clock(&self) -> Nanos {
+        Nanos::ZERO
+    }
+
+    fn done(&self, _device: &DeviceRun) {
         self.done.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -24,10 +30,11 @@ impl Watch for Counter {
 fn plan(devices: u32, by_hand: bool) -> Plan {
     Plan {
         devices,
+        first: 0,
         seed: 8,
         generator: Generator::Field,
         noise: Some(Noise::Bench),
-        limits: Limits { max_write: None, max_time: None, by_hand },
+        limits: Limits { max_write: None, max_time: None, by_hand, most_work: Limits::USUAL_WORK },
     }
 }
 
@@ -95,4 +102,38 @@ fn a_budget_too_small_is_no_crash_and_no_guess() {
     assert!(summary.failures.is_empty(), "{:?}", summary.failures);
     let row = summary.row(Reader::Inspect, Parameter::OpenInOrder);
     assert_eq!((row.devices, row.silent + row.missed), (4, 4), "nothing may be said of writes that were not done");
+}
+
+/// A clock on which every reading takes a second.
+struct Ticking {
+    readings: AtomicU32,
+    failed: AtomicU32,
+}
+
+impl Watch for Ticking {
+    fn clock(&self) -> Nanos {
+        Nanos::secs(self.readings.fetch_add(1, Ordering::Relaxed).into())
+    }
+
+    fn done(&self, device: &DeviceRun) {
+        self.failed.fetch_add(device.failure.is_some().into(), Ordering::Relaxed);
+    }
+
+    fn stop(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_device_that_takes_too_long_is_given_up_and_named() {
+    let mut plan = plan(3, true);
+    plan.limits.most_work = Nanos::secs(4);
+    let watch = Ticking { readings: AtomicU32::new(0), failed: AtomicU32::new(0) };
+    let fleet = sail(plan, &watch).expect("devices can be drawn");
+    let summary = Summary::of(&fleet);
+    assert_eq!((fleet.devices.len(), watch.failed.load(Ordering::Relaxed)), (3, 3));
+    assert_eq!(summary.failures.iter().map(|(index, _)| *index).collect::<Vec<u32>>(), [0, 1, 2]);
+    assert!(summary.failures.iter().all(|(_, why)| why.contains("not finished")), "{:?}", summary.failures);
+    assert!(fleet.devices.iter().all(|device| device.work > plan.limits.most_work), "what it took is known");
+    assert!(text(&fleet, &summary).contains("no result for device 2"));
 }

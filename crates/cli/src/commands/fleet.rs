@@ -4,16 +4,26 @@ use crate::args::Fleet as Args;
 use crate::error::{Failure, Outcome};
 use crate::{interrupt, output};
 use anyhow::anyhow;
-use flashscope_fleet::{Limits, Plan, Summary, Watch};
+use flashscope_fleet::{DeviceRun, Limits, Plan, Summary, Watch};
+use flashscope_host::load::usage::CpuTime;
+use flashscope_units::Nanos;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let plan = Plan {
         devices: args.devices,
+        first: args.first,
         seed: args.seed,
         generator: args.generator,
         noise: args.noise,
-        limits: Limits { max_write: args.max_write, max_time: args.max_time, by_hand: !args.no_naive },
+        limits: Limits {
+            max_write: args.max_write,
+            max_time: args.max_time,
+            by_hand: !args.no_naive,
+            most_work: args.max_work.unwrap_or(Limits::USUAL_WORK),
+        },
     };
     if let Some(index) = args.show {
         let drawn =
@@ -39,10 +49,15 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-/// Draws how many devices are done; silent where stderr is no terminal.
+/// Says how many devices are done and what is left: drawn on a terminal, else a line now and then.
 struct Progress {
     bar: ProgressBar,
+    /// When the last line was written where nothing is drawn.
+    said: Mutex<Instant>,
 }
+
+/// Time between two lines where nothing is drawn.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
 impl Progress {
     fn new(devices: u32) -> Progress {
@@ -51,13 +66,28 @@ impl Progress {
         bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
         let style = ProgressStyle::with_template("{pos} of {len} devices {bar:30} {elapsed} so far, {eta} left");
         bar.set_style(style.expect("the template is a constant"));
-        Progress { bar }
+        Progress { bar, said: Mutex::new(Instant::now()) }
     }
 }
 
 impl Watch for Progress {
-    fn done(&self) {
+    fn clock(&self) -> Nanos {
+        let spent = CpuTime::of_this_thread();
+        spent.user + spent.system
+    }
+
+    fn done(&self, device: &DeviceRun) {
         self.bar.inc(1);
+        if let Some(why) = &device.failure {
+            self.bar.suspend(|| output::talk(&format!("no result for device {}: {why}", device.index)));
+        }
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.bar.is_hidden() && said.elapsed() >= BETWEEN_LINES {
+            *said = Instant::now();
+            let (done, all) = (self.bar.position(), self.bar.length().unwrap_or_default());
+            let left = self.bar.elapsed().as_secs_f64() * (all - done) as f64 / done as f64;
+            output::talk(&format!("{done} of {all} devices, about {left:.0} s left"));
+        }
     }
 
     fn stop(&self) -> bool {

@@ -21,7 +21,6 @@ mod space;
 mod sync;
 mod uring;
 pub mod usage;
-mod whole;
 
 pub use aio::AioLane;
 pub use files::{LoadFile, Opening, OwnFile};
@@ -31,4 +30,3 @@ pub use null::NullLane;
 pub use space::{HostFile, HostFiles};
 pub use sync::SyncLane;
 pub use uring::UringLane;
-pub use whole::{WholeFiles, WholeLane};
