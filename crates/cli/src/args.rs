@@ -69,28 +69,48 @@ pub(crate) struct TargetArgs {
     /// Seed of every random choice; the same seed on a simulated device gives the same bytes
     #[arg(long, default_value_t = 1, env = "FLASHSCOPE_SEED")]
     pub(crate) seed: u64,
-    /// Never write more than this in all [default: inspect: 2 GiB or 10 % of the capacity, whichever is smaller; probe: what the
-    /// experiment needs]
+    #[command(flatten)]
+    pub(crate) consent: Consent,
+    /// Use the page cache where the file system refuses direct I/O; said in the record
+    #[arg(long)]
+    pub(crate) allow_cached: bool,
+}
+
+/// What may be done to what is looked at.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Consent {
+    /// Never write more than this in all [default: inspect: 2 GiB or 10 % of the capacity, whichever is smaller; probe, bench: what
+    /// they need]
     #[arg(long, value_name = "SIZE", env = "FLASHSCOPE_MAX_WRITE")]
     pub(crate) max_write: Option<Bytes>,
     /// Only read, even where writing would be granted
     #[arg(long, conflicts_with_all = ["allow_write", "destroy_data"])]
     pub(crate) read_only: bool,
-    /// Allow writing to a plain file (its content is destroyed)
+    /// Allow writing to plain files that are there (their content is destroyed)
     #[arg(long)]
     pub(crate) allow_write: bool,
-    /// Allow writing to the block device of this identity, as `flashscope list` prints it (its content is destroyed)
+    /// Allow writing to the block device of this identity, as `flashscope list` prints it (its content is destroyed); once for each
+    /// where jobs run on several
     #[arg(long, value_name = "IDENTITY")]
-    pub(crate) destroy_data: Option<String>,
+    pub(crate) destroy_data: Vec<String>,
     /// Also overwrite a partition table or file system that is not in use
     #[arg(long)]
     pub(crate) destroy_signatures: bool,
     /// Read a device that is in use; said in the record, since others disturb the figures
     #[arg(long)]
     pub(crate) read_in_use: bool,
-    /// Use the page cache where the file system refuses direct I/O; said in the record
-    #[arg(long)]
-    pub(crate) allow_cached: bool,
+}
+
+impl Consent {
+    /// What is consented to of a target of this identity. Where another one was named, that stands, to be refused.
+    pub(crate) fn to(&self, identity: Option<&str>, own: bool) -> flashscope_device::Consent {
+        let named = self.destroy_data.iter().find(|named| Some(named.as_str()) == identity);
+        flashscope_device::Consent {
+            identity: named.or(self.destroy_data.first()).cloned(),
+            allow_file: self.allow_write || own,
+            signatures: self.destroy_signatures,
+        }
+    }
 }
 
 #[derive(Args, Debug)]

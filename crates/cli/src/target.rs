@@ -4,7 +4,7 @@ use crate::args::TargetArgs;
 use crate::error::Failure;
 use crate::output;
 use anyhow::anyhow;
-use flashscope_device::{Consent, Target, WriteGrant};
+use flashscope_device::{Target, WriteGrant};
 use flashscope_host::{HostError, HostTarget, OpenOptions, SysRoot};
 use flashscope_model::DeviceFacts;
 use flashscope_model::run::HostFacts;
@@ -60,7 +60,7 @@ pub(crate) fn open(args: &TargetArgs, writes: Writes<'_>) -> Result<Opened, Fail
 fn open_simulated(spec: &str, args: &TargetArgs, writes: &Writes<'_>) -> Result<Opened, Failure> {
     let target = open_model(spec, args.seed)?;
     let budget = budget(target.facts(), args, writes)?;
-    let grant = if args.read_only { None } else { WriteGrant::simulated(target.facts(), budget) };
+    let grant = if args.consent.read_only { None } else { WriteGrant::simulated(target.facts(), budget) };
     Ok(Opened::Simulated { target: Box::new(target), grant })
 }
 
@@ -83,13 +83,14 @@ fn open_host(path: &Path, args: &TargetArgs, writes: &Writes<'_>) -> Result<Open
         )));
     }
     let sys = SysRoot::live();
-    let options = OpenOptions { read_in_use: args.read_in_use, allow_buffered: args.allow_cached, hang_after: None };
+    let options =
+        OpenOptions { read_in_use: args.consent.read_in_use, allow_buffered: args.allow_cached, hang_after: None };
     let devices = flashscope_host::list(&sys);
     let listed =
         std::fs::canonicalize(path).ok().and_then(|path| devices.into_iter().find(|device| device.path == path));
     let host = flashscope_host::host_facts(&sys, listed.as_ref());
 
-    let consented = args.allow_write || args.destroy_data.is_some();
+    let consented = args.consent.allow_write || !args.consent.destroy_data.is_empty();
     let must_write = match writes {
         Writes::Adaptive => false,
         Writes::Exactly(_) => {
@@ -100,18 +101,14 @@ fn open_host(path: &Path, args: &TargetArgs, writes: &Writes<'_>) -> Result<Open
         }
     };
     let wants_to_write = must_write || (consented && matches!(writes, Writes::Adaptive));
-    if !wants_to_write || args.read_only {
+    if !wants_to_write || args.consent.read_only {
         let target = flashscope_host::open_for_reading(&sys, path, &options).map_err(failure)?;
         warn_of_use(&target);
         return Ok(Opened::Host { target: Box::new(target), grant: None, host });
     }
 
     let checked = flashscope_host::safety(&sys, path, LEAST_CAPACITY).map_err(failure)?;
-    let consent = Consent {
-        identity: args.destroy_data.clone(),
-        allow_file: args.allow_write,
-        signatures: args.destroy_signatures,
-    };
+    let consent = args.consent.to(checked.report.identity.as_deref(), false);
     let look = OpenOptions { read_in_use: true, ..options };
     let facts = flashscope_host::open_for_reading(&sys, path, &look).map_err(failure)?.facts().clone();
     let budget = budget(&facts, args, writes)?;
@@ -131,7 +128,7 @@ fn warn_of_use(target: &HostTarget) {
 
 fn budget(facts: &DeviceFacts, args: &TargetArgs, writes: &Writes<'_>) -> Result<Bytes, Failure> {
     match writes {
-        Writes::Adaptive => Ok(args.max_write.unwrap_or(MOST_BYTES.min(facts.capacity / MOST_SHARE))),
+        Writes::Adaptive => Ok(args.consent.max_write.unwrap_or(MOST_BYTES.min(facts.capacity / MOST_SHARE))),
         Writes::Exactly(cost) => cost(facts),
     }
 }

@@ -5,7 +5,7 @@ use crate::list::{Bus, ListedDevice};
 use crate::sysfs::{SysRoot, names};
 use flashscope_model::run::HostFacts;
 use rustix::io::Errno;
-use rustix::thread::{CpuSet, sched_setaffinity};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::path::Path;
 
 /// Host, kernel, architecture, the wall clock now, and the conditions that change results: the governors of the
@@ -24,15 +24,29 @@ pub fn host_facts(sys: &SysRoot, device: Option<&ListedDevice>) -> HostFacts {
 /// Keeps the calling thread, and threads that it makes, on one processor. An error where that is not allowed or
 /// there is no such processor, in words.
 pub fn pin_cpu(cpu: usize) -> Result<(), String> {
-    if cpu >= CpuSet::MAX_CPU {
-        return Err(format!("there is no processor {cpu}"));
-    }
+    pin_cpus(&[cpu])
+}
+
+/// The same for several processors. Those that there are not are an error, even where others remain.
+pub fn pin_cpus(cpus: &[usize]) -> Result<(), String> {
     let mut set = CpuSet::new();
-    set.set(cpu);
+    for &cpu in cpus {
+        if cpu >= CpuSet::MAX_CPU {
+            return Err(format!("there is no processor {cpu}"));
+        }
+        set.set(cpu);
+    }
+    let named = || cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    let missing = || format!("there is no processor {}, or this process may not use it", named());
     sched_setaffinity(None, &set).map_err(|error| match error {
-        Errno::INVAL => format!("there is no processor {cpu}, or this process may not use it"),
-        error => format!("cannot stay on processor {cpu}: {}", crate::errno::describe(error)),
-    })
+        Errno::INVAL => missing(),
+        error => format!("cannot stay on processor {}: {}", named(), crate::errno::describe(error)),
+    })?;
+    // The kernel takes what is left of a set, and says nothing.
+    match sched_getaffinity(None) {
+        Ok(got) if got != set => Err(missing()),
+        _ => Ok(()),
+    }
 }
 
 fn conditions(sys: &SysRoot, device: Option<&ListedDevice>) -> Vec<(String, String)> {

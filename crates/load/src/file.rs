@@ -21,6 +21,8 @@ pub struct JobText {
     pub name: Option<String>,
     /// The block device, file or directory that it runs on, where that is not the one of the command line.
     pub target: Option<String>,
+    /// Block devices or files that are used as if they lay end to end.
+    pub targets: Option<Vec<String>>,
     /// So many files of the span's size together, made in the directory that is the target.
     pub files: Option<u32>,
     /// Runs beside the job before it rather than after it.
@@ -88,10 +90,14 @@ pub struct JobText {
     pub verify: Option<bool>,
     /// Checks what an earlier job wrote as `tagged` with this generation.
     pub verify_generation: Option<u32>,
-    /// `auto`, `sync`, `uring`, `aio`, `mmap`, `null`.
+    /// `auto`, `sync`, `uring`, `aio`, `mmap`, `whole`, `null`.
     pub engine: Option<String>,
     /// `direct`, `cached`, `fdatasync`, `dsync`, `writethrough`.
     pub mode: Option<String>,
+    /// The processors that its workers keep to: `0,2-3`.
+    pub processors: Option<String>,
+    /// All jobs beside it end when one of its workers is done.
+    pub ends_all: Option<bool>,
     /// Polls for completions.
     pub polled: Option<bool>,
     /// Requests per worker that are kept one by one.
@@ -196,6 +202,7 @@ impl JobText {
             other,
             name,
             target,
+            targets,
             files,
             beside,
             pause,
@@ -231,6 +238,8 @@ impl JobText {
             verify_generation,
             engine,
             mode,
+            processors,
+            ends_all,
             polled,
             trace,
             seed
@@ -246,6 +255,14 @@ impl JobText {
     pub fn job(&self, name: &str) -> Result<Job, JobTextError> {
         let mut job = Job::new(self.name.as_deref().unwrap_or(name));
         job.target = self.target.clone();
+        if let Some(targets) = &self.targets {
+            let (first, more) = match (&self.target, &targets[..]) {
+                (None, [first, more @ ..]) => (first, more),
+                (Some(_), _) => self.at("targets", Err("a target and several exclude each other".to_owned()))?,
+                (None, []) => self.at("targets", Err("there is none".to_owned()))?,
+            };
+            (job.target, job.more) = (Some(first.clone()), more.to_vec());
+        }
         job.files = self.files;
         if let Some(rw) = &self.rw {
             (job.mix, job.pattern) = self.at("rw", direction(rw))?;
@@ -307,6 +324,10 @@ impl JobText {
         if let Some(text) = &self.mode {
             job.mode = self.at("mode", named(text, &MODES))?;
         }
+        if let Some(text) = &self.processors {
+            job.processors = Some(self.at("processors", processors(text))?);
+        }
+        job.ends_all = self.ends_all == Some(true);
         job.polled = self.polled == Some(true);
         job.trace = self.trace.unwrap_or(0);
         job.seed = self.seed.unwrap_or(job.seed);
@@ -360,12 +381,13 @@ impl JobText {
     }
 }
 
-const ENGINES: [(&str, EngineChoice); 6] = [
+const ENGINES: [(&str, EngineChoice); 7] = [
     ("auto", EngineChoice::Auto),
     ("sync", EngineChoice::Sync),
     ("uring", EngineChoice::Uring),
     ("aio", EngineChoice::Aio),
     ("mmap", EngineChoice::Mmap),
+    ("whole", EngineChoice::Whole),
     ("null", EngineChoice::Null),
 ];
 
@@ -405,6 +427,26 @@ pub fn sizes(text: &str) -> Result<Sizes, String> {
     };
     text.split(',').map(one).collect::<Result<_, _>>().map(Sizes)
 }
+
+/// Numbers and ranges: `0,2-3`.
+pub(crate) fn processors(text: &str) -> Result<Vec<u32>, String> {
+    let number = |text: &str| text.trim().parse::<u32>().map_err(|_| format!("'{text}' is no number of a processor"));
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (number(first)?, number(last)?);
+        if last < first || last - first >= MOST_PROCESSORS {
+            return Err(format!("'{part}' is no range of processors, like 0-3"));
+        }
+        all.extend(first..=last);
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+/// More than any machine has, and few enough to write down.
+const MOST_PROCESSORS: u32 = 4096;
 
 fn pattern(text: &str) -> Result<Pattern, String> {
     let number = |text: &str| text.parse::<f64>().map_err(|_| format!("'{text}' is not a number"));
@@ -481,7 +523,11 @@ pub fn settings(job: &Job) -> Vec<(&'static str, String)> {
         quoted(sizes.0.iter().map(|(size, weight)| format!("{}:{weight}", size.get())).collect::<Vec<_>>().join(","))
     };
     add("name", Some(quoted(job.name.clone())));
-    add("target", job.target.clone().map(quoted));
+    let all = job.target.iter().chain(&job.more).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    match job.more.is_empty() {
+        true => add("target", job.target.clone().map(quoted)),
+        false => add("targets", Some(format!("[{all}]"))),
+    }
     add("files", job.files.map(|files| files.to_string()));
     let base = match (job.mix.has_reads(), job.mix.has_writes()) {
         (true, true) => "rw",
@@ -532,6 +578,11 @@ pub fn settings(job: &Job) -> Vec<(&'static str, String)> {
     add("engine", Some(quoted(job.engine.name().to_owned())));
     let mode = MODES.iter().find(|(_, mode)| *mode == job.mode).map_or("direct", |(name, _)| name);
     add("mode", Some(quoted(mode.to_owned())));
+    add(
+        "processors",
+        job.processors.as_ref().map(|list| quoted(list.iter().map(u32::to_string).collect::<Vec<_>>().join(","))),
+    );
+    add("ends_all", job.ends_all.then(|| "true".to_owned()));
     add("polled", job.polled.then(|| "true".to_owned()));
     add("trace", (job.trace > 0).then(|| job.trace.to_string()));
     add("seed", Some(job.seed.to_string()));
@@ -624,6 +675,9 @@ mod tests {
 
         [[job]]
         pattern = "pareto:0.2"
+        targets = ["/dev/a", "/dev/b"]
+        processors = "0,2-3"
+        ends_all = true
     "#;
 
     #[test]

@@ -28,6 +28,8 @@ pub struct Job {
     pub name: String,
     /// The block device, file or directory that it runs on, in a set that runs on several; `None`: the one of the run.
     pub target: Option<String>,
+    /// Further block devices or files, used with the target as if they lay end to end; a part of the same length of each.
+    pub more: Vec<String>,
     /// So many files that are made for it, used as if they lay end to end; the target is then a directory. `None`: one target.
     pub files: Option<u32>,
     /// Which requests are reads and which are writes.
@@ -71,6 +73,10 @@ pub struct Job {
     pub engine: EngineChoice,
     /// How the page cache is dealt with.
     pub mode: Mode,
+    /// The processors that its workers keep to; `None`: any.
+    pub processors: Option<Vec<u32>>,
+    /// Whether all jobs beside it end when one of its workers is done.
+    pub ends_all: bool,
     /// Whether completions are polled for rather than waited for (`io_uring` on devices with polled queues).
     pub polled: bool,
     /// Requests of each worker that are kept one by one; 0: none.
@@ -333,6 +339,8 @@ pub enum EngineChoice {
     Aio,
     /// Loads and stores on a memory map.
     Mmap,
+    /// Every request is a file of its own: made, written and closed, or opened, read and closed.
+    Whole,
     /// Nothing is done: measures the engine itself.
     Null,
 }
@@ -371,6 +379,7 @@ impl Job {
         Job {
             name: name.to_owned(),
             target: None,
+            more: Vec::new(),
             files: None,
             mix: Mix::READ,
             pattern: Pattern::Random,
@@ -392,10 +401,17 @@ impl Job {
             verify: Verify::Nothing,
             engine: EngineChoice::Auto,
             mode: Mode::Direct,
+            processors: None,
+            ends_all: false,
             polled: false,
             trace: 0,
             seed: 1,
         }
+    }
+
+    /// As how many files it uses what it runs on, laid end to end; `None`: as one.
+    pub fn laid(&self) -> Option<u32> {
+        self.files.or((!self.more.is_empty()).then(|| self.more.len() as u32 + 1))
     }
 
     /// The largest request that it makes.

@@ -129,6 +129,7 @@ impl EngineChoice {
             EngineChoice::Uring => "uring",
             EngineChoice::Aio => "aio",
             EngineChoice::Mmap => "mmap",
+            EngineChoice::Whole => "whole",
             EngineChoice::Null => "null",
         }
     }
@@ -165,7 +166,7 @@ pub fn resolve(job: &Job, limits: Limits) -> Result<Resolved, PlanError> {
     }
     job.span.length = Some(length);
     check_alignment(&job, unit)?;
-    if let Some(files) = job.files {
+    if let Some(files) = job.laid() {
         check_files(&job, limits.capacity, files)?;
     }
     prepare_verification(&mut job)?;
@@ -214,7 +215,9 @@ fn check_numbers(job: &Job) -> Result<(), PlanError> {
     }
     ensure((1..=MOST_DEPTH).contains(&job.queue_depth), "queue depth", "must be from 1 to 4096")?;
     ensure((1..=MOST_WORKERS).contains(&job.workers), "jobs", "must be from 1 to 1024")?;
-    ensure(job.files.is_none_or(|files| (1..=MOST_FILES).contains(&files)), "files", "must be from 1 to 1000")?;
+    ensure(job.laid().is_none_or(|files| (1..=MOST_FILES).contains(&files)), "files", "must be from 1 to 1000")?;
+    ensure(job.files.is_none() || job.more.is_empty(), "files", "are either made in a directory or named")?;
+    ensure(job.processors.as_ref().is_none_or(|list| !list.is_empty()), "processors", "there is none")?;
     for (name, batch) in [("batch", job.batch), ("reap", job.reap)] {
         let sound = batch.is_none_or(|batch| (1..=job.queue_depth).contains(&batch));
         ensure(sound, name, "must be from 1 to the queue depth")?;
@@ -370,8 +373,26 @@ fn choose_engine(job: &mut Job) -> Result<(), PlanError> {
             job.engine = if job.queue_depth > 1 { EngineChoice::Uring } else { EngineChoice::Sync };
             Ok(())
         }
-        engine @ (EngineChoice::Sync | EngineChoice::Mmap) if job.queue_depth > 1 => {
+        engine @ (EngineChoice::Sync | EngineChoice::Mmap | EngineChoice::Whole) if job.queue_depth > 1 => {
             Err(PlanError::EngineHasNoQueue { engine })
+        }
+        EngineChoice::Whole => {
+            let block = job.largest();
+            let places = job.align.unwrap_or(block);
+            let parted = if let Sharing::Shifted(shift) = job.sharing { shift } else { block };
+            let strided = match job.pattern {
+                Pattern::Strided { stride } | Pattern::Skipping { stride } => stride,
+                _ => block,
+            };
+            let one =
+                [job.smallest(), places, parted, strided, job.span.start].iter().all(|of| of.is_multiple_of(block));
+            match one && job.laid().is_none() {
+                true => Ok(()),
+                false => Err(field(
+                    "engine",
+                    "with whole files every request is one of them\nhint: one block size, and places that are multiples of it",
+                )),
+            }
         }
         EngineChoice::Mmap if job.mode.is_direct() => {
             Err(field("engine", "mmap goes through the page cache\nhint: add --mode cached or --mode fdatasync"))

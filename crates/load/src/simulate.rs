@@ -34,7 +34,10 @@ pub fn simulate<T: Target + Foresight>(
         {
             workers.iter_mut().for_each(|worker| worker.stop(Ending::Complete));
         }
-        let wake = queue.collect(workers, now);
+        let (wake, ends_all) = queue.collect(workers, now);
+        if ends_all {
+            workers.iter_mut().for_each(|worker| worker.stop(Ending::Stopped));
+        }
         queue.submit(target)?;
         match (target.next_completion(), wake) {
             (None, Wake::Never) if queue.is_idle() => return Ok(()),
@@ -87,9 +90,10 @@ impl Queue {
         }
     }
 
-    /// Takes what workers want to hand over, and tells when the first of them wants to be asked again.
-    fn collect(&mut self, workers: &mut [Worker], now: Instant) -> Wake {
-        let mut wake = Wake::Never;
+    /// Takes what workers want to hand over, and tells when the first of them wants to be asked again, and whether one is done with
+    /// which all are.
+    fn collect(&mut self, workers: &mut [Worker], now: Instant) -> (Wake, bool) {
+        let (mut wake, mut ends_all) = (Wake::Never, false);
         for (index, worker) in workers.iter_mut().enumerate() {
             loop {
                 match worker.next(now) {
@@ -107,11 +111,15 @@ impl Queue {
                         };
                         break;
                     }
-                    Step::WaitForCompletion | Step::Done => break,
+                    Step::WaitForCompletion => break,
+                    Step::Done => {
+                        ends_all |= worker.plan().job.ends_all;
+                        break;
+                    }
                 }
             }
         }
-        wake
+        (wake, ends_all)
     }
 
     fn submit<T: Target>(&mut self, target: &mut T) -> Result<(), DeviceError> {

@@ -2,7 +2,7 @@
 
 use crate::figure::{Measure, Take};
 use crate::rounds::RoundRule;
-use flashscope_load::file::JobText;
+use flashscope_load::file::{JobText, Text};
 use flashscope_model::preset::{Statistic, Unit};
 use flashscope_units::{Bytes, Nanos};
 use serde::Deserialize;
@@ -57,6 +57,8 @@ pub(crate) struct Quick {
 pub(crate) struct FigureRule {
     pub(crate) name: String,
     pub(crate) take: Take,
+    /// Goes by the unit that the device claims, or by this one where it claims none.
+    pub(crate) claimed: Option<Bytes>,
     pub(crate) statistic: Statistic,
     pub(crate) limits: Vec<LimitRule>,
 }
@@ -183,6 +185,32 @@ impl Definition {
         &self.header.title
     }
 
+    /// The same for a device that claims an allocation unit: what is defined by the unit that is claimed goes by it, and says so.
+    pub fn for_claim(mut self, claim: Option<Bytes>) -> Definition {
+        let mut said = None;
+        for figure in &mut self.figures {
+            let Some(assumed) = figure.claimed else { continue };
+            let unit = claim.unwrap_or(assumed);
+            figure.take.measure = figure.take.measure.in_units_of(unit);
+            let whole = |size: &Option<Text>| {
+                let bytes: Bytes = size.as_ref()?.to_string().parse().ok()?;
+                Some(Text::Number(bytes.align_up(unit).get()))
+            };
+            // Whoever reads what it wrote goes where it went.
+            let its = self.jobs.iter().find(|job| job.name.as_deref() == Some(&*figure.take.job));
+            let its = its.map(|job| (job.offset.clone(), job.span.clone()));
+            for job in self.jobs.iter_mut().filter(|job| Some((job.offset.clone(), job.span.clone())) == its) {
+                (job.offset, job.span) = (whole(&job.offset), whole(&job.span));
+            }
+            said = Some(match claim {
+                Some(unit) => format!("allocation units of {unit}, as the device claims"),
+                None => format!("allocation units of {assumed} are assumed, as the device's own claim cannot be read"),
+            });
+        }
+        self.header.notes.extend(said);
+        self
+    }
+
     /// Whether it sets a limit of this name.
     pub fn has_limit(&self, name: &str) -> bool {
         self.figures.iter().flat_map(|figure| &figure.limits).any(|limit| answers_to(&limit.name, name))
@@ -233,6 +261,11 @@ pub fn answers_to(limit: &str, asked: &str) -> bool {
 fn figure(text: FigureText) -> Result<FigureRule, DefinitionError> {
     let FigureText { name, job, of, unit, times, statistic, limit } = text;
     let wrong = |why: String| DefinitionError::Sense(format!("figure '{name}': {why}"));
+    let (unit, by_claim) = match unit.as_deref().map(|unit| (unit.strip_prefix("claimed or "), unit)) {
+        Some((Some(unit), _)) => (Some(unit), true),
+        Some((None, unit)) => (Some(unit), false),
+        None => (None, false),
+    };
     let unit = unit.map(|unit| unit.parse::<Bytes>()).transpose().map_err(|error| wrong(error.to_string()))?;
     let measure = Measure::parse(&of, unit).map_err(wrong)?;
     let statistic = match statistic.as_deref() {
@@ -254,7 +287,7 @@ fn figure(text: FigureText) -> Result<FigureRule, DefinitionError> {
     };
     let limits = limit.into_iter().map(rule).collect::<Result<_, _>>()?;
     let take = Take { job, measure, times: times.unwrap_or(1.0) };
-    Ok(FigureRule { name, take, statistic, limits })
+    Ok(FigureRule { name, take, claimed: unit.filter(|_| by_claim), statistic, limits })
 }
 
 impl Amount {

@@ -29,6 +29,7 @@ pub fn evaluate(definition: &Definition, ran: Ran<'_>) -> PresetRun {
     let repeated = &record.phases[schedule.prepare.min(record.phases.len())..];
     let rounds = definition.rounds.as_ref().map(|rule| rule.look(&definition.followed(), repeated, span(repeated)).1);
     let figure = |rule: &FigureRule| figure(rule, &record.phases, rounds.as_ref(), &record.ended);
+    let ran = |rule: &&FigureRule| !schedule.left_out.iter().any(|(job, _)| *job == rule.take.job);
     let mut preset = PresetRun {
         name: definition.header.name.clone(),
         title: definition.header.title.clone(),
@@ -36,7 +37,7 @@ pub fn evaluate(definition: &Definition, ran: Ran<'_>) -> PresetRun {
         changed: schedule.changed.clone(),
         left_out: schedule.left_out.clone(),
         notes: definition.header.notes.clone(),
-        figures: definition.figures.iter().map(figure).collect(),
+        figures: definition.figures.iter().filter(ran).map(figure).collect(),
         rounds,
         bounds: bounds::of(record),
         definition: definition.text.clone(),
@@ -51,6 +52,9 @@ fn standing(definition: &Definition, preset: &PresetRun, record: &BenchRecord) -
     let mut lacks = Vec::new();
     if !preset.changed.is_empty() {
         lacks.push("it was changed or shortened");
+    }
+    if !preset.left_out.is_empty() {
+        lacks.push("a part of it was left out");
     }
     if record.ended != Ended::Complete {
         lacks.push("it was cut short");
@@ -201,7 +205,7 @@ fn shown(value: f64, unit: Unit) -> String {
 mod tests {
     use super::*;
     use crate::made;
-    use crate::{Place, Wish};
+    use crate::{Ground, Wish};
 
     const TEXT: &str = r#"
         [preset]
@@ -226,7 +230,7 @@ mod tests {
 
     fn preset(rates: &[f64], whose: CacheVerdict, change: impl FnOnce(&mut BenchRecord)) -> PresetRun {
         let definition = Definition::parse(TEXT).unwrap();
-        let schedule = definition.schedule(Place::Simulated, &Wish::default()).unwrap();
+        let schedule = definition.schedule(Ground::new(true), &Wish::default()).unwrap();
         let mut record = made::record(vec![made::phase("w", rates, whose)]);
         change(&mut record);
         evaluate(&definition, Ran { schedule: &schedule, record: &record })

@@ -74,6 +74,14 @@ impl Measure {
         Ok(Measure { which, what })
     }
 
+    /// The same by whole units of this size, where it goes by units.
+    pub(crate) fn in_units_of(self, unit: Bytes) -> Measure {
+        match self.what {
+            What::SlowestStretch(_) => Measure { what: What::SlowestStretch(unit), ..self },
+            _ => self,
+        }
+    }
+
     /// The unit of what it takes.
     pub(crate) fn unit(self) -> Unit {
         match self.what {

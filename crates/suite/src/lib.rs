@@ -21,4 +21,4 @@ pub use catalogue::{names, preset};
 pub use definition::{Definition, DefinitionError, answers_to};
 pub use evaluate::{Ran, evaluate};
 pub use rounds::RoundRule;
-pub use schedule::{Place, Schedule, Wish};
+pub use schedule::{Ground, Schedule, Wish};

@@ -9,11 +9,20 @@ use flashscope_units::{Bytes, Nanos};
 
 /// What a definition is run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// A block device or file of a machine, with a page cache in between.
-    Machine,
-    /// A simulated device, on virtual time.
-    Simulated,
+pub struct Ground {
+    /// Whether it is a simulated device, on virtual time; else there is a page cache in between.
+    pub simulated: bool,
+    /// Past the page cache only whole blocks of this size can be moved.
+    pub block: Bytes,
+    /// The allocation unit that the device claims, where it claims one and that can be read.
+    pub claimed_unit: Option<Bytes>,
+}
+
+impl Ground {
+    /// Of the smallest blocks, and without a claim.
+    pub const fn new(simulated: bool) -> Ground {
+        Ground { simulated, block: Bytes::SECTOR, claimed_unit: None }
+    }
 }
 
 /// What the operator wishes otherwise than defined.
@@ -49,7 +58,7 @@ impl Definition {
     ///
     /// # Errors
     /// Where a job's words make no sense, or no job is left that can run there.
-    pub fn schedule(&self, place: Place, wish: &Wish) -> Result<Schedule, DefinitionError> {
+    pub fn schedule(&self, ground: Ground, wish: &Wish) -> Result<Schedule, DefinitionError> {
         let mut schedule = Schedule {
             set: JobSet { phases: Vec::new() },
             prepare: 0,
@@ -67,7 +76,7 @@ impl Definition {
             let (plain, wished) = (self.plain(text), self.wished(text, wish));
             let job = job(&wished, wish.seed)?;
             note_changes(&mut schedule.changed, &plain, &wished, wish.seed)?;
-            if let Some(why) = impossible(&job, place) {
+            if let Some(why) = impossible(&job, ground) {
                 schedule.left_out.push((job.name.clone(), why));
                 continue;
             }
@@ -155,12 +164,23 @@ fn job(text: &JobText, seed: u64) -> Result<Job, DefinitionError> {
 }
 
 /// Why a job cannot run there.
-fn impossible(job: &Job, place: Place) -> Option<String> {
-    if place == Place::Machine {
+fn impossible(job: &Job, ground: Ground) -> Option<String> {
+    let smallest = job.smallest().min(job.align.unwrap_or(job.smallest()));
+    if job.mode.is_direct() && !smallest.is_multiple_of(ground.block) {
+        return Some(format!(
+            "requests of {smallest} are no whole blocks of this target, which has {}\nhint: past the page cache only whole \
+             blocks can be moved; what else is defined runs",
+            ground.block
+        ));
+    }
+    if !ground.simulated {
         return None;
     }
     let hint =
         "hint: run it on a file, a directory or a block device; `flashscope emulate` makes one of a simulated device";
+    if job.files.is_some() || job.engine == EngineChoice::Whole {
+        return Some(format!("a simulated device has no files\n{hint}"));
+    }
     if !matches!(job.mode, Mode::Direct | Mode::Dsync) || job.engine == EngineChoice::Mmap {
         return Some(format!("a simulated device has no page cache in front of it\n{hint}"));
     }

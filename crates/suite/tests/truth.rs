@@ -11,14 +11,14 @@ use flashscope_model::bench::{BenchPhase, BenchRecord, JobEnded, PhaseRun};
 use flashscope_model::preset::{Figure, LimitVerdict, PresetRun};
 use flashscope_model::run::Ended;
 use flashscope_sim::SimTarget;
-use flashscope_suite::{Definition, Place, Ran, Wish, evaluate, preset};
+use flashscope_suite::{Definition, Ground, Ran, Wish, evaluate, preset};
 use flashscope_units::Bytes;
 
 /// Runs a definition on a simulated device, as `bench --preset` does.
 fn run(definition: &Definition, model: &str, wish: &Wish) -> PresetRun {
     let mut target = flashscope_sim::open(model, 1).expect("the model is understood");
     let limits = Limits { capacity: target.facts().capacity, granularity: target.capabilities().granularity };
-    let schedule = definition.schedule(Place::Simulated, wish).expect("it can run there");
+    let schedule = definition.schedule(Ground::new(true), wish).expect("it can run there");
     let plans = resolve_set(&schedule.set, |_| limits).expect("the jobs fit");
     let mut grant = WriteGrant::simulated(target.facts(), Bytes(1 << 60)).expect("it is simulated");
     let mut phases: Vec<BenchPhase> =

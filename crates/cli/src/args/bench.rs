@@ -125,9 +125,12 @@ pub(crate) struct Bench {
     /// direct, cached, fdatasync, dsync or writethrough [default: direct]
     #[arg(long, help_heading = "Way")]
     pub(crate) mode: Option<String>,
-    /// auto, sync, uring, aio, mmap or null [default: auto]
+    /// auto, sync, uring, aio, mmap, whole (a file per request) or null [default: auto]
     #[arg(long, visible_alias = "ioengine", help_heading = "Way")]
     pub(crate) engine: Option<String>,
+    /// Keep workers to these processors (0,2-3)
+    #[arg(long, value_name = "LIST", help_heading = "Way")]
+    pub(crate) processors: Option<String>,
     /// Poll for completions (devices with polled queues)
     #[arg(long, help_heading = "Way")]
     pub(crate) polled: bool,
@@ -203,6 +206,7 @@ impl Bench {
         JobText {
             name: None,
             target: None,
+            targets: None,
             files: self.files,
             beside: None,
             pause: None,
@@ -238,6 +242,8 @@ impl Bench {
             verify_generation: self.verify_generation,
             engine: self.engine.clone(),
             mode: self.mode.clone(),
+            processors: self.processors.clone(),
+            ends_all: None,
             polled: said(self.polled),
             trace: self.trace,
             seed: None,

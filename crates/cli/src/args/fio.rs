@@ -1,8 +1,8 @@
 //! What `bench fio` takes beside fio's own words.
 
-use super::TargetArgs;
+use super::{Consent, TargetArgs};
 use clap::Args;
-use flashscope_units::{Bytes, Nanos};
+use flashscope_units::Nanos;
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
@@ -31,24 +31,8 @@ pub(crate) struct Fio {
     /// Seed of every random choice, where a job names none
     #[arg(long, default_value_t = 1, env = "FLASHSCOPE_SEED")]
     pub(crate) seed: u64,
-    /// Never write more than this in all
-    #[arg(long, value_name = "SIZE", env = "FLASHSCOPE_MAX_WRITE")]
-    pub(crate) max_write: Option<Bytes>,
-    /// Only read; jobs that write are refused
-    #[arg(long, conflicts_with_all = ["allow_write", "destroy_data"])]
-    pub(crate) read_only: bool,
-    /// Allow writing to plain files that are there (their content is destroyed)
-    #[arg(long)]
-    pub(crate) allow_write: bool,
-    /// Allow writing to the block device of this identity, as `flashscope list` prints it (its content is destroyed)
-    #[arg(long, value_name = "IDENTITY")]
-    pub(crate) destroy_data: Option<String>,
-    /// Also overwrite a partition table or file system that is not in use
-    #[arg(long)]
-    pub(crate) destroy_signatures: bool,
-    /// Read a device that is in use; said in the record, since others disturb the figures
-    #[arg(long)]
-    pub(crate) read_in_use: bool,
+    #[command(flatten)]
+    pub(crate) consent: Consent,
     /// Do it so many times; every run is kept
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeat: u32,
@@ -80,16 +64,11 @@ pub(crate) struct Fio {
 
 impl Fio {
     /// The same consent as everywhere; jobs name their targets themselves.
-    pub(crate) fn consent(&self) -> TargetArgs {
+    pub(crate) fn target(&self) -> TargetArgs {
         TargetArgs {
             target: self.target.clone().unwrap_or_else(|| ".".to_owned()),
             seed: self.seed,
-            max_write: self.max_write,
-            read_only: self.read_only,
-            allow_write: self.allow_write,
-            destroy_data: self.destroy_data.clone(),
-            destroy_signatures: self.destroy_signatures,
-            read_in_use: self.read_in_use,
+            consent: self.consent.clone(),
             allow_cached: false,
         }
     }

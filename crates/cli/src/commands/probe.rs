@@ -26,7 +26,7 @@ pub(crate) fn run(args: Probe) -> Result<Outcome, Failure> {
         flashscope_probe::validate(&experiment, facts)
             .map_err(|error| unfit(&common.target.target, &experiment, facts, error))?;
         let written = flashscope_probe::cost(&experiment, facts).written;
-        match common.target.max_write {
+        match common.target.consent.max_write {
             Some(most) if written > most => Err(Failure::Cannot(anyhow!(
                 "this experiment writes {written}, which is more than --max-write allows ({most})\n\
                  hint: allow more, or choose larger blocks or fewer units"

@@ -131,6 +131,38 @@ fn files_of_a_directory_are_used_as_one_and_gone_afterwards() {
 }
 
 #[test]
+fn whole_files_are_made_read_and_gone_afterwards() {
+    let folder = scratch();
+    let at = folder.to_str().unwrap();
+    let check = |extra: &[&str]| {
+        let load = ["bench", at, "--engine", "whole", "--size", "5000k", "--bs", "4k", "--json"];
+        let run = flashscope(&[&load[..], extra].concat()).run();
+        run.expect(DONE);
+        json(&run)
+    };
+    let record = check(&["--rw", "write", "--mode", "fdatasync", "--verify"]);
+    let job = first(&record);
+    assert_eq!((&job["write"]["count"], &job["read_back"]["count"]), (&1250.into(), &1250.into()));
+    assert_eq!(job["flush_time"]["count"], 1);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    let record = check(&["--rw", "randread", "--pattern", "once", "--mode", "cached", "--keep"]);
+    assert_eq!(first(&record)["read"]["count"], 1250);
+    let made = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let last = made.join("4096/001/249");
+    assert_eq!(std::fs::metadata(last).unwrap().len(), 4096);
+    assert!(!made.join("4096/001/250").exists());
+    let refused = |extra: &[&str], word: &str| {
+        let run = flashscope(&[&["bench", "--engine", "whole", "--size", "64k"], extra].concat()).run();
+        run.expect(CANNOT);
+        assert!(run.stderr.contains(word) && run.stderr.contains("hint"), "{}", run.stderr);
+    };
+    refused(&[at, "--bs", "4k,8k"], "one of them");
+    refused(&[at, "--iodepth", "4"], "one request at a time");
+    refused(&["sim:sd-4mib"], "no files");
+    refused(&[made.join("4096/000/000").to_str().unwrap()], "no directory");
+}
+
+#[test]
 fn somebody_elses_file_is_only_written_to_with_consent() {
     let path = scratch().join("precious");
     std::fs::write(&path, vec![7; 1 << 20]).unwrap();

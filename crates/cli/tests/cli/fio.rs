@@ -108,7 +108,7 @@ enum Compare {
     Sizes,
 }
 
-const JOBS: [(&str, Compare, &str); 16] = [
+const JOBS: [(&str, Compare, &str); 18] = [
     ("sequential", Compare::Everything, "rw=write\nbs=4k\nsize=1m"),
     ("uneven", Compare::Everything, "rw=read\nbs=3k\nsize=1m"),
     ("standard units", Compare::Everything, "rw=write\nbs=4kib\nsize=1m"),
@@ -128,6 +128,12 @@ const JOBS: [(&str, Compare, &str); 16] = [
     ),
     ("shifted", Compare::Counts, "rw=write\nbs=64k\nsize=1m\nnumjobs=3\noffset_increment=1m\ngroup_reporting"),
     ("mixed", Compare::Sum, "rw=randrw\nrwmixread=70\nbs=4k\nsize=4m\nioengine=libaio\niodepth=8\ndirect=0"),
+    ("several files", Compare::Counts, "filename=one:two:three\nrw=write\nbs=16k\nsize=1536k"),
+    (
+        "several files at random",
+        Compare::Sizes,
+        "filename=one:two\nrw=randread\nbs=4k\nsize=1m\nioengine=posixaio\niodepth=4",
+    ),
     ("shares", Compare::Sizes, "rw=write\nbssplit=4k/75:64k/25\nsize=8m"),
 ];
 
@@ -143,7 +149,11 @@ fn what_is_moved_is_what_fio_moves() {
         std::fs::write(&job, format!("[global]\nfilename=data\n[first]\n{options}\n")).unwrap();
         let theirs = theirs(&folder, &job);
         // Ours is made anew, and gone afterwards.
-        std::fs::remove_file(folder.join("data")).unwrap();
+        for entry in std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry != job {
+                std::fs::remove_file(entry).unwrap();
+            }
+        }
         let ours = ours(&folder, &job);
         let sum = |moved: &Moved| moved.jobs.values().map(|of| (of[0] + of[2], of[1] + of[3])).collect::<Vec<_>>();
         match compare {
@@ -175,6 +185,31 @@ fn jobs_have_files_of_their_own_side_by_side_and_in_turn() {
     };
     assert_eq!((names(0), names(1)), (vec!["fill".into(), "own.0".into(), "own.1".into()], vec!["after".to_owned()]));
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "all but the job file is gone");
+}
+
+#[test]
+fn one_job_ends_all_where_it_is_asked_to() {
+    let check = |more: &[&str]| {
+        let job =
+            "-size=1m -bs=16k -filename=data -name=short -number_ios=20 -exitall -name=long -runtime=1h -time_based";
+        let run = fio_words(job, &[&["--json"], more].concat());
+        run.expect(DONE);
+        let found: Value = serde_json::from_str(&run.stdout).unwrap();
+        let jobs = &found["phases"][0]["runs"][0]["jobs"];
+        assert_eq!((&jobs[0]["read"]["count"], &jobs[0]["ended"]["how"]), (&20.into(), &"complete".into()));
+        assert_eq!(jobs[1]["ended"]["how"], "stopped");
+    };
+    check(&[]);
+    check(&["--target", "sim:sd-4mib"]);
+}
+
+#[test]
+fn processors_that_there_are_not_are_named() {
+    let job = "-filename=data -size=64k -name=a -cpus_allowed=";
+    fio_words(&format!("{job}0"), &[]).expect(DONE);
+    let run = fio_words(&format!("{job}0,4000"), &[]);
+    run.expect(CANNOT);
+    assert!(run.stderr.contains("no processor 4000") && run.stderr.contains("hint"), "{}", run.stderr);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::evidence::{Sample, Sampler};
 use super::lane::{AnyLane, LaneError, LaneKind, LaneOptions};
 use super::opened::Opened;
-use super::{AioLane, MapLane, NullLane, SyncLane, UringLane};
+use super::{AioLane, MapLane, NullLane, SyncLane, UringLane, WholeLane};
 use crate::error::HostError;
 use crate::payload;
 use crate::sysfs::{DeviceNumber, SysRoot};
@@ -12,7 +12,7 @@ use flashscope_device::{Fill, Seal, Target};
 use flashscope_model::run::PathTaken;
 use flashscope_units::Bytes;
 use rustix::fd::{AsRawFd, OwnedFd};
-use rustix::fs::{Advice, FileType, Mode, OFlags, fadvise, fdatasync, fstat, fstatvfs};
+use rustix::fs::{Advice, FileType, Mode, OFlags, fadvise, fdatasync, fstat, fstatvfs, ftruncate};
 use rustix::io::{Errno, pwrite};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,27 +35,35 @@ pub struct LoadFile {
     name: Arc<str>,
     write: bool,
     seal: Option<Seal>,
-    flags: Vec<String>,
+    opening: Opening,
     memory: Option<&'static str>,
     sampler: Sampler,
 }
 
 impl LoadFile {
     /// Opens what the targets have open once more, by their descriptors, so that no name can lead elsewhere. Several are used
-    /// as one, laid end to end; they have the same size, and are written to under one grant.
+    /// as one, laid end to end, of each as many bytes as `each` says or else all; then they have the same size. They are written to
+    /// under one grant.
     ///
     /// # Errors
     /// [`HostError::DirectRefused`] where the file system does no direct I/O, and whatever the system says.
-    pub fn of(sys: &SysRoot, targets: &[HostTarget], opening: Opening) -> Result<LoadFile, HostError> {
+    pub fn of(
+        sys: &SysRoot,
+        targets: &[HostTarget],
+        each: Option<Bytes>,
+        opening: Opening,
+    ) -> Result<LoadFile, HostError> {
         let nothing =
             |said: &str| HostError::System { operation: "open for load", path: PathBuf::new(), said: said.into() };
-        let each = targets.first().map_or(Bytes::ZERO, |target| target.facts().capacity);
+        let whole = targets.first().map_or(Bytes::ZERO, |target| target.facts().capacity);
+        let part = each.unwrap_or(whole);
         let (mut files, mut name, mut seal) = (Vec::new(), String::new(), None);
         for target in targets {
             let Some((opened, its)) = target.opened() else {
                 return Err(nothing("the target is in another thread's hands"));
             };
-            if target.facts().capacity != each || (!files.is_empty() && its != seal) {
+            let capacity = target.facts().capacity;
+            if capacity < part || (each.is_none() && capacity != whole) || (!files.is_empty() && its != seal) {
                 return Err(nothing("the files differ in size, or in the right to write to them"));
             }
             files.push(reopen(&opened.plain, Path::new(&opened.name), opening)?);
@@ -68,14 +76,19 @@ impl LoadFile {
             name = format!("{} files in {}", files.len(), folder.display());
         }
         Ok(LoadFile {
-            files: Arc::new(Opened::new(files, each.get())),
+            files: Arc::new(Opened::new(files, part.get())),
             name: name.as_str().into(),
             write: opening.write,
             seal,
-            flags: opening.names(),
+            opening,
             memory,
             sampler,
         })
+    }
+
+    /// The folder in which files of their own for every request lie, beside the file that was opened.
+    pub fn folder(&self) -> &Path {
+        Path::new(&*self.name).parent().unwrap_or(Path::new("."))
     }
 
     /// Makes a worker's lane; a lane along `io_uring` must be made in the thread that drives it.
@@ -89,6 +102,9 @@ impl LoadFile {
             LaneKind::Uring => AnyLane::Uring(Box::new(UringLane::new(files, name, self.seal, options)?)),
             LaneKind::Aio => AnyLane::Aio(Box::new(AioLane::new(files, name, self.seal, options)?)),
             LaneKind::Map => AnyLane::Map(MapLane::new(files, name, self.write, self.seal, options)?),
+            LaneKind::Whole => {
+                AnyLane::Whole(Box::new(WholeLane::new(self.folder(), self.opening, self.seal, options)?))
+            }
             LaneKind::Null => AnyLane::Null(NullLane::new(options)),
         })
     }
@@ -104,9 +120,10 @@ impl LoadFile {
                 vec![],
             ),
             AnyLane::Map(_) => ("memory map", vec![], vec![]),
+            AnyLane::Whole(_) => ("open, pread or pwrite, close", vec!["a file per request".to_owned()], vec![]),
             AnyLane::Null(_) => ("null: nothing is moved", vec![], vec![]),
         };
-        let flags = self.flags.iter().cloned().chain(extra).collect();
+        let flags = self.opening.names().into_iter().chain(extra).collect();
         PathTaken { engine: engine.to_owned(), flags, queue_depth: depth, fallbacks: notes, in_use: Vec::new() }
     }
 
@@ -231,15 +248,34 @@ impl OwnFile {
         result.map(|()| own)
     }
 
-    fn fill(&self, file: &OwnedFd, size: Bytes, progress: &mut impl FnMut(Bytes) -> bool) -> Result<(), HostError> {
-        let failed = |error| HostError::from_errno("write", &self.path, error);
-        let there = fstatvfs(file).map_err(failed)?;
+    /// Makes a new file of `size` bytes that takes no room, where there is room for so much.
+    ///
+    /// # Errors
+    /// As in [`OwnFile::create`].
+    pub fn hollow(path: &Path, size: Bytes) -> Result<OwnFile, HostError> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let failed = |operation| move |error| HostError::from_errno(operation, path, error);
+        let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).map_err(failed("make"))?;
+        let own = OwnFile { path: path.to_owned(), keep: false };
+        own.check_room(&file, size)?;
+        ftruncate(&file, size.get()).map_err(failed("make"))?;
+        Ok(own)
+    }
+
+    fn check_room(&self, file: &OwnedFd, size: Bytes) -> Result<(), HostError> {
+        let there = fstatvfs(file).map_err(|error| HostError::from_errno("look at", &self.path, error))?;
         let free = Bytes(there.f_bavail.saturating_mul(there.f_frsize));
         // A file system in memory without a limit says that it has no blocks at all.
         if there.f_blocks > 0 && free < size {
             let said = format!("{} are free, {size} are needed\nhint: ask for a smaller file with --size", free);
             return Err(HostError::System { operation: "make a file that fits", path: self.path.clone(), said });
         }
+        Ok(())
+    }
+
+    fn fill(&self, file: &OwnedFd, size: Bytes, progress: &mut impl FnMut(Bytes) -> bool) -> Result<(), HostError> {
+        let failed = |error| HostError::from_errno("write", &self.path, error);
+        self.check_room(file, size)?;
         let mut chunk = vec![0; 1 << 20];
         let mut at = 0;
         while at < size.get() {

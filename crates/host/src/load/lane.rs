@@ -1,6 +1,6 @@
 //! What lanes are made with, and one type for all of them.
 
-use super::{AioLane, MapLane, NullLane, SyncLane, UringLane};
+use super::{AioLane, MapLane, NullLane, SyncLane, UringLane, WholeLane};
 use crate::clock::MonotonicClock;
 use crate::errno::{self, Verdict};
 use flashscope_device::{DeviceError, Ended, Fate, Lane, Request, Trouble, Wait};
@@ -38,6 +38,8 @@ pub enum LaneKind {
     Aio,
     /// A memory map.
     Map,
+    /// Whole files.
+    Whole,
     /// Nothing.
     Null,
 }
@@ -137,6 +139,8 @@ pub enum AnyLane {
     Aio(Box<AioLane>),
     /// A memory map.
     Map(MapLane),
+    /// Whole files.
+    Whole(Box<WholeLane>),
     /// Nothing.
     Null(NullLane),
 }
@@ -148,6 +152,7 @@ impl Lane for AnyLane {
             Self::Uring(lane) => lane.now(),
             Self::Aio(lane) => lane.now(),
             Self::Map(lane) => lane.now(),
+            Self::Whole(lane) => lane.now(),
             Self::Null(lane) => lane.now(),
         }
     }
@@ -158,6 +163,7 @@ impl Lane for AnyLane {
             Self::Uring(lane) => lane.push(request),
             Self::Aio(lane) => lane.push(request),
             Self::Map(lane) => lane.push(request),
+            Self::Whole(lane) => lane.push(request),
             Self::Null(lane) => lane.push(request),
         }
     }
@@ -168,6 +174,7 @@ impl Lane for AnyLane {
             Self::Uring(lane) => lane.turn(wait, ended),
             Self::Aio(lane) => lane.turn(wait, ended),
             Self::Map(lane) => lane.turn(wait, ended),
+            Self::Whole(lane) => lane.turn(wait, ended),
             Self::Null(lane) => lane.turn(wait, ended),
         }
     }
@@ -178,6 +185,7 @@ impl Lane for AnyLane {
             Self::Uring(lane) => lane.sleep_until(at),
             Self::Aio(lane) => lane.sleep_until(at),
             Self::Map(lane) => lane.sleep_until(at),
+            Self::Whole(lane) => lane.sleep_until(at),
             Self::Null(lane) => lane.sleep_until(at),
         }
     }
@@ -188,6 +196,7 @@ impl Lane for AnyLane {
             Self::Uring(lane) => lane.explain(slot, fate),
             Self::Aio(lane) => lane.explain(slot, fate),
             Self::Map(lane) => lane.explain(slot, fate),
+            Self::Whole(lane) => lane.explain(slot, fate),
             Self::Null(lane) => lane.explain(slot, fate),
         }
     }

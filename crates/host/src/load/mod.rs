@@ -21,6 +21,7 @@ mod space;
 mod sync;
 mod uring;
 pub mod usage;
+mod whole;
 
 pub use aio::AioLane;
 pub use files::{LoadFile, Opening, OwnFile};
@@ -30,3 +31,4 @@ pub use null::NullLane;
 pub use space::{HostFile, HostFiles};
 pub use sync::SyncLane;
 pub use uring::UringLane;
+pub use whole::{WholeFiles, WholeLane};

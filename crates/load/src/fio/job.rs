@@ -32,7 +32,8 @@ pub(super) fn assemble(parsed: Parsed, world: &World<'_>) -> Result<Jobs, FioErr
             hint: Some(format!("there are {}", names.join(", "))),
         });
     }
-    let mut warm = Vec::new();
+    // The sections whose jobs run side by side last so far.
+    let (mut warm, mut running) = (Vec::new(), Vec::new());
     for section in &chosen {
         let reader = Reader { section, world };
         jobs.without_effect.extend(reader.idle());
@@ -43,7 +44,7 @@ pub(super) fn assemble(parsed: Parsed, world: &World<'_>) -> Result<Jobs, FioErr
             let what = format!("job '{}' writes, but --readonly was given", section.name);
             return Err(FioError { at: at.clone(), what, hint: None });
         }
-        let waits = reader.truth("stonewall", false)?;
+        let waits = reader.truth("stonewall", false)? || reader.waits_for(&running)?;
         match jobs.set.phases.last_mut() {
             Some(phase) if !waits => {
                 if phase.pause != delay {
@@ -51,8 +52,12 @@ pub(super) fn assemble(parsed: Parsed, world: &World<'_>) -> Result<Jobs, FioErr
                     return Err(reader.fail("startdelay", what, Some("add stonewall, or the same startdelay")));
                 }
                 phase.jobs.extend(mine);
+                running.push(section.name.as_str());
             }
-            _ => jobs.set.phases.push(Phase { jobs: mine, pause: delay }),
+            _ => {
+                jobs.set.phases.push(Phase { jobs: mine, pause: delay });
+                running = vec![section.name.as_str()];
+            }
         }
     }
     if jobs.set.phases.is_empty() {
@@ -194,7 +199,9 @@ impl<'a> Reader<'a> {
                     Some("leave one of them away"),
                 ));
             }
-            let mut job = self.job(place(&self.one_name(name)?), notes)?;
+            let mut names = self.names(name)?.into_iter().map(|name| place(&name));
+            let first = names.next().unwrap_or_default();
+            let mut job = self.job(first, names.collect(), notes)?;
             job.workers = workers;
             job.sharing = match increment {
                 None | Some(Amount::Bytes(0)) => Sharing::Whole,
@@ -206,10 +213,14 @@ impl<'a> Reader<'a> {
         if increment.is_some() {
             return Err(self.fail("offset_increment", "needs a filename that the jobs share", None));
         }
-        // As fio names them: job, number of the job, number of the file.
+        let format = self.text("filename_format").unwrap_or("$jobname.$jobnum.$filenum");
+        if files.is_some() && self.said("filename_format").is_some() {
+            return Err(self.fail("filename_format", "files of a folder have names of their own here", None));
+        }
         (0..workers)
             .map(|index| {
-                let mut job = self.job(place(&format!("{}.{index}.0", self.section.name)), notes)?;
+                let name = format.replace("$jobname", &self.section.name).replace("$jobnum", &index.to_string());
+                let mut job = self.job(place(&name.replace("$filenum", "0")), Vec::new(), notes)?;
                 job.files = files;
                 if workers > 1 {
                     job.name = format!("{}.{index}", job.name);
@@ -225,6 +236,8 @@ impl<'a> Reader<'a> {
         for (name, allowed, why) in [
             ("zonemode", "none", "there are no zones here"),
             ("dedupe_percentage", "0", "there is no such payload here"),
+            ("exit_what", "group", "exitall ends the jobs that run side by side here"),
+            ("cpus_allowed_policy", "shared", "all workers of a job share its processors here"),
         ] {
             if self.text(name).is_some_and(|text| text != allowed) {
                 return Err(self.fail(name, why, Some("leave it away, or use fio for this job")));
@@ -233,18 +246,44 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A file name; a colon that belongs to it is escaped.
-    fn one_name(&self, text: &str) -> Result<String, FioError> {
+    /// The file names between colons; a colon that belongs to a name is escaped.
+    fn names(&self, text: &str) -> Result<Vec<String>, FioError> {
         let plain = text.replace("\\:", "\u{0}");
-        let colons = plain.strip_prefix("sim:").unwrap_or(&plain).contains(':');
-        if colons {
-            let hint = "give each file a job of its own; a colon in a name is written \\:";
-            return Err(self.fail("filename", "a job here has one file or device", Some(hint)));
+        if plain.starts_with("sim:") {
+            return Ok(vec![text.to_owned()]);
         }
-        if plain.trim() == "-" {
+        let names: Vec<String> = plain.split(':').map(|name| name.trim().replace('\u{0}', ":")).collect();
+        if names.iter().any(|name| name == "-") {
             return Err(self.fail("filename", "standard input and output are no targets", None));
         }
-        Ok(plain.replace('\u{0}', ":"))
+        if names.iter().any(String::is_empty) {
+            let hint = "a colon in a name is written \\:";
+            return Err(self.fail("filename", "there is nothing between two colons", Some(hint)));
+        }
+        Ok(names)
+    }
+
+    /// Whether it waits for all jobs that run last so far: those of the section that it names, where these are all.
+    fn waits_for(&self, running: &[&str]) -> Result<bool, FioError> {
+        let Some(name) = self.text("wait_for") else { return Ok(false) };
+        if running.iter().all(|other| *other == name) && !running.is_empty() {
+            return Ok(true);
+        }
+        let hint = "add stonewall to wait for all jobs before it";
+        Err(self.fail(
+            "wait_for",
+            "a job here waits for all that run beside each other before it, or for none",
+            Some(hint),
+        ))
+    }
+
+    /// From a list or a mask.
+    fn processors(&self) -> Result<Option<Vec<u32>>, FioError> {
+        if let Some(list) = self.parsed("cpus_allowed", crate::file::processors)? {
+            return Ok(Some(list));
+        }
+        let mask = self.number("cpumask")?;
+        Ok(mask.map(|mask| (0..u64::BITS).filter(|bit| mask >> bit & 1 == 1).collect()))
     }
 
     fn amount(&self, name: &str) -> Result<Option<Amount>, FioError> {
@@ -252,7 +291,7 @@ impl<'a> Reader<'a> {
         self.parsed(name, |text| value::amount(text, base))
     }
 
-    fn job(&self, target: String, notes: &mut Vec<String>) -> Result<Job, FioError> {
+    fn job(&self, target: String, more: Vec<String>, notes: &mut Vec<String>) -> Result<Job, FioError> {
         let mut job = Job::new(self.text("name").unwrap_or(&self.section.name));
         let mut note = |what: String| {
             let line = format!("{}: {what}", self.section.name);
@@ -266,9 +305,15 @@ impl<'a> Reader<'a> {
         self.mode(&mut job)?;
         let step = self.direction(&mut job, &mut note)?;
         self.distribution(&mut job)?;
+        if !more.is_empty() {
+            note("filename: the files are used as if they lay end to end, in order one after another".to_owned());
+        }
+        job.more = more;
         let extent = self.extent(&job, &target)?;
         job.span = extent.span;
         job.target = Some(target);
+        job.ends_all = self.truth("exitall", false)?;
+        job.processors = self.processors()?;
         job.stop = self.stop(&job, &extent, step)?;
         job.warm_up = self.time("ramp_time", Nanos::secs(1))?.unwrap_or_default();
         job.arrivals = self.arrivals(&job, &mut note)?;
@@ -482,7 +527,14 @@ impl<'a> Reader<'a> {
     }
 
     fn extent(&self, job: &Job, target: &str) -> Result<Extent, FioError> {
-        let capacity = (self.world.size)(target);
+        // Of several files an equal part of each is used: as much as the smallest has.
+        let sizes = std::iter::once(target).chain(job.more.iter().map(String::as_str)).map(self.world.size);
+        let each: Option<Bytes> = sizes.collect::<Option<Vec<_>>>().and_then(|sizes| sizes.into_iter().min());
+        let capacity = each.map(|each| each * (job.more.len() as u64 + 1));
+        if self.truth("fill_device", false)? && (self.said("size").is_some() || !target.starts_with("/dev/")) {
+            let what = "what a file grows to until nothing is free is not known beforehand";
+            return Err(self.fail("fill_device", what, Some("on a block device, without a size, it writes all of it")));
+        }
         let of = |name: &str, whole: Option<Bytes>| -> Result<Option<Bytes>, FioError> {
             match (self.amount(name)?, whole) {
                 (None, _) => Ok(None),

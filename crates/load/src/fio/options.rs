@@ -54,10 +54,10 @@ fn distance(one: &str, other: &str) -> usize {
     row[other.len()]
 }
 
-const ONE_FILE: &str = "a job here has one file or device";
-const FORMAT: &str = "files are named as fio names them by default";
+const ONE_FILE: &str = "files are opened once, and as they are";
 const PLACE: &str = "where the program runs is the caller's to say (taskset, nice, ionice, numactl, cgexec)";
 const SHAPE: &str = "there is no such pattern of requests here";
+const ZONES: &str = "there are no zones here";
 const LOGIC: &str = "jobs do not control each other here";
 const TRIM: &str = "nothing is discarded here";
 const LIMIT: &str = "there is no such end here";
@@ -139,6 +139,14 @@ const ALL: &[(&[&str], Kind)] = &[
     (&["zonemode"], Value),
     (&["percentage_random"], Value),
     (&["dedupe_percentage"], Value),
+    (&["fill_device", "fill_fs"], Flag),
+    (&["filename_format"], Value),
+    (&["exitall"], Flag),
+    (&["exit_what"], Value),
+    (&["wait_for"], Value),
+    (&["cpus_allowed"], Value),
+    (&["cpus_allowed_policy"], Value),
+    (&["cpumask"], Value),
     // What changes no result here.
     (&["thread"], Flag),
     (&["group_reporting"], Flag),
@@ -201,13 +209,18 @@ const ALL: &[(&[&str], Kind)] = &[
     (&["error_dump"], Ignored),
     (&["serialize_overlap"], Ignored),
     (&["io_submit_mode"], Ignored),
+    (&["ignore_error"], Ignored),
+    (&["block_error_percentiles"], Ignored),
+    (&["log_prio"], Ignored),
+    (&["log_entries"], Ignored),
+    (&["log_store_compressed"], Ignored),
+    (&["log_alternate_epoch"], Ignored),
+    (&["log_alternate_epoch_clock_id"], Ignored),
+    (&["unique_filename"], Ignored),
     // What would change it, and is not there.
     (&["nice"], Refused(PLACE)),
     (&["prio"], Refused(PLACE)),
     (&["prioclass"], Refused(PLACE)),
-    (&["cpumask"], Refused(PLACE)),
-    (&["cpus_allowed"], Refused(PLACE)),
-    (&["cpus_allowed_policy"], Refused(PLACE)),
     (&["numa_cpu_nodes"], Refused(PLACE)),
     (&["numa_mem_policy"], Refused(PLACE)),
     (&["cgroup"], Refused(PLACE)),
@@ -215,10 +228,8 @@ const ALL: &[(&[&str], Kind)] = &[
     (&["uid"], Refused(PLACE)),
     (&["gid"], Refused(PLACE)),
     (&["ioscheduler"], Refused("the scheduler is not changed here (write it to /sys/block/*/queue/scheduler)")),
-    (&["filename_format"], Refused(FORMAT)),
     (&["opendir"], Refused(ONE_FILE)),
     (&["filetype"], Refused(ONE_FILE)),
-    (&["fill_device", "fill_fs"], Refused(LIMIT)),
     (&["file_append"], Refused(ONE_FILE)),
     (&["create_on_open"], Refused(ONE_FILE)),
     (&["create_only"], Refused("--keep keeps a file that was made")),
@@ -230,9 +241,9 @@ const ALL: &[(&[&str], Kind)] = &[
     (&["rw_sequencer"], Refused(SHAPE)),
     (&["offset_align"], Refused(SHAPE)),
     (&["random_offset"], Refused(SHAPE)),
-    (&["zonesize"], Refused(SHAPE)),
-    (&["zonerange"], Refused(SHAPE)),
-    (&["zoneskip"], Refused(SHAPE)),
+    (&["zonesize"], Refused(ZONES)),
+    (&["zonerange"], Refused(ZONES)),
+    (&["zoneskip"], Refused(ZONES)),
     (&["read_iolog", "replay_redirect"], Refused("recorded requests are not played back by bench")),
     (&["write_iolog"], Refused("--trace and --trace-to keep requests")),
     (&["write_barrier"], Refused(SHAPE)),
@@ -248,7 +259,7 @@ const ALL: &[(&[&str], Kind)] = &[
     (&["cmdprio_percentage"], Refused(ENGINE)),
     (&["nowait"], Refused(ENGINE)),
     (&["uncached"], Refused(ENGINE)),
-    (&["rate_min"], Refused(LIMIT)),
+    (&["rate_min", "ratemin"], Refused(LIMIT)),
     (&["rate_iops_min"], Refused(LIMIT)),
     (&["rate_cycle"], Refused(LIMIT)),
     (&["rate_ignore_thinktime"], Refused(LIMIT)),
@@ -267,13 +278,23 @@ const ALL: &[(&[&str], Kind)] = &[
     (&["flow"], Refused(LOGIC)),
     (&["flow_sleep"], Refused(LOGIC)),
     (&["flow_watermark"], Refused(LOGIC)),
-    (&["exitall"], Refused(LOGIC)),
     (&["exitall_on_error"], Refused(LOGIC)),
-    (&["exit_what"], Refused(LOGIC)),
-    (&["wait_for"], Refused(LOGIC)),
     (&["exec_prerun"], Refused("no other program is run")),
     (&["exec_postrun"], Refused("no other program is run")),
     (&["dedupe_mode"], Refused(DATA)),
+    (&["dedupe_global"], Refused(DATA)),
+    (&["unlink_each_loop"], Refused(ONE_FILE)),
+    (&["flow_id"], Refused(LOGIC)),
+    (&["merge_blktrace_file"], Refused("recorded requests are not played back by bench")),
+    (&["merge_blktrace_scalars"], Refused("recorded requests are not played back by bench")),
+    (&["merge_blktrace_iters"], Refused("recorded requests are not played back by bench")),
+    (&["zonecapacity"], Refused(ZONES)),
+    (&["read_beyond_wp"], Refused(ZONES)),
+    (&["max_open_zones"], Refused(ZONES)),
+    (&["job_max_open_zones"], Refused(ZONES)),
+    (&["ignore_zone_limits"], Refused(ZONES)),
+    (&["zone_reset_threshold"], Refused(ZONES)),
+    (&["zone_reset_frequency"], Refused(ZONES)),
     (&["verify_only"], Refused("write verify = crc32c with rw = read to check what an earlier job wrote")),
     (&["verify_offset"], Refused(DATA)),
     (&["experimental_verify"], Refused(DATA)),
@@ -284,7 +305,6 @@ const ALL: &[(&[&str], Kind)] = &[
     (&["profile"], Refused("fio's own profiles are not read")),
     (&["lockfile"], Refused(LOGIC)),
     (&["lockmem"], Refused(PLACE)),
-    (&["ignore_error"], Refused("errors are counted and kept here, none is hidden")),
 ];
 
 /// Options of the program that change no result, and whether each takes a value.

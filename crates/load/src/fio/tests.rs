@@ -207,6 +207,27 @@ fn files_are_included_from_beside() {
 }
 
 #[test]
+fn several_files_processors_and_who_ends_whom() {
+    let of = |options: &str| {
+        let jobs = file(&format!("[a]\nfilename=/dev/disk\n{}\n", options.replace(' ', "\n"))).unwrap();
+        jobs.set.phases[0].jobs[0].clone()
+    };
+    let several = of("filename=x\\:y:z size=1m directory=/d cpus_allowed=0,2-3 exitall");
+    assert_eq!((several.target.as_deref(), &several.more[..]), (Some("/d/x:y"), &["/d/z".to_owned()][..]));
+    assert_eq!((several.processors, several.ends_all), (Some(vec![0, 2, 3]), true));
+    assert_eq!(of("cpumask=5").processors, Some(vec![0, 2]));
+    let whole = of("fill_device=1 rw=write");
+    assert_eq!(whole.stop.bytes, whole.span.length);
+    assert!(
+        words("--name=a --filename=/dev/disk --name=b --filename=/dev/disk --wait_for=a").unwrap().set.phases.len()
+            == 2
+    );
+    let named = file("[a]\nsize=1m\nnumjobs=2\nfilename_format=f.$jobnum.$jobname\n").unwrap();
+    let targets: Vec<_> = named.set.phases[0].jobs.iter().map(|job| job.target.clone().unwrap()).collect();
+    assert_eq!(targets, ["f.0.a", "f.1.a"]);
+}
+
+#[test]
 fn what_cannot_be_done_is_named_with_its_line() {
     let check = |options: &str, words: &[&str]| {
         let said = complaint(options);
@@ -220,7 +241,12 @@ fn what_cannot_be_done_is_named_with_its_line() {
     check("bs=4q", &["'q' is no unit"]);
     check("size=(4*8k)", &["arithmetic"]);
     check("nrfiles=4", &["nrfiles", "filename"]);
-    check("filename=a:b", &["filename", "\\:"]);
+    check("filename=a::b", &["between two colons", "\\:"]);
+    check("fill_device=1 size=1m", &["fill_device", "block device"]);
+    check("wait_for=b", &["wait_for", "stonewall"]);
+    check("cpus_allowed=3-1", &["no range of processors"]);
+    check("cpus_allowed_policy=split", &["share its processors"]);
+    check("exit_what=all", &["side by side"]);
     check("filename=${NOSUCH}", &["NOSUCH is not set"]);
     check("random_distribution=normal:0.9 rw=randread", &["normal", "zipf"]);
     check("filename=/no/such/file", &["size", "add size=1g"]);

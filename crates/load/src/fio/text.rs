@@ -215,10 +215,7 @@ fn substituted(value: &str, world: &World<'_>) -> Result<String, String> {
         rest = &rest[end + 1..];
     }
     out.push_str(rest);
-    match ["$pagesize", "$mb_memory", "$ncpus", "$jobname", "$jobnum", "$filenum"]
-        .iter()
-        .find(|word| out.contains(*word))
-    {
+    match ["$pagesize", "$mb_memory", "$ncpus"].iter().find(|word| out.contains(*word)) {
         Some(word) => Err(format!("{word} is not put in here")),
         None => Ok(out),
     }

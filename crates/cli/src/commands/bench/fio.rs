@@ -21,7 +21,7 @@ pub(crate) fn run(args: &Fio) -> Result<Outcome, Failure> {
     let mut jobs = read(&inputs, &args.section, &world).map_err(|error| anyhow!("{error}"))?;
     for job in jobs.set.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
         if args.target.is_some() {
-            job.target = None;
+            (job.target, job.more) = (None, Vec::new());
         }
         job.trace = args.trace.unwrap_or(0);
         if job.seed == 1 {
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Fio) -> Result<Outcome, Failure> {
     tell(&jobs);
     check_reports(&args.report)?;
     let setup = Setup {
-        target: args.consent(),
+        target: args.target(),
         repeat: args.repeat,
         prepare: 0,
         enough: Enough::never(),

@@ -1,14 +1,15 @@
 //! `bench --preset`: a definition, run on a target, with figures and verdicts.
 
 use super::run::{Enough, Setup, prepare};
-use super::{finish, setup};
+use super::{finish, host, setup};
 use crate::args::Bench;
 use crate::error::{Failure, Outcome};
-use crate::output;
+use crate::{output, target};
 use anyhow::{Context, anyhow};
+use flashscope_device::Target;
 use flashscope_model::bench::BenchRecord;
 use flashscope_model::preset::LimitVerdict;
-use flashscope_suite::{Definition, Place, Ran, Wish, answers_to, evaluate};
+use flashscope_suite::{Definition, Ground, Ran, Wish, answers_to, evaluate};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -34,12 +35,14 @@ pub(super) fn run(args: &Bench, name: &str) -> Result<Outcome, Failure> {
             "the definition has no limit called '{limit}'\nhint: --explain shows its limits"
         )));
     }
-    let simulated = args.target.target.starts_with("sim:");
-    let place = if simulated { Place::Simulated } else { Place::Machine };
+    let ground = ground(&setup(args))?;
+    let definition = definition.for_claim(ground.claimed_unit);
     let wish = Wish { quick: args.quick, over: args.text(), repeat: args.repeat, seed: args.target.seed };
-    let schedule = definition.schedule(place, &wish).map_err(|error| anyhow!("{error}"))?;
-    for (job, why) in &schedule.left_out {
-        output::talk(&format!("left out: {job}: {why}"));
+    let schedule = definition.schedule(ground, &wish).map_err(|error| anyhow!("{error}"))?;
+    // One reason for several jobs is said once.
+    for same in schedule.left_out.chunk_by(|one, other| one.1 == other.1) {
+        let jobs: Vec<&str> = same.iter().map(|(job, _)| job.as_str()).collect();
+        output::talk(&format!("left out: {}: {}", jobs.join("; "), same[0].1));
     }
     let enough = {
         let (definition, schedule) = (definition.clone(), schedule.clone());
@@ -57,6 +60,21 @@ pub(super) fn run(args: &Bench, name: &str) -> Result<Outcome, Failure> {
     match &args.require {
         Some(limit) if !is_met(&record, limit) => Ok(Outcome::ExpectationFailed),
         _ => Ok(outcome),
+    }
+}
+
+/// What is known beforehand of what it runs on.
+fn ground(setup: &Setup) -> Result<Ground, Failure> {
+    match setup.target.target.strip_prefix("sim:") {
+        Some(spec) => {
+            let target = target::open_model(spec, setup.target.seed)?;
+            let claimed_unit = target.facts().claims.allocation_unit;
+            Ok(Ground { simulated: true, block: target.capabilities().granularity, claimed_unit })
+        }
+        None => {
+            let (block, claimed_unit) = host::ground(setup)?;
+            Ok(Ground { simulated: false, block, claimed_unit })
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::interrupt;
 use anyhow::anyhow;
 use flashscope_device::WriteGrant;
 use flashscope_load::file::to_toml;
-use flashscope_load::job::{Job, JobSet, Phase};
+use flashscope_load::job::{EngineChoice, Job, JobSet, Phase};
 use flashscope_load::plan::{Limits, Resolved, resolve_set};
 use flashscope_model::DeviceFacts;
 use flashscope_model::bench::{BenchPhase, BenchRecord, JobEnded, JobRun, PhaseRun};
@@ -193,17 +193,37 @@ pub(super) fn target_of<'a>(job: &'a Job, setup: &'a Setup) -> &'a str {
 pub(super) fn targets(set: &JobSet, setup: &Setup) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for job in set.phases.iter().flat_map(|phase| &phase.jobs) {
-        let name = target_of(job, setup);
-        if !names.iter().any(|other| other == name) {
-            names.push(name.to_owned());
+        for name in std::iter::once(target_of(job, setup)).chain(job.more.iter().map(String::as_str)) {
+            if !names.iter().any(|other| other == name) {
+                names.push(name.to_owned());
+            }
         }
     }
     names
 }
 
-/// What a job runs on, and as how many files.
-pub(super) fn key_of<'a>(job: &'a Job, setup: &'a Setup) -> (&'a str, Option<u32>) {
-    (target_of(job, setup), job.files)
+/// As which files a job uses what it runs on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// As one.
+    One,
+    /// As so many that are made in it, laid end to end.
+    Laid(u32),
+    /// With these others, laid end to end.
+    Named(Vec<String>),
+    /// As a folder in which every request has a file of its own.
+    Whole,
+}
+
+/// What a job runs on, and as which files.
+pub(super) fn key_of<'a>(job: &'a Job, setup: &'a Setup) -> (&'a str, Shape) {
+    let shape = match (job.engine, job.files) {
+        (EngineChoice::Whole, _) => Shape::Whole,
+        (_, Some(files)) => Shape::Laid(files),
+        (_, None) if !job.more.is_empty() => Shape::Named(job.more.clone()),
+        (_, None) => Shape::One,
+    };
+    (target_of(job, setup), shape)
 }
 
 /// Checks the jobs against their targets.
@@ -220,7 +240,7 @@ fn most_written<'a>(plans: impl Iterator<Item = &'a Resolved>, repeat: u32) -> O
 /// The right to write that these jobs need. Without an end by bytes it is bounded by --max-write alone.
 pub(super) fn budget<'a>(plans: impl Iterator<Item = &'a Resolved>, setup: &Setup) -> Result<Bytes, Failure> {
     let asked = most_written(plans, setup.repeat);
-    match (asked, setup.target.max_write) {
+    match (asked, setup.target.consent.max_write) {
         (Some(asked), Some(most)) if asked > most => Err(Failure::Cannot(anyhow!(
             "the jobs write {asked}, which is more than --max-write allows ({most})\nhint: allow more, or end them earlier"
         ))),

@@ -8,7 +8,7 @@ use crate::{interrupt, target};
 use anyhow::anyhow;
 use flashscope_device::{DeviceError, Target, WriteGrant};
 use flashscope_load::evidence::{Counted, Instead, judge};
-use flashscope_load::job::{JobSet, Payload};
+use flashscope_load::job::{EngineChoice, JobSet, Payload};
 use flashscope_load::outcome::job_run;
 use flashscope_load::plan::{Limits, Resolved};
 use flashscope_load::record::{Recorder, Trace};
@@ -24,8 +24,15 @@ use std::cell::RefCell;
 pub(super) fn resolve(setup: &Setup, set: &JobSet, spec: &str) -> Result<Vec<Vec<Resolved>>, Failure> {
     let target = target::open_model(spec, setup.target.seed)?;
     let limits = Limits { capacity: target.facts().capacity, granularity: target.capabilities().granularity };
-    if set.phases.iter().flat_map(|phase| &phase.jobs).any(|job| job.files.is_some()) {
-        return Err(Failure::Cannot(anyhow!("a simulated device has no files\nhint: leave --files away")));
+    if set
+        .phases
+        .iter()
+        .flat_map(|phase| &phase.jobs)
+        .any(|job| job.files.is_some() || job.engine == EngineChoice::Whole)
+    {
+        return Err(Failure::Cannot(anyhow!(
+            "a simulated device has no files\nhint: leave --files and --engine whole away, or put a file system on an emulated one"
+        )));
     }
     if set.phases.iter().flat_map(|phase| &phase.jobs).any(|job| job.payload == Payload::Urandom) {
         return Err(Failure::Cannot(anyhow!("the payload urandom is drawn from a kernel, and virtual time has none")));
@@ -36,7 +43,7 @@ pub(super) fn resolve(setup: &Setup, set: &JobSet, spec: &str) -> Result<Vec<Vec
 pub(super) fn run(prepared: &Prepared, spec: &str) -> Result<Done, Failure> {
     let target = target::open_model(spec, prepared.setup.target.seed)?;
     let budget = budget(prepared.plans.iter().flatten(), &prepared.setup)?;
-    if prepared.setup.target.read_only && budget > Bytes::ZERO {
+    if prepared.setup.target.consent.read_only && budget > Bytes::ZERO {
         return Err(Failure::Cannot(anyhow!("the jobs write, but the target was opened with --read-only")));
     }
     let mut grant = WriteGrant::simulated(target.facts(), budget)

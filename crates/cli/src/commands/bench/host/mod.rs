@@ -13,7 +13,7 @@ use crate::{interrupt, target};
 use anyhow::anyhow;
 use flashscope_device::WriteGrant;
 use flashscope_host::load::evidence::{DeviceCounters, Sample};
-use flashscope_host::load::{LaneKind, LaneOptions, LoadFile, Opening, SlotFill};
+use flashscope_host::load::{LaneKind, LaneOptions, LoadFile, Opening, SlotFill, WholeFiles};
 use flashscope_host::{MonotonicClock, SysRoot};
 use flashscope_load::control::Control;
 use flashscope_load::evidence::{Counted, Instead, judge};
@@ -26,6 +26,7 @@ use flashscope_load::worker::Worker;
 use flashscope_model::bench::{Counter, Evidence, PhaseRun};
 use flashscope_units::{Bytes, Nanos};
 use sites::Site;
+use std::path::Path;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
@@ -35,6 +36,11 @@ use threads::{Errand, Gathered, Mine, gather, start};
 pub(super) fn resolve(setup: &Setup, set: &JobSet) -> Result<Vec<Vec<Resolved>>, Failure> {
     let places = sites::find(&SysRoot::live(), setup, set)?;
     resolved(set, |job| places.iter().find(|place| place.is(job, setup)).map_or(NOWHERE, |place| place.limits))
+}
+
+/// The block of what the run is on, as far as it is there, and the allocation unit that it claims.
+pub(super) fn ground(setup: &Setup) -> Result<(Bytes, Option<Bytes>), Failure> {
+    sites::ground(&SysRoot::live(), Path::new(&setup.target.target))
 }
 
 /// Of a target that is not there; every job has one.
@@ -84,11 +90,13 @@ fn rest(time: Nanos) {
 impl Rig<'_> {
     fn phase(&mut self, plans: &[Resolved], left: u64) -> Result<PhaseRun, Failure> {
         let files: Vec<LoadFile> = plans.iter().map(|plan| self.file(&plan.job)).collect::<Result<_, _>>()?;
+        self.make_whole(plans, &files)?;
         let cold = self.cool(plans, &files)?;
         let writer = self.setup.trace_to.as_deref().map(|path| Writer::create(path, self.phases)).transpose()?;
         self.phases += 1;
         let mut workers = self.workers(plans, left, writer.as_ref())?;
         let count = workers.len();
+        let ends_all: Vec<bool> = workers.iter().map(|(_, worker)| worker.plan().job.ends_all).collect();
         let open: Vec<bool> = workers.iter().map(|(_, worker)| is_open(worker)).collect();
         let control = Arc::new(Control::new(&open, Nanos::millis(100)));
         let barrier = Arc::new(Barrier::new(count + 1));
@@ -118,7 +126,7 @@ impl Rig<'_> {
             course: Course::new(plans),
             has_hung: false,
         };
-        let gathered = gather(&mut watch, &from, count)?;
+        let gathered = gather(&mut watch, &from, &ends_all)?;
         let after = self.sample(plans, &files);
         if let Some(writer) = writer {
             // A thread that hangs never hands its sink back, and the writer would wait for it.
@@ -164,13 +172,32 @@ impl Rig<'_> {
     fn file(&self, job: &Job) -> Result<LoadFile, Failure> {
         let opening =
             Opening { direct: job.mode.is_direct(), durable: job.mode.is_durable(), write: job.mix.has_writes() };
-        let file = LoadFile::of(self.sys, &self.site(job)?.targets, opening).map_err(target::failure)?;
-        if let (Some(taken), true) = (file.sparse(), job.mix.has_reads()) {
+        let site = self.site(job)?;
+        let file = LoadFile::of(self.sys, &site.targets, site.each, opening).map_err(target::failure)?;
+        if let (Some(taken), true) = (file.sparse(), job.mix.has_reads() && job.engine != EngineChoice::Whole) {
             output::talk(&format!(
                 "warning: the file has holes ({taken} are really there); reads of these come from nothing"
             ));
         }
         Ok(file)
+    }
+
+    /// Files of their own are new to whoever writes them, and there for whoever reads them.
+    fn make_whole(&self, plans: &[Resolved], files: &[LoadFile]) -> Result<(), Failure> {
+        let both = || plans.iter().zip(files).filter_map(|(plan, file)| Some((plan, file, whole(plan, file)?)));
+        for (_, file, _) in both().filter(|(plan, ..)| plan.job.mix.has_writes()) {
+            WholeFiles::clear(file.folder()).map_err(target::failure)?;
+        }
+        for (plan, _, (whole, count)) in both() {
+            let bar = bar("making files", self.setup.quiet);
+            let progress = |done| {
+                bar.set_message(format!("{done} of {count}"));
+                !interrupt::asked()
+            };
+            whole.prepare(count, plan.job.mix.has_reads(), progress).map_err(target::failure)?;
+            bar.finish_and_clear();
+        }
+        Ok(())
     }
 
     /// Reads through the page cache are cold only after it was dropped.
@@ -179,7 +206,11 @@ impl Rig<'_> {
         for (plan, file) in plans.iter().zip(files) {
             if !plan.job.mode.is_direct() && plan.job.mix.has_reads() && !self.setup.warm {
                 let (start, length) = span(plan);
-                file.drop_cache(start, length).map_err(target::failure)?;
+                match whole(plan, file) {
+                    Some((whole, count)) => whole.drop_cache(count),
+                    None => file.drop_cache(start, length),
+                }
+                .map_err(target::failure)?;
                 cold = true;
             }
         }
@@ -212,6 +243,7 @@ impl Rig<'_> {
                 EngineChoice::Uring => LaneKind::Uring,
                 EngineChoice::Aio => LaneKind::Aio,
                 EngineChoice::Mmap => LaneKind::Map,
+                EngineChoice::Whole => LaneKind::Whole,
                 EngineChoice::Null => LaneKind::Null,
             },
             depth: job.queue_depth,
@@ -234,8 +266,10 @@ impl Rig<'_> {
         let mut spans = Vec::new();
         for (plan, file) in plans.iter().zip(files) {
             let (start, length) = span(plan);
-            let cached =
-                !plan.job.mode.is_direct() && !spans.contains(&(target_of(&plan.job, self.setup), start, length));
+            let whole = plan.job.engine == EngineChoice::Whole;
+            let cached = !whole
+                && !plan.job.mode.is_direct()
+                && !spans.contains(&(target_of(&plan.job, self.setup), start, length));
             let one = if cached { file.sample(start, length) } else { file.quick_sample() };
             spans.extend(cached.then(|| (target_of(&plan.job, self.setup), start, length)));
             let known = file.device().is_some_and(|device| devices.contains(&device));
@@ -297,6 +331,13 @@ impl Rig<'_> {
             Evidence { counters: counters(before, after), ..judge(Counted { asked: moved, device, instead }) };
         Ok(PhaseRun { jobs, evidence })
     }
+}
+
+/// The files that every request has of its own, and how many; `None` for jobs that have none.
+fn whole(plan: &Resolved, file: &LoadFile) -> Option<(WholeFiles, u64)> {
+    let (start, length) = span(plan);
+    let count = (start + length).get() / plan.job.largest().get().max(1);
+    (plan.job.engine == EngineChoice::Whole).then(|| (WholeFiles::new(file.folder(), plan.job.largest()), count))
 }
 
 fn is_open(worker: &Worker) -> bool {

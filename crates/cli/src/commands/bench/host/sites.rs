@@ -1,13 +1,13 @@
 //! What jobs run on: looked at, made where there is nothing yet, and opened with consent.
 
-use super::super::run::{Setup, budget, key_of};
+use super::super::run::{Setup, Shape, budget, key_of};
 use super::super::watch::bar;
 use crate::error::Failure;
 use crate::{interrupt, output, target};
 use anyhow::anyhow;
-use flashscope_device::{Consent, Target, WriteGrant};
+use flashscope_device::{Target, WriteGrant};
 use flashscope_host::load::OwnFile;
-use flashscope_host::{HostTarget, OpenOptions, SysRoot, join_grants};
+use flashscope_host::{HostTarget, ListedDevice, OpenOptions, SysRoot, join_grants};
 use flashscope_load::job::{Job, JobSet, Sharing};
 use flashscope_load::plan::{Limits, Resolved};
 use flashscope_model::DeviceFacts;
@@ -20,8 +20,8 @@ const OWN_FILE: Bytes = Bytes::gib(1);
 
 /// What some of the jobs run on.
 pub(super) struct Place {
-    /// As the jobs name it, and as how many files.
-    pub(super) key: (String, Option<u32>),
+    /// As the jobs name it, and as which files.
+    pub(super) key: (String, Shape),
     /// Where it is.
     pub(super) path: PathBuf,
     /// How large a file has to be made there first; `None` where something is there.
@@ -32,11 +32,13 @@ pub(super) struct Place {
 
 /// A place that is open.
 pub(super) struct Site {
-    pub(super) key: (String, Option<u32>),
+    pub(super) key: (String, Shape),
     /// One, or several files of the same size that are used as one; never empty.
     pub(super) targets: Vec<HostTarget>,
     pub(super) grant: Option<WriteGrant>,
     pub(super) limits: Limits,
+    /// So much of each of several files is used; `None`: all.
+    pub(super) each: Option<Bytes>,
     /// What bench made; gone when this is dropped, the files before their folder.
     _own: Vec<OwnFile>,
     _folder: Option<OwnFolder>,
@@ -47,6 +49,7 @@ impl Site {
     pub(super) fn facts(&self) -> DeviceFacts {
         let facts = self.targets[0].facts().clone();
         match self.targets.len() {
+            _ if self.key.1 == Shape::Whole => DeviceFacts { name: "a file per request".to_owned(), ..facts },
             1 => facts,
             count => DeviceFacts { name: format!("{count} files"), capacity: self.limits.capacity, ..facts },
         }
@@ -57,12 +60,17 @@ impl Site {
 struct OwnFolder {
     path: PathBuf,
     keep: bool,
+    /// Whether all that lies in it was made here, too, and goes with it.
+    whole: bool,
 }
 
 impl Drop for OwnFolder {
     fn drop(&mut self) {
         if !self.keep {
-            let _ = std::fs::remove_dir(&self.path);
+            let _ = match self.whole {
+                true => std::fs::remove_dir_all(&self.path),
+                false => std::fs::remove_dir(&self.path),
+            };
         }
     }
 }
@@ -71,20 +79,66 @@ impl Drop for OwnFolder {
 pub(super) fn find(sys: &SysRoot, setup: &Setup, set: &JobSet) -> Result<Vec<Place>, Failure> {
     let mut places: Vec<Place> = Vec::new();
     for job in set.phases.iter().flat_map(|phase| &phase.jobs) {
-        let (name, files) = key_of(job, setup);
+        let (name, shape) = key_of(job, setup);
         if places.iter().any(|place| place.is(job, setup)) {
             continue;
         }
-        let mine =
-            set.phases.iter().flat_map(|phase| &phase.jobs).filter(|other| key_of(other, setup) == (name, files));
-        let (path, make) = where_it_is(name, places.len(), mine, files)?;
+        let mine: Vec<&Job> = set
+            .phases
+            .iter()
+            .flat_map(|phase| &phase.jobs)
+            .filter(|other| key_of(other, setup) == (name, shape.clone()))
+            .collect();
+        if let Shape::Named(more) = &shape {
+            places.push(named(sys, name, more, &mine)?);
+            continue;
+        }
+        let (path, make) = where_it_is(name, places.len(), mine.into_iter(), &shape)?;
         let limits = match make {
-            Some(size) => Limits { capacity: size, granularity: Bytes::SECTOR },
-            None => look(sys, &path)?,
+            Some(size) => Limits { capacity: size, granularity: block_under(sys, &path) },
+            None => limits(&look(sys, &path)?),
         };
-        places.push(Place { key: (name.to_owned(), files), path, make, limits });
+        places.push(Place { key: (name.to_owned(), shape), path, make, limits });
     }
     Ok(places)
+}
+
+/// Several that are there, or are to be made, and used as one: of each an equal part.
+fn named(sys: &SysRoot, first: &str, more: &[String], jobs: &[&Job]) -> Result<Place, Failure> {
+    let names = || std::iter::once(first).chain(more.iter().map(String::as_str));
+    let count = names().count() as u64;
+    let (mut least, mut granularity) = (None::<Bytes>, Bytes::SECTOR);
+    for name in names() {
+        let path = Path::new(name);
+        if path.is_dir() {
+            return Err(Failure::Cannot(anyhow!(
+                "{name} is a directory\nhint: name the files in it, or one directory alone"
+            )));
+        }
+        if path.exists() {
+            let found = limits(&look(sys, path)?);
+            least = Some(least.map_or(found.capacity, |least| least.min(found.capacity)));
+            granularity = granularity.max(found.granularity);
+        } else {
+            granularity = granularity.max(block_under(sys, path));
+        }
+    }
+    let block = jobs.iter().map(|job| job.largest()).max().unwrap_or(Bytes::SECTOR).max(Bytes(1));
+    let wanted =
+        jobs.iter().filter_map(|job| end(job)).max().map(|end| Bytes(end.get().div_ceil(count)).align_up(block));
+    let each = match (wanted, least) {
+        (Some(wanted), Some(least)) if wanted > least => {
+            return Err(Failure::Cannot(anyhow!(
+                "{wanted} of each of {count} targets are wanted, but the smallest has {least}\nhint: ask for less"
+            )));
+        }
+        (Some(wanted), _) => wanted,
+        (None, Some(least)) => least.align_down(block),
+        (None, None) => OWN_FILE,
+    };
+    let key = (first.to_owned(), Shape::Named(more.to_vec()));
+    let limits = Limits { capacity: each * count, granularity };
+    Ok(Place { key, path: PathBuf::from(first), make: Some(each), limits })
 }
 
 /// The place itself; in a directory, or where there is nothing yet, a file or folder of files that is to be made, and how much
@@ -93,15 +147,19 @@ fn where_it_is<'a>(
     name: &str,
     number: usize,
     jobs: impl Iterator<Item = &'a Job>,
-    files: Option<u32>,
+    shape: &Shape,
 ) -> Result<(PathBuf, Option<Bytes>), Failure> {
     let path = Path::new(name);
     let make = || {
         let jobs: Vec<&Job> = jobs.collect();
         let size = jobs.iter().filter_map(|job| end(job)).max().unwrap_or(OWN_FILE);
-        let Some(files) = files else { return size };
-        // Whole blocks in every file.
         let block = jobs.iter().map(|job| job.largest()).max().unwrap_or(Bytes::SECTOR).max(Bytes(1));
+        // Whole blocks in every file.
+        let files = match shape {
+            Shape::One | Shape::Named(_) => return size,
+            Shape::Whole => return size.align_up(block),
+            Shape::Laid(files) => *files,
+        };
         let files = u64::from(files.max(1));
         Bytes(size.get().div_ceil(files)).align_up(block) * files
     };
@@ -111,13 +169,14 @@ fn where_it_is<'a>(
     };
     if path.is_dir() {
         Ok((path.join(mine()), Some(make())))
-    } else if path.symlink_metadata().is_err()
+    } else if *shape != Shape::Whole
+        && path.symlink_metadata().is_err()
         && path.parent().is_some_and(|parent| parent.as_os_str().is_empty() || parent.is_dir())
     {
         Ok((path.to_owned(), Some(make())))
-    } else if files.is_some() {
+    } else if *shape != Shape::One {
         Err(Failure::Cannot(anyhow!(
-            "{name} is no directory\nhint: files are made in a directory; leave --files away for this"
+            "{name} is no directory\nhint: files are made in a directory; leave --files and --engine whole away for this"
         )))
     } else {
         Ok((path.to_owned(), None))
@@ -134,10 +193,30 @@ fn end(job: &Job) -> Option<Bytes> {
 }
 
 /// Looked at like a device in use: this is only about its size.
-fn look(sys: &SysRoot, path: &Path) -> Result<Limits, Failure> {
+fn look(sys: &SysRoot, path: &Path) -> Result<HostTarget, Failure> {
     let options = OpenOptions { read_in_use: true, allow_buffered: true, hang_after: None };
-    let looked = flashscope_host::open_for_reading(sys, path, &options).map_err(target::failure)?;
-    Ok(limits(&looked))
+    flashscope_host::open_for_reading(sys, path, &options).map_err(target::failure)
+}
+
+/// The block of what a path names, or of what lies below the folder where it is to be made; and the allocation unit that the
+/// device claims.
+pub(super) fn ground(sys: &SysRoot, path: &Path) -> Result<(Bytes, Option<Bytes>), Failure> {
+    if path.is_dir() || path.symlink_metadata().is_err() {
+        return Ok((block_under(sys, path), disk_of(sys, path).and_then(|disk| disk.claims.allocation_unit)));
+    }
+    let claimed = disk_of(sys, path).and_then(|disk| disk.claims.allocation_unit);
+    Ok((look(sys, path)?.capabilities().granularity, claimed))
+}
+
+/// The disk below a path, which may still have to be made: then it lies where its folder does.
+fn disk_of(sys: &SysRoot, path: &Path) -> Option<ListedDevice> {
+    let there = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
+    flashscope_host::disk_under(sys, there)
+}
+
+/// What a file in a folder has to be read and written in past the page cache, as far as the disk below tells.
+fn block_under(sys: &SysRoot, path: &Path) -> Bytes {
+    disk_of(sys, path).map_or(Bytes::SECTOR, |disk| disk.logical_block)
 }
 
 fn limits(target: &HostTarget) -> Limits {
@@ -147,7 +226,7 @@ fn limits(target: &HostTarget) -> Limits {
 impl Place {
     /// Whether this is what the job runs on.
     pub(super) fn is(&self, job: &Job, setup: &Setup) -> bool {
-        key_of(job, setup) == (self.key.0.as_str(), self.key.1)
+        key_of(job, setup) == (self.key.0.as_str(), self.key.1.clone())
     }
 
     /// Makes what has to be made, and opens it with the right to write what its jobs need.
@@ -158,43 +237,58 @@ impl Place {
         plans: impl Iterator<Item = &'a Resolved>,
     ) -> Result<Site, Failure> {
         let budget = budget(plans.filter(|plan| self.is(&plan.job, setup)), setup)?;
-        let Place { key, path, make, .. } = self;
-        let (folder, paths) = match key.1 {
-            None => (None, vec![path]),
-            Some(files) => {
-                std::fs::create_dir(&path).map_err(|error| anyhow!("cannot make {}: {error}", path.display()))?;
-                let paths = (0..files).map(|file| path.join(format!("{file:04}"))).collect();
-                (Some(OwnFolder { path, keep: setup.keep }), paths)
+        let Place { key, path, make, limits } = self;
+        let folder = |path: &Path, whole| -> Result<Option<OwnFolder>, Failure> {
+            std::fs::create_dir(path).map_err(|error| anyhow!("cannot make {}: {error}", path.display()))?;
+            Ok(Some(OwnFolder { path: path.to_owned(), keep: setup.keep, whole }))
+        };
+        let (folder, paths) = match &key.1 {
+            Shape::One => (None, vec![path]),
+            Shape::Named(more) => (None, std::iter::once(path).chain(more.iter().map(PathBuf::from)).collect()),
+            Shape::Laid(files) => {
+                (folder(&path, false)?, (0..*files).map(|file| path.join(format!("{file:04}"))).collect())
             }
+            // Stands for all of them where the right to write, and what lies below, are asked for.
+            Shape::Whole => (folder(&path, true)?, vec![path.join("all")]),
         };
         let (mut own, mut targets, mut grants) = (Vec::new(), Vec::new(), Vec::new());
         for (index, path) in paths.iter().enumerate() {
-            if let Some(size) = make {
-                own.push(make_file(path, size / paths.len() as u64, setup)?);
-            }
+            let made = match (&key.1, make) {
+                (_, None) => None,
+                (Shape::Named(_), Some(_)) if path.exists() => None,
+                (Shape::Whole, Some(size)) => Some(OwnFile::hollow(path, size).map_err(target::failure)?),
+                (Shape::One | Shape::Named(_), Some(size)) => Some(make_file(path, size, setup)?),
+                (Shape::Laid(_), Some(size)) => Some(make_file(path, size / paths.len() as u64, setup)?),
+            };
+            let ours = made.is_some();
+            own.extend(made);
             // One of several files holds the right to write to all; the others add nothing but themselves.
-            let (target, grant) = open(sys, setup, path, budget, index == 0, !own.is_empty())?;
+            let (target, grant) = open(sys, setup, path, budget, index == 0, ours)?;
             targets.push(target);
             grants.extend(grant);
         }
         let grant = if targets.len() > 1 { join_grants(&mut targets, grants) } else { grants.pop() };
+        let each = if let Shape::Named(_) = &key.1 { make } else { None };
         let limits = Limits {
-            capacity: targets.iter().map(|target| target.facts().capacity).sum(),
+            capacity: match each {
+                Some(_) => limits.capacity,
+                None => targets.iter().map(|target| target.facts().capacity).sum(),
+            },
             granularity: targets.iter().map(|target| target.capabilities().granularity).max().unwrap_or(Bytes::SECTOR),
         };
-        Ok(Site { key, targets, grant, limits, _own: own, _folder: folder })
+        Ok(Site { key, targets, grant, limits, each, _own: own, _folder: folder })
     }
 }
 
 impl Site {
     /// Whether this is what the job runs on.
     pub(super) fn is(&self, job: &Job, setup: &Setup) -> bool {
-        key_of(job, setup) == (self.key.0.as_str(), self.key.1)
+        key_of(job, setup) == (self.key.0.as_str(), self.key.1.clone())
     }
 }
 
 fn make_file(path: &Path, size: Bytes, setup: &Setup) -> Result<OwnFile, Failure> {
-    if setup.target.read_only {
+    if setup.target.consent.read_only {
         return Err(Failure::Cannot(anyhow!("there is no file to read at {}", path.display())));
     }
     let bar = bar("making a file", setup.quiet);
@@ -215,7 +309,7 @@ fn open(
     first: bool,
     own: bool,
 ) -> Result<(HostTarget, Option<WriteGrant>), Failure> {
-    let args = &setup.target;
+    let args = &setup.target.consent;
     let options = OpenOptions { read_in_use: args.read_in_use, allow_buffered: true, hang_after: None };
     if budget == Bytes::ZERO {
         let target = flashscope_host::open_for_reading(sys, path, &options).map_err(target::failure)?;
@@ -228,11 +322,7 @@ fn open(
         return Err(Failure::Cannot(anyhow!("the jobs write, but the target was opened with --read-only")));
     }
     let checked = flashscope_host::safety(sys, path, Bytes::ZERO).map_err(target::failure)?;
-    let consent = Consent {
-        identity: args.destroy_data.clone(),
-        allow_file: args.allow_write || own,
-        signatures: args.destroy_signatures,
-    };
+    let consent = args.to(checked.report.identity.as_deref(), own);
     let mine = if first { budget } else { Bytes::ZERO };
     let opened = flashscope_host::open_for_writing(sys, &checked, &consent, mine, &options);
     let (target, grant) = opened.map_err(target::failure)?;
@@ -245,8 +335,5 @@ fn open(
 
 /// Where the run takes place, and what about that place changes results: of the disk below the first target.
 pub(super) fn host_facts(sys: &SysRoot, path: &Path) -> HostFacts {
-    // A file that is still to be made lies where its directory does.
-    let there = [Some(path), path.parent()].into_iter().flatten().find(|path| path.exists());
-    let disk = there.and_then(|path| flashscope_host::disk_under(sys, path));
-    flashscope_host::host_facts(sys, disk.as_ref())
+    flashscope_host::host_facts(sys, disk_of(sys, path).as_ref())
 }

@@ -54,7 +54,7 @@ pub(super) struct Errand {
 pub(super) fn start(errand: Errand, to: Sender<Told>) {
     std::thread::spawn(move || {
         let Errand { place, mut worker, file, options, barrier, control } = errand;
-        let lane = file.lane(&options);
+        let lane = keep_to(&worker).and_then(|()| file.lane(&options).map_err(|error| error.to_string()));
         if let Ok(lane) = &lane {
             let _ = to.send(Told::Begins(place, file.path(lane, options.depth)));
         }
@@ -62,7 +62,7 @@ pub(super) fn start(errand: Errand, to: Sender<Told>) {
         let mut lane = match lane {
             Ok(lane) => lane,
             Err(error) => {
-                let _ = to.send(Told::Broken(error.to_string()));
+                let _ = to.send(Told::Broken(error));
                 return;
             }
         };
@@ -73,12 +73,20 @@ pub(super) fn start(errand: Errand, to: Sender<Told>) {
             AnyLane::Uring(lane) => drive(&mut worker, lane.as_mut(), &control, place),
             AnyLane::Aio(lane) => drive(&mut worker, lane.as_mut(), &control, place),
             AnyLane::Map(lane) => drive(&mut worker, lane, &control, place),
+            AnyLane::Whole(lane) => drive(&mut worker, lane.as_mut(), &control, place),
             AnyLane::Null(lane) => drive(&mut worker, lane, &control, place),
         };
         let cpu = CpuTime::of_this_thread().since(began);
         let (ending, recorder) = (worker.ending(), worker.into_recorder());
         let _ = to.send(Told::Done(Box::new(Back { place, recorder, ending, cpu, error: error.err() })));
     });
+}
+
+/// Keeps this thread to the processors that its job names.
+fn keep_to(worker: &Worker) -> Result<(), String> {
+    let Some(processors) = &worker.plan().job.processors else { return Ok(()) };
+    let processors: Vec<usize> = processors.iter().map(|processor| *processor as usize).collect();
+    flashscope_host::pin_cpus(&processors).map_err(|why| format!("{why}\nhint: `nproc` tells how many there are"))
 }
 
 /// What all threads brought back.
@@ -93,8 +101,9 @@ pub(super) struct Gathered {
     pub(super) has_hung: bool,
 }
 
-/// Until all threads are back, or are given up.
-pub(super) fn gather(watch: &mut Watch<'_>, from: &Receiver<Told>, count: usize) -> Result<Gathered, Failure> {
+/// Until all threads are back, or are given up. `ends_all` tells of every place whether its end is that of all.
+pub(super) fn gather(watch: &mut Watch<'_>, from: &Receiver<Told>, ends_all: &[bool]) -> Result<Gathered, Failure> {
+    let count = ends_all.len();
     let mut back: Vec<Option<Back>> = (0..count).map(|_| None).collect();
     let mut paths = vec![None; count];
     let (mut missing, mut broken) = (count, None);
@@ -105,8 +114,8 @@ pub(super) fn gather(watch: &mut Watch<'_>, from: &Receiver<Told>, count: usize)
                 Told::Begins(place, path) => paths[place] = Some(path),
                 Told::Done(came) => {
                     missing -= 1;
-                    // What one worker cannot go on with ends the phase.
-                    if came.error.is_some() {
+                    // What one worker cannot go on with ends the phase, and so does one whose end is to be that of all.
+                    if came.error.is_some() || ends_all[came.place] {
                         control.stop();
                     }
                     let place = came.place;
