@@ -237,11 +237,12 @@ impl PageMap {
         // Blocks differ: theirs is 90 to 110 % of the rating.
         let own = f64::from(rated)
             * (0.9 + 0.2 * (mix(self.seed, u64::from(index) << 32) >> 11) as f64 / (1u64 << 53) as f64);
-        let usable = self.superblocks.all().iter().filter(|one| one.usage != Use::Bad).count() as u32;
-        let needed = self.geometry.superblocks_for_data() + self.params.least_spare();
         // One for this stream and one to collect into must be left.
-        let spare = self.superblocks.free() > 2 && usable > needed;
-        !superblock.set_aside && spare && f64::from(superblock.erases) > own
+        if superblock.set_aside || f64::from(superblock.erases) <= own || self.superblocks.free() <= 2 {
+            return false;
+        }
+        let usable = self.superblocks.all().iter().filter(|one| one.usage != Use::Bad).count() as u32;
+        usable > self.geometry.superblocks_for_data() + self.params.least_spare()
     }
 
     /// Whether the map leads from a logical unit to this slot.

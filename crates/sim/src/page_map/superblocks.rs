@@ -1,6 +1,7 @@
 //! The superblocks: which are free, open, full or bad, how much of each is valid, and which to collect next.
 
 use super::params::Policy;
+use std::collections::BTreeSet;
 
 /// What a superblock is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +38,10 @@ pub(super) struct Superblock {
 #[derive(Clone, Debug)]
 pub(super) struct Superblocks {
     all: Vec<Superblock>,
-    free: u32,
+    /// Erases and index of the free ones, those with the fewest erases first.
+    free: BTreeSet<(u32, u32)>,
+    /// The same of those that are set aside.
+    free_aside: BTreeSet<(u32, u32)>,
     slc: u32,
     erases: u64,
 }
@@ -54,7 +58,13 @@ impl Superblocks {
             erases: 0,
             filled_at: 0,
         };
-        Superblocks { all: vec![blank; count as usize], free: count, slc: 0, erases: 0 }
+        Superblocks {
+            all: vec![blank; count as usize],
+            free: (0..count).map(|index| (0, index)).collect(),
+            free_aside: BTreeSet::new(),
+            slc: 0,
+            erases: 0,
+        }
     }
 
     pub(super) fn get(&self, index: u32) -> &Superblock {
@@ -67,7 +77,23 @@ impl Superblocks {
 
     /// Free ones that are not set aside.
     pub(super) fn free(&self) -> u32 {
-        self.free
+        self.free.len() as u32
+    }
+
+    fn free_like(&mut self, index: u32) -> (&mut BTreeSet<(u32, u32)>, (u32, u32)) {
+        let superblock = &self.all[index as usize];
+        let key = (superblock.erases, index);
+        (if superblock.set_aside { &mut self.free_aside } else { &mut self.free }, key)
+    }
+
+    fn add_free(&mut self, index: u32) {
+        let (free, key) = self.free_like(index);
+        free.insert(key);
+    }
+
+    fn remove_free(&mut self, index: u32) {
+        let (free, key) = self.free_like(index);
+        free.remove(&key);
     }
 
     /// Those in use with one bit per cell.
@@ -90,58 +116,52 @@ impl Superblocks {
 
     /// Sets free superblocks aside for the SLC cache.
     pub(super) fn set_aside(&mut self, count: u32) {
-        let free = self.all.iter_mut().rev().filter(|superblock| superblock.usage == Use::Free);
-        for superblock in free.take(count as usize) {
-            superblock.set_aside = true;
-            self.free -= 1;
+        let free = (0..self.all.len() as u32).rev().filter(|index| self.get(*index).usage == Use::Free);
+        for index in free.take(count as usize).collect::<Vec<u32>>() {
+            self.remove_free(index);
+            self.all[index as usize].set_aside = true;
+            self.add_free(index);
         }
     }
 
     /// Takes a free superblock out of use for good.
     pub(super) fn retire(&mut self, index: u32) {
-        let superblock = &mut self.all[index as usize];
-        debug_assert_eq!(superblock.usage, Use::Free);
-        superblock.usage = Use::Bad;
-        if !superblock.set_aside {
-            self.free -= 1;
-        }
+        debug_assert_eq!(self.get(index).usage, Use::Free);
+        self.remove_free(index);
+        self.all[index as usize].usage = Use::Bad;
     }
 
     /// The free superblock with the fewest erases, of those set aside or of the others. Those that `avoid` names come last.
     pub(super) fn pick_free(&self, set_aside: bool, avoid: impl Fn(u32) -> bool) -> Option<u32> {
-        let fits = |superblock: &Superblock| superblock.usage == Use::Free && superblock.set_aside == set_aside;
-        let free = self.all.iter().enumerate().filter(|(_, superblock)| fits(superblock));
-        free.map(|(index, superblock)| (avoid(index as u32), superblock.erases, index as u32))
-            .min()
-            .map(|(_, _, index)| index)
+        let free = if set_aside { &self.free_aside } else { &self.free };
+        free.iter().find(|(_, index)| !avoid(*index)).or_else(|| free.first()).map(|(_, index)| *index)
     }
 
     /// All that [`Superblocks::pick_free`] would give one after the other, of those not set aside.
     pub(super) fn free_in_order(&self) -> Vec<u32> {
-        let free = |index: &u32| {
-            let superblock = self.get(*index);
-            superblock.usage == Use::Free && !superblock.set_aside
-        };
-        let mut free: Vec<u32> = (0..self.all.len() as u32).filter(free).collect();
-        free.sort_by_key(|index| self.get(*index).erases);
-        free
+        self.free.iter().map(|(_, index)| *index).collect()
     }
 
     /// Counts an erase.
     pub(super) fn erase(&mut self, index: u32) {
+        let is_free = self.get(index).usage == Use::Free;
+        if is_free {
+            self.remove_free(index);
+        }
         let superblock = &mut self.all[index as usize];
         superblock.erases += 1;
         superblock.used = false;
         self.erases += 1;
+        if is_free {
+            self.add_free(index);
+        }
     }
 
     /// Begins to write to a free superblock, with one bit per cell or with all.
     pub(super) fn open(&mut self, index: u32, slc: bool, slots: u32) {
+        self.remove_free(index);
         let superblock = &mut self.all[index as usize];
         debug_assert!(superblock.usage == Use::Free && superblock.valid == 0);
-        if !superblock.set_aside {
-            self.free -= 1;
-        }
         superblock.usage = Use::Open;
         superblock.slc = slc;
         superblock.slots = slots;
@@ -165,9 +185,7 @@ impl Superblocks {
         superblock.usage = Use::Free;
         self.slc -= u32::from(superblock.slc);
         superblock.slc = false;
-        if !superblock.set_aside {
-            self.free += 1;
-        }
+        self.add_free(index);
     }
 
     /// The full superblock to collect next; those set aside are folded, not collected. `now` counts map units written,
@@ -196,8 +214,17 @@ impl Superblocks {
     pub(super) fn check(&self) -> Result<(), String> {
         let count = |fits: fn(&Superblock) -> bool| self.all.iter().filter(|one| fits(one)).count() as u32;
         let free = count(|one| one.usage == Use::Free && !one.set_aside);
-        if free != self.free {
-            return Err(format!("{free} superblocks are free, {} were counted", self.free));
+        let aside = count(|one| one.usage == Use::Free && one.set_aside);
+        if (free, aside) != (self.free(), self.free_aside.len() as u32) {
+            let listed = (self.free(), self.free_aside.len());
+            return Err(format!("{free} superblocks are free and {aside} set aside, {listed:?} are listed"));
+        }
+        let listed = self.free.iter().chain(&self.free_aside);
+        if let Some((_, index)) = listed.into_iter().find(|(erases, index)| {
+            let one = self.get(*index);
+            one.usage != Use::Free || one.erases != *erases
+        }) {
+            return Err(format!("superblock {index} is listed as free: {:?}", self.get(*index)));
         }
         let slc = count(|one| one.slc && one.usage != Use::Free);
         if slc != self.slc {
@@ -219,7 +246,8 @@ impl Superblocks {
 
     /// Bytes held beside the object itself.
     pub(super) fn bytes(&self) -> usize {
-        self.all.capacity() * size_of::<Superblock>()
+        let listed = self.free.len() + self.free_aside.len();
+        self.all.capacity() * size_of::<Superblock>() + listed * size_of::<(u32, u32)>()
     }
 }
 
