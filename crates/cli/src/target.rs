@@ -85,10 +85,9 @@ fn open_host(path: &Path, args: &TargetArgs, writes: &Writes<'_>) -> Result<Open
     let sys = SysRoot::live();
     let options =
         OpenOptions { read_in_use: args.consent.read_in_use, allow_buffered: args.allow_cached, hang_after: None };
-    let devices = flashscope_host::list(&sys);
-    let listed =
-        std::fs::canonicalize(path).ok().and_then(|path| devices.into_iter().find(|device| device.path == path));
-    let host = flashscope_host::host_facts(&sys, listed.as_ref());
+    // Of a file the disk below.
+    let disk = flashscope_host::disk_under(&sys, path);
+    let host = flashscope_host::host_facts(&sys, disk.as_ref());
 
     let consented = args.consent.allow_write || !args.consent.destroy_data.is_empty();
     let must_write = match writes {

@@ -19,6 +19,9 @@ pub struct Counted {
     pub instead: Instead,
 }
 
+/// So much more than was asked for is worth a word.
+const ALL_BUT_OURS: f64 = 1.05;
+
 /// What there is instead of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instead {
@@ -78,8 +81,13 @@ pub fn judge(counted: Counted) -> Evidence {
         _ if share <= CACHE_UP_TO => CacheVerdict::Cache,
         _ => CacheVerdict::Mixed,
     };
-    let why = format!("the device had moved {:.1} % of {asked} when the clock stopped", share * 100.0);
-    conclude(verdict, Some((read + written).as_f64() / asked.as_f64()), why)
+    let all = read + written;
+    let more = match all.as_f64() > ALL_BUT_OURS * asked.as_f64() {
+        true => format!("; it moved {all} in all, the rest for the file system or for others"),
+        false => String::new(),
+    };
+    let why = format!("the device had moved {:.1} % of {asked} when the clock stopped{more}", share * 100.0);
+    conclude(verdict, Some(all.as_f64() / asked.as_f64()), why)
 }
 
 #[cfg(test)]
@@ -102,6 +110,20 @@ mod tests {
         check((100, 100), Some((100, 0)), CacheVerdict::Mixed, Some(0.5));
         check((100, 0), None, CacheVerdict::Unknown, None);
         check((0, 0), Some((0, 0)), CacheVerdict::Unknown, None);
+    }
+
+    #[test]
+    fn what_the_file_system_adds_is_said() {
+        let of = |device| {
+            judge(Counted {
+                asked: (Bytes(0), Bytes(100)),
+                device: Some((Bytes(0), Bytes(device))),
+                instead: Instead::Nothing,
+            })
+            .why
+        };
+        assert!(of(791).contains("791 B in all"), "{}", of(791));
+        assert!(!of(100).contains("in all"));
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub struct Entry {
 const FILES: &[(&str, &str)] = &[
     ("sd-4mib", include_str!("../catalogue/sd-4mib.toml")),
     ("emmc-write-align", include_str!("../catalogue/emmc-write-align.toml")),
+    ("emmc-cached", include_str!("../catalogue/emmc-cached.toml")),
     ("sd-24mib", include_str!("../catalogue/sd-24mib.toml")),
     ("sd-worn", include_str!("../catalogue/sd-worn.toml")),
     ("sd-flat", include_str!("../catalogue/sd-flat.toml")),

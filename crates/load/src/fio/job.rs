@@ -236,7 +236,6 @@ impl<'a> Reader<'a> {
         for (name, allowed, why) in [
             ("zonemode", "none", "there are no zones here"),
             ("dedupe_percentage", "0", "there is no such payload here"),
-            ("exit_what", "group", "exitall ends the jobs that run side by side here"),
             ("cpus_allowed_policy", "shared", "all workers of a job share its processors here"),
         ] {
             if self.text(name).is_some_and(|text| text != allowed) {
@@ -277,6 +276,26 @@ impl<'a> Reader<'a> {
         ))
     }
 
+    /// `exitall` ends a reporting group; here it ends what runs side by side, which is the same where that is one group.
+    fn ends_all(&self) -> Result<bool, FioError> {
+        let ends = self.truth("exitall", false)?;
+        let groups = self.truth("new_group", false)?;
+        match self.text("exit_what") {
+            _ if !ends => Ok(false),
+            Some("stonewall") => Ok(true),
+            None | Some("group") if !groups => Ok(true),
+            None | Some("group") => {
+                let hint = "with exit_what=stonewall it ends all jobs up to the next stonewall";
+                Err(self.fail("exitall", "groups are not told apart here", Some(hint)))
+            }
+            Some(_) => Err(self.fail(
+                "exit_what",
+                "jobs that come later run all the same here",
+                Some("one of group, stonewall"),
+            )),
+        }
+    }
+
     /// From a list or a mask.
     fn processors(&self) -> Result<Option<Vec<u32>>, FioError> {
         if let Some(list) = self.parsed("cpus_allowed", crate::file::processors)? {
@@ -312,7 +331,7 @@ impl<'a> Reader<'a> {
         let extent = self.extent(&job, &target)?;
         job.span = extent.span;
         job.target = Some(target);
-        job.ends_all = self.truth("exitall", false)?;
+        job.ends_all = self.ends_all()?;
         job.processors = self.processors()?;
         job.stop = self.stop(&job, &extent, step)?;
         job.warm_up = self.time("ramp_time", Nanos::secs(1))?.unwrap_or_default();

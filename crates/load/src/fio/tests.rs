@@ -246,7 +246,8 @@ fn what_cannot_be_done_is_named_with_its_line() {
     check("wait_for=b", &["wait_for", "stonewall"]);
     check("cpus_allowed=3-1", &["no range of processors"]);
     check("cpus_allowed_policy=split", &["share its processors"]);
-    check("exit_what=all", &["side by side"]);
+    check("exitall exit_what=all", &["run all the same"]);
+    check("exitall new_group", &["groups", "exit_what=stonewall"]);
     check("filename=${NOSUCH}", &["NOSUCH is not set"]);
     check("random_distribution=normal:0.9 rw=randread", &["normal", "zipf"]);
     check("filename=/no/such/file", &["size", "add size=1g"]);

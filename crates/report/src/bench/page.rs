@@ -25,6 +25,7 @@ pub fn html(record: &BenchRecord) -> String {
                 (bounds(preset))
             }
             (evidence(record))
+            @if record.preset.is_none() { (host(record)) }
             (plots(record))
             (tables(record))
             @if let Some(preset) = &record.preset { (definition(preset)) }
@@ -131,18 +132,32 @@ fn bounds(preset: &PresetRun) -> Markup {
     }
 }
 
+/// What about the host changes results.
+fn host(record: &BenchRecord) -> Markup {
+    let conditions = record.host.iter().flat_map(|host| &host.conditions);
+    markup! {
+        @if conditions.clone().next().is_some() {
+            section {
+                h2 { "Where it ran" }
+                dl."card facts boxed" {
+                    @for (name, value) in conditions { div { dt { (name.replace('_', " ")) } dd { (value) } } }
+                }
+            }
+        }
+    }
+}
+
 fn evidence(record: &BenchRecord) -> Markup {
     let level = |verdict| match verdict {
         CacheVerdict::Device => "good",
         CacheVerdict::Mixed | CacheVerdict::Unknown => "fair",
         CacheVerdict::Cache => "poor",
     };
-    // Runs of one phase that say the same stand once.
+    // Runs of one phase with the same verdict stand once, with what is said of the first of them.
     let of = |phase: &flashscope_model::bench::BenchPhase| {
         let mut seen: Vec<(CacheVerdict, String, usize)> = Vec::new();
         for run in &phase.runs {
-            match seen.iter_mut().find(|(verdict, why, _)| *verdict == run.evidence.verdict && *why == run.evidence.why)
-            {
+            match seen.iter_mut().find(|(verdict, ..)| *verdict == run.evidence.verdict) {
                 Some((.., count)) => *count += 1,
                 None => seen.push((run.evidence.verdict, run.evidence.why.clone(), 1)),
             }

@@ -251,7 +251,7 @@ impl Place {
             // Stands for all of them where the right to write, and what lies below, are asked for.
             Shape::Whole => (folder(&path, true)?, vec![path.join("all")]),
         };
-        let (mut own, mut targets, mut grants) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut own, mut targets, mut grants, mut destroyed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (index, path) in paths.iter().enumerate() {
             let made = match (&key.1, make) {
                 (_, None) => None,
@@ -265,7 +265,19 @@ impl Place {
             // One of several files holds the right to write to all; the others add nothing but themselves.
             let (target, grant) = open(sys, setup, path, budget, index == 0, ours)?;
             targets.push(target);
+            if grant.is_some() && !ours {
+                destroyed.push(path);
+            }
             grants.extend(grant);
+        }
+        // Said when all have passed the checks, so that nothing is said of a run that then writes nothing.
+        for path in destroyed {
+            let much = match budget {
+                super::super::run::UNBOUNDED => String::new(),
+                budget if paths.len() > 1 => format!(" up to {budget} in all"),
+                budget => format!(" {budget}"),
+            };
+            output::talk(&format!("writes{much} to {}; what stands there now is destroyed", path.display()));
         }
         let grant = if targets.len() > 1 { join_grants(&mut targets, grants) } else { grants.pop() };
         let each = if let Shape::Named(_) = &key.1 { make } else { None };
@@ -326,10 +338,6 @@ fn open(
     let mine = if first { budget } else { Bytes::ZERO };
     let opened = flashscope_host::open_for_writing(sys, &checked, &consent, mine, &options);
     let (target, grant) = opened.map_err(target::failure)?;
-    if !own {
-        let much = if budget == super::super::run::UNBOUNDED { String::new() } else { format!(" {budget}") };
-        output::talk(&format!("writes{much} to {}; what stands there now is destroyed", path.display()));
-    }
     Ok((target, Some(grant)))
 }
 

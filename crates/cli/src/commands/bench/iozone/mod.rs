@@ -44,7 +44,10 @@ pub(super) fn run(words: &[String]) -> Result<Outcome, Failure> {
     }
     interrupt::arm();
     let sys = SysRoot::live();
-    let host = flashscope_host::host_facts(&sys, None);
+    // What is still to be made lies where its folder does.
+    let disk = names[0].ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
+    let disk = flashscope_host::disk_under(&sys, disk);
+    let host = flashscope_host::host_facts(&sys, disk.as_ref());
     let files = HostFiles::new(&sys, MonotonicClock::start(), &names, options.ours.allow_write);
     let mut grant = consent(&sys, &files, &plan, &options, &names)?;
     let done = measure(&files, &plan, &options, &mut grant)?;

@@ -2,7 +2,7 @@
 //! soon as the first is done, so that all of what counts was done by all of them.
 
 use crate::commands::bench::watch::bar;
-use crate::interrupt;
+use crate::{interrupt, output};
 use flashscope_device::{FileCounts, FileError, FileSpace, WriteGrant};
 use flashscope_host::load::HostFiles;
 use flashscope_iozone::evidence::{Around, conclude};
@@ -114,8 +114,10 @@ impl Team<'_> {
     ) -> Result<Timed, FileError> {
         if let Some(first) = self.options.processor {
             let count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-            // Where that is not allowed the worker runs where the kernel likes, as iozone's do.
-            let _ = flashscope_host::pin_cpu((first + job.number) % count);
+            // Where that is not allowed the worker runs where the kernel likes, as iozone's do; but it is said.
+            if let Err(why) = flashscope_host::pin_cpu((first + job.number) % count) {
+                output::talk(&format!("warning: a worker of -P {first} runs where the kernel likes: {why}"));
+            }
         }
         let mut began = false;
         let timed = pass(self.files, job, &mut part, stop, || {
