@@ -104,7 +104,7 @@ fn check_seeds(model: &str, seeds: u64) {
 
 #[test]
 fn the_catalogue_is_tested_whole() {
-    let by_hand = ["sd-4mib", "emmc-write-align", "sd-24mib", "sd-worn", "sd-flat", "ssd-consumer"];
+    let by_hand = ["sd-4mib", "emmc-write-align", "emmc-cached", "sd-24mib", "sd-worn", "sd-flat", "ssd-consumer"];
     let tested: Vec<&str> = by_hand.into_iter().chain(FITTED.iter().map(|twin| twin.model)).collect();
     let names: Vec<&str> = flashscope_sim::catalogue().iter().map(|entry| entry.name).collect();
     assert!(names.iter().all(|name| tested.contains(name)), "add a test for each of {names:?}");
@@ -118,6 +118,11 @@ fn sd_4mib() {
 #[test]
 fn emmc_write_align() {
     check("emmc-write-align");
+}
+
+#[test]
+fn emmc_cached() {
+    check_seeds("emmc-cached", 2);
 }
 
 #[test]
