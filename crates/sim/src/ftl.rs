@@ -30,6 +30,11 @@ impl Extent {
     pub(crate) fn end(self) -> Bytes {
         self.start + self.length
     }
+
+    /// The same range so much further on.
+    pub(crate) fn shifted(self, by: Bytes) -> Extent {
+        Extent { start: self.start + by, length: self.length }
+    }
 }
 
 /// One piece of work: at most the link's `max_request` long, never empty, always inside the device.
@@ -46,6 +51,20 @@ pub(crate) enum Work {
     Fetch(Extent),
     /// Out of the controller's memory.
     Destage(Extent),
+}
+
+impl Work {
+    /// The same work so much further on.
+    pub(crate) fn shifted(self, by: Bytes) -> Work {
+        match self {
+            Work::Read(extent) => Work::Read(extent.shifted(by)),
+            Work::Write { extent, durable } => Work::Write { extent: extent.shifted(by), durable },
+            Work::Flush => Work::Flush,
+            Work::Discard(extent) => Work::Discard(extent.shifted(by)),
+            Work::Fetch(extent) => Work::Fetch(extent.shifted(by)),
+            Work::Destage(extent) => Work::Destage(extent.shifted(by)),
+        }
+    }
 }
 
 /// How much of a range the mapping finds data for.

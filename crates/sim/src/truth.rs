@@ -124,6 +124,8 @@ pub struct Truth {
     pub size: SizeTruth,
     /// Allocation unit.
     pub allocation_unit: Fact<Bytes>,
+    /// Where the first unit begins.
+    pub boundary_offset: Fact<Bytes>,
     /// Effective page.
     pub page: Fact<Bytes>,
     /// Page level inside the effective page.
@@ -168,6 +170,7 @@ fn of_au_log(model: &Model, params: &AuLogParams) -> Truth {
         capacity: Fact::known(model.device.capacity),
         size: SizeTruth::genuine(model.device.capacity),
         allocation_unit: allocation_unit(params),
+        boundary_offset: boundary_offset(params),
         page: page(params),
         page_inner: page_inner(model, params),
         open_units_linear: open_units_linear(model, params),
@@ -203,6 +206,16 @@ fn allocation_unit(params: &AuLogParams) -> Fact<Bytes> {
         return Fact::known(params.unit).noted("reads do not show it; writes do");
     }
     Fact::hidden(Some(params.unit), "no read pays for its edge")
+}
+
+/// Units begin so much behind the host's first byte.
+fn boundary_offset(params: &AuLogParams) -> Fact<Bytes> {
+    let beyond = params.hidden.get() % params.unit.get();
+    let offset = Bytes((params.unit.get() - beyond) % params.unit.get());
+    if params.read.unit_edge.time > params.read.sub_unit_edge.time {
+        return Fact::known(offset);
+    }
+    Fact::hidden(Some(offset), "no read pays for a unit's edge")
 }
 
 /// Edges whose costs differ by less than this share are of one kind to everybody who cannot look inside.
@@ -318,7 +331,8 @@ fn fast_area(model: &Model, params: &AuLogParams) -> Fact<AreaTruth> {
         (long, small) if long < 0.9 || small < 0.9 => AreaKind::Slower,
         _ => AreaKind::None,
     };
-    Fact::known(AreaTruth { first: first.start, end: first.end, kind, ratio })
+    let shown = |at: Bytes| at.saturating_sub(params.hidden);
+    Fact::known(AreaTruth { first: shown(first.start), end: shown(first.end), kind, ratio })
 }
 
 /// Writes one ordinary unit of a noise-free copy in order and at random, with blocks from 4 KiB to a quarter of it.
@@ -330,9 +344,12 @@ fn random_order_penalty(model: &Model, params: &AuLogParams) -> Vec<PenaltyTruth
     still.small.wait_chance = 0.0;
     still.small.collect_longest = still.small.collect_shortest;
     let quiet = Model { mapping: Mapping::AuLog(still), ..model.clone() };
-    let units = model.device.capacity / params.unit;
-    let Some(unit) = (0..units).rev().find(|&unit| params.area_of(unit as u32).is_none()) else { return Vec::new() };
-    penalties(&quiet, params.unit * unit, params.unit)
+    let units = (params.hidden + model.device.capacity) / params.unit;
+    let first = params.hidden.align_up(params.unit) / params.unit;
+    let Some(unit) = (first..units).rev().find(|&unit| params.area_of(unit as u32).is_none()) else {
+        return Vec::new();
+    };
+    penalties(&quiet, params.unit * unit - params.hidden, params.unit)
 }
 
 /// The same for any stretch of a noise-free device that is written as one.

@@ -36,6 +36,7 @@ use small::SmallLog;
 pub(crate) struct AuLog {
     params: AuLogParams,
     link: Link,
+    /// Of the host and of the controller itself.
     capacity: Bytes,
     flash: Flash,
     open: Vec<OpenUnit>,
@@ -112,7 +113,7 @@ struct PageRun {
 
 impl AuLog {
     pub(crate) fn new(params: &AuLogParams, model: &Model, seed: u64) -> AuLog {
-        let capacity = model.device.capacity;
+        let capacity = params.hidden + model.device.capacity;
         let units = capacity.get().div_ceil(params.unit.get()) as u32;
         let per_unit = (params.unit / params.sub_unit) as u32;
         let per_random_log = params.random_log.get().div_ceil(params.sub_unit.get()) as u32;
@@ -216,6 +217,26 @@ impl AuLog {
         self.link.flush
     }
 
+    /// How much of a range of the flash holds data.
+    fn found(&self, extent: Extent) -> Presence {
+        let (mut all, mut any) = (true, false);
+        for run in self.page_runs(extent) {
+            let base = self.flash.present(run.sub, run.from..run.from + run.count);
+            let found = if base < run.count && self.small.any_in(self.numbers(run)) {
+                (run.from..run.from + run.count).filter(|&page| self.holds(run.sub, page)).count() as u32
+            } else {
+                base
+            };
+            all &= found == run.count;
+            any |= found > 0;
+        }
+        match (all, any) {
+            (true, _) => Presence::All,
+            (false, true) => Presence::Part,
+            (false, false) => Presence::None,
+        }
+    }
+
     /// Forgets the range; whole pages only, as the standards allow.
     fn discard(&mut self, extent: Extent) -> Nanos {
         let page = self.params.page;
@@ -240,7 +261,7 @@ impl Ftl for AuLog {
     fn serve(&mut self, now: Instant, work: Work) -> Instant {
         self.touched.clear();
         let start = now.max(self.busy_until);
-        let time = match work {
+        let time = match work.shifted(self.params.hidden) {
             Work::Read(extent) => self.read(extent),
             Work::Write { extent, durable } => self.write(extent, durable),
             Work::Flush => self.flush_time(),
@@ -269,22 +290,7 @@ impl Ftl for AuLog {
     }
 
     fn presence(&self, extent: Extent) -> Presence {
-        let (mut all, mut any) = (true, false);
-        for run in self.page_runs(extent) {
-            let base = self.flash.present(run.sub, run.from..run.from + run.count);
-            let found = if base < run.count && self.small.any_in(self.numbers(run)) {
-                (run.from..run.from + run.count).filter(|&page| self.holds(run.sub, page)).count() as u32
-            } else {
-                base
-            };
-            all &= found == run.count;
-            any |= found > 0;
-        }
-        match (all, any) {
-            (true, _) => Presence::All,
-            (false, true) => Presence::Part,
-            (false, false) => Presence::None,
-        }
+        self.found(extent.shifted(self.params.hidden))
     }
 
     /// Every write of a card is on the flash when it is answered.

@@ -11,6 +11,10 @@ pub(crate) struct AuLogParams {
     /// Allocation unit: mapped and reclaimed as one.
     #[serde(deserialize_with = "text::bytes")]
     pub(crate) unit: Bytes,
+    /// Flash in front of the host's first byte, which the controller keeps to itself: the host's units begin so much
+    /// earlier than at multiples of their size. None where absent.
+    #[serde(default, deserialize_with = "text::bytes")]
+    pub(crate) hidden: Bytes,
     /// Part of a unit that can be merged alone while the unit is open (erase block); at most the unit.
     #[serde(deserialize_with = "text::bytes")]
     pub(crate) sub_unit: Bytes,
@@ -211,6 +215,9 @@ impl AuLogParams {
         multiple("sub_unit", self.sub_unit, self.page)?;
         multiple("unit", self.unit, self.sub_unit)?;
         multiple("stripe", self.stripe, self.page)?;
+        if !self.hidden.is_multiple_of(Bytes::SECTOR) {
+            return Err(format!("mapping: hidden ({}) must be whole sectors", self.hidden));
+        }
         multiple("random_log", self.random_log, self.page)?;
         if self.logs_in_order == 0 && self.logs_random == 0 {
             return Err("mapping: logs_in_order and logs_random must not both be 0".to_owned());

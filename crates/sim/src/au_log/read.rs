@@ -2,13 +2,13 @@
 //! one before.
 
 use super::AuLog;
-use crate::ftl::{Extent, Ftl, Presence};
+use crate::ftl::{Extent, Presence};
 use flashscope_units::{Bytes, Nanos};
 
 impl AuLog {
     pub(super) fn read(&mut self, extent: Extent) -> Nanos {
         let wire = self.link.command + self.link.transfer(extent.length);
-        if self.presence(extent) == Presence::None {
+        if self.found(extent) == Presence::None {
             // The map knows that nothing is there: the flash is not touched.
             return wire;
         }

@@ -34,6 +34,7 @@ pub(crate) fn of(model: &Model, params: &PageMapParams) -> Truth {
         capacity: Fact::known(model.device.capacity),
         size: SizeTruth::genuine(model.device.capacity),
         allocation_unit: allocation_unit(model, params),
+        boundary_offset: Fact::hidden(Some(Bytes::ZERO), "no request pays for a superblock's edge"),
         page: page(model, params),
         page_inner: page_inner(model, params),
         open_units_linear: no_limit(),
