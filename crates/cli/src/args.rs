@@ -174,6 +174,9 @@ pub(crate) enum ProbeKind {
     /// Contrasts at multiples of candidate sizes that need not be powers of two
     #[command(after_help = "Example: flashscope probe boundaries sim:sd-24mib -b 2k --candidates 4M,8M,12M,24M")]
     Boundaries(ProbeBoundaries),
+    /// Reads across every step of two stretches, wherever boundaries begin
+    #[command(after_help = "Example: flashscope probe slide sim:sd-4mib,mapping.hidden=1M --step 16k --places 2048")]
+    Slide(ProbeSlide),
     /// The time of a request that needs no flash
     #[command(after_help = "Example: flashscope probe floor sim:sd-4mib -b 4k -c 200")]
     Floor(ProbeFloor),
@@ -386,6 +389,27 @@ pub(crate) struct ProbeBoundaries {
     /// Shift of the whole grid
     #[arg(long, default_value = "0", value_name = "SIZE")]
     pub(crate) offset: Bytes,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ProbeSlide {
+    #[command(flatten)]
+    pub(crate) common: ProbeCommon,
+    /// Block size; half of each read lies before the place
+    #[arg(short, long, visible_alias = "blocksize", default_value = "1k", value_name = "SIZE")]
+    pub(crate) block: Bytes,
+    /// Distance of neighbouring places: the page, where it is known
+    #[arg(long, default_value = "16k", value_name = "SIZE")]
+    pub(crate) step: Bytes,
+    /// First place of each stretch
+    #[arg(long, value_delimiter = ',', value_name = "SIZES", default_value = "256M,512M")]
+    pub(crate) starts: Vec<Bytes>,
+    /// Places of each stretch
+    #[arg(long, default_value_t = 1024)]
+    pub(crate) places: u32,
+    /// Rounds; the minimum per place counts
+    #[arg(short, long, default_value_t = 8)]
+    pub(crate) count: u32,
 }
 
 #[derive(Args, Debug)]

@@ -70,6 +70,7 @@ pub(crate) fn work_through<T: Target>(
     let (wear, spent) = (bench.target.wear().unwrap_or_default(), bench.spent);
     let reading = Geometry {
         allocation_unit: value(unit),
+        boundary_offset: value(None),
         page: value(page),
         page_inner: value(None),
         open_units_linear: limit(&linear),

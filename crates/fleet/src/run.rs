@@ -147,6 +147,7 @@ fn scored(judged: Judged, could: &Judged, truth: &Truth) -> Scored {
     let drive = truth.drive.as_ref();
     let declared = match judged.parameter {
         Parameter::AllocationUnit => shows(&truth.allocation_unit),
+        Parameter::BoundaryOffset => shows(&truth.boundary_offset),
         Parameter::Page => shows(&truth.page),
         Parameter::PageInner => shows(&truth.page_inner),
         Parameter::OpenInOrder => shows(&truth.open_units_linear),

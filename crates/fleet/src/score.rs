@@ -14,6 +14,8 @@ use std::fmt::Display;
 pub enum Parameter {
     /// Allocation unit.
     AllocationUnit,
+    /// Where the first unit begins.
+    BoundaryOffset,
     /// Effective page.
     Page,
     /// Page level inside the page.
@@ -88,8 +90,9 @@ pub const RATIO_TOLERANCE: f64 = 1.25;
 
 impl Parameter {
     /// All of them, in the order of the tables.
-    pub const ALL: [Parameter; 17] = [
+    pub const ALL: [Parameter; 18] = [
         Parameter::AllocationUnit,
+        Parameter::BoundaryOffset,
         Parameter::Page,
         Parameter::PageInner,
         Parameter::OpenInOrder,
@@ -112,6 +115,7 @@ impl Parameter {
     pub const fn words(self) -> &'static str {
         match self {
             Parameter::AllocationUnit => "allocation unit",
+            Parameter::BoundaryOffset => "where units begin",
             Parameter::Page => "page (effective)",
             Parameter::PageInner => "page inside",
             Parameter::OpenInOrder => "open units, in order",
@@ -135,6 +139,7 @@ impl Parameter {
     pub const fn field(self) -> &'static str {
         match self {
             Parameter::AllocationUnit => "allocation_unit",
+            Parameter::BoundaryOffset => "boundary_offset",
             Parameter::Page => "page",
             Parameter::PageInner => "page_inner",
             Parameter::OpenInOrder => "open_units_linear",
@@ -160,6 +165,7 @@ pub fn judge(truth: &Truth, found: &Geometry) -> Vec<Judged> {
     use Parameter::{AllocationUnit, OpenInOrder, OpenRandom, Page, PageInner, SmallWrite};
     vec![
         plain(AllocationUnit, &truth.allocation_unit, &found.allocation_unit, twice),
+        plain(Parameter::BoundaryOffset, &truth.boundary_offset, &found.boundary_offset, |_, _| false),
         plain(Page, &truth.page, &found.page, twice),
         plain(PageInner, &truth.page_inner, &found.page_inner, twice),
         plain(OpenInOrder, &truth.open_units_linear, &found.open_units_linear, next_to),

@@ -28,7 +28,8 @@ const PENALTY_WORTH_SAYING: f64 = 3.0;
 pub(crate) fn advise(geometry: &Geometry, capacity: Option<Bytes>) -> Vec<Advice> {
     let unit = sure(&geometry.allocation_unit);
     let page = sure(&geometry.page);
-    let start = unit.map(|unit| partition_start(unit, sure(&geometry.fast_area)));
+    let first = sure(&geometry.boundary_offset).unwrap_or(Bytes::ZERO);
+    let start = unit.map(|unit| partition_start(unit, first, sure(&geometry.fast_area)));
     let mut advice = Vec::new();
     if let (Some(unit), Some(start)) = (unit, start) {
         advice.push(partition(unit, start, sure(&geometry.fast_area)));
@@ -51,10 +52,10 @@ fn advice(topic: &str, text: String, because: String) -> Advice {
     Advice { topic: topic.to_owned(), text, because }
 }
 
-/// The first whole unit from 1 MiB on, past an area where large writes are slow.
-fn partition_start(unit: Bytes, area: Option<FastArea>) -> Bytes {
+/// The first whole unit from 1 MiB on, past an area where large writes are slow; units begin at `first`.
+fn partition_start(unit: Bytes, first: Bytes, area: Option<FastArea>) -> Bytes {
     let slow = area.filter(|area| matches!(area.kind, AreaKind::Slower | AreaKind::Mixed) && area.ratio < 1.0);
-    slow.map_or(Bytes::mib(1), |area| area.end).max(Bytes::mib(1)).align_up(unit)
+    slow.map_or(Bytes::mib(1), |area| area.end).max(Bytes::mib(1)).saturating_sub(first).align_up(unit) + first
 }
 
 fn partition(unit: Bytes, start: Bytes, area: Option<FastArea>) -> Advice {
@@ -209,6 +210,7 @@ mod tests {
     fn texts(unit: Bytes, page: Bytes, open: Estimate<u32>, area: Option<FastArea>) -> Vec<String> {
         let geometry = Geometry {
             allocation_unit: known(unit),
+            boundary_offset: known(Bytes::ZERO),
             page: known(page),
             page_inner: Estimate::unknown("-"),
             open_units_linear: open,

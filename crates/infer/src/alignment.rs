@@ -11,6 +11,7 @@ mod from_tables;
 mod ladder;
 mod levels;
 mod noise;
+mod offset;
 mod places;
 mod printed;
 mod prior;
@@ -22,7 +23,7 @@ mod tests;
 
 use crate::Choice;
 use crate::memo::{Memo, Question};
-use flashscope_model::{DeviceFacts, Estimate, Observations, finding::Note};
+use flashscope_model::{DeviceFacts, Estimate, Observations, finding::Note, plan::Span};
 use flashscope_units::Bytes;
 
 /// What can be said of the alignment of a device.
@@ -30,6 +31,8 @@ use flashscope_units::Bytes;
 pub(crate) struct AlignmentFindings {
     /// What the controller erases, maps and collects as one.
     pub(crate) allocation_unit: Estimate<Bytes>,
+    /// Where the first unit begins.
+    pub(crate) boundary_offset: Estimate<Bytes>,
     /// The effective page.
     pub(crate) page: Estimate<Bytes>,
     /// A page level inside the effective page.
@@ -60,6 +63,7 @@ pub(crate) fn estimate(observations: &Observations, memo: &Memo) -> AlignmentFin
     let printed = from_tables::estimate(&tables, false, observations);
     if findings.allocation_unit.is_unknown() {
         findings.allocation_unit = printed.allocation_unit;
+        findings.boundary_offset = printed.boundary_offset;
         findings.notes.extend(printed.notes);
     }
     if findings.page.is_unknown() {
@@ -68,9 +72,13 @@ pub(crate) fn estimate(observations: &Observations, memo: &Memo) -> AlignmentFin
     findings
 }
 
-/// The read-only experiment that would settle most about alignment, or `None` when none is worth its reads.
-///
-/// Places are chosen by the experiment itself, so `seed` decides nothing here yet.
-pub(crate) fn wanted(device: &DeviceFacts, observations: &Observations, memo: &Memo, _seed: u64) -> Option<Choice> {
-    settle::wanted(device, observations, memo)
+/// The read-only experiment that would settle most about alignment, or `None` when none is worth its reads. `within` is the
+/// part of the device that holds data, where not all of it does.
+pub(crate) fn wanted(
+    device: &DeviceFacts,
+    observations: &Observations,
+    memo: &Memo,
+    within: Option<Span>,
+) -> Option<Choice> {
+    settle::wanted(device, observations, memo, within)
 }

@@ -53,6 +53,7 @@ pub(crate) fn of_everything(geometry: &mut Geometry, most: f64) {
     of_writes(geometry, most);
     cap(&mut geometry.allocation_unit, most);
     cap(&mut geometry.page, most);
+    cap(&mut geometry.boundary_offset, most);
     cap(&mut geometry.page_inner, most);
     cap(&mut geometry.memory.read_buffer, most);
     cap(&mut geometry.memory.read_ahead, most);

@@ -63,6 +63,7 @@ fn capacity(observations: &Observations) -> Option<String> {
 fn farthest(run: &Run) -> Option<Bytes> {
     match &run.data {
         Data::Boundaries(data) => data.candidates.iter().flat_map(|one| &one.places).map(|place| place.at).max(),
+        Data::Slide(data) => data.places.iter().map(|place| place.at).max(),
         Data::Survey(data) => data.places.iter().map(|place| place.at).max(),
         Data::OpenUnits(data) => data.units.iter().copied().max(),
         Data::FastArea(data) => data.suspects.iter().chain(&data.controls).map(|unit| unit.at).max(),

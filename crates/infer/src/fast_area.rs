@@ -201,8 +201,8 @@ fn single_runs(observations: &Observations) -> impl Iterator<Item = &ThroughputD
 /// The first units and others, written one after the other where only one can be open: those that share the block size of
 /// the one at the start.
 fn gather_singles(observations: &Observations) -> Option<(Bytes, Units)> {
-    let first = single_runs(observations).find(|data| data.start == Bytes::ZERO)?;
     let unit = open_units::trial_unit(observations)?;
+    let first = single_runs(observations).find(|data| data.start < unit)?;
     let timed = |data: &ThroughputData| UnitTimes { at: data.start, times: data.times.clone() };
     let same = single_runs(observations).filter(|data| data.block == first.block && data.length <= unit);
     let at_start = |data: &&ThroughputData| data.start < unit * UNITS_AT_START;

@@ -60,6 +60,7 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
     let mut geometry = Geometry {
         fast_area: fast_area::estimate(observations, sure_unit),
         allocation_unit: alignment.allocation_unit,
+        boundary_offset: alignment.boundary_offset,
         page: alignment.page,
         page_inner: alignment.page_inner,
         open_units_linear: counted(open_units_in_order(observations), Order::InOrder),

@@ -28,13 +28,13 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// The pool of a device, given what was written so far.
-    pub(crate) fn new(device: &DeviceFacts, observations: &Observations, unit: Bytes) -> Pool {
+    /// The pool of a device whose first unit begins at `first`, given what was written so far.
+    pub(crate) fn new(device: &DeviceFacts, observations: &Observations, unit: Bytes, first: Bytes) -> Pool {
         // On a device that was blank, a copy has nothing to copy but in the region that was filled.
         let slots = filled(observations)
-            .map(|region| inside(region, unit))
+            .map(|region| inside(region, unit, first))
             .filter(|slots| slots.len() >= LEAST_SLOTS)
-            .unwrap_or_else(|| all_over(device, unit));
+            .unwrap_or_else(|| all_over(device, unit, first));
         let mut last_use = vec![None; slots.len()];
         for (order, range) in written(observations, unit).into_iter().enumerate() {
             last_use[overlapped(&slots, unit, range)].fill(Some(order));
@@ -87,19 +87,19 @@ impl Pool {
 }
 
 /// Slots all over the device, past its start.
-fn all_over(device: &DeviceFacts, unit: Bytes) -> Vec<Bytes> {
-    let units = device.capacity / unit;
+fn all_over(device: &DeviceFacts, unit: Bytes, start: Bytes) -> Vec<Bytes> {
+    let units = device.capacity.saturating_sub(start) / unit;
     // A small device has no room to be generous: rather close neighbours than no fresh units.
     let apart = [APART, 2, 1].into_iter().find(|apart| units / apart >= 64).unwrap_or(1);
     let first = KEPT_AT_START.min(units / 4);
-    (first..units).step_by(apart as usize).map(|index| unit * index).collect()
+    (first..units).step_by(apart as usize).map(|index| start + unit * index).collect()
 }
 
 /// Slots inside a region, one unit apart from each other.
-fn inside(region: Span, unit: Bytes) -> Vec<Bytes> {
-    let first = region.start.align_up(unit) / unit;
-    let end = (region.start + region.length) / unit;
-    (first..end).step_by(2).map(|index| unit * index).collect()
+fn inside(region: Span, unit: Bytes, start: Bytes) -> Vec<Bytes> {
+    let first = region.start.saturating_sub(start).align_up(unit) / unit;
+    let end = (region.start + region.length).saturating_sub(start) / unit;
+    (first..end).step_by(2).map(|index| start + unit * index).collect()
 }
 
 fn shuffled(from: &[Bytes], rng: &mut Rng) -> Vec<Bytes> {

@@ -43,7 +43,8 @@ pub(crate) fn boundaries(now: &Situation) -> Option<Choice> {
     if now.trials_begun() || now.has(|data| matches!(data, Data::Interval(_))) {
         return None;
     }
-    let mut choice = alignment::wanted(now.device, &readable_part(now.observations), now.memo, now.seed)?;
+    let within = readable(now);
+    let mut choice = alignment::wanted(now.device, &readable_part(now.observations), now.memo, within)?;
     if let Experiment::Boundaries(plan) = &mut choice.experiment
         && plan.within.is_none()
     {

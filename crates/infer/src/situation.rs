@@ -3,7 +3,7 @@
 use crate::alignment::{self, AlignmentFindings};
 use crate::memo::Memo;
 use crate::open_units::{is_table, trial_unit};
-use crate::pool::filled;
+use crate::pool::{Pool, filled};
 use crate::survey;
 use flashscope_model::observation::OpenUnitsData;
 use flashscope_model::plan::{Purpose, Span, Then};
@@ -75,6 +75,22 @@ impl<'a> Situation<'a> {
     pub(crate) fn page(&self) -> Option<Bytes> {
         let found = &self.alignment().page;
         found.value.filter(|_| found.confidence.is_some_and(|confidence| confidence >= GOOD_ENOUGH))
+    }
+
+    /// Where the first whole unit begins: 0 but on a device whose units were found not to be multiples of their size.
+    pub(crate) fn first_unit(&self) -> Bytes {
+        let shifted = |data: &Data| matches!(data, Data::Boundaries(data) if data.offset > Bytes::ZERO);
+        if !self.has(shifted) {
+            return Bytes::ZERO;
+        }
+        let found = &self.alignment().boundary_offset;
+        let sure = found.confidence.is_some_and(|confidence| confidence >= GOOD_ENOUGH);
+        found.value.filter(|_| sure).unwrap_or(Bytes::ZERO)
+    }
+
+    /// The units to write: those of the device, wherever its first one begins.
+    pub(crate) fn pool(&self) -> Pool {
+        Pool::new(self.device, self.observations, self.unit(), self.first_unit())
     }
 
     /// Whether trials of several units have begun: all that reads can tell was told before.
@@ -153,6 +169,7 @@ pub(crate) fn bytes_written(experiment: &Experiment) -> Bytes {
         | Experiment::Survey(_)
         | Experiment::Align(_)
         | Experiment::Boundaries(_)
+        | Experiment::Slide(_)
         | Experiment::FastArea(_)
         | Experiment::Scatter(_)
         | Experiment::Interval(_)

@@ -182,7 +182,7 @@ fn most_units(pool: &Pool) -> u32 {
 
 /// The next count of units to write in turn.
 pub(crate) fn open_units(now: &Situation, order: Order) -> Option<Choice> {
-    let pool = Pool::new(now.device, now.observations, now.unit());
+    let pool = now.pool();
     let bounds = search::Bounds::of(now.observations, order, trial_blocks(now)[0], most_units(&pool));
     let trial = search::next_trial(now.observations, order, trial_blocks(now)[0], bounds)?;
     one_trial(now, order, trial, &pool)
@@ -190,7 +190,7 @@ pub(crate) fn open_units(now: &Situation, order: Order) -> Option<Choice> {
 
 /// The limits again at a second block size.
 pub(crate) fn other_block(now: &Situation) -> Option<Choice> {
-    let pool = Pool::new(now.device, now.observations, now.unit());
+    let pool = now.pool();
     [Order::InOrder, Order::Random].into_iter().find_map(|order| {
         let trial = search::second_trial(now.observations, order, trial_blocks(now))?;
         one_trial(now, order, trial, &pool)
@@ -214,7 +214,7 @@ pub(crate) fn one_unit(now: &Situation) -> Option<Choice> {
         .filter(|block| **block >= now.device.logical_block && **block * 16 <= now.unit())
         .flat_map(|block| [(*block, Order::InOrder), (*block, Order::Random)])
         .find(|(block, order)| !now.has_throughput(Purpose::OneUnit, Direction::Write, *order, *block))?;
-    let pool = Pool::new(now.device, now.observations, now.unit());
+    let pool = now.pool();
     let start = pool.take(1, &mut now.rng(block.get()))?[0];
     let requests = one_unit_requests(now.purse, block).min(now.unit() / block);
     let why = format!("one unit {} at {block}: random-order penalty and small-write path", open_units::words(order));
@@ -278,7 +278,7 @@ pub(crate) fn escape(now: &Situation) -> Option<Choice> {
         let fits = *block >= now.device.logical_block && *block * u64::from(ROUNDS) <= now.unit();
         fits && !tried.iter().any(|trial| (trial.block, trial.count) == (*block, count))
     })?;
-    let pool = Pool::new(now.device, now.observations, now.unit());
+    let pool = now.pool();
     let units = pool.take(count as usize, &mut now.rng(block.get() + 2))?;
     let rounds = rounds_of(count.max(2));
     let plan = OpenUnits { order, unit: now.unit(), block, rounds, units, first_offset: Bytes::ZERO };
@@ -303,12 +303,10 @@ fn area_one_by_one(now: &Situation) -> Option<Choice> {
     let units = suspects_wanted(now).min((now.device.capacity / now.unit() / 8) as usize) as u64;
     let done = fast_area::singles(now.observations, now.unit(), block);
     let (suspects, controls): (Vec<Bytes>, Vec<Bytes>) = done.partition(|at| *at < now.unit() * MOST_SUSPECTS as u64);
-    let left = (0..units).map(|index| now.unit() * index).find(|start| !suspects.contains(start));
+    let left = (0..units).map(|index| now.first_unit() + now.unit() * index).find(|start| !suspects.contains(start));
     let start = match left {
         Some(start) if suspects.len() <= controls.len() => start,
-        _ if controls.len() < SUSPECTS => {
-            Pool::new(now.device, now.observations, now.unit()).middle(1, now.device.capacity)?[0]
-        }
+        _ if controls.len() < SUSPECTS => now.pool().middle(1, now.device.capacity)?[0],
         left => left?,
     };
     let requests = u64::from(requests).min(now.unit() / block);
@@ -320,11 +318,13 @@ fn area_one_by_one(now: &Situation) -> Option<Choice> {
 
 fn area_trial(now: &Situation, (block, order, requests): (Bytes, Order, u32)) -> Option<Choice> {
     let block = area_block(now, block, order);
-    let pool = Pool::new(now.device, now.observations, now.unit());
+    let pool = now.pool();
     let wanted = suspects_wanted(now).min((now.device.capacity / now.unit() / 8) as usize);
     let compared: Vec<Bytes> = compared(now, block, order);
-    let left: Vec<Bytes> =
-        (0..wanted as u64).map(|index| now.unit() * index).filter(|start| !compared.contains(start)).collect();
+    let left: Vec<Bytes> = (0..wanted as u64)
+        .map(|index| now.first_unit() + now.unit() * index)
+        .filter(|start| !compared.contains(start))
+        .collect();
     let (group, controls) = group_sizes(now, order, block);
     let suspects: Vec<Bytes> = left.into_iter().take(group).collect();
     if suspects.is_empty() {
@@ -387,7 +387,7 @@ pub(crate) fn performance(now: &Situation) -> Option<Choice> {
         .map(|(block, order, requests)| (now.block(*block), *order, *requests))
         .filter(|(block, ..)| *block * 64 <= now.device.capacity)
         .find(|(block, order, _)| !now.has_throughput(Purpose::Performance, Direction::Write, *order, *block))?;
-    let pool = Pool::new(now.device, now.observations, now.unit());
+    let pool = now.pool();
     let wanted = match order {
         Order::InOrder => block * u64::from(requests),
         // Spread over several units, as an application would, and not over the whole device.
@@ -426,7 +426,7 @@ fn search_units(most: u32) -> u64 {
 
 /// What the search for open units can still write: no more units than the pool holds, nor than have fallen already.
 pub(crate) fn most_trials(now: &Situation, order: Order) -> Bytes {
-    let pool = Pool::new(now.device, now.observations, now.unit());
+    let pool = now.pool();
     let [lead, _] = trial_blocks(now);
     let seen = open_units::state(&open_units::live_counts(now.observations, order), lead, order);
     let most = seen.fallen.unwrap_or(search::MOST_UNITS).min(most_units(&pool));

@@ -110,6 +110,8 @@ pub struct Findings {
 pub struct Geometry {
     /// What the controller erases, maps and collects as one.
     pub allocation_unit: Estimate<Bytes>,
+    /// Where the first unit begins: 0 on a device whose units are multiples of their size.
+    pub boundary_offset: Estimate<Bytes>,
     /// Effective page: read or programmed at once.
     pub page: Estimate<Bytes>,
     /// A page level inside the effective page, where one shows.

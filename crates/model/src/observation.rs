@@ -106,6 +106,8 @@ pub enum Data {
     Align(AlignData),
     /// Of [`crate::plan::Boundaries`].
     Boundaries(BoundariesData),
+    /// Of [`crate::plan::Slide`].
+    Slide(SlideData),
     /// Of [`crate::plan::OpenAu`] and [`crate::plan::OpenUnits`], and of logs of flashbench `-O`.
     OpenUnits(OpenUnitsData),
     /// Of [`crate::plan::Fat`], and of logs of flashbench `-f`.
@@ -360,6 +362,17 @@ pub struct ScatterData {
     pub places: Vec<ScatterPlace>,
 }
 
+/// Reads across every step of some stretches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlideData {
+    /// Size of each read; half of it lies before the place, half behind.
+    pub block: Bytes,
+    /// Distance of neighbouring places of one stretch.
+    pub step: Bytes,
+    /// The places in rising order, each with its times.
+    pub places: Vec<ScatterPlace>,
+}
+
 /// One position of a scatter plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScatterPlace {
@@ -449,6 +462,7 @@ impl Data {
             Self::Align(align) if align.direction == Direction::Write => "write-align",
             Self::Align(_) => "align",
             Self::Boundaries(_) => "boundaries",
+            Self::Slide(_) => "slide",
             Self::OpenUnits(_) => "open-au",
             Self::Fat(_) => "fat",
             Self::FastArea(_) => "fast-area",

@@ -33,6 +33,8 @@ pub enum Experiment {
     Align(Align),
     /// Contrasts at random multiples of candidate sizes that are no multiples of larger candidates.
     Boundaries(Boundaries),
+    /// Reads across every step of a stretch, wherever its boundaries begin.
+    Slide(Slide),
     /// flashbench `-O`.
     OpenAu(OpenAu),
     /// A few rounds of writes, one block in each of `count` fresh units per round.
@@ -121,6 +123,21 @@ pub struct Boundaries {
     pub offset: Bytes,
     /// Part of the device that the places are taken from; all of it where `None`.
     pub within: Option<Span>,
+}
+
+/// Parameters of [`Experiment::Slide`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slide {
+    /// Size of each read; half of it lies before the place, half behind.
+    pub block: Bytes,
+    /// Distance of neighbouring places.
+    pub step: Bytes,
+    /// First place of each stretch. Of two stretches places are read in turn, so that no read follows one near it.
+    pub starts: Vec<Bytes>,
+    /// Places of each stretch.
+    pub places: u32,
+    /// Rounds, each visiting all places in a random order.
+    pub rounds: u32,
 }
 
 /// A part of a device.
@@ -276,6 +293,7 @@ impl Experiment {
             Self::Align(align) if align.direction == Direction::Write => "write-align",
             Self::Align(_) => "align",
             Self::Boundaries(_) => "boundaries",
+            Self::Slide(_) => "slide",
             Self::OpenAu(_) => "open-au",
             Self::OpenUnits(_) => "open-units",
             Self::Fat(_) => "fat",

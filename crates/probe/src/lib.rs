@@ -34,6 +34,7 @@ mod rig;
 mod rng;
 mod scatter;
 mod slc_cache;
+mod slide;
 mod survey;
 mod throughput;
 
@@ -55,6 +56,7 @@ macro_rules! each {
             Experiment::Survey($plan) => $body,
             Experiment::Align($plan) => $body,
             Experiment::Boundaries($plan) => $body,
+            Experiment::Slide($plan) => $body,
             Experiment::OpenAu($plan) => $body,
             Experiment::OpenUnits($plan) => $body,
             Experiment::Fat($plan) => $body,

@@ -19,6 +19,7 @@ pub fn csv(run: &RunRecord) -> String {
     let count = |count: &u32| vec![count.to_string()];
     sheet.estimate("allocation_unit", &geometry.allocation_unit, &["bytes"], bytes);
     sheet.estimate("page", &geometry.page, &["bytes"], bytes);
+    sheet.estimate("boundary_offset", &geometry.boundary_offset, &["bytes"], bytes);
     sheet.estimate("page_inner", &geometry.page_inner, &["bytes"], bytes);
     sheet.estimate("open_units_linear", &geometry.open_units_linear, &["count"], count);
     sheet.estimate("open_units_random", &geometry.open_units_random, &["count"], count);

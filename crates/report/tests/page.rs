@@ -143,6 +143,7 @@ fn flatten(data: &mut Data) {
         Data::Parallel(sets) => sets.fans.iter_mut().for_each(|fan| fan.times.clear()),
         Data::MapReach(reach) => reach.ranges.truncate(1),
         Data::Cells(cells) => cells.places.truncate(1),
+        Data::Slide(slide) => slide.places.truncate(1),
         Data::Interval(_) | Data::Program(_) => {}
     }
 }

@@ -19,6 +19,14 @@ pub fn describe(experiment: &Experiment) -> String {
             plan.block,
             plan.rounds
         ),
+        Experiment::Slide(plan) => format!(
+            "reads of {} across every {} of {} {}, {} rounds",
+            plan.block,
+            plan.step,
+            plan.starts.len(),
+            if plan.starts.len() == 1 { "stretch" } else { "stretches" },
+            plan.rounds
+        ),
         Experiment::OpenAu(plan) => {
             format!("{} units of {} {}, blocks down to {}", plan.count, plan.erase, order(plan.order), plan.block)
         }

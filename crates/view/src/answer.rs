@@ -39,6 +39,10 @@ pub fn answers(geometry: &Geometry) -> Vec<Answer> {
         answer("allocation unit", &geometry.allocation_unit, size),
         answer("page (effective)", &geometry.page, size),
     ];
+    // On nearly every device units begin at 0, and the line of the unit says so.
+    if geometry.boundary_offset.value.is_some_and(|offset| offset > Bytes::ZERO) {
+        answers.insert(1, answer("  first one begins at", &geometry.boundary_offset, size));
+    }
     if !geometry.page_inner.is_unknown() {
         answers.push(answer("page inside it", &geometry.page_inner, size));
     }

@@ -57,6 +57,7 @@ pub fn view(run: &RunRecord) -> View {
             Data::Fat(fat) => view.fats.extend(rate::fat(fat)),
             Data::FastArea(area) => view.fast_areas.extend(rate::fast_area(area)),
             Data::Scatter(scatter) => view.scatters.extend(time::scatter(scatter)),
+            Data::Slide(slide) => view.scatters.extend(time::slide(slide)),
             Data::Throughput(throughput) => view.service_times.extend(time::service_times(throughput)),
             Data::Floor(_)
             | Data::OpenUnits(_)

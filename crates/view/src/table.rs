@@ -9,7 +9,7 @@ use crate::time;
 use flashscope_model::finding::PerformanceCell;
 use flashscope_model::observation::{
     AlignData, AlignEvidence, BoundariesData, FastAreaData, FatData, FloorData, IntervalData, IntervalEvidence,
-    OpenUnitsData, Printed, ProgramData, ScatterData, Straddle, SurveyData, ThroughputData, UnitTimes,
+    OpenUnitsData, Printed, ProgramData, ScatterData, SlideData, Straddle, SurveyData, ThroughputData, UnitTimes,
 };
 use flashscope_model::{Data, Direction, Order};
 use flashscope_units::{ByteRate, Bytes, Contrast, Iops, Nanos};
@@ -80,6 +80,7 @@ pub fn tables(data: &Data) -> Vec<Table> {
         Data::Survey(data) => survey(data),
         Data::Align(data) => align(data),
         Data::Boundaries(data) => boundaries(data),
+        Data::Slide(data) => slide(data),
         Data::OpenUnits(data) => open_units(data),
         Data::Fat(data) => fat(data),
         Data::FastArea(data) => fast_area(data),
@@ -297,6 +298,18 @@ fn fast_area(data: &FastAreaData) -> Table {
         caption: format!("{} {} in units of {}", data.block, works(data.direction, data.order), data.unit),
         columns: heads(&["unit at", "role", "rate", "median", "longest"]),
         rows: suspects.chain(controls).collect(),
+    }
+}
+
+/// Longest first: the places at boundaries stand at the top.
+fn slide(data: &SlideData) -> Table {
+    let mut places: Vec<(Nanos, Bytes)> =
+        data.places.iter().filter_map(|place| Some((*place.times.iter().min()?, place.at))).collect();
+    places.sort_unstable_by(|a, b| b.cmp(a));
+    Table {
+        caption: format!("shortest reads of {} across each place, every {}, longest first", data.block, data.step),
+        columns: heads(&["position", "shortest"]),
+        rows: places.into_iter().map(|(time, at)| vec![Cell::Size(at), Cell::Time(time)]).collect(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::axis;
 use flashscope_model::finding::TransferLine;
-use flashscope_model::observation::{ScatterData, SurveyData, ThroughputData};
+use flashscope_model::observation::{ScatterData, SlideData, SurveyData, ThroughputData};
 use flashscope_model::plan::Purpose;
 use flashscope_model::{Direction, Order};
 use flashscope_stats::location;
@@ -146,6 +146,11 @@ pub fn scatter(data: &ScatterData) -> Option<ScatterView> {
     let points: Vec<(f64, f64)> = data.places.iter().filter_map(shortest).collect();
     let drawn = axis::thin(&points, GRID).into_iter().map(|(at, ns)| (Bytes(at as u64), Nanos(ns as u64)));
     (!points.is_empty()).then(|| ScatterView { length: data.length, positions: points.len(), points: drawn.collect() })
+}
+
+/// The view of a `slide` run; `None` of no positions.
+pub fn slide(data: &SlideData) -> Option<ScatterView> {
+    scatter(&ScatterData { length: Some(data.block), places: data.places.clone() })
 }
 
 /// The view of a `survey` run; `None` of no places.

@@ -125,6 +125,7 @@ fn common(kind: &ProbeKind) -> &ProbeCommon {
         ProbeKind::Interval(args) => &args.common,
         ProbeKind::Program(args) => &args.common,
         ProbeKind::Boundaries(args) => &args.common,
+        ProbeKind::Slide(args) => &args.common,
         ProbeKind::Floor(args) => &args.common,
         ProbeKind::Survey(args) => &args.common,
         ProbeKind::Buffer(args) => &args.common,
@@ -215,6 +216,12 @@ fn resolve(kind: &ProbeKind, facts: &DeviceFacts) -> Experiment {
                 within: None,
             };
             Experiment::Boundaries(plan)
+        }
+        ProbeKind::Slide(args) => {
+            let starts = args.starts.clone();
+            let plan =
+                plan::Slide { block: args.block, step: args.step, starts, places: args.places, rounds: args.count };
+            Experiment::Slide(plan)
         }
         ProbeKind::Floor(args) => {
             Experiment::Floor(plan::Floor { block: args.block, at: args.offset, count: args.count })

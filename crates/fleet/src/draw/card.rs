@@ -15,6 +15,8 @@ pub(super) struct Card {
     pub(super) durable_write: Nanos,
     pub(super) unit: Bytes,
     pub(super) sub_unit: Bytes,
+    /// Flash in front of the host's first byte.
+    pub(super) in_front: Bytes,
     pub(super) page: Bytes,
     pub(super) page_inner: Bytes,
     pub(super) logs_in_order: u32,
@@ -105,6 +107,7 @@ pub(super) fn draw(chance: &mut Chance, generator: Generator) -> Card {
         durable_write: chance.micros(60.0, 300.0),
         unit,
         sub_unit,
+        in_front: Bytes::ZERO,
         page,
         page_inner,
         logs_in_order,
@@ -240,6 +243,24 @@ fn capacity(chance: &mut Chance, generator: Generator, unit: Bytes) -> (Bytes, b
 fn unit_remainder(chance: &mut Chance, unit: Bytes) -> Bytes {
     let step = chance.any(&[Bytes::SECTOR, kib(64), kib(512)]);
     Bytes(chance.below((unit / step) as usize) * step.get())
+}
+
+/// Flash in front of the host's first byte: a part of a unit, some pages, or some sectors. Drawn from a stream of its own,
+/// so that the rest of a device does not depend on it.
+pub(super) fn in_front(chance: &mut Chance, generator: Generator, card: &Card) -> Bytes {
+    let with = match generator {
+        Generator::Field => 0.01,
+        Generator::Wide => 0.03,
+        Generator::Adversarial => 0.08,
+    };
+    if !chance.happens(with) {
+        return Bytes::ZERO;
+    }
+    match chance.weighted(&[(0.3, 0), (0.5, 1), (0.2, 2)]) {
+        0 => card.unit / chance.any(&[2, 4, 8]),
+        1 => card.page * (1 + chance.below((card.unit / card.page - 1) as usize)),
+        _ => Bytes::SECTOR * (1 + chance.below(2047)),
+    }
 }
 
 fn sub_unit(chance: &mut Chance, unit: Bytes, page: Bytes) -> Bytes {
@@ -391,8 +412,9 @@ fn scaled(time: Nanos, by: f64) -> Nanos {
 impl Card {
     pub(super) fn title(&self) -> String {
         let area = if self.area.is_some() { ", an area at the start" } else { "" };
+        let hidden = if self.in_front > Bytes::ZERO { format!(", {} in front", self.in_front) } else { String::new() };
         format!(
-            "{} of {}, unit {}, page {}, logs {} in order and {} in any order{area}",
+            "{} of {}, unit {}, page {}, logs {} in order and {} in any order{hidden}{area}",
             self.kind, self.capacity, self.unit, self.page, self.logs_in_order, self.logs_random
         )
     }

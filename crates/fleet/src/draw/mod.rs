@@ -64,6 +64,9 @@ impl fmt::Display for DrawError {
 
 impl std::error::Error for DrawError {}
 
+/// Tells the stream of what lies in front of a device from the others.
+const IN_FRONT: u64 = 0x6869_6464_656e;
+
 /// Device number `index` of the fleet with this seed. With `noise` every device has that level; else each draws one.
 pub fn draw(generator: Generator, seed: u64, index: u32, noise: Option<Noise>) -> Result<Drawn, DrawError> {
     let mut chance = Chance::new(seed, index);
@@ -79,7 +82,8 @@ pub fn draw(generator: Generator, seed: u64, index: u32, noise: Option<Noise>) -
         let drive = drive::draw(&mut chance);
         (drive.title(), None, text::of_drive(&drive)?)
     } else {
-        let card = card::draw(&mut chance, generator);
+        let mut card = card::draw(&mut chance, generator);
+        card.in_front = card::in_front(&mut Chance::new(seed ^ IN_FRONT, index), generator, &card);
         (card.title(), Some(card.page), text::of_card(&card)?)
     };
     model.memory(&memory::draw(&mut Chance::new(!seed, index), generator, page));

@@ -26,6 +26,7 @@ pub(super) fn of_card(card: &Card) -> Result<ModelText, DrawError> {
     model.set("link.flush", time(card.durable_write))?;
     model.set("link.durable_write", time(card.durable_write))?;
 
+    model.set("mapping.hidden", size(card.in_front))?;
     model.set("mapping.unit", size(card.unit))?;
     model.set("mapping.sub_unit", size(card.sub_unit))?;
     model.set("mapping.page", size(card.page))?;

@@ -1,6 +1,7 @@
 //! What measured places answer: estimates in words from a [`Posterior`].
 
 use super::AlignmentFindings;
+use super::offset;
 use super::places::{self, Group, Places};
 use super::structure::{self, Chain, Posterior, class};
 use crate::memo::Memo;
@@ -13,6 +14,9 @@ const ENOUGH: f64 = 0.7;
 
 /// Sizes that together reach this probability make a bound.
 const ENOUGH_FOR_BOUND: f64 = 0.95;
+
+/// What shows with this probability needs no other grid.
+const SHOWS: f64 = 0.9;
 
 /// No finite number of places gives more: what no hypothesis holds may still be the case.
 const MOST: f64 = 0.999;
@@ -46,12 +50,28 @@ pub(super) fn estimate(observations: &Observations, memo: &Memo) -> Option<Align
         return Some(nothing("no boundary could be read around: the device is too small"));
     };
     let view = View::new(&places.groups, &posterior);
+    let unit = view.unit();
     Some(AlignmentFindings {
-        allocation_unit: view.unit(),
+        boundary_offset: offset::estimate(&unit, posterior.phase),
+        allocation_unit: unit,
         page: view.page(),
         page_inner: view.inner(),
         notes: view.notes(never_written),
     })
+}
+
+/// Whether a unit shows at the grids that were tried, as a size or as a bound, well enough not to look for others.
+pub(super) fn unit_shows(groups: &[Group], posterior: &Posterior) -> bool {
+    View::new(groups, posterior).unit().confidence.is_some_and(|sure| sure >= SHOWS)
+}
+
+/// The page, where it shows well enough to go by. A level below the others is that of an edge beside the places, which
+/// only reads before or behind them cross.
+pub(super) fn page_shows(groups: &[Group], posterior: &Posterior) -> Option<Bytes> {
+    let (best, likely) = sized(&posterior.pages).first().copied()?;
+    let levels = structure::levels(groups.first()?, &posterior.best, posterior.phase);
+    let rises = levels[class::PAGE].zip(levels[class::BASE]).is_none_or(|((page, _), (base, _))| page > base);
+    (likely >= SHOWS && rises && posterior.best.page == Some(best)).then_some(best)
 }
 
 /// Share of a posterior that is left when places do not fit the level of their class, or when the unit's level rests on
@@ -71,6 +91,7 @@ pub(super) fn trust(groups: &[Group], posterior: &Posterior) -> f64 {
 fn nothing(reason: &str) -> AlignmentFindings {
     AlignmentFindings {
         allocation_unit: Estimate::unknown(reason),
+        boundary_offset: Estimate::unknown(reason),
         page: Estimate::unknown(reason),
         page_inner: Estimate::unknown(reason),
         notes: Vec::new(),

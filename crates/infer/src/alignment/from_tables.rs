@@ -3,6 +3,7 @@
 use super::AlignmentFindings;
 use super::ladder::{PageKey, UnitKey};
 use super::levels::Levels;
+use super::offset;
 use super::printed::{self, Reading};
 use super::prior::{self, Off};
 use super::tables::{self, Table};
@@ -50,8 +51,10 @@ pub(super) fn estimate_with(
         return nothing(has_writes);
     };
     let page = page(&reading, tables, finest);
+    let unit = unit(&reading, tables);
     AlignmentFindings {
-        allocation_unit: unit(&reading, tables),
+        boundary_offset: offset::estimate(&unit, Bytes::ZERO),
+        allocation_unit: unit,
         page_inner: inner(&reading, &page),
         page,
         notes: notes(&reading),
@@ -67,6 +70,7 @@ fn nothing(has_writes: bool) -> AlignmentFindings {
     };
     AlignmentFindings {
         allocation_unit: Estimate::unknown(reason),
+        boundary_offset: Estimate::unknown(reason),
         page: Estimate::unknown(reason),
         page_inner: Estimate::unknown(reason),
         notes: Vec::new(),

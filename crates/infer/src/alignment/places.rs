@@ -80,7 +80,7 @@ fn read_places(observations: &Observations) -> Vec<Group> {
     by_block.into_iter().filter_map(|(block, places)| Group::new(block, places.into_values(), share)).collect()
 }
 
-fn phases(observations: &Observations) -> Vec<Bytes> {
+pub(super) fn phases(observations: &Observations) -> Vec<Bytes> {
     let mut offsets: Vec<Bytes> = observations
         .runs
         .iter()

@@ -3,12 +3,13 @@
 //! First a coarse survey of all likely sizes with few places each, then, only where two sizes still compete, places that
 //! are multiples of the one and not of the other, then a larger block where a small one shows nothing.
 
-use super::from_places::trust;
+use super::from_places::{page_shows, trust, unit_shows};
+use super::offset;
 use super::places::{self, Places};
 use super::structure::{self, Posterior};
 use crate::Choice;
 use crate::memo::Memo;
-use flashscope_model::plan::{Boundaries, Experiment};
+use flashscope_model::plan::{Boundaries, Experiment, Span};
 use flashscope_model::{Data, DeviceFacts, Observations};
 use flashscope_units::Bytes;
 
@@ -36,37 +37,54 @@ const COMPETES: f64 = 0.001;
 const FEWEST_PLACES: u64 = 4;
 
 /// The next experiment, or `None` when nothing is left that reading could settle.
-pub(super) fn wanted(device: &DeviceFacts, observations: &Observations, memo: &Memo) -> Option<Choice> {
-    let done: Vec<(Bytes, Vec<Bytes>)> = observations.runs.iter().filter_map(|run| boundaries(&run.data)).collect();
+pub(super) fn wanted(
+    device: &DeviceFacts,
+    observations: &Observations,
+    memo: &Memo,
+    within: Option<Span>,
+) -> Option<Choice> {
+    let done: Vec<Done> = observations.runs.iter().filter_map(|run| boundaries(&run.data)).collect();
     if done.is_empty() {
         return coarse(device);
     }
     let never_written = places::never_written(observations).unwrap_or(0.0);
-    if done.len() >= MOST_RUNS || never_written > 0.95 {
+    if never_written > 0.95 {
         return None;
     }
     let places = Places::of(observations);
     let posterior = memo.alignment.answer(&places, structure::weigh)?;
     let trust = trust(&places.groups, &posterior);
     // Places are random, so another time brings new ones; once it has brought no decision, it will not.
-    let fresh = |choice: &Choice| times_done(choice, &done) < MOST_TIMES;
+    let fresh = |choice: &Choice| done.len() < MOST_RUNS && times_done(choice, &done) < MOST_TIMES;
     let unit = settle_unit(device, &posterior, trust).filter(fresh);
     let page = settle_page(device, &posterior).filter(fresh);
     let likely = |ranked: &[(Option<Bytes>, f64)]| ranked.first().map_or(0.0, |(_, probability)| *probability);
     let page_first = page.is_some() && likely(&posterior.pages) < likely(&posterior.units);
     let (first, second) = if page_first { (page, unit) } else { (unit, page) };
-    first.or(second).or_else(|| second_block(device, &posterior).filter(|choice| times_done(choice, &done) < 1))
+    let larger = || second_block(device, &posterior).filter(|choice| fresh(choice) && times_done(choice, &done) < 1);
+    let known = offset::Known {
+        unit: unit_shows(&places.groups, &posterior),
+        page: page_shows(&places.groups, &posterior),
+        phase: posterior.phase,
+    };
+    first.or(second).or_else(larger).or_else(|| offset::wanted(device, observations, &places.groups, &known, within))
 }
 
-fn boundaries(data: &Data) -> Option<(Bytes, Vec<Bytes>)> {
+/// Block, candidates and shift of a run.
+type Done = (Bytes, Vec<Bytes>, Bytes);
+
+fn boundaries(data: &Data) -> Option<Done> {
     let Data::Boundaries(data) = data else { return None };
-    Some((data.block, data.candidates.iter().map(|candidate| candidate.size).collect()))
+    Some((data.block, data.candidates.iter().map(|candidate| candidate.size).collect(), data.offset))
 }
 
 /// How often the same candidates were tried with the same block.
-fn times_done(choice: &Choice, done: &[(Bytes, Vec<Bytes>)]) -> usize {
+fn times_done(choice: &Choice, done: &[Done]) -> usize {
     let Experiment::Boundaries(plan) = &choice.experiment else { return 0 };
-    done.iter().filter(|(block, candidates)| (*block, candidates) == (plan.block, &plan.candidates)).count()
+    let same = |(block, candidates, offset): &&Done| {
+        (*block, candidates, *offset) == (plan.block, &plan.candidates, plan.offset)
+    };
+    done.iter().filter(same).count()
 }
 
 /// The smallest read that can straddle a boundary by half.
@@ -81,7 +99,7 @@ fn coarse(device: &DeviceFacts) -> Option<Choice> {
     let threes = (13..27).map(|power| Bytes(3 << power));
     let candidates = tidy(device, block, powers.chain(threes).chain(claims.into_iter().flatten()));
     (candidates.len() >= 3).then(|| Choice {
-        experiment: Experiment::Boundaries(plan(block, candidates, &[], 7, 4)),
+        experiment: Experiment::Boundaries(plan(block, candidates, &[], (7, 4), Bytes::ZERO)),
         why: "reads that straddle boundaries of every likely size show where pages and allocation units begin"
             .to_owned(),
     })
@@ -109,7 +127,7 @@ fn settle_unit(device: &DeviceFacts, posterior: &Posterior, trust: f64) -> Optio
             Some(best) => format!("{best} is the likeliest allocation unit, but not the only one that fits"),
             None => "whether there is a step at the allocation unit is not yet clear".to_owned(),
         },
-        experiment: Experiment::Boundaries(plan(block, candidates, &[], PLACES, ROUNDS)),
+        experiment: Experiment::Boundaries(plan(block, candidates, &[], (PLACES, ROUNDS), posterior.phase)),
     })
 }
 
@@ -139,7 +157,7 @@ fn settle_page(device: &DeviceFacts, posterior: &Posterior) -> Option<Choice> {
             Some(best) => format!("{best} is the likeliest page, but not the only one that fits"),
             None => "whether there is a step at the page is not yet clear".to_owned(),
         },
-        experiment: Experiment::Boundaries(plan(block, candidates, &exclude, PLACES, ROUNDS)),
+        experiment: Experiment::Boundaries(plan(block, candidates, &exclude, (PLACES, ROUNDS), posterior.phase)),
     })
 }
 
@@ -152,7 +170,7 @@ fn second_block(device: &DeviceFacts, posterior: &Posterior) -> Option<Choice> {
     let sizes = (16..28).flat_map(|power| [Bytes(1 << power), Bytes(3 << (power - 1))]);
     let candidates = tidy(device, block, sizes);
     (candidates.len() >= 3).then(|| Choice {
-        experiment: Experiment::Boundaries(plan(block, candidates, &[], 9, 6)),
+        experiment: Experiment::Boundaries(plan(block, candidates, &[], (9, 6), posterior.phase)),
         why: format!("reads of {} show no allocation unit; larger ones may", small_block(device)),
     })
 }
@@ -170,9 +188,15 @@ fn tidy(device: &DeviceFacts, block: Bytes, sizes: impl Iterator<Item = Bytes>) 
     candidates
 }
 
-fn plan(block: Bytes, candidates: Vec<Bytes>, also: &[Bytes], places: u32, rounds: u32) -> Boundaries {
+fn plan(
+    block: Bytes,
+    candidates: Vec<Bytes>,
+    also: &[Bytes],
+    (places, rounds): (u32, u32),
+    offset: Bytes,
+) -> Boundaries {
     let mut exclude: Vec<Bytes> = candidates.iter().chain(also).copied().collect();
     exclude.sort_unstable();
     exclude.dedup();
-    Boundaries { block, candidates, exclude, places, rounds, offset: Bytes::ZERO, within: None }
+    Boundaries { block, candidates, exclude, places, rounds, offset, within: None }
 }

@@ -6,7 +6,6 @@
 
 use super::NOT_ASKED;
 use crate::numbers::{digits, median};
-use crate::pool::Pool;
 use crate::situation::Situation;
 use crate::{Choice, open_units};
 use flashscope_model::drive::{SlcCache, SlcKind};
@@ -70,7 +69,7 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
     let most = most(now);
     let (burst, why) = match stretches.as_slice() {
         [] => {
-            let pool = Pool::new(now.device, now.observations, now.unit());
+            let pool = now.pool();
             let start = pool.stretch(most, now.device.capacity, &mut now.rng(7))?;
             let span = Span { start, length: PIECE.min(most) };
             (Stretch { idle: REST, span }, "long writes after a rest: is there a cache of fast cells?")

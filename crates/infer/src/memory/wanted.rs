@@ -3,7 +3,6 @@
 use super::read_cache::{self, Reach};
 use super::write_buffer;
 use crate::Choice;
-use crate::pool::Pool;
 use crate::reading::readable;
 use crate::situation::Situation;
 use flashscope_model::plan::{Buffer, Burst, ReadCache, Span, Then};
@@ -91,7 +90,7 @@ fn sized(now: &Situation, block: Bytes, (writes, bursts): (u32, usize), why: &st
 }
 
 fn bursting(now: &Situation, block: Bytes, bursts: Vec<Burst>, why: &str) -> Option<Choice> {
-    let pool = Pool::new(now.device, now.observations, now.unit());
+    let pool = now.pool();
     let start = *pool.take(1, &mut now.rng(block.get() + 3))?.first()?;
     let length = now.unit().min(LONGEST_REGION);
     let plan = Buffer { block, start, length, rest: REST, bursts };

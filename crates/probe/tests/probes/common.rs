@@ -3,7 +3,7 @@
 use flashscope_device::{Target, WriteGrant};
 use flashscope_model::plan::{
     Align, Boundaries, Cells, Experiment, FastArea, Fat, Floor, OpenAu, OpenUnits, Program, Purpose, Scatter, SlcCache,
-    Span, Stretch, Survey, Throughput,
+    Slide, Span, Stretch, Survey, Throughput,
 };
 use flashscope_model::{Direction, Order, Run};
 use flashscope_probe::{Context, ProbeError, Report, Unobserved, classic, run};
@@ -94,6 +94,13 @@ pub(crate) fn one_of_each() -> Vec<Experiment> {
         Experiment::SlcCache(SlcCache {
             block: Bytes::kib(64),
             bursts: vec![Stretch { idle: Nanos::ZERO, span: Span { start: unit, length: Bytes::kib(256) } }; 2],
+        }),
+        Experiment::Slide(Slide {
+            block: Bytes(1024),
+            step: Bytes::kib(16),
+            starts: vec![unit, unit * 9],
+            places: 12,
+            rounds: 3,
         }),
         Experiment::Cells(Cells { block: Bytes::kib(4), start: unit, step: Bytes::kib(64), places: 9, repeats: 3 }),
         Experiment::Throughput(Throughput {

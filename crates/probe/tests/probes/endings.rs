@@ -55,6 +55,7 @@ fn samples(run: &Run) -> u64 {
         Data::Program(data) => data.rows.iter().flat_map(|row| &row.columns).map(rate).sum(),
         Data::Throughput(data) => data.times.len(),
         Data::SlcCache(data) => data.bursts.iter().map(|burst| burst.times.len()).sum(),
+        Data::Slide(data) => data.places.iter().map(|place| place.times.len()).sum(),
         Data::Cells(data) => data.places.iter().map(|place| place.times.len()).sum(),
         Data::Buffer(_) | Data::ReadCache(_) | Data::Parallel(_) | Data::MapReach(_) => {
             panic!("not every request of these leaves a sample")

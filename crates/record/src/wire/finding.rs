@@ -19,6 +19,9 @@ use serde::{Deserialize, Serialize};
 pub struct Geometry {
     /// What the controller erases, maps and collects as one.
     pub allocation_unit: SizeEstimate,
+    /// Where the first unit begins: 0 where units are multiples of their size. Unknown in records that did not ask.
+    #[serde(default)]
+    pub boundary_offset: SizeEstimate,
     /// Effective page: read or programmed at once.
     pub page: SizeEstimate,
     /// A page level inside the effective page, where one shows.
@@ -120,6 +123,7 @@ impl Geometry {
     pub(crate) fn from_model(geometry: &model::Geometry) -> Geometry {
         Geometry {
             allocation_unit: SizeEstimate::from_model(&geometry.allocation_unit),
+            boundary_offset: SizeEstimate::from_model(&geometry.boundary_offset),
             page: SizeEstimate::from_model(&geometry.page),
             page_inner: SizeEstimate::from_model(&geometry.page_inner),
             open_units_linear: CountEstimate::from_model(&geometry.open_units_linear),
@@ -136,6 +140,7 @@ impl Geometry {
     pub(crate) fn into_model(self) -> Result<model::Geometry, RecordError> {
         Ok(model::Geometry {
             allocation_unit: self.allocation_unit.into_model("geometry.allocation_unit")?,
+            boundary_offset: self.boundary_offset.into_model("geometry.boundary_offset")?,
             page: self.page.into_model("geometry.page")?,
             page_inner: self.page_inner.into_model("geometry.page_inner")?,
             open_units_linear: self.open_units_linear.into_model("geometry.open_units_linear")?,

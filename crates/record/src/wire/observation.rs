@@ -247,6 +247,15 @@ pub enum Data {
         /// The ranges in the order in which they were read.
         ranges: Vec<Range>,
     },
+    /// Reads across every step of some stretches.
+    Slide {
+        /// Size of each read; half of it lies before the place, half behind.
+        block_bytes: u64,
+        /// Distance of neighbouring places of one stretch.
+        step_bytes: u64,
+        /// The places in rising order.
+        places: Vec<ScatterPlace>,
+    },
     /// Reads of evenly spaced pages.
     Cells {
         /// Size of each read.
@@ -518,6 +527,11 @@ impl Data {
                 start_bytes: data.start.get(),
                 ranges: data.ranges.iter().map(Range::from_model).collect(),
             },
+            seen::Data::Slide(data) => Data::Slide {
+                block_bytes: data.block.get(),
+                step_bytes: data.step.get(),
+                places: data.places.iter().map(ScatterPlace::from_model).collect(),
+            },
             seen::Data::Cells(data) => Data::Cells {
                 block_bytes: data.block.get(),
                 places: data.places.iter().map(ScatterPlace::from_model).collect(),
@@ -627,6 +641,11 @@ impl Data {
                 block: Bytes(block_bytes),
                 start: Bytes(start_bytes),
                 ranges: ranges.into_iter().map(Range::into_model).collect(),
+            }),
+            Data::Slide { block_bytes, step_bytes, places } => seen::Data::Slide(seen::SlideData {
+                block: Bytes(block_bytes),
+                step: Bytes(step_bytes),
+                places: places.into_iter().map(ScatterPlace::into_model).collect(),
             }),
             Data::Cells { block_bytes, places } => seen::Data::Cells(seen::CellsData {
                 block: Bytes(block_bytes),

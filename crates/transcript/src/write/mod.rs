@@ -36,6 +36,7 @@ pub fn write(data: &Data) -> Option<String> {
         Data::Floor(_)
         | Data::Survey(_)
         | Data::Boundaries(_)
+        | Data::Slide(_)
         | Data::FastArea(_)
         | Data::Throughput(_)
         | Data::Buffer(_)

@@ -14,5 +14,5 @@ fn estimate(observations: &Observations) -> AlignmentFindings {
 }
 
 fn wanted(device: &DeviceFacts, observations: &Observations) -> Option<Choice> {
-    super::wanted(device, observations, &Memo::default(), 1)
+    super::wanted(device, observations, &Memo::default(), None)
 }

@@ -1,0 +1,292 @@
+//! Where boundaries begin, on devices whose units are not at multiples of their size.
+//!
+//! A hidden header or an area that the controller keeps to itself shifts the grid of pages and units. Tables of multiples
+//! then show no unit, or a wrong one. Where that is so, reads across every step of two stretches ([`Slide`]) are
+//! folded by every likely size: the fold that stands out says where boundaries may begin. That only leads to the next
+//! experiment: a grid counts once contrasts were measured at places chosen by it.
+
+use super::places::{self, Group};
+use super::prior;
+use crate::Choice;
+use flashscope_model::observation::{ScatterPlace, SlideData};
+use flashscope_model::plan::{Boundaries, Experiment, Slide, Span};
+use flashscope_model::{Data, DeviceFacts, Estimate, Observations};
+use flashscope_stats::location::{mad, median};
+use flashscope_units::Bytes;
+
+/// A fold stands out from so many standard errors on; many sizes and places are tried.
+const STANDS_OUT: f64 = 4.5;
+
+/// Times further off than this share of a read count as no further: a host that was away is no boundary.
+const CLIPPED: f64 = 0.6;
+
+/// Fewer boundaries of one grid are none.
+const FEWEST: usize = 3;
+
+/// No more grids than this are tried.
+const MOST_GRIDS: usize = 4;
+
+/// Places of one stretch, the rounds, and its length: of pages, of units of up to 8 MiB, and of larger ones.
+const PAGES: Sweep = Sweep { places: 192, rounds: 8, longest: Bytes::kib(96) };
+const UNITS: Sweep = Sweep { places: 4096, rounds: 4, longest: Bytes::mib(16) };
+const LARGE_UNITS: Sweep = Sweep { places: 8192, rounds: 2, longest: Bytes::mib(128) };
+
+struct Sweep {
+    places: u64,
+    rounds: u32,
+    longest: Bytes,
+}
+
+/// Sizes of pages that are looked for.
+const PAGE_SIZES: (Bytes, Bytes) = (Bytes::kib(2), Bytes::kib(32));
+
+/// Step where no page is known.
+const USUAL_PAGE: Bytes = Bytes::kib(16);
+
+/// A grid that something speaks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Grid {
+    size: Bytes,
+    phase: Bytes,
+    /// Standard errors by which its boundaries stand out.
+    score: f64,
+}
+
+/// What alignment says so far, as far as it matters here.
+pub(super) struct Known {
+    /// Whether a unit was found at the grids tried.
+    pub(super) unit: bool,
+    /// The page, where one was found.
+    pub(super) page: Option<Bytes>,
+    /// Shift of the grid under which it was found.
+    pub(super) phase: Bytes,
+}
+
+/// The next experiment on where boundaries begin; `None` where a unit was found, or where nothing more is worth trying.
+pub(super) fn wanted(
+    device: &DeviceFacts,
+    observations: &Observations,
+    groups: &[Group],
+    known: &Known,
+    within: Option<Span>,
+) -> Option<Choice> {
+    if known.unit {
+        return None;
+    }
+    let tried = places::phases(observations);
+    if tried.len() <= MOST_GRIDS
+        && let Some(grid) = proposed(observations, groups, known).into_iter().find(|grid| !tried.contains(&grid.phase))
+    {
+        return Some(confirm(device, grid, known));
+    }
+    let slid = |step: Bytes| slides(observations).filter(|data| data.step == step).map(|data| data.places.len()).max();
+    if known.page.is_none() && known.phase == Bytes::ZERO && slid(device.logical_block).is_none() {
+        let why = "no page shows at multiples of its size: does it begin elsewhere?";
+        return slide(device, &PAGES, device.logical_block, known.phase, within, why);
+    }
+    let step = known.page.unwrap_or(USUAL_PAGE).max(device.logical_block);
+    let sweep = if slid(step).is_none() { &UNITS } else { &LARGE_UNITS };
+    let why = "no allocation unit shows at multiples of its size: do units begin elsewhere?";
+    let choice = slide(device, sweep, step, known.phase, within, why)?;
+    let Experiment::Slide(plan) = &choice.experiment else { return None };
+    // A longer one must be a good deal longer to tell more.
+    let more = plan.places as usize * plan.starts.len();
+    slid(step).is_none_or(|before| more > before * 2).then_some(choice)
+}
+
+fn slides(observations: &Observations) -> impl Iterator<Item = &SlideData> {
+    observations.runs.iter().filter_map(|run| match &run.data {
+        Data::Slide(data) => Some(data),
+        _ => None,
+    })
+}
+
+/// Two stretches of the part that holds data, a third and two thirds into it.
+fn slide(
+    device: &DeviceFacts,
+    sweep: &Sweep,
+    step: Bytes,
+    phase: Bytes,
+    within: Option<Span>,
+    why: &str,
+) -> Option<Choice> {
+    let block = device.logical_block * 2;
+    let whole = within.unwrap_or(Span { start: Bytes::ZERO, length: device.capacity });
+    let start = |part: u64| {
+        let from = whole.start + whole.length / 3 * part;
+        from.align_down(step) + Bytes(phase.get() % step.get())
+    };
+    let room = (whole.length / 3).saturating_sub(step + block) / step;
+    let places = (sweep.longest / step).min(sweep.places).min(room);
+    (places >= 64).then(|| Choice {
+        experiment: Experiment::Slide(Slide {
+            block,
+            step,
+            starts: vec![start(1), start(2)],
+            places: u32::try_from(places).unwrap_or(u32::MAX),
+            rounds: sweep.rounds,
+        }),
+        why: why.to_owned(),
+    })
+}
+
+/// Contrasts at places of a grid, against those of half and of twice its size.
+fn confirm(device: &DeviceFacts, grid: Grid, known: &Known) -> Choice {
+    let block = device.logical_block * 2;
+    let pages = known.page.map_or(Vec::new(), |page| vec![page / 2, page, page * 2]);
+    let near = [grid.size / 4, grid.size / 2, grid.size, grid.size * 2, grid.size * 3, grid.size * 4];
+    let mut candidates: Vec<Bytes> = near
+        .into_iter()
+        .chain(pages)
+        .filter(|size| *size >= block && size.is_multiple_of(device.logical_block) && *size * 6 <= device.capacity)
+        .collect();
+    candidates.sort_unstable();
+    candidates.dedup();
+    Choice {
+        why: format!("reads across every step stand out every {} from {} on", grid.size, grid.phase),
+        experiment: Experiment::Boundaries(Boundaries {
+            block,
+            exclude: candidates.clone(),
+            candidates,
+            places: 12,
+            rounds: 12,
+            offset: grid.phase,
+            within: None,
+        }),
+    }
+}
+
+/// Grids that speak for themselves, those that stand out most first: from slides, and from what places at multiples
+/// left unexplained.
+fn proposed(observations: &Observations, groups: &[Group], known: &Known) -> Vec<Grid> {
+    let mut grids: Vec<Grid> = slides(observations).flat_map(of_slide).collect();
+    grids.sort_by(|a, b| b.score.total_cmp(&a.score));
+    // Among the places at page edges alone: those inside pages have levels of their own.
+    if let (Some(group), Some(page)) = (groups.first(), known.page) {
+        let at_pages =
+            group.places.iter().filter(|place| place.at.get().abs_diff(known.phase.get()).is_multiple_of(page.get()));
+        let points: Vec<(u64, f64)> = at_pages.map(|place| (place.at.get(), place.share)).collect();
+        let mut others = of_places(&points);
+        others.sort_by(|a, b| b.score.total_cmp(&a.score));
+        grids.extend(others);
+    }
+    grids
+}
+
+/// Folds a slide by every likely size, and what is left again: edges inside a unit, or a page, have grids of their own.
+fn of_slide(data: &SlideData) -> Vec<Grid> {
+    let shortest = |place: &ScatterPlace| Some((place.at, place.times.iter().min()?.as_f64()));
+    let points: Vec<(Bytes, f64)> = data.places.iter().filter_map(shortest).collect();
+    let times: Vec<f64> = points.iter().map(|(_, time)| *time).collect();
+    let Some(middle) = median(&times).filter(|middle| *middle > 0.0) else { return Vec::new() };
+    let mut points: Vec<(u64, f64)> =
+        points.into_iter().map(|(at, time)| (at.get(), (time / middle - 1.0).clamp(-CLIPPED, CLIPPED))).collect();
+    let pages = data.step < PAGE_SIZES.0;
+    let (least, most) = if pages { PAGE_SIZES } else { prior::UNIT_RANGE };
+    let sizes: Vec<Bytes> =
+        likely_sizes(least, most).filter(|size| size.is_multiple_of(data.step) && *size > data.step).collect();
+    let all = deviation(&points);
+    let mut found: Vec<Grid> = Vec::new();
+    for _ in 0..3 {
+        let folds = sizes.iter().filter_map(|size| fold(&points, *size, data.step));
+        let best = folds.max_by(|a, b| a.score.total_cmp(&b.score));
+        let Some(grid) = best.filter(|grid| grid.score >= STANDS_OUT) else { break };
+        // What is left scatters less, but explains no more for that.
+        found.push(Grid { score: grid.score * deviation(&points) / all, ..grid });
+        take_out(&mut points, grid);
+    }
+    // Short stretches hold many edges of what lies inside a page, which stand out by their number; the page decides.
+    if pages { found.into_iter().max_by_key(|grid| grid.size).into_iter().collect() } else { found }
+}
+
+fn likely_sizes(least: Bytes, most: Bytes) -> impl Iterator<Item = Bytes> {
+    let powers = 9..=most.get().ilog2();
+    powers.flat_map(|power| prior::ODD.map(|odd| Bytes(odd << power))).filter(move |size| (least..=most).contains(size))
+}
+
+/// Standard deviation of the values, never quite nothing.
+fn deviation(points: &[(u64, f64)]) -> f64 {
+    let count = points.len().max(1) as f64;
+    let (sum, square) =
+        points.iter().fold((0.0, 0.0), |(sum, square), (_, value)| (sum + value, square + value * value));
+    (square / count - (sum / count).powi(2)).max(1e-12).sqrt()
+}
+
+/// The phase at which the places of a size stand out most from the rest.
+fn fold(points: &[(u64, f64)], size: Bytes, step: Bytes) -> Option<Grid> {
+    let phases = usize::try_from(size / step).ok()?;
+    let mut sums = vec![(0.0, 0usize); phases];
+    for (at, value) in points {
+        let phase = &mut sums[((at % size.get()) / step.get()) as usize];
+        *phase = (phase.0 + value, phase.1 + 1);
+    }
+    let all: f64 = sums.iter().map(|(sum, _)| sum).sum();
+    let (count, deviation) = (points.len() as f64, deviation(points));
+    let score = |(sum, n): (f64, usize)| {
+        let rest = (all - sum) / (count - n as f64).max(1.0);
+        (sum / n as f64 - rest) / deviation * (n as f64).sqrt()
+    };
+    let counted = sums.iter().enumerate().filter(|(_, (_, n))| *n >= FEWEST);
+    let best = counted.map(|(index, sum)| (score(*sum), index)).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let offset = points.first().map_or(0, |(at, _)| at % step.get());
+    // The search over phases is charged: the best of so many would stand out by this by chance.
+    let chance = (2.0 * (phases as f64).ln()).sqrt();
+    let phase = Bytes((best.1 as u64 * step.get() + offset) % size.get());
+    Some(Grid { size, phase, score: best.0 - 0.5 * chance })
+}
+
+/// Levels the places of a grid with the rest.
+fn take_out(points: &mut [(u64, f64)], grid: Grid) {
+    let on_grid = |at: u64| at % grid.size.get() == grid.phase.get();
+    let mean = |inside: bool| {
+        let values: Vec<f64> =
+            points.iter().filter(|(at, _)| on_grid(*at) == inside).map(|(_, value)| *value).collect();
+        values.iter().sum::<f64>() / values.len().max(1) as f64
+    };
+    let by = mean(true) - mean(false);
+    points.iter_mut().filter(|(at, _)| on_grid(*at)).for_each(|(_, value)| *value -= by);
+}
+
+/// Grids among places that were chosen for other reasons: those that stand out must lie on one, and none of its other
+/// places may fall short.
+fn of_places(points: &[(u64, f64)]) -> Vec<Grid> {
+    let values: Vec<f64> = points.iter().map(|(_, value)| *value).collect();
+    let Some(middle) = median(&values) else { return Vec::new() };
+    let above: Vec<f64> = values.iter().map(|value| value - middle).collect();
+    let noise = mad(&above).unwrap_or(0.0).max(0.004);
+    let high: Vec<u64> = points.iter().filter(|(_, value)| value - middle > 4.0 * noise).map(|(at, _)| *at).collect();
+    let mut grids = Vec::new();
+    for size in likely_sizes(Bytes::kib(128), prior::UNIT_RANGE.1) {
+        let mut phases: Vec<u64> = high.iter().map(|at| at % size.get()).filter(|phase| *phase > 0).collect();
+        phases.sort_unstable();
+        phases.dedup();
+        for phase in phases.into_iter().take(32) {
+            let mine: Vec<f64> =
+                points.iter().filter(|(at, _)| at % size.get() == phase).map(|(_, value)| value - middle).collect();
+            let short = mine.iter().filter(|value| **value <= 3.0 * noise).count();
+            if mine.len() > FEWEST && short == 0 {
+                let mean = mine.iter().sum::<f64>() / mine.len() as f64;
+                grids.push(Grid {
+                    size,
+                    phase: Bytes(phase),
+                    score: (mean / noise).min(20.0) * (mine.len() as f64).sqrt(),
+                });
+            }
+        }
+    }
+    grids
+}
+
+/// Where the first unit begins, given the unit and the grid it was found on.
+pub(super) fn estimate(unit: &Estimate<Bytes>, phase: Bytes) -> Estimate<Bytes> {
+    let Some(size) = unit.value.filter(|size| *size > Bytes::ZERO) else {
+        return Estimate::unknown("the unit is not known, so that nobody can say where the first one begins");
+    };
+    let offset = Bytes(phase.get() % size.get());
+    let evidence = match offset {
+        Bytes::ZERO => format!("units show at multiples of {size}"),
+        _ => format!("units show at multiples of {size} plus {offset}, and not at multiples"),
+    };
+    let found = Estimate::known(offset, unit.confidence.unwrap_or(0.0), evidence, &[]);
+    Estimate { method: unit.method.clone(), ..found }
+}
