@@ -254,6 +254,7 @@ mod tests {
     fn nobody_formats_by_a_guess() {
         let geometry = Geometry {
             allocation_unit: Estimate::known(Bytes::mib(4), 0.7, "e", &["m"]),
+            boundary_offset: Estimate::known(Bytes::ZERO, 0.7, "e", &["m"]),
             page: Estimate::unknown("-"),
             page_inner: Estimate::unknown("-"),
             open_units_linear: Estimate::known(8, 0.6, "e", &["m"]),

@@ -153,7 +153,7 @@ fn bad_files_are_explained() {
     let newer = check(&text.replace("record/1", "record/2"), "record version 'flashscope.record/2' cannot be read");
     assert_eq!(newer, RecordError::OtherVersion("flashscope.record/2".into()));
     check(&text.replace("\"seed\": 7", "\"seed\": \"x\""), "invalid type: string \"x\", expected u64");
-    check(&text.replace("\"kind\": \"floor\"", "\"kind\": \"slide\""), "unknown variant `slide`");
+    check(&text.replace("\"kind\": \"floor\"", "\"kind\": \"unheard-of\""), "unknown variant `unheard-of`");
 }
 
 #[test]

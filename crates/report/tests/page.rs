@@ -44,8 +44,8 @@ fn every_question_that_was_measured_has_its_plots() {
     ] {
         assert!(page.contains(&format!("<h3>{title}</h3>")), "{title}");
     }
-    assert_eq!(count(&page, "<figure"), 17);
-    assert_eq!(count(&page, "<svg"), 2 * 17, "one for the desk and one for the hand");
+    assert_eq!(count(&page, "<figure"), 18);
+    assert_eq!(count(&page, "<svg"), 2 * 18, "one for the desk and one for the hand");
     for words in ["8 open units", "unit 4 MiB", "page 16 KiB", "249 µs", "402 µs and then 40.2 MB/s"] {
         assert!(page.contains(words), "{words}");
     }
