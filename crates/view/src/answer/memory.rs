@@ -2,10 +2,11 @@
 
 use super::{Answer, answer};
 use flashscope_model::Estimate;
-use flashscope_model::finding::{BufferLimit, Collection, Memory, ReadAhead, WriteBuffer};
+use flashscope_model::finding::{BufferLimit, Memory, ReadAhead, WriteBuffer};
 use flashscope_units::{Bytes, Nanos};
 
-/// The findings that say something: what belongs to a write buffer only where there is one.
+/// The findings that say something: what belongs to a write buffer only where there is one. Stalls of collection are in
+/// the record alone: merges may be among them, and nothing has yet been held against a truth.
 pub(super) fn answers(memory: &Memory) -> Vec<Answer> {
     let mut answers = vec![none_above("write buffer", &memory.write_buffer, write_buffer, |buffer| buffer.size)];
     if memory.write_buffer.value.is_some() {
@@ -17,7 +18,6 @@ pub(super) fn answers(memory: &Memory) -> Vec<Answer> {
     }
     answers.push(none_above("read buffer", &memory.read_buffer, Bytes::to_string, |size| *size));
     answers.push(answer("read-ahead", &memory.read_ahead, read_ahead));
-    answers.push(answer("collection stalls", &memory.collection, collection));
     answers
 }
 
@@ -66,10 +66,6 @@ fn ordinal(number: u32) -> String {
     format!("{number}{ending}")
 }
 
-fn collection(found: &Collection) -> String {
-    format!("{} / {}", found.stall, found.spacing)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,12 +84,12 @@ mod tests {
     #[test]
     fn what_a_buffer_has_is_told_only_where_there_is_one() {
         let mut memory = Memory::unknown("nobody looked");
-        assert_eq!(answers(&memory).len(), 4);
+        assert_eq!(answers(&memory).len(), 3);
         let buffer = WriteBuffer { size: Bytes::kib(64), limit: BufferLimit::Bytes, block: Bytes::kib(4), writes: 16 };
         memory.write_buffer = Estimate::at_most(buffer, 0.98, "each write waits", &["buffer"]);
         assert_eq!(answers(&memory)[0].figure.as_deref(), Some("none ≥ 64 KiB"));
         memory.write_buffer = Estimate::known(buffer, 0.98, "the 17th write waits", &["buffer"]);
-        assert_eq!(answers(&memory).len(), 7);
+        assert_eq!(answers(&memory).len(), 6);
         assert_eq!(answers(&memory)[0].figure.as_deref(), Some("64 KiB"));
     }
 }
