@@ -1,7 +1,7 @@
 //! Limits on confidence that no single family of findings can know of: what was measured may not be one device, or none.
 
-use flashscope_model::finding::{Note, Severity};
-use flashscope_model::{DeviceFacts, DeviceKind, Estimate, Geometry};
+use flashscope_model::finding::{Memory, Note, Severity};
+use flashscope_model::{DeviceFacts, DeviceKind, DriveFindings, Estimate, Geometry};
 
 /// Most that can be said from tables that contradict each other.
 pub(crate) const CONTRADICTED: f64 = 0.6;
@@ -36,25 +36,82 @@ pub(crate) fn cap<T>(estimate: &mut Estimate<T>, most: f64) {
 
 /// What rests on writes is no surer than `most`.
 pub(crate) fn of_writes(geometry: &mut Geometry, most: f64) {
-    cap(&mut geometry.open_units_linear, most);
-    cap(&mut geometry.open_units_random, most);
-    cap(&mut geometry.random_order_penalty, most);
-    cap(&mut geometry.small_write_path, most);
-    cap(&mut geometry.fast_area, most);
-    cap(&mut geometry.memory.write_buffer, most);
-    cap(&mut geometry.memory.write_buffer_volatile, most);
-    cap(&mut geometry.memory.write_buffer_flushed_by_read, most);
-    cap(&mut geometry.memory.write_buffer_flush_window, most);
-    cap(&mut geometry.memory.collection, most);
+    cap_all(geometry, most, Basis::Writes);
 }
 
 /// No answer at all is surer than `most`.
 pub(crate) fn of_everything(geometry: &mut Geometry, most: f64) {
-    of_writes(geometry, most);
-    cap(&mut geometry.allocation_unit, most);
-    cap(&mut geometry.page, most);
-    cap(&mut geometry.boundary_offset, most);
-    cap(&mut geometry.page_inner, most);
-    cap(&mut geometry.memory.read_buffer, most);
-    cap(&mut geometry.memory.read_ahead, most);
+    cap_all(geometry, most, Basis::Anything);
+}
+
+/// What a finding must rest on to be capped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Basis {
+    Writes,
+    Anything,
+}
+
+/// Every finding is named, so that a new one cannot be forgotten.
+fn cap_all(geometry: &mut Geometry, most: f64, basis: Basis) {
+    let Geometry {
+        allocation_unit,
+        boundary_offset,
+        page,
+        page_inner,
+        open_units_linear,
+        open_units_random,
+        random_order_penalty,
+        fast_area,
+        small_write_path,
+        never_written: _,
+        memory,
+        drive,
+    } = geometry;
+    let Memory {
+        write_buffer,
+        write_buffer_volatile,
+        write_buffer_flushed_by_read,
+        write_buffer_flush_window,
+        read_buffer,
+        read_ahead,
+        collection,
+    } = memory;
+    let DriveFindings {
+        mapping,
+        stripe,
+        parallel_units,
+        slc_cache,
+        slc_cache_recovery,
+        map_reach,
+        bits_per_cell,
+        write_amplification,
+        physical_over_user,
+    } = drive;
+    cap(open_units_linear, most);
+    cap(open_units_random, most);
+    cap(random_order_penalty, most);
+    cap(fast_area, most);
+    cap(small_write_path, most);
+    cap(write_buffer, most);
+    cap(write_buffer_volatile, most);
+    cap(write_buffer_flushed_by_read, most);
+    cap(write_buffer_flush_window, most);
+    cap(collection, most);
+    cap(mapping, most);
+    cap(slc_cache, most);
+    cap(slc_cache_recovery, most);
+    cap(write_amplification, most);
+    cap(physical_over_user, most);
+    if basis == Basis::Anything {
+        cap(allocation_unit, most);
+        cap(boundary_offset, most);
+        cap(page, most);
+        cap(page_inner, most);
+        cap(read_buffer, most);
+        cap(read_ahead, most);
+        cap(stripe, most);
+        cap(parallel_units, most);
+        cap(map_reach, most);
+        cap(bits_per_cell, most);
+    }
 }
