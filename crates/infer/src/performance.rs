@@ -25,6 +25,35 @@ pub(crate) fn table(observations: &Observations) -> Vec<PerformanceCell> {
     cells.into_iter().filter_map(|((direction, order, block), times)| cell(direction, order, block, &times)).collect()
 }
 
+/// Requests in a row share the state of host and device, so that the medians of batches differ by more than their sizes
+/// explain: the interval is widened by as much (as batch means do for a mean), and by one step of the clock, to multiples
+/// of which times are rounded.
+fn allowing_for_drift(values: &[f64], middle: f64, (low, high): (f64, f64)) -> (f64, f64) {
+    let batches: Vec<f64> = values.chunks(values.len().div_ceil(BATCHES)).filter_map(median).collect();
+    let count = batches.len() as f64;
+    let mean = batches.iter().sum::<f64>() / count;
+    let spread = (batches.iter().map(|batch| (batch - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0)).sqrt();
+    // What batches of independent requests would differ by, from the interval of all of them.
+    let expected = (high - low) / (2.0 * Z_95) * count.sqrt();
+    let wider = if expected > 0.0 { (spread / expected).max(1.0) } else { 1.0 };
+    let step = clock_step(values);
+    (middle - (middle - low) * wider - step, middle + (high - middle) * wider + step)
+}
+
+/// Parts that a cell is cut into.
+const BATCHES: usize = 8;
+
+/// Standard deviations on either side of 95 %.
+const Z_95: f64 = 1.96;
+
+/// The smallest distance of two times that differ.
+fn clock_step(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let steps = sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0);
+    steps.fold(f64::INFINITY, f64::min).min(sorted[sorted.len() - 1] - sorted[0])
+}
+
 fn key(data: &ThroughputData) -> (Direction, Order, Bytes) {
     (data.direction, data.order, data.block)
 }
@@ -34,7 +63,8 @@ fn cell(direction: Direction, order: Order, block: Bytes, times: &[Nanos]) -> Op
     let middle = median(&values)?;
     // Too few for an interval of 95 %: the extremes are what is known.
     let extremes = (quantile(&values, 0.0)?, quantile(&values, 1.0)?);
-    let (low, high) = median_interval(&values, 0.95).map_or(extremes, |interval| (interval.low, interval.high));
+    let (low, high) = median_interval(&values, 0.95)
+        .map_or(extremes, |interval| allowing_for_drift(&values, middle, (interval.low, interval.high)));
     let total: Nanos = times.iter().copied().sum();
     let nanos = |value: f64| Nanos(value.round() as u64);
     Some(PerformanceCell {
