@@ -78,8 +78,9 @@ pub(crate) fn given_the_unit(
         // A unit that turns out larger by the factor of room between the starts does no harm.
         (Some(size), _) => (Some(size), 1.0 - (1.0 - sure) * (size.as_f64() / apart.as_f64()).min(1.0)),
         (None, Some(size)) if size * 4 <= apart => (Some(size), 0.95),
-        (None, Some(size)) => (Some(size), 0.85),
-        (None, None) => (None, 0.8),
+        (None, Some(size)) => (Some(size), 0.93),
+        // Most units are no larger, and few trials have two places in a larger one.
+        (None, None) => (None, 0.93),
     };
     if let Some(size) = largest.filter(|size| *size > apart) {
         return Estimate::unknown(format!(

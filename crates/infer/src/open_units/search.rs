@@ -72,6 +72,7 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
     let runs = |block: Bytes, count: u32| {
         counts.iter().find(|trial| (trial.block, trial.count) == (block, count)).map_or(0, |trial| trial.runs)
     };
+    let torn = |count: u32| counts.iter().any(|trial| (trial.block, trial.count) == (lead, count) && trial.torn);
     let trial = |block: Bytes, count: u32, why: &str| Trial { count, block, why: why.to_owned() };
     let most = bounds.most;
     let seen = state(&counts, lead, order);
@@ -82,7 +83,7 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
         Some(fallen) if fallen > good + 1 => Some((lead, (good + fallen) / 2, "between a good and a fallen count")),
         Some(fallen) => [(good, "once more, to confirm the limit"), (fallen, "once more, to confirm the fall")]
             .into_iter()
-            .find(|(count, _)| runs(lead, *count) < REPLICATES)
+            .find(|(count, _)| runs(lead, *count) < if torn(*count) { PATIENCE } else { REPLICATES })
             .map(|(count, why)| (lead, count, why)),
     };
     let (block, count, why) = step?;

@@ -28,9 +28,16 @@ pub(crate) struct LiveCount {
     pub(crate) count: u32,
     /// Runs that it was tried in.
     pub(crate) runs: u32,
-    /// Seconds of one write, as the mean of each round; rounds that pay for earlier runs are left out.
+    /// Seconds of one write, as the mean of each round; rounds that pay for earlier runs are left out, and runs that
+    /// disagree with the rest.
     pub(crate) seconds: Vec<f64>,
+    /// Whether the runs disagree.
+    pub(crate) torn: bool,
 }
+
+/// Runs of one count whose middles differ by this factor disagree: two places of one of them may lie in the same unit, or
+/// something was collected all the while.
+const DISAGREE: f64 = 1.5;
 
 /// How far the search has come at one block size.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,6 +54,8 @@ pub(crate) struct State {
     pub(crate) seconds: (f64, f64),
     /// Whether the verdicts do not rise with the count.
     pub(crate) muddled: bool,
+    /// Whether runs of one of the two counts disagree, and no third one told which is right.
+    pub(crate) torn: bool,
 }
 
 /// The limit that trials of one order show; `Err(None)` where there are none.
@@ -102,6 +111,10 @@ fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], o
         confidence = confidence.min(WITH_A_DECLINE);
         remark.push_str(&format!("; they decline to {:.0} %, so that a limit may cost little here", 100.0 / factor));
     }
+    if first.torn {
+        confidence *= 0.8;
+        remark.push_str("; two runs of one count disagree");
+    }
     if first.muddled {
         confidence *= 0.8;
         remark.push_str("; some larger counts did not fall");
@@ -113,7 +126,7 @@ fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], o
 
 /// All trials of one order, by block size and count.
 pub(crate) fn live_counts(observations: &Observations, order: Order) -> Vec<LiveCount> {
-    let mut found: BTreeMap<(Bytes, u32), (u32, Vec<f64>)> = BTreeMap::new();
+    let mut found: BTreeMap<(Bytes, u32), Vec<Vec<f64>>> = BTreeMap::new();
     for data in runs(observations, order).filter(|data| !is_table(data)) {
         let Some(count) = data.count.or(u32::try_from(data.units.len()).ok()).filter(|count| *count > 0) else {
             continue;
@@ -124,12 +137,22 @@ pub(crate) fn live_counts(observations: &Observations, order: Order) -> Vec<Live
             if rounds.is_empty() {
                 continue;
             }
-            let entry = found.entry((row.block, count)).or_default();
-            entry.0 += 1;
-            entry.1.extend(rounds);
+            found.entry((row.block, count)).or_default().push(rounds);
         }
     }
-    found.into_iter().map(|((block, count), (runs, seconds))| LiveCount { block, count, runs, seconds }).collect()
+    found.into_iter().map(|((block, count), runs)| LiveCount::of(block, count, runs)).collect()
+}
+
+impl LiveCount {
+    fn of(block: Bytes, count: u32, mut runs: Vec<Vec<f64>>) -> LiveCount {
+        let middle = |run: &Vec<f64>| median(run).unwrap_or(f64::INFINITY);
+        runs.sort_by(|a, b| middle(a).total_cmp(&middle(b)));
+        let tried = u32::try_from(runs.len()).unwrap_or(u32::MAX);
+        let torn = runs.len() > 1 && middle(&runs[runs.len() - 1]) > DISAGREE * middle(&runs[0]);
+        // What goes wrong makes a run slower, never faster: of two the faster one counts, of three the middle one.
+        let seconds = if torn { runs[(runs.len() - 1) / 2].clone() } else { runs.concat() };
+        LiveCount { block, count, runs: tried, seconds, torn }
+    }
 }
 
 /// Mean time of one write in each round, without the first rounds: they close the units of whatever was written before.
@@ -178,6 +201,7 @@ pub(crate) fn state(counts: &[LiveCount], block: Bytes, order: Order) -> State {
         fallen_runs: fallen.map_or(0, |trial| trial.runs),
         seconds: (if fallen.is_some() { typical(good) } else { typical(verdicts.first().map(|v| v.0)) }, after),
         muddled,
+        torn: [good, fallen].into_iter().flatten().any(|trial| trial.torn && trial.runs < 3),
     }
 }
 
