@@ -38,6 +38,6 @@ pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations
 }
 
 /// The mapping, once the geometry is known.
-pub(crate) fn add_mapping(geometry: &mut Geometry) {
-    geometry.drive.mapping = mapping::estimate(geometry);
+pub(crate) fn add_mapping(geometry: &mut Geometry, observations: &Observations) {
+    geometry.drive.mapping = mapping::estimate(geometry, observations);
 }

@@ -71,7 +71,7 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
         memory: memory::estimate(observations),
         drive: drive::estimate(device, observations, memo),
     };
-    drive::add_mapping(&mut geometry);
+    drive::add_mapping(&mut geometry, observations);
     let contradiction = open_units::contradiction(observations);
     let change = change::contradiction(observations);
     if contradiction.is_some() || change.is_some() {

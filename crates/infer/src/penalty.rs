@@ -9,7 +9,7 @@ use flashscope_model::finding::Penalty;
 use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, Direction, Estimate, Observations, Order};
 use flashscope_stats::location::trimmed_mean;
-use flashscope_units::{ByteRate, Bytes};
+use flashscope_units::{ByteRate, Bytes, Nanos};
 use std::collections::BTreeMap;
 
 /// What is known of the rates of one unit at one block size: in order, and at random, each with how uncertain it is.
@@ -64,6 +64,15 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<Penalty> {
         caution::cap(&mut found, ON_A_BLANK_DEVICE);
     }
     found
+}
+
+/// What random order costs whole pages, longer than any small write that takes another way: the largest over the sizes.
+pub(crate) fn of_whole_pages(observations: &Observations, page: Bytes, small: Bytes) -> Option<Penalty> {
+    let rates = one_unit(observations);
+    let scatter = scatter(&rates);
+    let whole = rates.iter().filter(|(block, _)| block.is_multiple_of(page) && **block > small);
+    let measured = whole.filter_map(|(block, cell)| Some(cell.penalty(*block, scatter)?.penalty));
+    measured.max_by(|a, b| a.ratio.total_cmp(&b.ratio))
 }
 
 fn of_sources(observations: &Observations) -> Estimate<Penalty> {
@@ -198,6 +207,9 @@ fn one_unit(observations: &Observations) -> Rates {
     }
     let mut rates = Rates::new();
     for (block, [in_order, random]) in seconds {
+        if fills(observations, block, &in_order, &random) {
+            continue;
+        }
         // Where nearly every write out of order is copied for, the middle one shows it, whatever is collected meanwhile.
         // Elsewhere copies are what some writes pay, and their mean counts.
         let factor = median(&random).zip(median(&in_order)).map_or(1.0, |(random, in_order)| random / in_order);
@@ -211,6 +223,31 @@ fn one_unit(observations: &Observations) -> Rates {
     rates
 }
 
+/// Whether writes of this size fill a log on their way, so that the trials of the two orders met it in different states: then
+/// their ratio tells when it was full, and not what the order costs. Some of the writes of one trial are as fast as can be
+/// there and many times as slow behind; or the same writes in order, measured again later, are.
+fn fills(observations: &Observations, block: Bytes, in_order: &[f64], random: &[f64]) -> bool {
+    let (Some(usual), Some(scattered)) = (median(in_order), median(random)) else { return false };
+    let share = |times: &[f64], pick: &dyn Fn(f64) -> bool| {
+        times.iter().filter(|time| pick(**time)).count() as f64 / times.len().max(1) as f64
+    };
+    let begins_fast = scattered > COLLECTION * usual && share(random, &|time| time < AS_FAST * usual) >= FEW;
+    let collects = share(in_order, &|time| time > COLLECTION * usual) >= FEW;
+    let later = observations.runs.iter().any(|run| match &run.data {
+        Data::Throughput(data) => {
+            let same =
+                (data.purpose, data.direction, data.order) == (Purpose::Performance, Direction::Write, Order::InOrder);
+            let times: Vec<f64> = data.times.iter().map(|time| time.as_secs_f64()).collect();
+            same && data.block == block && share(&times, &|time| time > COLLECTION * usual) >= FEW
+        }
+        _ => false,
+    });
+    begins_fast || collects || later
+}
+
+/// Within this factor of the usual time, a write is as fast as usual.
+const AS_FAST: f64 = 1.5;
+
 /// From this factor on, a write out of order costs a copy each time.
 const EVERY_WRITE: f64 = 3.0;
 
@@ -222,6 +259,13 @@ const FEW: f64 = 0.1;
 
 /// Share of the samples that is left out at either end.
 const TRIMMED: f64 = 0.1;
+
+/// Bytes per second of writes within one unit, few collections left out: what a buffer makes wait is part of it, though
+/// most writes do not.
+pub(crate) fn usual_rate(block: Bytes, times: &[Nanos]) -> Option<f64> {
+    let seconds: Vec<f64> = times.iter().map(|time| time.as_secs_f64()).filter(|seconds| *seconds > 0.0).collect();
+    trimmed_seconds(&seconds).map(|(seconds, _)| block.as_f64() / seconds)
+}
 
 /// Median of the service time, and its relative standard error.
 fn middle_seconds(steady: &[f64]) -> Option<(f64, f64)> {

@@ -3,8 +3,8 @@
 //! On one way a larger block is never slower: the work per request grows no faster than the request. Where random
 //! writes of one size are markedly *faster* than those of twice the size, the smaller ones took another way.
 
-use crate::numbers::{median, median_rate, probability, rate};
-use crate::{caution, open_units, survey, write_align};
+use crate::numbers::{median, probability, rate};
+use crate::{caution, open_units, penalty, survey, write_align};
 use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, Direction, Estimate, Observations, Order};
 use flashscope_units::{ByteRate, Bytes};
@@ -90,9 +90,9 @@ fn one_unit(observations: &Observations) -> Curve {
     for run in &observations.runs {
         let Data::Throughput(data) = &run.data else { continue };
         if (data.purpose, data.direction, data.order) == (Purpose::OneUnit, Direction::Write, Order::Random)
-            && let Some(rate) = median_rate(data.block, &data.times)
+            && let Some(rate) = penalty::usual_rate(data.block, &data.times)
         {
-            // A median of many samples stands for repeats of its own.
+            // A middle of many samples stands for repeats of its own.
             rates.entry(data.block).or_default().extend([rate; 2]);
         }
     }

@@ -5,8 +5,10 @@
 //! kind explains end there.
 
 use super::NOT_ASKED;
+use crate::penalty;
 use flashscope_model::drive::MappingKind;
-use flashscope_model::{Estimate, Geometry};
+use flashscope_model::{Estimate, Geometry, Observations};
+use flashscope_units::Bytes;
 
 const KINDS: [MappingKind; 4] = [MappingKind::Page, MappingKind::UnitLog, MappingKind::UnitInOrder, MappingKind::Other];
 
@@ -34,9 +36,11 @@ const SAME: f64 = 1.5;
 const COPIES: f64 = 2.5;
 
 /// The kind that explains the findings best.
-pub(crate) fn estimate(geometry: &Geometry) -> Estimate<MappingKind> {
-    let clues: Vec<Clue> =
-        [in_order(geometry), at_random(geometry), penalty(geometry), unit(geometry)].into_iter().flatten().collect();
+pub(crate) fn estimate(geometry: &Geometry, observations: &Observations) -> Estimate<MappingKind> {
+    let clues: Vec<Clue> = [in_order(geometry), at_random(geometry), penalty(geometry, observations), unit(geometry)]
+        .into_iter()
+        .flatten()
+        .collect();
     if clues.is_empty() {
         return Estimate::unknown(NOT_ASKED);
     }
@@ -91,17 +95,25 @@ fn limit(open: &Estimate<u32>, order: &str, [limited, unlimited]: [[f64; 4]; 2])
     })
 }
 
-/// What random order costs within one unit.
-fn penalty(geometry: &Geometry) -> Option<Clue> {
+/// What random order costs within one unit: of whole pages where they are known, since a write that covers a page in part
+/// may cost a log as much as a merge, or fill one of its own.
+fn penalty(geometry: &Geometry, observations: &Observations) -> Option<Clue> {
+    let sure = |confidence: Option<f64>| confidence.is_some_and(|sure| sure >= GOOD_ENOUGH);
+    let page = geometry.page.value.filter(|_| sure(geometry.page.confidence));
+    let small = geometry.small_write_path.value.unwrap_or(Bytes::ZERO);
+    let of_pages = page.and_then(|page| penalty::of_whole_pages(observations, page, small));
     let found = &geometry.random_order_penalty;
-    let penalty = found.value.filter(|_| found.confidence.is_some_and(|sure| sure >= GOOD_ENOUGH))?;
-    // A write that covers a page in part may cost a log as much as a merge.
-    let whole = geometry.page.value.is_some_and(|page| penalty.block.is_multiple_of(page));
-    let likelihood = match penalty.ratio {
-        ratio if ratio < SAME => [0.93, 0.75, 0.02, 0.33],
-        ratio if ratio < COPIES => [0.05, 0.15, 0.06, 0.33],
-        _ if !whole => [0.02, 0.3, 0.92, 0.33],
-        _ => [0.02, 0.1, 0.92, 0.33],
+    let (penalty, whole) = match of_pages {
+        Some(penalty) => (penalty, true),
+        None => (found.value.filter(|_| sure(found.confidence))?, false),
+    };
+    let likelihood = match (penalty.ratio, whole) {
+        (ratio, true) if ratio < SAME => [0.95, 0.88, 0.02, 0.33],
+        (ratio, true) if ratio < COPIES => [0.04, 0.08, 0.06, 0.33],
+        (_, true) => [0.01, 0.04, 0.92, 0.33],
+        (ratio, false) if ratio < SAME => [0.93, 0.75, 0.04, 0.33],
+        (ratio, false) if ratio < COPIES => [0.05, 0.15, 0.06, 0.33],
+        (_, false) => [0.02, 0.3, 0.9, 0.33],
     };
     let words = format!("random order costs {:.1}× at {}", penalty.ratio, penalty.block);
     Some(Clue { likelihood, words, method: "throughput" })
