@@ -71,16 +71,18 @@ pub fn next(
         return None;
     }
     let now = Situation::new(device, observations, memo, budget.write, seed);
-    let affordable = |keep: bool| {
-        SUBJECTS.iter().find_map(|subject| {
-            let choice = subject.choice(&now)?;
-            let kept = if keep { subject.kept_back(&now) } else { Bytes::ZERO };
-            (bytes_written(&choice.experiment) + kept <= budget.write).then_some(choice)
-        })
+    // A search for open units may go on to sixty-four of them: what settles more for less comes before its dear end.
+    let first = SUBJECTS.iter().find_map(|subject| {
+        let choice = subject.choice(&now)?;
+        (bytes_written(&choice.experiment) + subject.kept_back(&now) <= budget.write).then_some(choice)
+    });
+    // What that leaves goes to the cheapest question first.
+    let cheapest = || {
+        let choices = SUBJECTS.iter().filter_map(|subject| subject.choice(&now));
+        let costs = choices.map(|choice| (bytes_written(&choice.experiment), choice));
+        costs.filter(|(cost, _)| *cost <= budget.write).min_by_key(|(cost, _)| *cost).map(|(_, choice)| choice)
     };
-    // A search for open units may go on to sixty-four of them: what settles more for less comes before its dear end,
-    // and what that leaves is the search's again.
-    affordable(true).or_else(|| affordable(false))
+    first.or_else(cheapest)
 }
 
 /// Remarks on the questions that the budget left open, each with the flag that would settle it.
@@ -196,7 +198,7 @@ impl Subject {
             Self::Escape => writing::escape(now),
             Self::Area => writing::area(now),
             Self::OtherBlock => writing::other_block(now),
-            Self::ReadCache => memory::wanted::read_cache(now),
+            Self::ReadCache => memory::wanted_reads::read_cache(now),
             Self::WriteBuffer => memory::wanted::buffer(now),
             Self::Writes => writing::performance(now),
             Self::Parallel => drive::parallel_choice(now),
@@ -235,10 +237,15 @@ impl Subject {
     fn kept_back(self, now: &Situation) -> Bytes {
         match self {
             Self::OpenInOrder => {
-                writing::left_for_random(now) + writing::left_for_one_unit(now) + writing::left_for_area(now)
+                writing::left_for_random(now)
+                    + writing::left_for_one_unit(now)
+                    + writing::left_for_area(now)
+                    + inside(now)
             }
-            Self::OpenRandom => writing::left_for_one_unit(now) + writing::left_for_area(now),
+            Self::OpenRandom => writing::left_for_one_unit(now) + writing::left_for_area(now) + inside(now),
             Self::OneUnit | Self::Area => writing::left_for_random(now),
+            Self::Escape | Self::OtherBlock => inside(now),
+            Self::Writes => drive::slc_cache::left_for_cache(now),
             _ => Bytes::ZERO,
         }
     }
@@ -266,6 +273,11 @@ impl Subject {
             Self::SlcCache => "a cache of fast cells (SLC)",
         }
     }
+}
+
+/// What the first looks at the inside of the controller take: little, of all that may be written.
+fn inside(now: &Situation) -> Bytes {
+    memory::wanted::left_for_buffer(now) + drive::slc_cache::left_for_cache(now)
 }
 
 /// How writing is allowed. The identity itself is never spelled out: naming it is the operator's part of the consent, and

@@ -1,10 +1,14 @@
 //! The memory between link and flash: write buffer, read buffer, read-ahead; and the stalls of collection.
 //!
-//! `write_buffer` and `read_cache` draw conclusions, `stalls` does for collection, `wanted` says what to measure next.
+//! `write_buffer`, `read_cache` and `read_ahead` draw conclusions, `stalls` does for collection; `wanted` and
+//! `wanted_reads` say what to measure next.
 
+mod gains;
+mod read_ahead;
 mod read_cache;
 mod stalls;
 pub(crate) mod wanted;
+pub(crate) mod wanted_reads;
 mod write_buffer;
 
 use flashscope_model::Observations;
@@ -18,7 +22,7 @@ pub(crate) fn estimate(observations: &Observations) -> Memory {
         write_buffer_flushed_by_read: write_buffer::flushed_by_read(observations),
         write_buffer_flush_window: write_buffer::flush_window(observations),
         read_buffer: read_cache::read_buffer(observations),
-        read_ahead: read_cache::read_ahead(observations),
+        read_ahead: read_ahead::read_ahead(observations),
         collection: stalls::estimate(observations),
     }
 }

@@ -79,7 +79,10 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
             Some(fall) => {
                 // A quarter more than the first time, and enough after that to see a fall.
                 let length = (first.block * (fall.before + fall.before / 4 + 2 * LEAST_AFTER) as u64).max(LEAST);
-                let span = Span { start: first.span.start, length: length.min(first.span.length.max(LEAST)) };
+                // Elsewhere than the first one, or a slow place would be taken for a cache that is full.
+                let start = first.span.start + first.block * (fall.before / 2) as u64;
+                let start = if start + length <= now.device.capacity { start } else { first.span.start };
+                let span = Span { start, length: length.min(first.span.length.max(LEAST)) };
                 (Stretch { idle: REST, span }, "the rate fell: does a rest bring it back, and for how much?")
             }
         },
@@ -118,6 +121,16 @@ fn most(now: &Situation) -> Bytes {
 pub(crate) fn most_on(device: &DeviceFacts) -> Bytes {
     (device.capacity / SHARE).min(MOST) * 2
 }
+
+/// What the first look at it takes, where that is a small part of all that may be written; nothing once it was taken.
+pub(crate) fn left_for_cache(now: &Situation) -> Bytes {
+    let first = PIECE.min(most(now));
+    let wanted = stretches(now.observations).is_empty() && first >= LEAST && first * CACHE_SHARE <= now.purse;
+    if wanted { first } else { Bytes::ZERO }
+}
+
+/// The share of all that may be written, for which that look goes before the dear end of a search.
+const CACHE_SHARE: u64 = 6;
 
 /// What a run can write for this subject at the worst.
 pub(crate) fn most_written(now: &Situation) -> Bytes {
@@ -183,7 +196,9 @@ pub(crate) fn estimate(observations: &Observations) -> (Estimate<SlcCache>, Esti
     let falls: Vec<(&Series, Fall)> = stretches.iter().filter_map(|stretch| Some((stretch, fall(stretch)?))).collect();
     match falls.as_slice() {
         [] => (no_fall(longest), Estimate::unknown("the rate never fell")),
-        [(stretch, once)] => (measured_once(&stretches, stretch, once), Estimate::unknown("only one burst saw a fall")),
+        [(stretch, once)] => {
+            (measured_once(observations, &stretches, stretch, once), Estimate::unknown("only one burst saw a fall"))
+        }
         [(_, first), .., (stretch, last)] => {
             let (early, late) = (first.before as f64, last.before as f64);
             let back = late >= 0.9 * early;
@@ -203,12 +218,17 @@ pub(crate) fn estimate(observations: &Observations) -> (Estimate<SlcCache>, Esti
             } else {
                 Estimate::at_least(rest, 0.9, format!("not as much as before{words}"), &["slc-cache"])
             };
-            (found(better.0, &better.1, sure, &words), recovery)
+            (found(observations, better.0, &better.1, sure, &words), recovery)
         }
     }
 }
 
-fn measured_once(stretches: &[Series], stretch: &Series, once: &Fall) -> Estimate<SlcCache> {
+fn measured_once(
+    observations: &Observations,
+    stretches: &[Series],
+    stretch: &Series,
+    once: &Fall,
+) -> Estimate<SlcCache> {
     // A later burst that went on for longer without a fall contradicts the first.
     let longer = stretches.iter().map(|other| other.seconds.len()).max().unwrap_or(0) as f64;
     if stretches.len() > 1 && longer > 1.2 * once.before as f64 && fall(&stretches[stretches.len() - 1]).is_none() {
@@ -217,11 +237,17 @@ fn measured_once(stretches: &[Series], stretch: &Series, once: &Fall) -> Estimat
             stretch.block * once.before as u64
         ));
     }
-    found(stretch, once, 0.85, "; seen once, and earlier writes may have taken part of it")
+    found(observations, stretch, once, 0.85, "; seen once, and earlier writes may have taken part of it")
 }
 
-fn found(stretch: &Series, fall: &Fall, sure: f64, words: &str) -> Estimate<SlcCache> {
+fn found(observations: &Observations, stretch: &Series, fall: &Fall, sure: f64, words: &str) -> Estimate<SlcCache> {
     let size = stretch.block * fall.before as u64;
+    if let Some((count, unit)) = open_units(observations).filter(|(count, unit)| fills_units(size, *count, *unit)) {
+        return Estimate::unknown(format!(
+            "the rate falls after {size}, which is as much as the {count} units of {unit} that can be open at once hold: \
+             closing them may be why"
+        ));
+    }
     let rate = |seconds: f64| ByteRate(stretch.block.as_f64() / seconds);
     let evidence = format!(
         "writes of {} in order: {} until {size} are written, {} then ({} times as long){words}",
@@ -234,6 +260,19 @@ fn found(stretch: &Series, fall: &Fall, sure: f64, words: &str) -> Estimate<SlcC
     let sure = sure - 0.3 * (1.0 - fall.clean) - 0.1 * (-weak).exp();
     let cache = SlcCache { size, cached: rate(fall.fast), after: rate(fall.slow), kind: SlcKind::Untested };
     Estimate::known(cache, sure.clamp(0.05, 0.995), evidence, &["slc-cache"])
+}
+
+/// How many units can be open in order, and how large they were taken to be.
+fn open_units(observations: &Observations) -> Option<(u32, Bytes)> {
+    let found = open_units::estimate(observations, Order::InOrder);
+    let count = found.value.or(found.at_most.and(found.at_least))?;
+    Some((count, open_units::trial_unit(observations)?))
+}
+
+/// Whether a size is that of all units that can be open, to one of them.
+fn fills_units(size: Bytes, count: u32, unit: Bytes) -> bool {
+    let all = unit * u64::from(count);
+    size + unit >= all && size <= all + unit
 }
 
 fn no_fall(longest: &Series) -> Estimate<SlcCache> {

@@ -1,22 +1,24 @@
-//! What to measure next of the memory.
+//! What to measure next of the write buffer.
 
-use super::read_cache::{self, Reach};
 use super::write_buffer;
 use crate::Choice;
-use crate::reading::readable;
-use crate::situation::Situation;
-use flashscope_model::plan::{Buffer, Burst, ReadCache, Span, Then};
+use crate::situation::{Situation, bytes_written};
+use flashscope_model::plan::{Buffer, Burst, Then};
 use flashscope_model::{Data, Experiment};
 use flashscope_units::{Bytes, Nanos};
 
-/// Block of the first bursts.
-const BLOCK: Bytes = Bytes::kib(4);
+/// Block of the first bursts, and the shortest of re-reads.
+pub(super) const BLOCK: Bytes = Bytes::kib(4);
 
 /// Blocks of the second size are so many times as large: no power of two, so that the two do not end at the same places.
 const SECOND: u64 = 3;
 
 /// Writes in a burst and bursts, while nothing makes a write wait.
 const TRIES: [(u32, usize); 3] = [(48, 5), (256, 5), (1024, 3)];
+
+/// Nor are bursts longer than this, nor those of larger blocks longer than that, whatever the first ones said.
+const LONGEST_BURST: usize = 1024;
+const MOST_ENTRIES: usize = 256;
 
 /// Rest before each burst.
 const REST: Nanos = Nanos::millis(250);
@@ -27,23 +29,8 @@ const PAUSES_MS: [u64; 8] = [1, 2, 5, 10, 20, 50, 100, 200];
 /// How often a flush and a read are timed with nothing dirty, and with something.
 const COMPARED: usize = 8;
 
-/// Rounds of re-reads and runs.
-const ROUNDS: u32 = 12;
-
-/// Blocks in a row behind a jump.
-const RUN: u32 = 8;
-
-/// Sizes in blocks, a factor of less than 1.6 apart.
-const SIZES: [u64; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
-
-/// More sizes between two of them are tried at once.
-const BETWEEN: u64 = 12;
-
 /// A region need not be longer than this.
-const LONGEST_REGION: Bytes = Bytes::mib(4);
-
-/// Regions that are read in turn.
-const REGIONS: u64 = 24;
+pub(super) const LONGEST_REGION: Bytes = Bytes::mib(4);
 
 /// Bursts into the write buffer: the size, then bytes or entries, then what the device does with it.
 pub(crate) fn buffer(now: &Situation) -> Option<Choice> {
@@ -59,9 +46,17 @@ pub(crate) fn buffer(now: &Situation) -> Option<Choice> {
         let more = TRIES.into_iter().find(|(writes, _)| *writes as usize > first.tried)?;
         return sized(now, first.block, more, "longer bursts: none of the writes had to wait");
     };
+    if first.again.is_none() && !first.steady && 2 * taken <= LONGEST_BURST {
+        let writes = u32::try_from(2 * taken + 4).ok()?.max(26);
+        return sized(now, first.block, (writes, 3), "does a write wait again when as many were written once more?");
+    }
+    if first.again == Some(false) {
+        return None;
+    }
     if fillings.len() < 2 {
-        // As far as bytes can reach, and some more: what goes on further is counted in entries.
-        let writes = u32::try_from(taken as u64 / SECOND + 8).ok()?.max(26);
+        // As far as entries can reach, or where that is too much as far as bytes can, and some more.
+        let taken = if taken <= MOST_ENTRIES { taken as u64 } else { taken as u64 / SECOND };
+        let writes = u32::try_from(taken + 8).ok()?.max(26);
         return sized(now, first.block * SECOND, (writes, 5), "a larger block: does the buffer count bytes or writes?");
     }
     let compared =
@@ -97,63 +92,17 @@ fn bursting(now: &Situation, block: Bytes, bursts: Vec<Burst>, why: &str) -> Opt
     (length >= block * 2).then(|| Choice { experiment: Experiment::Buffer(plan), why: why.to_owned() })
 }
 
-/// Re-reads and runs, then the sizes in between.
-pub(crate) fn read_cache(now: &Situation) -> Option<Choice> {
-    let block = match now.observations.runs.iter().find_map(|run| match &run.data {
-        Data::ReadCache(data) => Some(data.block),
-        _ => None,
-    }) {
-        Some(block) => block,
-        None => now.block(now.page().unwrap_or(BLOCK)),
-    };
-    let region = now.unit().min(LONGEST_REGION).align_down(block * 2);
-    // Half of a region is for what was not read for a while.
-    let most = (region / 2).saturating_sub(block);
-    let fits = |blocks: u64, before: u64| (block * (blocks + before) <= most).then_some(block * blocks);
-    let before = u64::from(RUN) + 1;
-    let (spans, reaches, run) = if now.has(|data| matches!(data, Data::ReadCache(_))) {
-        let between = |reach: Option<Reach>, before: u64| match reach {
-            Some(Reach::Between(held, gone)) if gone - held > block => {
-                let step = (gone - held) / block;
-                let sizes = (1..step).filter(|at| step <= BETWEEN || (at * BETWEEN) % step < BETWEEN);
-                sizes.filter_map(|at| fits(held / block + at, before)).collect()
-            }
-            _ => Vec::new(),
-        };
-        let spans: Vec<Bytes> = between(read_cache::spans(now.observations).map(|gains| gains.reach()), 0);
-        let ahead: Vec<Bytes> = between(read_cache::distances(now.observations).map(|gains| gains.reach()), before);
-        if spans.is_empty() && ahead.is_empty() {
-            return None;
-        }
-        let run = if ahead.is_empty() { 0 } else { RUN };
-        (spans, ahead, run)
-    } else {
-        let sizes = |before: u64| SIZES.iter().filter_map(|size| fits(*size, before)).collect::<Vec<Bytes>>();
-        (sizes(0), sizes(before), RUN)
-    };
-    let regions = regions(now, region)?;
-    let distances = reaches.into_iter().map(|reach| reach - block).collect();
-    let plan = ReadCache { block, regions, region, spans, run, distances, rest: Nanos::millis(20), rounds: ROUNDS };
-    let why = "does the device keep what was read, or read what was not asked for yet?".to_owned();
-    (region >= block * 2 * (before + 2)).then_some(Choice { experiment: Experiment::ReadCache(plan), why })
+/// What the next bursts take, where that is a small part of all that may be written: they settle much for it.
+pub(crate) fn left_for_buffer(now: &Situation) -> Bytes {
+    let next = buffer(now).map_or(Bytes::ZERO, |choice| bytes_written(&choice.experiment));
+    if next * BUFFER_SHARE <= now.purse { next } else { Bytes::ZERO }
 }
 
-/// Starts of units that hold data, at random.
-fn regions(now: &Situation, region: Bytes) -> Option<Vec<Bytes>> {
-    let span = readable(now).unwrap_or(Span { start: Bytes::ZERO, length: now.device.capacity });
-    let first = span.start.align_up(now.unit()) / now.unit();
-    let count = (span.start + span.length).saturating_sub(region) / now.unit();
-    let units = count.checked_sub(first).filter(|units| *units >= 4)?;
-    let mut rng = now.rng(region.get() + 5);
-    let mut starts: Vec<Bytes> =
-        (0..REGIONS.min(units)).map(|_| now.unit() * (first + rng.below(units as usize) as u64)).collect();
-    starts.sort_unstable();
-    starts.dedup();
-    (starts.len() >= 2).then_some(starts)
-}
+/// The share of all that may be written, for which bursts go before the dear end of a search.
+const BUFFER_SHARE: u64 = 20;
 
 /// What bursts can write at the worst.
 pub(crate) fn most_written() -> Bytes {
     let tries: u64 = TRIES.iter().map(|(writes, bursts)| u64::from(*writes) * *bursts as u64).sum();
-    BLOCK * (tries + SECOND * 5 * (1024 / SECOND + 8) + 16 * 1024 + 16 * COMPARED as u64)
+    BLOCK * (tries + 3 * LONGEST_BURST as u64 + SECOND * 5 * (1024 / SECOND + 8) + 16 * 1024 + 16 * COMPARED as u64)
 }

@@ -3,8 +3,8 @@
 //! A write that goes into memory takes what the link takes, so it is no slower than the fastest read. The first write
 //! of a burst that has to wait tells how many fit; a second block size tells bytes from entries.
 
-use super::ns;
-use crate::numbers::{median, probability};
+use super::{gains, ns};
+use crate::numbers::{below, median, probability};
 use flashscope_model::finding::{BufferLimit, WriteBuffer};
 use flashscope_model::observation::{BufferData, BurstTimes};
 use flashscope_model::plan::Then;
@@ -35,10 +35,15 @@ pub(super) struct Filling {
     pub(super) taken: Option<usize>,
     /// What a write takes from there on, in nanoseconds, and whether each one waits or only one in so many.
     slow: f64,
-    steady: bool,
+    pub(super) steady: bool,
+    /// Whether a write waits again once as many were written behind the first that did; `None` where no burst was long
+    /// enough to see.
+    pub(super) again: Option<bool>,
     /// Length of the longest burst.
     pub(super) tried: usize,
     bursts: usize,
+    /// Relative standard error of `slow`.
+    slow_error: f64,
 }
 
 /// What it holds.
@@ -46,7 +51,7 @@ pub(super) fn size(observations: &Observations) -> Estimate<WriteBuffer> {
     let fillings = fillings(observations);
     let Some(first) = fillings.first() else { return Estimate::unknown("no burst of writes was observed") };
     let (block, fast) = (first.block, Nanos(first.fast as u64));
-    let Some(floor) = floor(observations) else {
+    let Some(floor) = gains::floor(observations, block) else {
         return Estimate::unknown("what a request takes without the flash was not measured");
     };
     let told = Nanos(floor as u64);
@@ -66,8 +71,21 @@ pub(super) fn size(observations: &Observations) -> Estimate<WriteBuffer> {
             first.tried
         ));
     };
+    if first.again == Some(false) {
+        return Estimate::unknown(format!(
+            "{taken} writes of {block} after a rest make the next one wait ({}), but {taken} more do not: that is no buffer \
+             that was full",
+            Nanos(first.slow as u64)
+        ));
+    }
     let writes = first.holds(taken);
-    let (limit, certainty) = limit(first, fillings.get(1));
+    let second = fillings.get(1).map(|second| (second, taken_into_memory(observations, second.block)));
+    let Some((limit, certainty)) = limit(first, second) else {
+        return Estimate::unknown(format!(
+            "{taken} writes of {block} after a rest make the next one wait, but blocks of another size do so neither after \
+             as many bytes nor after as many writes"
+        ));
+    };
     let size = block * writes;
     let waits = if first.steady { "each one behind it waits" } else { "it makes one write wait" };
     let evidence = format!(
@@ -77,7 +95,7 @@ pub(super) fn size(observations: &Observations) -> Estimate<WriteBuffer> {
     let value = WriteBuffer { size, limit, block, writes: u32::try_from(writes).unwrap_or(u32::MAX) };
     let ratio = first.fast / first.slow.max(1.0);
     let blurred = if first.steady && ratio > 0.5 { 0.85 } else { 0.985 };
-    Estimate::known(value, probability(certainty * blurred), evidence, METHOD)
+    Estimate::known(value, probability(certainty * blurred * first.within_one(taken)), evidence, METHOD)
 }
 
 /// Whether a power cut loses it: a flush then takes the longer the more is dirty.
@@ -162,7 +180,7 @@ pub(super) fn taken_into_memory(observations: &Observations, block: Bytes) -> bo
     let first =
         bursts(observations).filter(|(data, _)| data.block == block).filter_map(|(_, burst)| burst.writes.first());
     let fastest = first.map(|time| time.as_f64()).min_by(f64::total_cmp);
-    fastest.zip(floor(observations)).is_some_and(|(fastest, floor)| fastest < floor * NOT_TAKEN)
+    fastest.zip(gains::floor(observations, block)).is_some_and(|(fastest, floor)| fastest < floor * NOT_TAKEN)
 }
 
 impl Filling {
@@ -186,15 +204,16 @@ impl Filling {
         let behind: Vec<f64> =
             taken.map_or(Vec::new(), |taken| (taken + 1..tried.min(taken * 2)).filter_map(waited).collect());
         let steady = !behind.is_empty() && behind.iter().sum::<f64>() / behind.len() as f64 > 0.6;
-        let slow: Vec<f64> = bursts
-            .iter()
-            .flat_map(|burst| {
-                let from = taken.unwrap_or(burst.writes.len()).min(burst.writes.len());
-                ns(if steady { &burst.writes[from..] } else { burst.writes.get(from..from + 1).unwrap_or_default() })
-            })
-            .collect();
-        let slow = median(&slow).unwrap_or(fast);
-        Some(Filling { block, fast, taken, slow, steady, tried, bursts: bursts.len() })
+        let waits = |from: usize| -> Vec<Vec<f64>> {
+            let part = |writes: &[Nanos]| ns(if steady { writes } else { writes.get(..1).unwrap_or_default() });
+            bursts.iter().map(|burst| part(burst.writes.get(from..).unwrap_or_default())).collect()
+        };
+        let (slow, slow_error) = taken.and_then(|taken| mean_wait(&waits(taken))).unwrap_or((fast, 0.0));
+        let again = taken.filter(|taken| !steady && tried > 2 * taken + 1).map(|taken| {
+            // A wait may be noticed one write early or late.
+            (2 * taken - 1..=2 * taken + 1).any(|index| index > taken && waited(index) >= Some(0.5))
+        });
+        Some(Filling { block, fast, taken, slow, steady, again, tried, bursts: bursts.len(), slow_error })
     }
 
     /// What fits. Where it is written out steadily, some of what was taken was on the flash already.
@@ -202,34 +221,71 @@ impl Filling {
         let gone = if self.steady { (taken as f64 * self.fast / self.slow) as u64 } else { 0 };
         (taken as u64).saturating_sub(gone).max(1)
     }
-}
 
-/// Bytes or entries, by a block size three times as large; and how sure.
-fn limit(first: &Filling, second: Option<&Filling>) -> (BufferLimit, f64) {
-    let (Some(second), Some(taken)) = (second, first.taken) else { return (BufferLimit::Unknown, 0.97) };
-    let writes = first.holds(taken) as f64;
-    let by_bytes = writes * first.block.as_f64() / second.block.as_f64();
-    let Some(other) = second.taken.map(|taken| second.holds(taken) as f64) else {
-        // It went on further than bytes could take it.
-        let clear = second.tried as f64 > by_bytes + 2.0;
-        return if clear { (BufferLimit::Entries, 0.99) } else { (BufferLimit::Unknown, 0.9) };
-    };
-    let (bytes_off, entries_off) = ((other - by_bytes.floor()).abs(), (other - writes).abs());
-    match () {
-        () if bytes_off == entries_off => (BufferLimit::Unknown, 0.9),
-        () if bytes_off < entries_off && bytes_off <= 1.0 => (BufferLimit::Bytes, 1.0),
-        () if entries_off < bytes_off && entries_off <= 1.0 => (BufferLimit::Entries, 1.0),
-        () => (BufferLimit::Unknown, 0.7),
+    /// Probability that what fits is right to one write: of what was on the flash already only the mean is known.
+    fn within_one(&self, taken: usize) -> f64 {
+        if !self.steady {
+            return 1.0;
+        }
+        let gone = taken as f64 * self.fast / self.slow;
+        2.0 * below(1.5 / (gone * self.slow_error + ROUNDING)) - 1.0
     }
 }
 
-/// The fastest that a request is answered, in nanoseconds.
-fn floor(observations: &Observations) -> Option<f64> {
-    observations.runs.iter().find_map(|run| match &run.data {
-        Data::Floor(floor) => median(&ns(&floor.times)),
-        _ => None,
-    })
+/// Standard error of a count of writes that stands for a time.
+const ROUNDING: f64 = 0.4;
+
+/// A wait so many times the middle one is for a collection, not for the next write to leave.
+const COLLECTION: f64 = 20.0;
+
+/// Mean of the waits of all bursts, and its relative standard error, by how much the bursts differ. Writes that share a
+/// page leave together, so that the middle one would not do.
+fn mean_wait(bursts: &[Vec<f64>]) -> Option<(f64, f64)> {
+    let middle = median(&bursts.concat())?;
+    let mean = |times: &[f64]| {
+        let kept: Vec<f64> = times.iter().copied().filter(|time| *time <= COLLECTION * middle).collect();
+        (!kept.is_empty()).then(|| kept.iter().sum::<f64>() / kept.len() as f64)
+    };
+    let means: Vec<f64> = bursts.iter().filter_map(|burst| mean(burst)).collect();
+    let all = mean(&bursts.concat())?;
+    let square: f64 = means.iter().map(|one| (one / all - 1.0).powi(2)).sum();
+    let count = means.len().max(2) as f64;
+    Some((all, (square / (count - 1.0) / count).sqrt()))
 }
+
+/// Bytes or entries, by a larger block size and whether its writes are taken into memory at all; and how sure. `None`
+/// where it fits neither.
+fn limit(first: &Filling, second: Option<(&Filling, bool)>) -> Option<(BufferLimit, f64)> {
+    let (Some((second, in_memory)), Some(taken)) = (second, first.taken) else {
+        return Some((BufferLimit::Unknown, 0.97));
+    };
+    let writes = first.holds(taken) as f64;
+    let by_bytes = writes * first.block.as_f64() / second.block.as_f64();
+    if !in_memory {
+        // Not even one of them fits.
+        return (by_bytes < 1.5).then_some((BufferLimit::Bytes, 0.99));
+    }
+    let Some(other) = second.taken.map(|taken| second.holds(taken) as f64) else {
+        // It went on further than bytes could take it.
+        return match second.tried as f64 {
+            tried if tried > writes + 2.0 => None,
+            tried if tried > by_bytes + 2.0 => Some((BufferLimit::Entries, 0.9)),
+            _ => Some((BufferLimit::Unknown, 0.9)),
+        };
+    };
+    let (bytes_off, entries_off) = ((other - by_bytes.floor()).abs(), (other - writes).abs());
+    // What was on the flash already is taken off both, and not exactly.
+    let room = |expected: f64| if first.steady { 1.0 + STEADY_ROOM * expected } else { 1.0 };
+    match () {
+        () if bytes_off == entries_off => Some((BufferLimit::Unknown, 0.9)),
+        () if bytes_off < entries_off && bytes_off <= room(by_bytes) => Some((BufferLimit::Bytes, 1.0)),
+        () if entries_off < bytes_off && entries_off <= room(writes) => Some((BufferLimit::Entries, 1.0)),
+        () => None,
+    }
+}
+
+/// Counts of writes of two sizes into a buffer that is written out steadily may differ by this share.
+const STEADY_ROOM: f64 = 0.1;
 
 fn bursts(observations: &Observations) -> impl Iterator<Item = (&BufferData, &BurstTimes)> {
     observations.runs.iter().flat_map(|run| match &run.data {

@@ -1,0 +1,174 @@
+//! How much faster reads are that may find their data at hand, and up to which size they are.
+//!
+//! Both kinds of reads are compared by the fastest quarter of their samples, as noise only ever adds; the scatter of such
+//! figures among reads that can find nothing says what counts.
+
+use super::low;
+use crate::numbers::median;
+use crate::transfer;
+use flashscope_model::{Data, Observations};
+use flashscope_units::Bytes;
+use std::collections::BTreeMap;
+
+/// A gain that is so many times the scatter is there …
+const CLEAR: f64 = 6.0;
+
+/// … and one that is fewer times the scatter is not, where all that the flash takes would be more.
+const ABSENT: f64 = 3.6;
+
+/// A gain below this share of a read is no gain, however quiet the device.
+const LEAST_SHARE: f64 = 0.02;
+
+/// A step between sizes is one where it is at least this part of the distance between the middles of both sides …
+const CLEAN_STEP: f64 = 0.3;
+
+/// … and so many times the scatter.
+const CLEAR_STEP: f64 = 3.0;
+
+/// Gains by size, in nanoseconds: how much faster than usual.
+pub(super) struct Gains {
+    pub(super) block: Bytes,
+    pub(super) by_size: BTreeMap<Bytes, f64>,
+    pub(super) usual: f64,
+    scatter: f64,
+    /// More than this no gain can be: all but the shortest read there is. `None` where that was not measured.
+    most: Option<f64>,
+}
+
+/// Where gains end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// There is none at all.
+    Nothing,
+    /// They hold up to the first size and not for the second.
+    Between(Bytes, Bytes),
+    /// They hold as far as was tried.
+    Beyond(Bytes),
+    /// Neither clear nor clearly absent, or there is no one place where they end.
+    Unclear,
+}
+
+impl Gains {
+    /// `usual` are samples of the same kind that nothing can have at hand.
+    pub(super) fn new(
+        observations: &Observations,
+        block: Bytes,
+        times: BTreeMap<Bytes, Vec<f64>>,
+        usual: Vec<Vec<f64>>,
+    ) -> Option<Gains> {
+        let lows: Vec<f64> = usual.iter().filter(|times| times.len() >= 4).filter_map(|times| low(times)).collect();
+        let level = median(&lows)?;
+        let off: Vec<f64> = lows.iter().map(|low| (low - level).abs()).collect();
+        // The median distance from the middle, as a standard deviation of normal noise.
+        let scatter = (median(&off)? * 1.483).max(level * LEAST_SHARE / CLEAR);
+        let by_size: BTreeMap<Bytes, f64> =
+            times.into_iter().filter_map(|(size, times)| Some((size, level - low(&times)?))).collect();
+        let most = shortest(observations).and_then(|(_, times)| Some(level - low(&times)?));
+        (lows.len() >= 3 && !by_size.is_empty()).then_some(Gains { block, by_size, usual: level, scatter, most })
+    }
+
+    pub(super) fn best(&self) -> f64 {
+        self.by_size.values().copied().fold(0.0, f64::max)
+    }
+
+    /// Whether there is a gain anywhere; `None` where that is not clear, or where none could be seen.
+    pub(super) fn anywhere(&self) -> Option<bool> {
+        match self.best() / self.scatter {
+            times if times >= CLEAR => Some(true),
+            times if times < ABSENT && self.could_show() => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Whether data at hand would save enough time to be seen.
+    fn could_show(&self) -> bool {
+        self.most.is_none_or(|most| most >= ABSENT * self.scatter)
+    }
+
+    /// Where gains that begin at the smallest size end.
+    pub(super) fn reach(&self) -> Reach {
+        match self.anywhere() {
+            None => return Reach::Unclear,
+            Some(false) => return Reach::Nothing,
+            Some(true) => {}
+        }
+        if let Some(held) = self.step() {
+            let mut sizes = self.by_size.keys().skip(held - 1);
+            return match (sizes.next(), sizes.next()) {
+                (Some(held), Some(gone)) => Reach::Between(*held, *gone),
+                _ => Reach::Unclear,
+            };
+        }
+        let half = self.best() / 2.0;
+        match self.by_size.last_key_value() {
+            Some((last, _)) if self.by_size.values().all(|gain| *gain > half) => Reach::Beyond(*last),
+            _ => Reach::Unclear,
+        }
+    }
+
+    /// The level half way between what is at hand and what is not, as a gain.
+    pub(super) fn half_way(&self) -> f64 {
+        let gains: Vec<f64> = self.by_size.values().copied().collect();
+        let Some(held) = self.step() else { return self.best() / 2.0 };
+        let middle = |part: &[f64]| median(part).unwrap_or(0.0);
+        (middle(&gains[..held]) + middle(&gains[held..])) / 2.0
+    }
+
+    /// How many of the sizes, from the smallest on, gain clearly more than all the others. Their own times tell, not the
+    /// usual ones: a device that reads ahead behind every read makes the usual ones wait.
+    fn step(&self) -> Option<usize> {
+        let gains: Vec<f64> = self.by_size.values().copied().collect();
+        let middle = |part: &[f64]| median(part).unwrap_or(0.0);
+        let gap = |held: usize| {
+            let (before, after) = gains.split_at(held);
+            before.iter().copied().fold(f64::INFINITY, f64::min) - after.iter().copied().fold(f64::MIN, f64::max)
+        };
+        let held = (1..gains.len()).max_by(|a, b| gap(*a).total_cmp(&gap(*b)))?;
+        let apart = middle(&gains[..held]) - middle(&gains[held..]);
+        (gap(held) >= (CLEAR_STEP * self.scatter).max(CLEAN_STEP * apart)).then_some(held)
+    }
+}
+
+/// Times of the shortest reads, in nanoseconds, and their size.
+fn shortest(observations: &Observations) -> Option<(Bytes, Vec<f64>)> {
+    observations.runs.iter().find_map(|run| match &run.data {
+        Data::Floor(floor) => Some((floor.block, super::ns(&floor.times))),
+        _ => None,
+    })
+}
+
+/// What a request of this size takes that needs no flash, in nanoseconds: the shortest read, and the link for what is longer
+/// than that. Reads of the flash are no faster than the link, so that this is no less than true.
+pub(super) fn floor(observations: &Observations, block: Bytes) -> Option<f64> {
+    let (measured, times) = shortest(observations)?;
+    let longer = block.as_f64() - measured.as_f64();
+    let each = transfer::estimate(observations).map_or(0.0, |line| 1e9 / line.rate.0);
+    Some(median(&times)? + longer.max(0.0) * each)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gains(by_size: &[(u64, f64)], most: Option<f64>) -> Gains {
+        let by_size = by_size.iter().map(|(kib, gain)| (Bytes::kib(*kib), *gain)).collect();
+        Gains { block: Bytes::kib(4), by_size, usual: 1000.0, scatter: 10.0, most }
+    }
+
+    #[test]
+    fn gains_end_at_a_clean_step() {
+        let check = |by_size: &[(u64, f64)], most: Option<f64>, expect: Reach| {
+            assert_eq!(gains(by_size, most).reach(), expect, "{by_size:?}");
+        };
+        let (four, eight, sixteen) = (Bytes::kib(4), Bytes::kib(8), Bytes::kib(16));
+        check(&[(4, 400.0), (8, 390.0), (16, 5.0)], None, Reach::Between(eight, sixteen));
+        check(&[(4, 400.0), (8, -20.0), (16, 5.0)], None, Reach::Between(four, eight));
+        check(&[(4, 400.0), (8, 390.0), (16, 410.0)], None, Reach::Beyond(sixteen));
+        // All is faster than usual, and some of it by more.
+        check(&[(4, 400.0), (8, 390.0), (16, 250.0)], None, Reach::Between(eight, sixteen));
+        check(&[(4, 10.0), (8, -12.0), (16, 5.0)], None, Reach::Nothing);
+        check(&[(4, 45.0), (8, -12.0), (16, 5.0)], None, Reach::Unclear);
+        // What is not at hand takes hardly longer here: that nothing shows says nothing.
+        check(&[(4, 10.0), (8, -12.0), (16, 5.0)], Some(30.0), Reach::Unclear);
+    }
+}

@@ -1,0 +1,162 @@
+//! Read-ahead, from runs of reads in both orders, and from one read further on after a rest.
+//!
+//! A rest gives the device the time to fetch all that it will, so that the last of these tells most: how far behind a long
+//! run data are at hand, and behind how short a run the next block is.
+
+use super::gains::{Gains, Reach};
+use super::read_cache::all;
+use super::{low, ns};
+use flashscope_model::finding::ReadAhead;
+use flashscope_model::observation::ReadCacheData;
+use flashscope_model::{Estimate, Observations};
+use flashscope_units::{Bytes, Nanos};
+use std::collections::BTreeMap;
+
+const METHOD: &[&str] = &["read-cache"];
+
+/// Blocks in a row that make any device read ahead that does.
+pub(super) const RUN: u32 = 8;
+
+/// Windows are whole multiples of this.
+pub(super) const GRAIN: Bytes = Bytes::kib(4);
+
+/// The first read of a run that finds something may still have to wait for some of it.
+const FIRST_GAIN: f64 = 0.3;
+
+/// What is read before it is asked for.
+pub(super) fn read_ahead(observations: &Observations) -> Estimate<ReadAhead> {
+    let (Some(runs), Some(distances)) = (runs(observations), distances(observations)) else {
+        return Estimate::unknown("no reads in a row behind a jump were observed");
+    };
+    let usual = Nanos(runs.usual as u64);
+    match (runs.anywhere(), distances.anywhere()) {
+        (Some(true), _) | (_, Some(true)) => there(observations, &runs, &distances),
+        (Some(false), Some(false)) => {
+            let evidence = format!("reads of {} in a row take {usual} in rising order as in falling order", runs.block);
+            Estimate::known(ReadAhead { window: Bytes::ZERO, trigger: 0 }, 0.97, evidence, METHOD)
+        }
+        _ => Estimate::unknown("reads in a row are hardly faster in rising order than in falling order, or cannot be"),
+    }
+}
+
+fn there(observations: &Observations, runs: &Gains, distances: &Gains) -> Estimate<ReadAhead> {
+    let Some((trigger, exact)) = trigger(observations, runs, distances) else {
+        return Estimate::unknown("it reads ahead, but behind how many reads is not clear");
+    };
+    let of = |window: Bytes| ReadAhead { window, trigger };
+    let evidence = |far: String| {
+        format!(
+            "behind {trigger} in a row, the next read of {} is {} faster than {}, which falling order never is; {far}",
+            runs.block,
+            Nanos(runs.best().max(distances.best()) as u64),
+            Nanos(runs.usual as u64)
+        )
+    };
+    let sure = if exact { 0.97 } else { 0.9 };
+    match distances.reach() {
+        Reach::Between(held, gone) if gone - held <= GRAIN => {
+            Estimate::known(of(held), sure, evidence(format!("{held} behind the last one are at hand")), METHOD)
+        }
+        Reach::Between(held, gone) => {
+            let far = format!("{held} behind the last one are at hand, {gone} are not");
+            Estimate { at_most: Some(of(gone)), ..Estimate::at_least(of(held), sure, evidence(far), METHOD) }
+        }
+        // Then the reads in falling order waited for what was fetched behind the ones before, and nothing is known to be
+        // not at hand.
+        Reach::Beyond(_) if trigger <= 1 => Estimate::unknown(
+            "it reads ahead behind every read, but how far does not show: all reads behind a run take about as long",
+        ),
+        Reach::Beyond(held) => {
+            Estimate::at_least(of(held), sure, evidence(format!("even {held} behind the last one are at hand")), METHOD)
+        }
+        Reach::Nothing | Reach::Unclear => {
+            Estimate::unknown("reads in rising order are faster, but nothing behind them is at hand")
+        }
+    }
+}
+
+/// Reads in a row that it takes, and whether runs of that length were tried.
+fn trigger(observations: &Observations, runs: &Gains, distances: &Gains) -> Option<(u32, bool)> {
+    if let Some(shortest) = shortest_run(observations, distances) {
+        return Some((shortest, true));
+    }
+    let best = runs.best();
+    let first = runs.by_size.iter().find(|(_, gain)| **gain > FIRST_GAIN * best && runs.anywhere() == Some(true))?;
+    Some((u32::try_from(first.0.get()).unwrap_or(u32::MAX), false))
+}
+
+/// The shortest run behind which the next block is at hand, of those that were tried.
+pub(super) fn shortest_run(observations: &Observations, distances: &Gains) -> Option<u32> {
+    let behind = behind_runs(observations);
+    let at_hand = |times: &Vec<f64>| low(times).is_some_and(|low| distances.usual - low > distances.half_way());
+    behind.iter().find(|(_, times)| at_hand(times)).map(|(run, _)| *run)
+}
+
+/// Times of the next block, by the length of the run before it; of runs too short to be sure of anything.
+pub(super) fn behind_runs(observations: &Observations) -> BTreeMap<u32, Vec<f64>> {
+    let mut behind: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for data in all(observations).filter(|data| run_length(data) < RUN) {
+        for ahead in data.ahead.iter().filter(|ahead| ahead.distance == Bytes::ZERO) {
+            behind.entry(run_length(data)).or_default().extend(ns(&ahead.times));
+        }
+    }
+    behind
+}
+
+/// Reads behind a long run, by their end. Data are fetched in steps, so that how far they reach depends on where the run
+/// ended: of several lengths of it, the one counts behind which they reach farthest.
+pub(super) fn distances(observations: &Observations) -> Option<Gains> {
+    let mut by_run: BTreeMap<(Bytes, u32), Vec<f64>> = BTreeMap::new();
+    let mut block = None;
+    let longest = all(observations).map(run_length).max()?;
+    for data in all(observations).filter(|data| run_length(data) >= RUN.min(longest)) {
+        block = block.or(Some(data.block));
+        for ahead in &data.ahead {
+            let end = ahead.distance + data.block;
+            by_run.entry((end, run_length(data))).or_default().extend(ns(&ahead.times));
+        }
+    }
+    let mut times: BTreeMap<Bytes, Vec<f64>> = BTreeMap::new();
+    for ((end, _), samples) in by_run {
+        let faster = times.get(&end).is_none_or(|others| low(&samples) < low(others));
+        if faster {
+            times.insert(end, samples);
+        }
+    }
+    Gains::new(observations, block?, times, falling(observations))
+}
+
+/// Lengths of the runs that were tried, behind each of which something was read.
+pub(super) fn tried_runs(observations: &Observations) -> Vec<u32> {
+    all(observations).filter(|data| !data.ahead.is_empty()).map(run_length).collect()
+}
+
+fn run_length(data: &ReadCacheData) -> u32 {
+    data.rising.first().map_or(0, |run| u32::try_from(run.len()).unwrap_or(u32::MAX))
+}
+
+/// Rising runs by index.
+pub(super) fn runs(observations: &Observations) -> Option<Gains> {
+    let mut times: BTreeMap<Bytes, Vec<f64>> = BTreeMap::new();
+    let mut block = None;
+    for data in all(observations) {
+        block = block.or(Some(data.block));
+        for run in &data.rising {
+            for (index, time) in run.iter().enumerate().skip(1) {
+                times.entry(Bytes(index as u64)).or_default().push(time.as_f64());
+            }
+        }
+    }
+    Gains::new(observations, block?, times, falling(observations))
+}
+
+/// Falling runs by index, the jump left out.
+fn falling(observations: &Observations) -> Vec<Vec<f64>> {
+    let mut by_index: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for run in all(observations).flat_map(|data| &data.falling) {
+        for (index, time) in run.iter().enumerate().skip(1) {
+            by_index.entry(index).or_default().push(time.as_f64());
+        }
+    }
+    by_index.into_values().collect()
+}

@@ -1,0 +1,177 @@
+//! What to measure next of read buffer and read-ahead: sizes a factor apart, again where they scatter too much, then the
+//! sizes between, and runs of other lengths.
+
+use super::gains::{Gains, Reach};
+use super::read_ahead::{self, GRAIN, RUN};
+use super::read_cache;
+use super::wanted::{BLOCK, LONGEST_REGION};
+use crate::reading::readable;
+use crate::situation::Situation;
+use crate::{Choice, transfer};
+use flashscope_model::plan::{ReadCache, Span};
+use flashscope_model::{Experiment, Observations};
+use flashscope_units::{Bytes, Nanos};
+use std::collections::BTreeMap;
+
+/// Rounds of re-reads and runs, and the most where they scatter too much.
+const ROUNDS: u32 = 12;
+const MOST_ROUNDS: u32 = 48;
+
+/// No more runs than this, whatever they say.
+const MOST_RUNS: usize = 20;
+
+/// Sizes in blocks, a factor of less than 1.6 apart.
+const SIZES: [u64; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
+
+/// No more sizes between two of them are tried at once.
+const BETWEEN: u64 = 12;
+
+/// Lengths of runs that may be too short to make a device read ahead.
+const SHORT_RUNS: [u32; 5] = [1, 2, 3, 4, 6];
+
+/// Steps in which data are fetched are no longer than this.
+const LONGEST_STEP: Bytes = Bytes::kib(16);
+
+/// Regions that are read in turn.
+const REGIONS: u64 = 24;
+
+/// A rest in which the device fetches what it will: this, and the time of reading so much, but no more than the most.
+const LEAST_REST: Nanos = Nanos::millis(20);
+const FETCHED: Bytes = Bytes::kib(768);
+const MOST_REST: Nanos = Nanos::millis(400);
+
+const WHY: &str = "does the device keep what was read, or read what was not asked for yet?";
+
+/// What a plan is made of that depends on what was seen.
+struct Wanted {
+    spans: Vec<Bytes>,
+    run: u32,
+    /// Where the reads behind a run end, from its end on.
+    ends: Vec<Bytes>,
+    why: &'static str,
+}
+
+/// The next sizes to try.
+pub(crate) fn read_cache(now: &Situation) -> Option<Choice> {
+    let block = match read_cache::all(now.observations).next() {
+        Some(data) => data.block,
+        None => now.block(now.page().unwrap_or(BLOCK).max(BLOCK)),
+    };
+    let region = now.unit().min(LONGEST_REGION).align_down(block * 2);
+    // Half of a region is for what was not read for a while; behind the longest run there must be room as well.
+    let most = (region / 2).saturating_sub(block);
+    let before = block * u64::from(2 * RUN);
+    if most < before + block {
+        return None;
+    }
+    let sizes =
+        |most: Bytes| -> Vec<Bytes> { SIZES.iter().map(|size| block * *size).filter(|size| *size <= most).collect() };
+    let base = Wanted { spans: sizes(most), run: RUN, ends: sizes(most - before), why: WHY };
+    let tried = read_cache::all(now.observations).count();
+    if tried == 0 {
+        return plan(now, block, region, base);
+    }
+    // Without samples the reads failed, and would fail again.
+    let spans = read_cache::spans(now.observations).filter(|_| tried < MOST_RUNS)?;
+    let ahead = read_ahead::distances(now.observations)?;
+    let fitting = |ends: Vec<Bytes>| ends.into_iter().filter(|end| *end <= most - before).collect::<Vec<Bytes>>();
+    let wanted = again(now, &spans, &ahead, base)
+        .or_else(|| {
+            let ends = fitting(between(&ahead, GRAIN.max(now.device.logical_block)));
+            let wanted = Wanted { spans: between(&spans, block), run: RUN, ends, why: "the sizes in between" };
+            (!wanted.spans.is_empty() || !wanted.ends.is_empty()).then_some(wanted)
+        })
+        .or_else(|| other_runs(now, &ahead, block))?;
+    plan(now, block, region, Wanted { ends: fitting(wanted.ends), ..wanted })
+}
+
+/// The same once more, where it was not clear.
+fn again(now: &Situation, spans: &Gains, ahead: &Gains, base: Wanted) -> Option<Wanted> {
+    let unclear = |gains: &Gains, rounds: u32| gains.reach() == Reach::Unclear && rounds < MOST_ROUNDS;
+    let spans = if unclear(spans, rounds_of_spans(now.observations)) { base.spans } else { Vec::new() };
+    let ends = if unclear(ahead, rounds_of_runs(now.observations)) { base.ends } else { Vec::new() };
+    let why = "once more, as it was not clear";
+    (!spans.is_empty() || !ends.is_empty()).then_some(Wanted { spans, ends, why, ..base })
+}
+
+/// Rounds of re-reads so far, of the span that was tried most.
+fn rounds_of_spans(observations: &Observations) -> u32 {
+    let mut rounds: BTreeMap<Bytes, usize> = BTreeMap::new();
+    for reread in read_cache::all(observations).flat_map(|data| &data.spans) {
+        *rounds.entry(reread.span).or_default() += reread.again.len();
+    }
+    u32::try_from(rounds.into_values().max().unwrap_or(0)).unwrap_or(u32::MAX)
+}
+
+/// Rounds of runs so far with a read right behind them.
+fn rounds_of_runs(observations: &Observations) -> u32 {
+    let long =
+        read_cache::all(observations).filter(|data| data.rising.first().is_some_and(|run| run.len() == RUN as usize));
+    let behind = long.flat_map(|data| &data.ahead).filter(|ahead| ahead.distance == Bytes::ZERO);
+    u32::try_from(behind.map(|ahead| ahead.times.len()).sum::<usize>()).unwrap_or(u32::MAX)
+}
+
+/// Sizes that were not tried yet between the last that gains and the first that does not.
+fn between(gains: &Gains, step: Bytes) -> Vec<Bytes> {
+    let Reach::Between(held, gone) = gains.reach() else { return Vec::new() };
+    let first = held.align_down(step) / step + 1;
+    let last = gone.align_up(step) / step;
+    let stride = (last.saturating_sub(first)).div_ceil(BETWEEN).max(1);
+    (first..last)
+        .step_by(stride as usize)
+        .map(|index| step * index)
+        .filter(|size| *size > held && *size < gone)
+        .collect()
+}
+
+/// Runs of other lengths, where it reads ahead: the shortest that makes it do so, and those that end elsewhere in the
+/// steps in which data are fetched.
+fn other_runs(now: &Situation, ahead: &Gains, block: Bytes) -> Option<Wanted> {
+    let Reach::Between(held, _) = ahead.reach() else { return None };
+    let tried = read_ahead::tried_runs(now.observations);
+    if read_ahead::shortest_run(now.observations, ahead).is_none()
+        && let Some(run) = SHORT_RUNS.into_iter().find(|run| !tried.contains(run))
+    {
+        let why = "how many reads in a row make it read ahead?";
+        return Some(Wanted { spans: Vec::new(), run, ends: vec![block], why });
+    }
+    let phases = u32::try_from(LONGEST_STEP / block).unwrap_or(1);
+    let run = (RUN + 1..RUN + phases).find(|run| !tried.contains(run))?;
+    let ends = (1..u64::from(phases)).map(|more| held + block * more).collect();
+    Some(Wanted { spans: Vec::new(), run, ends, why: "does it reach further where the run ends elsewhere?" })
+}
+
+fn plan(now: &Situation, block: Bytes, region: Bytes, wanted: Wanted) -> Option<Choice> {
+    let regions = regions(now, region)?;
+    let Wanted { spans, run, ends, why } = wanted;
+    if spans.is_empty() && ends.is_empty() {
+        return None;
+    }
+    // What is small takes as many samples as it took to see it at all.
+    let seen = if ends.is_empty() { rounds_of_spans(now.observations) } else { rounds_of_runs(now.observations) };
+    let rounds = seen.clamp(ROUNDS, MOST_ROUNDS / 2);
+    let run = if ends.is_empty() { 0 } else { run };
+    let distances = ends.into_iter().map(|end| end - block).collect();
+    let plan = ReadCache { block, regions, region, spans, run, distances, rest: rest(now), rounds };
+    Some(Choice { experiment: Experiment::ReadCache(plan), why: why.to_owned() })
+}
+
+/// Long enough to fetch all that is looked for.
+fn rest(now: &Situation) -> Nanos {
+    let fetching = transfer::estimate(now.observations).map_or(0.0, |line| FETCHED.as_f64() / line.rate.0);
+    (LEAST_REST + Nanos((fetching * 1e9) as u64)).min(MOST_REST)
+}
+
+/// Starts of units that hold data, at random.
+fn regions(now: &Situation, region: Bytes) -> Option<Vec<Bytes>> {
+    let span = readable(now).unwrap_or(Span { start: Bytes::ZERO, length: now.device.capacity });
+    let first = span.start.align_up(now.unit()) / now.unit();
+    let count = (span.start + span.length).saturating_sub(region) / now.unit();
+    let units = count.checked_sub(first).filter(|units| *units >= 4)?;
+    let mut rng = now.rng(region.get() + 5);
+    let mut starts: Vec<Bytes> =
+        (0..REGIONS.min(units)).map(|_| now.unit() * (first + rng.below(units as usize) as u64)).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    (starts.len() >= 2).then_some(starts)
+}
