@@ -20,6 +20,8 @@ pub(super) fn judge(truth: &Truth, found: &DriveFindings) -> Vec<Judged> {
     let counts = |pick: Option<&Fact<u32>>| pick.cloned().unwrap_or_else(none);
     let slc = absent(drive.map(|drive| &drive.slc_cache));
     let cache = mapped(&found.slc_cache, |cache| cache.size);
+    let slc_cache =
+        far_enough(within(Parameter::SlcCache, &slc, &cache, SIZE_TOLERANCE), &slc, &cache, truth.size.real);
     vec![
         plain(Parameter::Mapping, &mapped_fact(&truth.mapping_kind), &mapped(&found.mapping, Word), |_, _| false),
         plain(Parameter::Stripe, &absent(drive.map(|drive| &drive.stripe)), &found.stripe, twice),
@@ -29,7 +31,7 @@ pub(super) fn judge(truth: &Truth, found: &DriveFindings) -> Vec<Judged> {
             &found.parallel_units,
             |a, b| a == 2 * b || b == 2 * a,
         ),
-        within(Parameter::SlcCache, &slc, &cache, SIZE_TOLERANCE),
+        slc_cache,
         within(Parameter::MapReach, &absent(drive.map(|drive| &drive.map_reach)), &found.map_reach, REACH_TOLERANCE),
         plain(
             Parameter::BitsPerCell,
@@ -59,6 +61,17 @@ fn within(parameter: Parameter, fact: &Fact<Bytes>, estimate: &Estimate<Bytes>, 
     let mut judged = judged(parameter, verdict, estimate, verdict == Verdict::Exact, value.to_string(), truth);
     judged.false_alarm = fact.value.is_none() && fact.aliases.is_empty();
     judged
+}
+
+/// "None up to X" says too little of a device without a cache where X is less than this share of it, but for the largest.
+const CACHE_SHARE: u64 = 256;
+const CACHE_ENOUGH: Bytes = Bytes::mib(128);
+
+fn far_enough(judged: Judged, fact: &Fact<Bytes>, estimate: &Estimate<Bytes>, capacity: Bytes) -> Judged {
+    let needed = (capacity / CACHE_SHARE).min(CACHE_ENOUGH);
+    let short = fact.value.is_none() && estimate.at_least.is_some_and(|least| least < needed);
+    let verdict = if short && judged.verdict == Verdict::Exact { Verdict::Silent } else { judged.verdict };
+    Judged { verdict, ..judged }
 }
 
 /// A word that is compared as a whole.

@@ -17,6 +17,10 @@ pub(super) fn write_buffer(fact: &Fact<BufferTruth>, estimate: &Estimate<WriteBu
     };
     let verdict = match (fact.value, estimate.value, estimate.at_most) {
         (Some(truth), Some(found), _) if counted(truth, found) && off(truth, found) <= 1 => Verdict::Exact,
+        // How many of these writes fit is true, and too little: it does not say what limits them.
+        (Some(truth), Some(found), _) if found.limit == BufferLimit::Unknown && off(truth, found) <= 1 => {
+            Verdict::Silent
+        }
         (Some(truth), Some(found), _) if off(truth, found) <= 2 => Verdict::OneStep,
         (None, None, Some(_)) => Verdict::Exact,
         (_, None, None) => Verdict::Silent,
@@ -29,7 +33,14 @@ pub(super) fn write_buffer(fact: &Fact<BufferTruth>, estimate: &Estimate<WriteBu
     };
     let words = fact.value.map_or("none".to_owned(), |truth| truth.to_string());
     with_alarm(
-        judged(Parameter::WriteBuffer, verdict, estimate, verdict == Verdict::Exact, said, words),
+        judged(
+            Parameter::WriteBuffer,
+            verdict,
+            estimate,
+            verdict != Verdict::Wrong && verdict != Verdict::OneStep,
+            said,
+            words,
+        ),
         fact,
         estimate,
     )
@@ -102,6 +113,7 @@ mod tests {
         check(&truth(64, None), 15, BufferLimit::Bytes, Verdict::Exact);
         check(&truth(64, None), 14, BufferLimit::Bytes, Verdict::OneStep);
         check(&truth(64, None), 16, BufferLimit::Entries, Verdict::OneStep);
+        check(&truth(64, None), 16, BufferLimit::Unknown, Verdict::Silent);
         check(&truth(64, None), 12, BufferLimit::Bytes, Verdict::Wrong);
         check(&truth(4096, Some(9)), 9, BufferLimit::Entries, Verdict::Exact);
         check(&truth(4096, Some(9)), 9, BufferLimit::Bytes, Verdict::OneStep);
