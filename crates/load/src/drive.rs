@@ -10,8 +10,9 @@ use flashscope_units::{Instant, Nanos};
 const LOOK_EVERY: Nanos = Nanos::millis(1);
 
 /// Requests handed over at a time: few, so that each has nearly a stamp of its own and the device begins with the first while
-/// the next is being made. Measured on a loop device and on tmpfs: one and two do best, all at once loses a quarter.
-const AT_A_TIME: u32 = 2;
+/// the next are being made. At a depth of 32 on a loop device four did 457 000 reads per second where one did 371 000, two
+/// 444 000 and eight 478 000.
+const AT_A_TIME: u32 = 4;
 
 /// Runs the worker to its end, or until `control` says stop. `place` is its place in `control`, where its progress shows.
 ///

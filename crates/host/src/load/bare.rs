@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 use super::LaneError;
+use super::together::Together;
 use super::usage::CpuTime;
 use crate::buffer::AlignedBuffer;
 use io_uring::types::Fixed;
@@ -21,6 +22,8 @@ pub struct Bare {
     pub depth: u32,
     /// Requests handed over, and ends waited for, in one call.
     pub batch: u32,
+    /// Whether it looks for ends before it sleeps.
+    pub looks: bool,
     /// Whether it writes (zeros).
     pub write: bool,
     /// Whether places are drawn.
@@ -44,6 +47,10 @@ pub struct Reached {
     pub cpu: CpuTime,
 }
 
+/// As the engine does before it sleeps.
+const LOOKS: u32 = 64;
+/// `IORING_ENTER_GETEVENTS`.
+const GET_EVENTS: u32 = 1;
 /// Requests between two looks at the clock.
 const LOOK_EVERY: u64 = 64;
 
@@ -54,7 +61,7 @@ impl Bare {
     /// What the system said.
     pub fn run(&self, path: &Path) -> Result<Reached, LaneError> {
         let access = if self.write { OFlags::RDWR } else { OFlags::RDONLY };
-        let file = rustix::fs::open(path, access | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty())
+        let file = rustix::fs::open(path, access | OFlags::DIRECT | OFlags::NOATIME | OFlags::CLOEXEC, Mode::empty())
             .map_err(|error| LaneError::system("open the file", &error.into()))?;
         let (cpu, start) = (CpuTime::of_this_thread(), Instant::now());
         let requests = if self.depth == 0 { self.calls(&file, start)? } else { self.ring(&file, start)? };
@@ -85,6 +92,8 @@ impl Bare {
         let mut builder = IoUring::<io_uring::squeue::Entry>::builder();
         builder.setup_single_issuer().setup_defer_taskrun();
         let mut ring = builder.build(self.depth.next_power_of_two()).map_err(failed)?;
+        let in_memory = crate::open::memory_file_system(file).is_some();
+        let _together = if in_memory && self.depth == 1 { Together::with(&ring) } else { None };
         let buffers: Vec<*mut u8> =
             (0..self.depth as usize).map(|slot| memory.part_mut(slot * length, length).as_mut_ptr()).collect();
         let vectors: Vec<libc::iovec> =
@@ -99,7 +108,7 @@ impl Bare {
             if done >= look_at {
                 (look_at, over) = (done + LOOK_EVERY, start.elapsed() >= self.time);
             }
-            while let Some(slot) = free.pop().filter(|_| !over) {
+            while let Some(slot) = if over { None } else { free.pop() } {
                 let (at, start) = (places.next(), buffers[usize::from(slot)]);
                 let entry = match self.write {
                     true => opcode::WriteFixed::new(Fixed(0), start, self.block, slot).offset(at).build(),
@@ -113,7 +122,20 @@ impl Bare {
             if outstanding == 0 {
                 break;
             }
-            ring.submit_and_wait((self.batch as usize).min(outstanding)).map_err(failed)?;
+            let want = (self.batch as usize).min(outstanding);
+            if self.looks {
+                for _ in 0..LOOKS {
+                    let pushed = ring.submission().len() as u32;
+                    // SAFETY: nothing is passed but numbers; what was pushed is as it must be, see there.
+                    unsafe { ring.submitter().enter::<libc::sigset_t>(pushed, 0, GET_EVENTS, None) }.map_err(failed)?;
+                    if ring.completion().len() >= want {
+                        break;
+                    }
+                }
+            }
+            if ring.completion().len() < want || !self.looks {
+                ring.submit_and_wait(want).map_err(failed)?;
+            }
             for ended in ring.completion() {
                 free.push(ended.user_data() as u16);
                 done += 1;

@@ -36,6 +36,8 @@ pub struct LoadFile {
     write: bool,
     seal: Option<Seal>,
     opening: Opening,
+    /// Whether reads leave the time of the last access alone.
+    quietly: bool,
     memory: Option<&'static str>,
     sampler: Sampler,
 }
@@ -57,7 +59,7 @@ impl LoadFile {
             |said: &str| HostError::System { operation: "open for load", path: PathBuf::new(), said: said.into() };
         let whole = targets.first().map_or(Bytes::ZERO, |target| target.facts().capacity);
         let part = each.unwrap_or(whole);
-        let (mut files, mut name, mut seal) = (Vec::new(), String::new(), None);
+        let (mut files, mut name, mut seal, mut quietly) = (Vec::new(), String::new(), None, true);
         for target in targets {
             let Some((opened, its)) = target.opened() else {
                 return Err(nothing("the target is in another thread's hands"));
@@ -66,7 +68,9 @@ impl LoadFile {
             if capacity < part || (each.is_none() && capacity != whole) || (!files.is_empty() && its != seal) {
                 return Err(nothing("the files differ in size, or in the right to write to them"));
             }
-            files.push(reopen(&opened.plain, Path::new(&opened.name), opening)?);
+            let (file, quiet) = reopen(&opened.plain, Path::new(&opened.name), opening)?;
+            files.push(file);
+            quietly &= quiet;
             (name, seal) = (opened.name.clone(), its);
         }
         let Some(first) = files.first() else { return Err(nothing("there is no file")) };
@@ -81,6 +85,7 @@ impl LoadFile {
             write: opening.write,
             seal,
             opening,
+            quietly,
             memory,
             sampler,
         })
@@ -99,7 +104,9 @@ impl LoadFile {
         let (files, name) = (Arc::clone(&self.files), Arc::clone(&self.name));
         Ok(match options.kind {
             LaneKind::Sync => AnyLane::Sync(SyncLane::new(files, name, self.seal, options)?),
-            LaneKind::Uring => AnyLane::Uring(Box::new(UringLane::new(files, name, self.seal, options)?)),
+            LaneKind::Uring => {
+                AnyLane::Uring(Box::new(UringLane::new(files, name, self.seal, self.memory.is_some(), options)?))
+            }
             LaneKind::Aio => AnyLane::Aio(Box::new(AioLane::new(files, name, self.seal, options)?)),
             LaneKind::Map => AnyLane::Map(MapLane::new(files, name, self.write, self.seal, options)?),
             LaneKind::Whole => {
@@ -123,7 +130,8 @@ impl LoadFile {
             AnyLane::Whole(_) => ("open, pread or pwrite, close", vec!["a file per request".to_owned()], vec![]),
             AnyLane::Null(_) => ("null: nothing is moved", vec![], vec![]),
         };
-        let flags = self.opening.names().into_iter().chain(extra).collect();
+        let quietly = (self.quietly && !matches!(lane, AnyLane::Whole(_))).then(|| "O_NOATIME".to_owned());
+        let flags = self.opening.names().into_iter().chain(quietly).chain(extra).collect();
         PathTaken { engine: engine.to_owned(), flags, queue_depth: depth, fallbacks: notes, in_use: Vec::new() }
     }
 
@@ -196,11 +204,17 @@ impl Opening {
     }
 }
 
-fn reopen(file: &OwnedFd, path: &Path, opening: Opening) -> Result<OwnedFd, HostError> {
+/// Also says whether reads leave the time of the last access alone, which only a file's owner may ask for.
+fn reopen(file: &OwnedFd, path: &Path, opening: Opening) -> Result<(OwnedFd, bool), HostError> {
     let mut flags = OFlags::CLOEXEC | if opening.write { OFlags::RDWR } else { OFlags::RDONLY };
     flags |= opening.flags().into_iter().filter(|(wanted, ..)| *wanted).map(|(_, flag, _)| flag).collect();
     let by_descriptor = format!("/proc/self/fd/{}", file.as_raw_fd());
-    rustix::fs::open(by_descriptor, flags, Mode::empty()).map_err(|error| match error {
+    let open = |flags| rustix::fs::open(&by_descriptor, flags, Mode::empty());
+    let opened = match open(flags | OFlags::NOATIME) {
+        Err(Errno::PERM) => open(flags).map(|file| (file, false)),
+        opened => opened.map(|file| (file, true)),
+    };
+    opened.map_err(|error| match error {
         Errno::INVAL if opening.direct => {
             HostError::DirectRefused { path: path.to_owned(), why: "the file system does not do direct I/O".to_owned() }
         }

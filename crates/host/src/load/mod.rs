@@ -19,6 +19,7 @@ mod posix;
 mod residency;
 mod space;
 mod sync;
+mod together;
 mod uring;
 pub mod usage;
 mod whole;

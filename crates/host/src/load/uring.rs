@@ -1,15 +1,21 @@
 //! `io_uring`: many requests at once, handed over and reaped in batches, from registered buffers on a registered file.
 //!
-//! A turn hands over what was pushed, and sleeps only where nothing has ended by then. All requests of a turn share the
-//! stamp right before the call, and all that ended share the one right after it, since nobody saw them earlier; the
-//! measuring loop therefore hands over few at a time. Handing over two at a time and looking before sleeping gave 471 000
-//! reads per second from a loop device at a depth of 32, and 57 000 at a depth of 1; all that there is room for in one
-//! call that also waits gave 359 000 and 35 000 in the same run.
+//! All requests of a turn share the stamp right before the call that hands them over, and all that ended share the one right
+//! after it, since nobody saw them earlier; the measuring loop therefore hands over few at a time.
+//!
+//! To sleep and to be woken costs more than most requests to a fast device, and the waking is paid for by whoever serves
+//! them. So a turn that has to wait looks a few times before it sleeps, and the device is not interrupted in its work; where
+//! that was of no use, the next turns do not, and hand over and sleep in one call. What it is worth, at a depth of 32 and
+//! with the other processor idle: see `docs/benchmarks.md`.
+//!
+//! A file system in memory has no asynchronous way at all: each request is done by a worker thread of the kernel. With a
+//! queue of one it and ours take turns, and are kept on one processor ([`Together`]).
 #![allow(unsafe_code)]
 
 use super::buffers::SlotBuffers;
 use super::lane::fate_of;
 use super::opened::Opened;
+use super::together::Together;
 use super::{LaneError, LaneOptions};
 use crate::clock::MonotonicClock;
 use flashscope_device::{DeviceError, Ended, Fate, Lane, Op, Request, Seal, Trouble, Wait};
@@ -42,7 +48,18 @@ pub struct UringLane {
     not_taken: u32,
     hang_after: Option<Nanos>,
     registered: bool,
+    looks: Looks,
+    together: Option<Together>,
     notes: Vec<String>,
+}
+
+/// Whether to look before sleeping: as long as it helps.
+#[derive(Debug, Default)]
+struct Looks {
+    /// So many waits are to go by without.
+    skip: u32,
+    /// So many will after the next time in vain.
+    penalty: u32,
 }
 
 struct Ring(IoUring);
@@ -55,6 +72,10 @@ impl std::fmt::Debug for Ring {
 
 /// `IORING_ENTER_GETEVENTS` of `linux/io_uring.h`: also do the work that ends requests.
 const GET_EVENTS: u32 = 1;
+/// Looks before sleeping: about 10 µs.
+const LOOKS: u32 = 64;
+/// Waits without looking after looks in vain, at most: then they cost less than 0.2 µs per request.
+const MOST_SKIPPED: u32 = 64;
 /// How long a lane that is dropped waits for what is still outstanding.
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
@@ -63,11 +84,13 @@ impl UringLane {
         files: Arc<Opened>,
         name: Arc<str>,
         seal: Option<Seal>,
+        in_memory: bool,
         options: &LaneOptions,
     ) -> Result<UringLane, LaneError> {
         options.check()?;
         let mut notes = Vec::new();
         let ring = make_ring(options, &mut notes)?;
+        let together = if in_memory && options.depth == 1 { Together::with(&ring) } else { None };
         let mut buffers = SlotBuffers::new(options.depth, options.largest.get() as usize, options.fill, seal);
         let registered = register_buffers(&ring, &mut buffers, options.depth, &mut notes)?;
         ring.submitter()
@@ -87,6 +110,8 @@ impl UringLane {
             not_taken: 0,
             hang_after: options.hang_after,
             registered,
+            looks: Looks::default(),
+            together,
             notes,
         })
     }
@@ -94,8 +119,9 @@ impl UringLane {
     /// How the ring and its buffers were set up.
     pub fn flags(&self) -> Vec<String> {
         let buffers = if self.registered { "registered buffers" } else { "plain buffers" };
-        let polled = self.ring.0.params().is_setup_iopoll().then(|| "polled completions".to_owned());
-        [buffers.to_owned(), "registered file".to_owned()].into_iter().chain(polled).collect()
+        let polled = self.ring.0.params().is_setup_iopoll().then_some("polled completions");
+        let together = self.together.is_some().then_some("one processor with the kernel's worker");
+        [buffers, "registered file"].into_iter().chain(polled).chain(together).map(str::to_owned).collect()
     }
 
     /// What it could not have of its best setup.
@@ -106,35 +132,65 @@ impl UringLane {
     /// Hands over what was pushed, takes in what ended meanwhile, and returns at once.
     #[inline]
     fn hand_over(&mut self) -> Result<(), DeviceError> {
-        while self.not_taken > 0 {
+        loop {
             // SAFETY: nothing is passed but numbers; the entries were pushed, see there.
             let result =
                 unsafe { self.ring.0.submitter().enter::<libc::sigset_t>(self.not_taken, 0, GET_EVENTS, None) };
             match result {
-                Ok(0) => return Ok(()),
-                Ok(taken) => self.not_taken -= taken as u32,
+                Ok(taken) => {
+                    self.not_taken -= taken as u32;
+                    if taken == 0 || self.not_taken == 0 {
+                        return Ok(());
+                    }
+                }
                 Err(error) => return self.refused(&error).map(|_| ()),
             }
         }
-        Ok(())
     }
 
-    /// Waits for so many ends; false where the time ran out first.
-    fn wait(&mut self, want: u32, limit: Option<Nanos>) -> Result<bool, DeviceError> {
-        let want = want.min(self.outstanding) as usize;
+    /// Whether so many have ended, or do while it looks. Where not, what was pushed may still have to be handed over.
+    #[inline]
+    fn seen(&mut self, want: u32) -> Result<bool, DeviceError> {
+        if self.ready() >= want {
+            return if self.not_taken > 0 { self.hand_over().map(|()| true) } else { Ok(true) };
+        }
+        if self.together.is_some() || self.looks.skip > 0 {
+            self.looks.skip = self.looks.skip.saturating_sub(1);
+            return Ok(false);
+        }
+        for _ in 0..LOOKS {
+            self.hand_over()?;
+            if self.ready() >= want {
+                self.looks.penalty /= 2;
+                return Ok(true);
+            }
+        }
+        self.looks.penalty = (self.looks.penalty * 2 + 1).min(MOST_SKIPPED);
+        self.looks.skip = self.looks.penalty;
+        Ok(false)
+    }
+
+    #[inline]
+    fn ready(&mut self) -> u32 {
+        self.ring.0.completion().len() as u32
+    }
+
+    /// Hands over what was pushed and sleeps until so many have ended; false where the time ran out first.
+    fn sleep(&mut self, want: u32, limit: Option<Nanos>) -> Result<bool, DeviceError> {
         loop {
             let submitter = self.ring.0.submitter();
             let result = match limit {
-                None => submitter.submit_and_wait(want),
+                None => submitter.submit_and_wait(want as usize),
                 Some(limit) => {
                     let time = Timespec::from(Duration::from_nanos(limit.get()));
-                    submitter.submit_with_args(want, &SubmitArgs::new().timespec(&time))
+                    submitter.submit_with_args(want as usize, &SubmitArgs::new().timespec(&time))
                 }
             };
             match result {
                 Ok(taken) => {
                     self.not_taken -= taken as u32;
-                    return Ok(true);
+                    // That the time ran out is not said where something was handed over in the same call.
+                    return Ok(limit.is_none() || self.ready() > 0);
                 }
                 Err(error) if Errno::from_io_error(&error) == Some(Errno::TIME) => return Ok(false),
                 Err(error) if Errno::from_io_error(&error) == Some(Errno::INTR) => {}
@@ -226,16 +282,21 @@ impl Lane for UringLane {
             if let Some(slot) = self.flushing.take() {
                 self.unflushed = self.flush_others().map(|error| (slot, error)).or(self.unflushed);
             }
-            self.hand_over()?;
         }
-        let ready = self.ring.0.completion().len() as u32;
-        let (want, limit) = match wait {
-            Wait::Not => (0, None),
-            Wait::For(count) => (count, self.hang_after),
-            Wait::Until(at) => (1, Some(at.since(self.clock.now()))),
+        let in_time = match wait {
+            Wait::Not => {
+                self.hand_over()?;
+                true
+            }
+            Wait::For(count) => {
+                let want = count.min(self.outstanding);
+                self.seen(want)? || self.sleep(want, self.hang_after)?
+            }
+            Wait::Until(at) => {
+                self.hand_over()?;
+                self.ready() > 0 || self.sleep(1, Some(at.since(self.clock.now())))?
+            }
         };
-        // Asleep only where nothing has ended: to sleep and to be woken costs more than most requests.
-        let in_time = if ready < want.min(self.outstanding) { self.wait(want, limit)? } else { true };
         let completed = self.clock.now();
         let mut any = false;
         for entry in self.ring.0.completion() {
@@ -276,7 +337,7 @@ impl Drop for UringLane {
     fn drop(&mut self) {
         let end = self.clock.now() + Nanos(LAST_WAIT.as_nanos() as u64);
         while self.outstanding > 0 && self.clock.now() < end {
-            if self.wait(1, Some(end.since(self.clock.now()))).is_err() {
+            if self.sleep(1, Some(end.since(self.clock.now()))).is_err() {
                 break;
             }
             self.outstanding -= self.ring.0.completion().count() as u32;
