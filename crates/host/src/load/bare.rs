@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 use super::LaneError;
+use super::looks::LOOKS;
 use super::together::Together;
 use super::usage::CpuTime;
 use crate::buffer::AlignedBuffer;
@@ -47,8 +48,6 @@ pub struct Reached {
     pub cpu: CpuTime,
 }
 
-/// As the engine does before it sleeps.
-const LOOKS: u32 = 64;
 /// `IORING_ENTER_GETEVENTS`.
 const GET_EVENTS: u32 = 1;
 /// Requests between two looks at the clock.

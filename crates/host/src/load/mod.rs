@@ -11,6 +11,7 @@ pub mod evidence;
 mod fault;
 mod files;
 mod lane;
+mod looks;
 mod map;
 mod mapped;
 mod null;

@@ -3,10 +3,9 @@
 //! All requests of a turn share the stamp right before the call that hands them over, and all that ended share the one right
 //! after it, since nobody saw them earlier; the measuring loop therefore hands over few at a time.
 //!
-//! To sleep and to be woken costs more than most requests to a fast device, and the waking is paid for by whoever serves
-//! them. So a turn that has to wait looks a few times before it sleeps, and the device is not interrupted in its work; where
-//! that was of no use, the next turns do not, and hand over and sleep in one call. What it is worth, at a depth of 32 and
-//! with the other processor idle: see `docs/benchmarks.md`.
+//! To sleep and to be woken takes longer than most requests to a fast device, above all where idle processors halt, and the
+//! waking is paid for by whoever serves the requests. So a turn that has to wait may look some times before it sleeps. That
+//! costs processor time, and is done where it makes waits much shorter than sleeping does: see [`Looks`].
 //!
 //! A file system in memory has no asynchronous way at all: each request is done by a worker thread of the kernel. With a
 //! queue of one it and ours take turns, and are kept on one processor ([`Together`]).
@@ -14,6 +13,7 @@
 
 use super::buffers::SlotBuffers;
 use super::lane::fate_of;
+use super::looks::{LOOKS, Looks};
 use super::opened::Opened;
 use super::together::Together;
 use super::{LaneError, LaneOptions};
@@ -49,17 +49,10 @@ pub struct UringLane {
     hang_after: Option<Nanos>,
     registered: bool,
     looks: Looks,
+    /// Whether this turn looked or slept; absent where it did not have to wait.
+    waited: Option<bool>,
     together: Option<Together>,
     notes: Vec<String>,
-}
-
-/// Whether to look before sleeping: as long as it helps.
-#[derive(Debug, Default)]
-struct Looks {
-    /// So many waits are to go by without.
-    skip: u32,
-    /// So many will after the next time in vain.
-    penalty: u32,
 }
 
 struct Ring(IoUring);
@@ -72,10 +65,6 @@ impl std::fmt::Debug for Ring {
 
 /// `IORING_ENTER_GETEVENTS` of `linux/io_uring.h`: also do the work that ends requests.
 const GET_EVENTS: u32 = 1;
-/// Looks before sleeping: about 10 µs.
-const LOOKS: u32 = 64;
-/// Waits without looking after looks in vain, at most: then they cost less than 0.2 µs per request.
-const MOST_SKIPPED: u32 = 64;
 /// How long a lane that is dropped waits for what is still outstanding.
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
@@ -110,7 +99,8 @@ impl UringLane {
             not_taken: 0,
             hang_after: options.hang_after,
             registered,
-            looks: Looks::default(),
+            looks: Looks::new(options.depth),
+            waited: None,
             together,
             notes,
         })
@@ -148,26 +138,22 @@ impl UringLane {
         }
     }
 
-    /// Whether so many have ended, or do while it looks. Where not, what was pushed may still have to be handed over.
+    /// Waits for so many ends, in the way that is the better one here; false where the time ran out first.
     #[inline]
-    fn seen(&mut self, want: u32) -> Result<bool, DeviceError> {
+    fn wait(&mut self, want: u32) -> Result<bool, DeviceError> {
         if self.ready() >= want {
             return if self.not_taken > 0 { self.hand_over().map(|()| true) } else { Ok(true) };
         }
-        if self.together.is_some() || self.looks.skip > 0 {
-            self.looks.skip = self.looks.skip.saturating_sub(1);
-            return Ok(false);
-        }
-        for _ in 0..LOOKS {
-            self.hand_over()?;
-            if self.ready() >= want {
-                self.looks.penalty /= 2;
-                return Ok(true);
+        self.waited = Some(self.together.is_none() && self.looks.are_due());
+        if self.waited == Some(true) {
+            for _ in 0..LOOKS {
+                self.hand_over()?;
+                if self.ready() >= want {
+                    return Ok(true);
+                }
             }
         }
-        self.looks.penalty = (self.looks.penalty * 2 + 1).min(MOST_SKIPPED);
-        self.looks.skip = self.looks.penalty;
-        Ok(false)
+        self.sleep(want, self.hang_after)
     }
 
     #[inline]
@@ -273,8 +259,9 @@ impl Lane for UringLane {
     #[inline]
     fn turn(&mut self, wait: Wait, mut ended: impl FnMut(Ended)) -> Result<Instant, DeviceError> {
         self.buffers.all_granted()?;
-        if !self.pushed.is_empty() {
-            let issued = self.clock.now();
+        let mut began = Instant::ORIGIN;
+        let issued = (!self.pushed.is_empty()).then(|| self.clock.now());
+        if let Some(issued) = issued {
             self.not_taken += self.pushed.len() as u32;
             for slot in self.pushed.drain(..) {
                 self.issued[slot as usize] = issued;
@@ -289,8 +276,9 @@ impl Lane for UringLane {
                 true
             }
             Wait::For(count) => {
-                let want = count.min(self.outstanding);
-                self.seen(want)? || self.sleep(want, self.hang_after)?
+                // Most turns begin with what they hand over, and have its stamp.
+                began = issued.unwrap_or_else(|| self.clock.now());
+                self.wait(count.min(self.outstanding))?
             }
             Wait::Until(at) => {
                 self.hand_over()?;
@@ -298,6 +286,9 @@ impl Lane for UringLane {
             }
         };
         let completed = self.clock.now();
+        if let Some(looked) = self.waited.take() {
+            self.looks.learn(looked, completed.since(began));
+        }
         let mut any = false;
         for entry in self.ring.0.completion() {
             any = true;
