@@ -74,7 +74,7 @@ fn the_devices_queue_bounds_what_it_is_given() {
     assert_eq!(notes[0].read.service_range.1, Nanos::micros(80));
 }
 
-/// Poisson arrivals at 70 % load on a device that takes 100 µs, and 100 ms once in 20 s: what users see is worked out
+/// Arrivals at 70 % load on a device that takes 100 µs, and 100 ms once in 40 000 requests: what users see is worked out
 /// independently, one request after another, and the engine's histogram must agree.
 #[test]
 fn an_open_loop_tells_what_users_see_when_the_device_stalls() {
