@@ -562,6 +562,9 @@ pub(crate) struct Emulate {
     /// Noise that the model adds to that of this machine: none, bench, field, harsh [default: none]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) noise: Option<String>,
+    /// Write a line per answer to FILE: when the request came, when the device had it done, when the answer went out
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
     /// Print the statistics as JSON: at the end on stdout, on SIGUSR1 on stderr
     #[arg(long)]
     pub(crate) json: bool,

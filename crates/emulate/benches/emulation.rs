@@ -226,6 +226,7 @@ impl Rig {
             backing: None,
             seed: 1,
             speed: Speed::Times(1.0),
+            log: None,
             registry: self.0.join("registry"),
         };
         Emulator::start(&options).unwrap_or_else(|error| panic!("{error}"))

@@ -6,6 +6,7 @@ use crate::disk::Disk;
 use crate::error::EmulateError;
 use crate::floor::{self, FLOOR_NAME, FloorFile};
 use crate::fuse::{DISK_NAME, DiskFs, LARGEST, Shared};
+use crate::log::Log;
 use crate::meter::Meter;
 use crate::options::{Options, Speed};
 use crate::pacer::Pacer;
@@ -74,7 +75,10 @@ impl Emulator {
         if options.speed != Speed::Unpaced {
             emulator._awake = keep_processors_awake().ok();
         }
-        // By the caller, who is like those who will use the device.
+        // By the caller, who is like those who will use the device, and whose threads do not run before others.
+        if let Some(path) = &options.log {
+            emulator.shared.meter.log_to(Log::create(path).map_err(|said| system("write the log", path, said))?);
+        }
         emulator.measure(options.attach_loop.then(|| {
             let max_request = facts.max_request.map(Bytes::get);
             LoopOptions { block_size: facts.logical_block.get() as u32, max_request }
@@ -166,7 +170,7 @@ impl Emulator {
     /// Unbinds and unmounts, unless someone uses it; `force` does not ask. What the device is goes to the backing file.
     ///
     /// # Errors
-    /// The backing file could not be completed.
+    /// The backing file, or the log, could not be completed.
     pub fn stop(&mut self, force: bool) -> Result<Stop, EmulateError> {
         if let Some(busy) = self.unbind() {
             if !force {
@@ -177,7 +181,9 @@ impl Emulator {
         if let Some(busy) = self.unmount(force) {
             return Ok(Stop::Busy(busy));
         }
+        let log = self.shared.meter.close();
         self.shared.disk.close().map_err(|said| system("complete the backing file of", &self.directory, said))?;
+        log.map_err(|said| system("write the log of", &self.directory, said))?;
         Ok(Stop::Done)
     }
 

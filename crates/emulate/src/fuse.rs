@@ -7,6 +7,7 @@ use crate::clock::PacedClock;
 use crate::disk::{Disk, Origin, Promise};
 use crate::floor::{FLOOR_NAME, FLOOR_SIZE, FloorFile, Floors};
 use crate::journal::Deed;
+use crate::log::Served;
 use crate::meter::Meter;
 use crate::options::Speed;
 use crate::pacer::{Answer, Due, Pacer};
@@ -86,6 +87,7 @@ impl DiskFs {
     fn serve(
         &self,
         deed: Deed,
+        offset: u64,
         length: u64,
         take: impl FnOnce(Option<Instant>) -> Promise,
         answer: impl FnOnce(&mut Promise) -> Answer,
@@ -95,19 +97,23 @@ impl DiskFs {
         let mut promise = take(clock.virtual_at(arrived));
         let floor = floors.get().map_or(Nanos::ZERO, |floors| match deed {
             Deed::Read => floors.of_read(length),
+            // A discard carries nothing, however much it covers.
+            Deed::Discard => floors.of_write(0),
             _ => floors.of_write(length),
         });
         let done = clock.real_at(promise.due);
         let at = Instant(done.0.saturating_sub(floor.get()));
         meter.took(deed, length, promise.result.is_err(), at < arrived);
         let answer = answer(&mut promise);
-        self.answer(Due { at, result: promise.result, answer, counted: true });
+        let done = clock.virtual_at(arrived).map(|_| done);
+        let served = Some(Served { deed, offset, length, arrived, done });
+        self.answer(Due { at, result: promise.result, answer, served });
     }
 
     /// The file that the floor is measured on takes nothing and holds zeros.
     fn serve_floor(&self, answer: Answer) {
         let at = self.shared.clock.now() + self.shared.floor_file.delay();
-        self.answer(Due { at, result: Ok(()), answer, counted: false });
+        self.answer(Due { at, result: Ok(()), answer, served: None });
     }
 
     fn attributes(&self, inode: INodeNo) -> Option<FileAttr> {
@@ -228,7 +234,7 @@ impl Filesystem for DiskFs {
                     length: length as usize,
                     found: std::mem::take(&mut promise.found),
                 };
-                self.serve(Deed::Read, length, |now| self.shared.disk.read(now, offset, length), answer);
+                self.serve(Deed::Read, offset, length, |now| self.shared.disk.read(now, offset, length), answer);
             }
             FLOOR => {
                 let length = within(FLOOR_SIZE);
@@ -262,7 +268,10 @@ impl Filesystem for DiskFs {
                 // `O_SYNC` has the bit of `O_DSYNC` in it.
                 let durable = flags.0 & OFlags::DSYNC.bits() as i32 != 0;
                 let take = |now| self.shared.disk.write(now, offset, data, durable);
-                self.serve(Deed::Write { durable }, data.len() as u64, take, |_| Answer::Write { reply, length });
+                self.serve(Deed::Write { durable }, offset, data.len() as u64, take, |_| Answer::Write {
+                    reply,
+                    length,
+                });
             }
             FLOOR => self.serve_floor(Answer::Write { reply, length }),
             _ => reply.error(Errno::EACCES),
@@ -271,7 +280,7 @@ impl Filesystem for DiskFs {
 
     fn fsync(&self, _: &Request, inode: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
         match inode {
-            DISK => self.serve(Deed::Flush, 0, |now| self.shared.disk.flush(now), |_| Answer::Done { reply }),
+            DISK => self.serve(Deed::Flush, 0, 0, |now| self.shared.disk.flush(now), |_| Answer::Done { reply }),
             _ => reply.ok(),
         }
     }
@@ -290,7 +299,7 @@ impl Filesystem for DiskFs {
         match inode {
             DISK if mode == hole => {
                 let take = |now| self.shared.disk.discard(now, offset, length);
-                self.serve(Deed::Discard, 0, take, |_| Answer::Done { reply });
+                self.serve(Deed::Discard, offset, length, take, |_| Answer::Done { reply });
             }
             FLOOR if mode == hole => reply.ok(),
             // No card writes zeros by itself: the kernel then sends them.

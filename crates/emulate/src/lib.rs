@@ -17,6 +17,7 @@ mod floor;
 mod fuse;
 mod histogram;
 mod journal;
+mod log;
 mod meter;
 mod options;
 mod pacer;

@@ -2,17 +2,20 @@
 
 use crate::histogram::Histogram;
 use crate::journal::Deed;
+use crate::log::Log;
 use crate::options::Speed;
 use crate::pacer::Due;
 use crate::statistics::{Lateness, Requests};
 use flashscope_units::{Bytes, Instant, Nanos};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::io;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Counts what goes on.
 #[derive(Debug)]
 pub(crate) struct Meter {
     paced: bool,
     counts: Mutex<Counts>,
+    log: OnceLock<Log>,
 }
 
 /// What was counted.
@@ -42,7 +45,12 @@ impl Meter {
             faster_than_floor: 0,
             lateness: Histogram::new(),
         };
-        Meter { paced: speed != Speed::Unpaced, counts: Mutex::new(counts) }
+        Meter { paced: speed != Speed::Unpaced, counts: Mutex::new(counts), log: OnceLock::new() }
+    }
+
+    /// From now on every answer is written down.
+    pub(crate) fn log_to(&self, log: Log) {
+        let _ = self.log.set(log);
     }
 
     /// A request came in; `sooner`: the device has it done before an answer can arrive.
@@ -70,9 +78,21 @@ impl Meter {
 
     /// An answer goes out now.
     pub(crate) fn sent(&self, due: &Due, now: Instant) {
-        if due.counted && self.paced {
+        let Some(served) = due.served else { return };
+        if self.paced {
             self.counts().lateness.add(Nanos(now.0.saturating_sub(due.at.0)));
         }
+        if let Some(log) = self.log.get() {
+            log.add(served, now, due.result.is_err());
+        }
+    }
+
+    /// No more answers come.
+    ///
+    /// # Errors
+    /// Of the log.
+    pub(crate) fn close(&self) -> io::Result<()> {
+        self.log.get().map_or(Ok(()), Log::close)
     }
 
     /// All of it.

@@ -19,6 +19,8 @@ pub struct Options {
     pub seed: u64,
     /// How fast the device's time goes.
     pub speed: Speed,
+    /// Write down every answer here.
+    pub log: Option<PathBuf>,
     /// Where it is noted which directories and loop devices belong to a running emulator.
     pub registry: PathBuf,
 }

@@ -5,6 +5,7 @@
 
 use crate::clock::PacedClock;
 use crate::disk::{Disk, Origin, Trouble};
+use crate::log::Served;
 use crate::meter::Meter;
 use flashscope_units::{Instant, Nanos};
 use fuser::{Errno, ReplyData, ReplyEmpty, ReplyWrite};
@@ -34,8 +35,8 @@ pub(crate) struct Due {
     pub(crate) at: Instant,
     pub(crate) result: Result<(), Trouble>,
     pub(crate) answer: Answer,
-    /// Whether it counts as the device's.
-    pub(crate) counted: bool,
+    /// What the device was asked; absent where it is not the device's.
+    pub(crate) served: Option<Served>,
 }
 
 impl Due {

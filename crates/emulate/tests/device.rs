@@ -98,6 +98,41 @@ fn whoever_uses_it_keeps_it_alive() {
     assert_eq!(emulator.stop(false).unwrap(), Stop::Done);
 }
 
+/// Every request is in the log, in order, with what was asked and times that fit what its caller saw.
+#[test]
+fn the_log_has_a_line_for_every_answer() {
+    let Some(rig) = Rig::new(can_fuse()) else { return };
+    let log = rig.root.join("log.csv");
+    let mut options = rig.options();
+    (options.log, options.speed) = (Some(log.clone()), Speed::Times(1.0));
+    let mut emulator = rig.start(options);
+    let file = direct(&emulator.path());
+    let mut buffer = Aligned::new(8192);
+    let mut seen = Vec::new();
+    for index in 0..20u64 {
+        let began = Instant::now();
+        match index % 2 {
+            0 => file.read_exact_at(buffer.part(4096), index * 4096).unwrap(),
+            _ => file.write_all_at(buffer.part(8192), index * 8192).unwrap(),
+        }
+        seen.push(began.elapsed().as_nanos() as u64);
+    }
+    file.sync_all().unwrap();
+    drop(file);
+    assert_eq!(emulator.stop(false).unwrap(), Stop::Done);
+    let text = fs::read_to_string(&log).unwrap();
+    let lines: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    assert_eq!(lines.len(), 21, "{text}");
+    for (index, (line, seen)) in lines.iter().zip(&seen).enumerate() {
+        let (kind, length) = if index % 2 == 0 { ("read", "4096") } else { ("write", "8192") };
+        let offset = (index * length.parse::<usize>().unwrap()).to_string();
+        assert_eq!(line[3..], [kind, &offset, length, "0"], "{text}");
+        let [arrived, done, answered] = [0, 1, 2].map(|at| line[at].parse::<u64>().unwrap());
+        assert!(arrived < done && arrived < answered && answered - arrived < *seen, "{line:?}, {seen} ns");
+    }
+    assert_eq!(lines[20][3], "flush");
+}
+
 #[test]
 fn statistics_count_what_was_asked() {
     let Some(rig) = Rig::new(can_fuse()) else { return };

@@ -54,6 +54,7 @@ fn options(args: Emulate) -> anyhow::Result<Options> {
         backing: args.backing,
         seed: args.seed,
         speed: args.speed,
+        log: args.log,
         registry: REGISTRY.into(),
     })
 }

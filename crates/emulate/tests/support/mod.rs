@@ -55,6 +55,7 @@ impl Rig {
             backing: None,
             seed: 1,
             speed: Speed::Times(1000.0),
+            log: None,
             registry: self.root.join("registry"),
         }
     }
@@ -186,6 +187,7 @@ pub(crate) fn child() {
         backing: path("EMULATE_BACKING"),
         seed: 1,
         speed: Speed::Times(1000.0),
+        log: None,
         registry,
     };
     let emulator = Emulator::start(&options).unwrap();
