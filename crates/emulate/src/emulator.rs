@@ -24,7 +24,6 @@ use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 use std::fs;
 use std::io::{self, Write};
-use std::num::NonZeroU64;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -373,7 +372,7 @@ fn check_free(directory: &Path, at: &Path) -> Result<(), EmulateError> {
 /// Timers of this thread, and of those it starts, fire when they are due, and they get a processor before others.
 fn be_punctual() {
     // Both may be refused in a container: then the device is later, and its statistics say so.
-    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+    flashscope_host::exact_timers();
     let _ = flashscope_host::run_before_others();
 }
 

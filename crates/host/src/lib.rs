@@ -36,7 +36,7 @@ pub use list::{
 pub use loop_device::{LoopDevice, LoopOptions};
 pub use open::{OpenOptions, join_grants, open_for_reading, open_for_writing};
 pub use safety::{Checked, safety};
-pub use schedule::run_before_others;
+pub use schedule::{exact_timers, run_before_others};
 pub use sysfs::{DeviceNumber, SysRoot};
 pub use target::HostTarget;
 pub use uses::{Use, UsedBy};

@@ -112,7 +112,7 @@ fn made(
     let consent = Consent { identity: checked.report.identity.clone(), allow_file: true, signatures: false };
     let (target, grant) = open_for_writing(&sys, &checked, &consent, Bytes::gib(1), &plain).expect("it is ours");
     let opening = Opening { direct: false, durable: false, write: true };
-    let file = LoadFile::of(&sys, &[target], opening).expect("it opens");
+    let file = LoadFile::of(&sys, &[target], None, opening).expect("it opens");
     let clock = MonotonicClock::start();
     let fill = SlotFill::Incompressible;
     let lane = file.lane(&LaneOptions { kind, depth, largest: BLOCK, fill, polled: false, hang_after, clock })?;
