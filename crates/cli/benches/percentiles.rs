@@ -12,7 +12,6 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use flashscope_emulate::{Emulator, Options, Speed, Stop};
-use flashscope_host::LoopDevice;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -165,8 +164,8 @@ impl Drop for Rig {
 }
 
 fn can() -> Result<(), &'static str> {
-    if LoopDevice::backed_below(Path::new("/nowhere")) != [] {
-        return Err("loop devices cannot be listed");
+    if !Path::new("/dev/loop-control").exists() {
+        return Err("no loop devices");
     }
     std::fs::OpenOptions::new().read(true).write(true).open("/dev/fuse").map_err(|_| "no /dev/fuse, or not root")?;
     Command::new("fio").arg("--version").output().map_err(|_| "no fio: apt-get install fio").map(|_| ())
