@@ -20,13 +20,14 @@ const FILLED_UNITS: u64 = 48;
 const LEAST_FILLED: Bytes = Bytes::mib(512);
 
 /// … but no more than this, nor than this share of the device: the other questions must be left something to write.
-const MOST_FILLED: (Bytes, u64) = (Bytes::gib(1), 24);
+const MOST_FILLED: (Bytes, u64) = (Bytes::gib(1), 8);
 
-/// A fill takes no more than this share of what may be written: the rest must answer something.
-const FILL_SHARE: u64 = 3;
+/// A fill takes no more than this share of what may be written (two fifths): the rest must answer something.
+const FILL_SHARE: (u64, u64) = (2, 5);
 
-/// A shorter region shows no boundary often enough.
-const LEAST_FILLED_UNITS: u64 = 10;
+/// A shorter region shows the boundaries of pages, and of few units or none. How long the units are is not known yet, and
+/// a claim may be wrong, so that none of them says how long a region must be.
+const SHORTEST_FILL: Bytes = Bytes::mib(12);
 
 /// Rounds of a trial of several units: two that pay for what was open before, and eight that count.
 const ROUNDS: u32 = 10;
@@ -99,8 +100,9 @@ pub(crate) fn fill(now: &Situation) -> Option<Choice> {
         return None;
     }
     let block = now.block(Bytes::kib(512)).min(now.unit());
-    let length = most_fill(now.device, now.unit()).min((now.purse / FILL_SHARE).align_down(now.unit()));
-    if length < now.unit() * LEAST_FILLED_UNITS {
+    let most = (now.purse * FILL_SHARE.0 / FILL_SHARE.1).align_down(Bytes::mib(1));
+    let length = most_fill(now.device, now.unit()).min(most);
+    if length < SHORTEST_FILL {
         return None;
     }
     // At a quarter of the device: clear of the start, and on a boundary of every candidate.

@@ -70,7 +70,12 @@ fn reads_that_slow_down_during_a_test_are_noticed() {
         let place = |index: u64| Straddle { at: Bytes::mib(4 * index + 4), pre: times(), on: times(), post: times() };
         let places = (0..15).map(place).collect();
         let candidate = CandidateData { size: Bytes::mib(4), excluded: Vec::new(), places };
-        let data = BoundariesData { block: Bytes::kib(16), offset: Bytes::ZERO, candidates: vec![candidate] };
+        let data = BoundariesData {
+            block: Bytes::kib(16),
+            offset: Bytes::ZERO,
+            rest: Nanos::ZERO,
+            candidates: vec![candidate],
+        };
         infer(&Observations { capacity: Some(Bytes::gib(4)), runs: vec![common::run(Data::Boundaries(data))] })
     };
     assert!(warns_of(&table(1500), "at the end of a test"));

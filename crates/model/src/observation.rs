@@ -266,6 +266,8 @@ pub struct BoundariesData {
     pub block: Bytes,
     /// Shift of the grid.
     pub offset: Bytes,
+    /// How long the device was left alone before each read.
+    pub rest: Nanos,
     /// The candidates, smallest first.
     pub candidates: Vec<CandidateData>,
 }

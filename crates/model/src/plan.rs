@@ -123,6 +123,8 @@ pub struct Boundaries {
     pub offset: Bytes,
     /// Part of the device that the places are taken from; all of it where `None`.
     pub within: Option<Span>,
+    /// How long the device is left alone before each read, so that what it fetches unasked behind the one before is done.
+    pub rest: Nanos,
 }
 
 /// Parameters of [`Experiment::Slide`].

@@ -3,9 +3,12 @@
 //! flashbench's `-a` with its blind spots removed. Candidates may be of any size, not only powers of two. The places of
 //! a candidate are random multiples of it that are multiples of no excluded size (unless the candidate itself is one):
 //! only so can a step at 8 MiB be told from the diluted step of 24 MiB. Every round visits all (candidate, place,
-//! role) triples in one fresh random order, kept apart so that no read comes near one of the few reads before it, and
-//! none follows one of the same large unit: drift hits all candidates alike, read-ahead or a read buffer helps none of
+//! role) triples in a fresh random order, in which no read comes near one of the many reads before it, and none
+//! follows one of the same large unit: drift hits all candidates alike, read-ahead or a read buffer helps none of
 //! them, and a change of units, which costs as much as a boundary does, is paid by all of them.
+//!
+//! Of the times of a place the shortest count, so that a single answer out of a read buffer would spoil it. Each round
+//! therefore goes round all places three times, with one of the three reads of each every time.
 
 use crate::checks;
 use crate::error::PlanError;
@@ -19,8 +22,11 @@ use flashscope_model::plan::{Boundaries, Span};
 use flashscope_model::{DeviceFacts, Direction};
 use flashscope_units::Bytes;
 
-/// A read must not come near any of so many reads before it …
-const APART_IN_ORDER: usize = 4;
+/// A read must not come near any of so many reads before it (twice what the read buffers of controllers that are known
+/// hold), or of a quarter as many as there are places, …
+const APART_IN_ORDER: usize = 32;
+/// Places keep to their part of such a ring, so that a place is not visited again before three parts have gone by.
+const PARTS_OF_RING: usize = 4;
 /// … nearer than so many blocks, where the order can be arranged so.
 const APART_IN_BLOCKS: u64 = 4;
 /// Two reads in a row must not lie in one unit: no unit is larger than this, …
@@ -68,13 +74,14 @@ impl Probe for Boundaries {
     ) -> (Data, Result<(), Halt>) {
         let mut measured: Vec<CandidateData> =
             candidates(self).into_iter().map(|size| places(self, size, facts, rng)).collect();
-        let mut visits = visits(self, &measured);
-        let apart = Apart::new(&visits, self.block);
+        let mut ring = ring(self, &measured);
+        let apart = Apart::new(&ring, self.block);
+        rng.shuffle(&mut ring);
         let mut before = Vec::new();
         let end = (0..self.rounds).try_for_each(|_| {
-            rng.shuffle(&mut visits);
+            let mut visits = round(&mut ring, rng);
             apart.arrange(&mut visits, &before, rng);
-            before = visits.iter().rev().take(APART_IN_ORDER).map(|visit| visit.at).collect();
+            before = visits.iter().rev().take(apart.in_order).map(|visit| visit.at).collect();
             visits.iter().try_for_each(|visit| {
                 let place = &mut measured[visit.candidate].places[visit.place];
                 let times = match visit.role {
@@ -82,10 +89,12 @@ impl Probe for Boundaries {
                     Role::On => &mut place.on,
                     Role::Post => &mut place.post,
                 };
+                rig.rest(self.rest);
                 rig.time_into(times, Direction::Read, visit.at, self.block)
             })
         });
-        (Data::Boundaries(BoundariesData { block: self.block, offset: self.offset, candidates: measured }), end)
+        let (block, offset, rest) = (self.block, self.offset, self.rest);
+        (Data::Boundaries(BoundariesData { block, offset, rest, candidates: measured }), end)
     }
 }
 
@@ -133,12 +142,27 @@ fn places(plan: &Boundaries, size: Bytes, facts: &DeviceFacts, rng: &mut Rng) ->
     CandidateData { size, excluded: multiples.excluded().iter().copied().map(Bytes).collect(), places }
 }
 
-fn visits(plan: &Boundaries, measured: &[CandidateData]) -> Vec<Visit> {
+/// The three reads of every place.
+fn ring(plan: &Boundaries, measured: &[CandidateData]) -> Vec<[Visit; 3]> {
     let roles = [(Role::Pre, plan.block), (Role::On, plan.block / 2), (Role::Post, Bytes::ZERO)];
-    let mut visits = Vec::new();
+    let mut ring = Vec::new();
     for (candidate, data) in measured.iter().enumerate() {
         for (place, straddle) in data.places.iter().enumerate() {
-            visits.extend(roles.map(|(role, before)| Visit { candidate, place, role, at: straddle.at - before }));
+            ring.push(roles.map(|(role, before)| Visit { candidate, place, role, at: straddle.at - before }));
+        }
+    }
+    ring
+}
+
+/// One round: three times round the ring, with another of the three reads of a place every time.
+fn round(ring: &mut [[Visit; 3]], rng: &mut Rng) -> Vec<Visit> {
+    ring.iter_mut().for_each(|place| rng.shuffle(place));
+    let part = ring.len().div_ceil(PARTS_OF_RING).max(1);
+    let mut visits = Vec::with_capacity(3 * ring.len());
+    for time in 0..3 {
+        for part in ring.chunks_mut(part) {
+            rng.shuffle(part);
+            visits.extend(part.iter().map(|place| place[time]));
         }
     }
     visits
@@ -146,18 +170,21 @@ fn visits(plan: &Boundaries, measured: &[CandidateData]) -> Vec<Visit> {
 
 /// How far from each other reads must be.
 struct Apart {
-    /// From each of the [`APART_IN_ORDER`] reads before it.
+    /// How many reads before it count.
+    in_order: usize,
+    /// From each of these.
     near: u64,
     /// From the read just before it.
     far: u64,
 }
 
 impl Apart {
-    fn new(visits: &[Visit], block: Bytes) -> Apart {
-        let first = visits.iter().map(|visit| visit.at).min().unwrap_or(Bytes::ZERO);
-        let last = visits.iter().map(|visit| visit.at).max().unwrap_or(Bytes::ZERO);
+    fn new(ring: &[[Visit; 3]], block: Bytes) -> Apart {
+        let at = || ring.iter().flatten().map(|visit| visit.at);
+        let (first, last) = (at().min().unwrap_or(Bytes::ZERO), at().max().unwrap_or(Bytes::ZERO));
         let far = LARGEST_UNIT.min((last - first) / SHARE_BETWEEN);
-        Apart { near: (block * APART_IN_BLOCKS).get(), far: far.get() }
+        let in_order = APART_IN_ORDER.min(ring.len() / 4).max(1);
+        Apart { in_order, near: (block * APART_IN_BLOCKS).get(), far: far.get() }
     }
 
     /// Puts visits that come too near the ones before them elsewhere: for each a random later one takes its place, or,
@@ -184,7 +211,7 @@ impl Apart {
         let start = rng.below(i.max(1) as u64) as usize;
         for j in (0..i).map(|k| (start + k) % i) {
             visits.swap(i, j);
-            let touched = (j..=(j + APART_IN_ORDER).min(i)).chain([i]);
+            let touched = (j..=(j + self.in_order).min(i)).chain([i]);
             if touched.into_iter().all(|k| self.fits(visits, before, k)) {
                 return;
             }
@@ -199,7 +226,7 @@ impl Apart {
     /// Whether a read of this position may be number `i`.
     fn fits_at(&self, visits: &[Visit], before: &[Bytes], i: usize, at: Bytes) -> bool {
         let earlier = visits[..i].iter().rev().map(|visit| visit.at).chain(before.iter().copied());
-        earlier.take(APART_IN_ORDER).enumerate().all(|(back, other)| {
+        earlier.take(self.in_order).enumerate().all(|(back, other)| {
             let least = if back == 0 { self.near.max(self.far) } else { self.near };
             other.get().abs_diff(at.get()) >= least
         })

@@ -1,6 +1,7 @@
 //! An experiment's parameters in words, for the plan and for progress.
 
 use flashscope_model::{Direction, Experiment, Order};
+use flashscope_units::Nanos;
 
 /// What an experiment will do, in a few words.
 pub fn describe(experiment: &Experiment) -> String {
@@ -13,11 +14,12 @@ pub fn describe(experiment: &Experiment) -> String {
             format!("{} of {}, {} places, {} tries", ways(align.direction), align.block, align.places, align.tries)
         }
         Experiment::Boundaries(plan) => format!(
-            "{} candidates, {} places each, reads of {}, {} rounds",
+            "{} candidates, {} places each, reads of {}, {} rounds{}",
             plan.candidates.len(),
             plan.places,
             plan.block,
-            plan.rounds
+            plan.rounds,
+            if plan.rest > Nanos::ZERO { format!(", each after {}", plan.rest) } else { String::new() }
         ),
         Experiment::Slide(plan) => format!(
             "reads of {} across every {} of {} {}, {} rounds",

@@ -268,6 +268,7 @@ fn boundaries(data: &BoundariesData) -> Option<Boundaries> {
         rounds: count(all().map(|place| place.on.len()).max()?)?,
         offset: data.offset,
         within: Some(within),
+        rest: data.rest,
     })
 }
 

@@ -16,7 +16,7 @@ use flashscope_model::{DeviceFacts, Direction, Experiment, Order, RunRecord};
 use flashscope_probe::{PlanError, ProbeError};
 use flashscope_report::Style;
 use flashscope_session::Options;
-use flashscope_units::Bytes;
+use flashscope_units::{Bytes, Nanos};
 
 pub(crate) fn run(args: Probe) -> Result<Outcome, Failure> {
     let kind = args.experiment;
@@ -214,6 +214,7 @@ fn resolve(kind: &ProbeKind, facts: &DeviceFacts) -> Experiment {
                 rounds: args.count,
                 offset: args.offset,
                 within: None,
+                rest: Nanos::ZERO,
             };
             Experiment::Boundaries(plan)
         }

@@ -18,7 +18,7 @@ const PARALLEL: f64 = 0.15;
 const LOWER: f64 = 0.1;
 
 /// Scatter of the unit's level as a share of its contrast, with prior weights.
-const TOP_SCATTER: [(f64, f64); 3] = [(0.0, 0.5), (0.06, 0.3), (0.2, 0.2)];
+const TOP_SCATTER: [(f64, f64); 4] = [(0.0, 0.5), (0.06, 0.25), (0.15, 0.15), (0.3, 0.1)];
 
 /// Effects of another origin are bound to sectors and small blocks.
 const LARGEST_ARTEFACT: Bytes = Bytes::kib(4);

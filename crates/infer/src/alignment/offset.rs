@@ -152,6 +152,7 @@ fn confirm(device: &DeviceFacts, grid: Grid, known: &Known) -> Choice {
             rounds: 12,
             offset: grid.phase,
             within: None,
+            rest: flashscope_units::Nanos::ZERO,
         }),
     }
 }

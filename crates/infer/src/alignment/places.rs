@@ -60,9 +60,10 @@ impl Places {
 /// All places by block size, smallest block first.
 fn read_places(observations: &Observations) -> Vec<Group> {
     let mut by_block: BTreeMap<Bytes, BTreeMap<Bytes, Straddle>> = BTreeMap::new();
+    let rested = rest(observations).is_some_and(|rest| rest > Nanos::ZERO);
     for run in &observations.runs {
         match &run.data {
-            Data::Boundaries(data) => {
+            Data::Boundaries(data) if (data.rest > Nanos::ZERO) == rested => {
                 let places = by_block.entry(data.block).or_default();
                 data.candidates.iter().flat_map(|candidate| &candidate.places).for_each(|place| merge(places, place));
             }
@@ -80,6 +81,32 @@ fn read_places(observations: &Observations) -> Vec<Group> {
     by_block.into_iter().filter_map(|(block, places)| Group::new(block, places.into_values(), share)).collect()
 }
 
+/// How long the device must be left alone before each read so that none waits for what it fetches unasked behind the
+/// one before; zero where nothing is gained by it, `None` where that was not tried.
+pub(super) fn rest(observations: &Observations) -> Option<Nanos> {
+    /// Reads that waited are slower by this factor at least.
+    const WAITED: f64 = 1.1;
+    let typical = |block: Bytes, with: &dyn Fn(Nanos) -> bool| {
+        let runs = observations.runs.iter().filter_map(|run| match &run.data {
+            Data::Boundaries(data) if data.block == block && with(data.rest) => Some(data),
+            _ => None,
+        });
+        let places = runs.flat_map(|data| &data.candidates).flat_map(|candidate| &candidate.places);
+        median(&places.filter_map(Place::new).map(|place| place.access).collect::<Vec<_>>())
+    };
+    let (block, rest) = observations.runs.iter().find_map(|run| match &run.data {
+        Data::Boundaries(data) if data.rest > Nanos::ZERO => Some((data.block, data.rest)),
+        _ => None,
+    })?;
+    let (Some(at_once), Some(rested)) =
+        (typical(block, &|rest| rest == Nanos::ZERO), typical(block, &|own| own == rest))
+    else {
+        return Some(rest);
+    };
+    Some(if at_once > WAITED * rested { rest } else { Nanos::ZERO })
+}
+
+/// Shifts of the grid under which places were chosen; always holds zero.
 pub(super) fn phases(observations: &Observations) -> Vec<Bytes> {
     let mut offsets: Vec<Bytes> = observations
         .runs

@@ -62,6 +62,7 @@ pub(crate) fn one_of_each() -> Vec<Experiment> {
             rounds: 4,
             offset: Bytes::kib(512),
             within: None,
+            rest: Nanos::ZERO,
         }),
         Experiment::OpenAu(OpenAu {
             count: 5,

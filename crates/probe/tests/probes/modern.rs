@@ -19,6 +19,7 @@ fn boundaries() -> Boundaries {
         rounds: 3,
         offset: Bytes::ZERO,
         within: None,
+        rest: Nanos::ZERO,
     }
 }
 

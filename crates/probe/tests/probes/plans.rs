@@ -148,6 +148,7 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
         rounds: 1,
         offset: Bytes::ZERO,
         within: Some(Span { start: Bytes::mib(1), length: Bytes::mib(6) }),
+        rest: Nanos::ZERO,
     };
     check(Experiment::Boundaries(boundaries.clone()), "a boundary of any candidate would need");
     check(

@@ -118,6 +118,9 @@ pub enum Data {
         block_bytes: u64,
         /// Shift of the grid.
         offset_bytes: u64,
+        /// How long the device was left alone before each read.
+        #[serde(default)]
+        rest_ns: u64,
         /// The candidates, smallest first.
         candidates: Vec<Candidate>,
     },
@@ -457,6 +460,7 @@ impl Data {
             seen::Data::Boundaries(boundaries) => Data::Boundaries {
                 block_bytes: boundaries.block.get(),
                 offset_bytes: boundaries.offset.get(),
+                rest_ns: boundaries.rest.get(),
                 candidates: boundaries.candidates.iter().map(Candidate::from_model).collect(),
             },
             seen::Data::OpenUnits(open) => Data::OpenUnits {
@@ -556,10 +560,11 @@ impl Data {
                 access: access_blocks,
                 rows: each(rows, |row| row.into_model(field))?,
             }),
-            Data::Boundaries { block_bytes, offset_bytes, candidates } => {
+            Data::Boundaries { block_bytes, offset_bytes, rest_ns, candidates } => {
                 seen::Data::Boundaries(seen::BoundariesData {
                     block: Bytes(block_bytes),
                     offset: Bytes(offset_bytes),
+                    rest: Nanos(rest_ns),
                     candidates: candidates.into_iter().map(Candidate::into_model).collect(),
                 })
             }
