@@ -10,6 +10,14 @@ pub(crate) fn median(values: &[f64]) -> Option<f64> {
     location::median(values)
 }
 
+/// The smallest distance of two values that differ: of times, the step of the clock to which they were rounded, if it is
+/// coarse; 0 where none differ.
+pub(crate) fn clock_step(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let steps = values.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0);
+    steps.min_by(f64::total_cmp).unwrap_or(0.0)
+}
+
 /// Bytes per second of a whole region, stalls included; `None` where there is nothing to divide.
 pub(crate) fn rate(block: Bytes, evidence: &RateEvidence) -> Option<f64> {
     match evidence {

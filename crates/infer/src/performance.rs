@@ -1,5 +1,6 @@
 //! How fast the device is: one cell for each direction, order and block size that was measured for this purpose.
 
+use crate::numbers::clock_step;
 use flashscope_model::finding::{Interval, PerformanceCell};
 use flashscope_model::observation::ThroughputData;
 use flashscope_model::plan::Purpose;
@@ -36,7 +37,7 @@ fn allowing_for_drift(values: &[f64], middle: f64, (low, high): (f64, f64)) -> (
     // What batches of independent requests would differ by, from the interval of all of them.
     let expected = (high - low) / (2.0 * Z_95) * count.sqrt();
     let wider = if expected > 0.0 { (spread / expected).max(1.0) } else { 1.0 };
-    let step = clock_step(values);
+    let step = clock_step(values.to_vec());
     (middle - (middle - low) * wider - step, middle + (high - middle) * wider + step)
 }
 
@@ -45,14 +46,6 @@ const BATCHES: usize = 8;
 
 /// Standard deviations on either side of 95 %.
 const Z_95: f64 = 1.96;
-
-/// The smallest distance of two times that differ.
-fn clock_step(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let steps = sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0);
-    steps.fold(f64::INFINITY, f64::min).min(sorted[sorted.len() - 1] - sorted[0])
-}
 
 fn key(data: &ThroughputData) -> (Direction, Order, Bytes) {
     (data.direction, data.order, data.block)

@@ -70,7 +70,9 @@ pub(super) fn unit_shows(groups: &[Group], posterior: &Posterior) -> bool {
 pub(super) fn page_shows(groups: &[Group], posterior: &Posterior) -> Option<Bytes> {
     let (best, likely) = sized(&posterior.pages).first().copied()?;
     let levels = structure::levels(groups.first()?, &posterior.best, posterior.phase);
-    let rises = levels[class::PAGE].zip(levels[class::BASE]).is_none_or(|((page, _), (base, _))| page > base);
+    let rises = levels[class::PAGE].is_none_or(|(page, _)| {
+        [class::BASE, class::INNER].into_iter().filter_map(|class| levels[class]).all(|(inside, _)| page > inside)
+    });
     (likely >= SHOWS && rises && posterior.best.page == Some(best)).then_some(best)
 }
 

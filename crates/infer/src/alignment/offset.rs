@@ -5,7 +5,7 @@
 //! folded by every likely size: the fold that stands out says where boundaries may begin. That only leads to the next
 //! experiment: a grid counts once contrasts were measured at places chosen by it.
 
-use super::places::{self, Group};
+use super::places::{self, Group, Place};
 use super::prior;
 use crate::Choice;
 use flashscope_model::observation::{ScatterPlace, SlideData};
@@ -20,6 +20,12 @@ const STANDS_OUT: f64 = 4.5;
 /// Times further off than this share of a read count as no further: a host that was away is no boundary.
 const CLIPPED: f64 = 0.6;
 
+/// A unit found may be this part of the true one, where that is shifted.
+const UNITS_TOGETHER: u64 = 8;
+
+/// Places of one kind scatter by this share of an access at least.
+const LEAST_SCATTER: f64 = 0.004;
+
 /// Fewer boundaries of one grid are none.
 const FEWEST: usize = 3;
 
@@ -28,8 +34,8 @@ const MOST_GRIDS: usize = 4;
 
 /// Places of one stretch, the rounds, and its length: of pages, of units of up to 8 MiB, and of larger ones.
 const PAGES: Sweep = Sweep { places: 192, rounds: 8, longest: Bytes::kib(96) };
-const UNITS: Sweep = Sweep { places: 4096, rounds: 4, longest: Bytes::mib(16) };
-const LARGE_UNITS: Sweep = Sweep { places: 8192, rounds: 2, longest: Bytes::mib(128) };
+const UNITS: Sweep = Sweep { places: 4096, rounds: 4, longest: Bytes::mib(64) };
+const LARGE_UNITS: Sweep = Sweep { places: 8192, rounds: 4, longest: Bytes::mib(512) };
 
 struct Sweep {
     places: u64,
@@ -56,6 +62,8 @@ struct Grid {
 pub(super) struct Known {
     /// Whether a unit was found at the grids tried.
     pub(super) unit: bool,
+    /// The likeliest unit, found or not.
+    pub(super) likeliest: Option<Bytes>,
     /// The page, where one was found.
     pub(super) page: Option<Bytes>,
     /// Shift of the grid under which it was found.
@@ -70,10 +78,11 @@ pub(super) fn wanted(
     known: &Known,
     within: Option<Span>,
 ) -> Option<Choice> {
-    if known.unit {
-        return None;
-    }
     let tried = places::phases(observations);
+    if known.unit {
+        let grid = between(groups.first()?, known).filter(|grid| !tried.contains(&grid.phase))?;
+        return (tried.len() <= MOST_GRIDS).then(|| confirm(device, grid, known));
+    }
     if tried.len() <= MOST_GRIDS
         && let Some(grid) = proposed(observations, groups, known).into_iter().find(|grid| !tried.contains(&grid.phase))
     {
@@ -174,6 +183,35 @@ fn proposed(observations: &Observations, groups: &[Group], known: &Known) -> Vec
     grids
 }
 
+/// A grid of several units that begins between its multiples, where the unit's places on it stand out from the others:
+/// a larger unit that is shifted, of which the one found is only a part.
+fn between(group: &Group, known: &Known) -> Option<Grid> {
+    let unit = known.likeliest?.get();
+    let start = known.phase.get() % unit;
+    let numbered = |place: &Place| Some((place.at.get().checked_sub(start)?, place.share));
+    let at_unit = group.places.iter().filter_map(numbered).filter(|(at, _)| at.is_multiple_of(unit));
+    let places: Vec<(u64, f64)> = at_unit.map(|(at, share)| (at / unit, share)).collect();
+    let grids = (2..=UNITS_TOGETHER).flat_map(|together| (0..together).map(move |first| (together, first)));
+    let of_grid = |(together, first): (u64, u64)| {
+        let (on, off): (Vec<_>, Vec<_>) = places.iter().partition(|(number, _)| number % together == first);
+        let [on, off] =
+            [on, off].map(|side: Vec<(u64, f64)>| side.into_iter().map(|(_, share)| share).collect::<Vec<_>>());
+        let score = apart(&on, &off).filter(|score| *score >= STANDS_OUT)?;
+        let phase = Bytes((first * unit + start) % (together * unit));
+        Some(Grid { size: Bytes(together * unit), phase, score })
+    };
+    grids.filter_map(of_grid).max_by(|a, b| a.score.total_cmp(&b.score))
+}
+
+/// By how many standard errors the middle of the one lies above that of the other.
+fn apart(on: &[f64], off: &[f64]) -> Option<f64> {
+    if on.len().min(off.len()) <= FEWEST {
+        return None;
+    }
+    let scatter = mad(on)?.max(mad(off)?).max(LEAST_SCATTER);
+    Some((median(on)? - median(off)?) / (scatter * (1.0 / on.len() as f64 + 1.0 / off.len() as f64).sqrt()))
+}
+
 /// Folds a slide by every likely size, and what is left again: edges inside a unit, or a page, have grids of their own.
 fn of_slide(data: &SlideData) -> Vec<Grid> {
     let shortest = |place: &ScatterPlace| Some((place.at, place.times.iter().min()?.as_f64()));
@@ -254,7 +292,7 @@ fn of_places(points: &[(u64, f64)]) -> Vec<Grid> {
     let values: Vec<f64> = points.iter().map(|(_, value)| *value).collect();
     let Some(middle) = median(&values) else { return Vec::new() };
     let above: Vec<f64> = values.iter().map(|value| value - middle).collect();
-    let noise = mad(&above).unwrap_or(0.0).max(0.004);
+    let noise = mad(&above).unwrap_or(0.0).max(LEAST_SCATTER);
     let high: Vec<u64> = points.iter().filter(|(_, value)| value - middle > 4.0 * noise).map(|(at, _)| *at).collect();
     let mut grids = Vec::new();
     for size in likely_sizes(Bytes::kib(128), prior::UNIT_RANGE.1) {

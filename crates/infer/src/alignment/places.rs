@@ -1,5 +1,6 @@
 //! Measured places: for every boundary that was read around, its address and its contrast.
 
+use crate::numbers::clock_step;
 use flashscope_model::observation::{AlignEvidence, Data, Straddle, SurveyPlace};
 use flashscope_model::{Direction, Observations};
 use flashscope_stats::location::median;
@@ -29,7 +30,7 @@ pub(super) struct Group {
 pub(super) struct Place {
     /// Its address.
     pub(super) at: Bytes,
-    /// `on − (pre + post)/2` of the minima, as a share of [`Group::access`].
+    /// `on − (pre + post)/2` of the shortest times, as a share of [`Group::access`].
     pub(super) share: f64,
     /// Typical deviation of places that were read so often from others of their kind, as a share of [`Group::access`].
     pub(super) scale: f64,
@@ -92,7 +93,7 @@ pub(super) fn rest(observations: &Observations) -> Option<Nanos> {
             _ => None,
         });
         let places = runs.flat_map(|data| &data.candidates).flat_map(|candidate| &candidate.places);
-        median(&places.filter_map(Place::new).map(|place| place.access).collect::<Vec<_>>())
+        median(&places.filter_map(|place| Place::new(place, 0.0)).map(|place| place.access).collect::<Vec<_>>())
     };
     let (block, rest) = observations.runs.iter().find_map(|run| match &run.data {
         Data::Boundaries(data) if data.rest > Nanos::ZERO => Some((data.block, data.rest)),
@@ -157,7 +158,9 @@ impl Group {
     }
 
     fn new(block: Bytes, measured: impl Iterator<Item = Straddle>, never_written: Option<f64>) -> Option<Group> {
-        let mut places: Vec<Place> = measured.filter_map(|place| Place::new(&place)).collect();
+        let measured: Vec<Straddle> = measured.collect();
+        let step = clock_step(measured.iter().flat_map(times).map(Nanos::as_f64).collect());
+        let mut places: Vec<Place> = measured.iter().filter_map(|place| Place::new(place, step)).collect();
         let blank = leave_out_blank(&mut places, never_written.unwrap_or(0.0));
         let access = median(&places.iter().map(|place| place.access).collect::<Vec<_>>()).filter(|time| *time > 0.0)?;
         for place in &mut places {
@@ -172,8 +175,14 @@ impl Group {
 }
 
 impl Place {
-    fn new(measured: &Straddle) -> Option<Place> {
-        let least = |times: &[Nanos]| times.iter().min().map(|time| time.as_f64());
+    /// Of times to a clock of this step, which are rounded up or down at random, the shortest are taken together.
+    fn new(measured: &Straddle, step: f64) -> Option<Place> {
+        let least = |times: &[Nanos]| {
+            let least = times.iter().min()?.as_f64();
+            let shortest: Vec<f64> =
+                times.iter().map(|time| time.as_f64()).filter(|time| *time <= least + 1.5 * step).collect();
+            Some(shortest.iter().sum::<f64>() / shortest.len() as f64)
+        };
         let (pre, on, post) = (least(&measured.pre)?, least(&measured.on)?, least(&measured.post)?);
         Some(Place {
             at: measured.at,
@@ -183,6 +192,10 @@ impl Place {
             access: 0.5 * (pre + post),
         })
     }
+}
+
+fn times(place: &Straddle) -> impl Iterator<Item = Nanos> {
+    [&place.pre, &place.on, &place.post].into_iter().flatten().copied()
 }
 
 /// Removes the places that are much faster than the others where a survey says that there are never-written areas,

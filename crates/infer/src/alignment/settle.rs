@@ -21,6 +21,9 @@ const MOST_RUNS: usize = 12;
 /// As [`MOST_RUNS`], with the sizes inside the page.
 const MOST_RUNS_IN_ALL: usize = 18;
 
+/// Rest before a read, in times of one that may have waited.
+const REST: f64 = 1.5;
+
 /// The same candidates are tried so often.
 const MOST_TIMES: usize = 3;
 
@@ -104,6 +107,7 @@ fn settle(
     let larger = || second_block(device, &posterior).filter(|choice| fresh(choice) && times_done(choice, done) < 1);
     let known = offset::Known {
         unit: unit_shows(&places.groups, &posterior),
+        likeliest: posterior.best.unit,
         page: page_shows(&places.groups, &posterior),
         phase: posterior.phase,
     };
@@ -145,11 +149,11 @@ fn coarse(device: &DeviceFacts) -> Option<Choice> {
 }
 
 /// Some reads that each come when the device has had time for all that it does behind a read: where these are faster,
-/// reads wait for it otherwise. None waits for longer than it takes, so that the time of a read is rest enough.
+/// reads wait for it otherwise. The typical read waits for no longer than it takes, some for more.
 fn waits(device: &DeviceFacts, group: &Group) -> Option<Choice> {
     let block = small_block(device);
     let candidates = tidy(device, block, (9..25).step_by(2).map(|power| Bytes(1 << power)));
-    let rest = Nanos(group.access as u64).max(Nanos(1));
+    let rest = Nanos((REST * group.access) as u64).max(Nanos(1));
     (!candidates.is_empty()).then(|| Choice {
         experiment: Experiment::Boundaries(Boundaries { rest, ..plan(block, candidates, &[], (5, 4), Bytes::ZERO) }),
         why: "whether a read waits for what the device reads ahead of its own accord".to_owned(),
