@@ -242,8 +242,23 @@ fn fills(observations: &Observations, block: Bytes, in_order: &[f64], random: &[
         }
         _ => false,
     });
-    begins_fast || collects || later
+    begins_fast || collects || later || full_on_the_way(in_order)
 }
+
+/// Whether writes in order begin to wait on their way: none for long, and from then on one in few.
+fn full_on_the_way(times: &[f64]) -> bool {
+    let Some(usual) = median(times) else { return false };
+    let waits: Vec<usize> = (0..times.len()).filter(|&index| times[index] > WAITED * usual).collect();
+    let Some(longest) = waits.windows(2).map(|pair| pair[1] - pair[0]).max() else { return false };
+    waits.len() >= LEAST_WAITS && waits[0] > SUDDEN * longest
+}
+
+/// A write that takes so many times the usual one waits for something that others need not wait for.
+const WAITED: f64 = 2.0;
+
+/// So many waits show how far apart they are; before them, none for so many times as long is no chance.
+const LEAST_WAITS: usize = 3;
+const SUDDEN: usize = 3;
 
 /// Within this factor of the usual time, a write is as fast as usual.
 const AS_FAST: f64 = 1.5;
@@ -283,7 +298,11 @@ fn trimmed_seconds(steady: &[f64]) -> Option<(f64, f64)> {
     if (kept.len() as f64) < (1.0 - FEW) * steady.len() as f64 {
         kept = steady.to_vec();
     }
-    let mean = trimmed_mean(&kept, TRIMMED).filter(|seconds| *seconds > 0.0)?;
+    // Waits of more than the trimmed share are no accident: every write pays its part of them.
+    let middle = median(&kept)?;
+    let waits = kept.iter().filter(|seconds| **seconds > WAITED * middle).count() as f64;
+    let trimmed = if waits > TRIMMED * kept.len() as f64 { 0.0 } else { TRIMMED };
+    let mean = trimmed_mean(&kept, trimmed).filter(|seconds| *seconds > 0.0)?;
     kept.sort_by(f64::total_cmp);
     let count = kept.len();
     let cut = (count as f64 * TRIMMED) as usize;
