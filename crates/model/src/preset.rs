@@ -68,7 +68,7 @@ pub enum Unit {
 pub enum Statistic {
     /// The middle one.
     Median,
-    /// The mean, over the rounds of a steady window.
+    /// The mean, over the rounds of the steady window, or of the last one where there is none.
     Mean,
     /// The smallest one.
     Smallest,

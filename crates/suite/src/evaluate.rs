@@ -76,7 +76,7 @@ fn figure(rule: &FigureRule, phases: &[BenchPhase], rounds: Option<&Rounds>, end
     let runs = runs_of(phases, &rule.take.job);
     let values: Vec<f64> = runs.iter().filter_map(|job| rule.take.of(job)).collect();
     let counted = match rounds {
-        // Of a run in rounds only the steady window counts; without one there is no figure.
+        // Of a run in rounds only the steady window counts; without one the last, which nothing can be judged by.
         Some(rounds) => window(rounds, &values).unwrap_or_default(),
         None => values.clone(),
     };
@@ -100,8 +100,10 @@ fn figure(rule: &FigureRule, phases: &[BenchPhase], rounds: Option<&Rounds>, end
         device_share: median(&evidence.iter().filter_map(|evidence| evidence.device_share).collect::<Vec<_>>()),
         limits: Vec::new(),
     };
-    let doubt = doubt(rule, phases, &evidence, ended);
-    figure.limits = rule.limits.iter().map(|limit| judged(limit, &figure, doubt.as_deref())).collect();
+    let unsteady = rounds.is_some_and(|rounds| rounds.steady_at.is_none());
+    let doubt = doubt(rule, phases, &evidence, ended)
+        .or_else(|| unsteady.then(|| "it did not become steady; this is of the last rounds".to_owned()));
+    figure.limits = rule.limits.iter().map(|limit| judged(limit, rule, &figure, doubt.as_deref())).collect();
     figure
 }
 
@@ -153,12 +155,13 @@ fn doubt(rule: &FigureRule, phases: &[BenchPhase], evidence: &[&Evidence], ended
     }
 }
 
-fn judged(rule: &LimitRule, figure: &Figure, doubt: Option<&str>) -> Judged {
-    let (verdict, why) = verdict(rule, figure, doubt);
-    Judged { name: rule.name.clone(), limit: rule.limit, at_least: rule.at_least, verdict, why }
+fn judged(limit: &LimitRule, rule: &FigureRule, figure: &Figure, doubt: Option<&str>) -> Judged {
+    let (verdict, why) = verdict(limit, figure, rule.take.bound_of(), doubt);
+    Judged { name: limit.name.clone(), limit: limit.limit, at_least: limit.at_least, verdict, why }
 }
 
-fn verdict(rule: &LimitRule, figure: &Figure, doubt: Option<&str>) -> (LimitVerdict, String) {
+/// `of`: the figure is a bound, so many times one that was measured.
+fn verdict(rule: &LimitRule, figure: &Figure, of: Option<f64>, doubt: Option<&str>) -> (LimitVerdict, String) {
     let Some(value) = figure.value else { return (LimitVerdict::CannotTell, "nothing was measured".to_owned()) };
     if let Some(doubt) = doubt {
         return (LimitVerdict::CannotTell, doubt.to_owned());
@@ -170,6 +173,11 @@ fn verdict(rule: &LimitRule, figure: &Figure, doubt: Option<&str>) -> (LimitVerd
         Statistic::Smallest => Some("smallest"),
         Statistic::Median | Statistic::Mean => None,
     };
+    if let Some(times) = of.filter(|times| !rule.at_least && !holds(value) && holds(value / times)) {
+        let one = shown(value / times, figure.unit);
+        let said = format!("the longest of all took {one}; {times} in a row took between that and {times} times that");
+        return (LimitVerdict::CannotTell, said);
+    }
     if let Some(word) = extreme {
         let verdict = if holds(value) { LimitVerdict::Met } else { LimitVerdict::Missed };
         return (verdict, format!("the {word} of {count} runs; a longer test may find a worse one"));
@@ -250,6 +258,45 @@ mod tests {
         check(&[490.0, 520.0, 530.0, 540.0, 550.0], CannotTell, "the limit lies within");
         check(&[5000.0, 5000.0, 5000.0], CannotTell, "3 runs are too few");
         check(&[], CannotTell, "nothing was measured");
+    }
+
+    #[test]
+    fn a_bound_may_keep_a_limit_but_does_not_miss_it_by_itself() {
+        use LimitVerdict::{CannotTell, Met, Missed};
+        // The longest write of every made-up run takes 100 µs, so that three of them take from 100 to 300 µs.
+        let check = |limit: &str, verdict| {
+            let text = format!(
+                "[preset]\nname = \"m\"\ntitle = \"m\"\nsource = \"me\"\n[[job]]\nname = \"w\"\nrw = \"randwrite\"\n\
+                 [[figure]]\nname = \"three\"\njob = \"w\"\nof = \"write longest\"\ntimes = 3\nstatistic = \"largest\"\n\
+                 limit = [{{ name = \"l\", at_most = \"{limit}\" }}]\n"
+            );
+            let definition = Definition::parse(&text).unwrap();
+            let schedule = definition.schedule(Ground::new(true), &Wish::default()).unwrap();
+            let record = made::record(vec![made::phase("w", &[500.0], CacheVerdict::Device)]);
+            let preset = evaluate(&definition, Ran { schedule: &schedule, record: &record });
+            let limit = &preset.figures[0].limits[0];
+            assert_eq!(limit.verdict, verdict, "{}", limit.why);
+        };
+        check("300us", Met);
+        check("200us", CannotTell);
+        check("90us", Missed);
+    }
+
+    #[test]
+    fn rounds_that_never_become_steady_give_figures_that_nothing_is_judged_by() {
+        let rounds = "[rounds]\nat_most = 6\ntrack = [\"writes\"]\n";
+        let definition = Definition::parse(&format!("{TEXT}\n{rounds}")).unwrap();
+        let schedule = definition.schedule(Ground::new(true), &Wish::default()).unwrap();
+        let seen = |rates: &[f64]| {
+            let record = made::record(vec![made::phase("w", rates, CacheVerdict::Device)]);
+            let preset = evaluate(&definition, Ran { schedule: &schedule, record: &record });
+            (preset.rounds.unwrap().steady_at, preset.figures[1].value, preset.figures[1].limits[0].clone())
+        };
+        let (steady, value, limit) = seen(&[900.0, 6400.0, 3200.0, 1600.0, 800.0, 600.0]);
+        assert_eq!((steady, value, limit.verdict), (None, Some(600.0), LimitVerdict::CannotTell));
+        assert!(limit.why.contains("did not become steady"), "{}", limit.why);
+        let (steady, value, limit) = seen(&[900.0, 600.0, 601.0, 602.0, 603.0, 604.0]);
+        assert_eq!((steady, value, limit.verdict), (Some(6), Some(600.0), LimitVerdict::Met));
     }
 
     #[test]

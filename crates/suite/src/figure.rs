@@ -120,6 +120,13 @@ impl Measure {
     }
 }
 
+impl Take {
+    /// Several of the longest in a row are at most so many times the longest: then the figure is a bound, not a measurement.
+    pub(crate) fn bound_of(&self) -> Option<f64> {
+        (self.measure.what == What::LongestTime && self.times > 1.0).then_some(self.times)
+    }
+}
+
 /// What users see: the time from when a request was due, where it was due at a time of its own.
 fn times(moved: &Moved) -> &Times {
     moved.response.as_ref().unwrap_or(&moved.service)

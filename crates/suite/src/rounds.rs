@@ -132,9 +132,10 @@ impl Take {
     }
 }
 
-/// The values of the steady window.
+/// The values of the steady window, or else of the last one, which is then told apart by [`Rounds::steady_at`]; `None` with
+/// fewer rounds than a window has.
 pub(crate) fn window(rounds: &Rounds, values: &[f64]) -> Option<Vec<f64>> {
-    let end = rounds.steady_at? as usize;
+    let end = rounds.steady_at.unwrap_or(rounds.run) as usize;
     values.get(end.checked_sub(WINDOW)?..end).map(<[f64]>::to_vec)
 }
 
@@ -172,6 +173,10 @@ mod tests {
         assert_eq!((standing, seen.steady_at), (Standing::Steady, Some(9)));
         assert_eq!(window(&seen, &rates), Some(vec![100.0, 101.0, 99.0, 100.0, 100.0]));
         assert_eq!(look(&rates[..8], 0.0, None).0, Standing::Open);
+        // Without a steady one it is the last; fewer rounds are none.
+        let (_, seen) = look(&rates[..8], 0.0, None);
+        assert_eq!(window(&seen, &rates[..8]), Some(vec![300.0, 100.0, 101.0, 99.0, 100.0]));
+        assert_eq!(window(&look(&rates[..4], 0.0, None).1, &rates[..4]), None);
     }
 
     #[test]

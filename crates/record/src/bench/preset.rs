@@ -89,7 +89,7 @@ enum Unit {
 enum Statistic {
     /// The middle one.
     Median,
-    /// The mean of the steady window.
+    /// The mean of the steady window, or of the last rounds where `steady_at` is null.
     Mean,
     /// The smallest.
     Smallest,

@@ -99,14 +99,17 @@ pub fn summary(phase: &BenchPhase) -> Table {
 
 /// The figures of a preset with their intervals, and whose they are; `simulated`: on a device that is no matter of shares.
 pub fn preset_table(preset: &PresetRun, simulated: bool) -> Table {
-    let steady = preset.rounds.as_ref().is_some_and(|rounds| rounds.steady_at.is_some());
+    // Of rounds a window counts: the steady one, or else the last.
+    let window = preset.rounds.as_ref().filter(|rounds| rounds.run >= 5).map(|rounds| match rounds.steady_at {
+        Some(_) => "of the steady rounds",
+        None => "NOT steady: of the last rounds",
+    });
     let row = |figure: &Figure| {
         let shown = |value: f64| words::figure(value, figure.unit);
         let text = |text: String| Cell::Text(text);
         let interval = match (figure.interval, figure.statistic) {
             (Some((low, high, share)), _) => format!("{} to {} ({:.1} %)", shown(low), shown(high), share * 100.0),
-            (None, _) if steady => "of the steady rounds".to_owned(),
-            (None, _) => "–".to_owned(),
+            (None, _) => window.unwrap_or("–").to_owned(),
         };
         let statistic = match figure.statistic {
             Statistic::Median => "median",
@@ -118,9 +121,9 @@ pub fn preset_table(preset: &PresetRun, simulated: bool) -> Table {
             text(figure.name.clone()),
             text(figure.value.map_or("–".to_owned(), shown)),
             text(statistic.to_owned()),
-            match steady {
-                true => text(format!("5 of {}", figure.values.len())),
-                false => Cell::Count(figure.values.len() as u64),
+            match window {
+                Some(_) => text(format!("5 of {}", figure.values.len())),
+                None => Cell::Count(figure.values.len() as u64),
             },
             text(interval),
             text(figure.whose.map_or("–".to_owned(), |verdict| match figure.device_share {
