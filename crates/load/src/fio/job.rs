@@ -321,7 +321,7 @@ impl<'a> Reader<'a> {
         (job.read_sizes, job.write_sizes) = self.sizes()?;
         job.align = self.bytes("ba")?.filter(|align| *align > Bytes::ZERO);
         self.engine(&mut job, &mut note)?;
-        self.mode(&mut job)?;
+        self.mode(&mut job, &mut note)?;
         let step = self.direction(&mut job, &mut note)?;
         self.distribution(&mut job)?;
         if !more.is_empty() {
@@ -335,7 +335,7 @@ impl<'a> Reader<'a> {
         job.processors = self.processors()?;
         job.stop = self.stop(&job, &extent, step)?;
         job.warm_up = self.time("ramp_time", Nanos::secs(1))?.unwrap_or_default();
-        job.arrivals = self.arrivals(&job, &mut note)?;
+        job.arrivals = self.arrivals(&mut job, &mut note)?;
         job.flush = self.flush(&mut note)?;
         self.data(&mut job, &mut note)?;
         if let Some(seed) = self.number("randseed")? {
@@ -427,7 +427,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn mode(&self, job: &mut Job) -> Result<(), FioError> {
+    fn mode(&self, job: &mut Job, note: &mut impl FnMut(String)) -> Result<(), FioError> {
         let direct = match self.section.said.iter().rev().find(|said| matches!(said.name, "direct" | "buffered")) {
             Some(said) if said.name == "buffered" => !self.truth("buffered", true)?,
             Some(_) => self.truth("direct", false)?,
@@ -444,6 +444,12 @@ impl<'a> Reader<'a> {
             (false, false) => Mode::Cached,
             (false, true) => Mode::WriteThrough,
         };
+        let hint = self.text("fadvise_hint").map(str::trim);
+        if !direct && hint.is_some_and(|hint| !matches!(hint, "0" | "none")) {
+            note(
+                "fadvise_hint: the kernel is told nothing of the order of requests, as with fadvise_hint=0".to_owned(),
+            );
+        }
         Ok(())
     }
 
@@ -630,7 +636,7 @@ impl<'a> Reader<'a> {
         Ok(Stop { bytes: Some(bytes), requests: number, time, steady: None })
     }
 
-    fn arrivals(&self, job: &Job, note: &mut impl FnMut(String)) -> Result<Arrivals, FioError> {
+    fn arrivals(&self, job: &mut Job, note: &mut impl FnMut(String)) -> Result<Arrivals, FioError> {
         let base = self.base()?;
         let spacing = match self.text("rate_process") {
             None | Some("linear") => Spacing::Even,
@@ -668,14 +674,19 @@ impl<'a> Reader<'a> {
             (true, false) => reads,
             (false, _) => writes,
             (true, true) => {
+                if reads <= 0.0 || writes <= 0.0 {
+                    let hint = "write one rate for each, as in rate_iops=300,100";
+                    return Err(self.fail(name, "reads and writes share one flow of requests here", Some(hint)));
+                }
+                // Each direction keeps its own rate in fio, whatever rwmixread says.
                 let both = reads + writes;
                 if (reads - both * job.mix.reads).abs() > 0.01 * both {
-                    let hint = format!(
-                        "{:.0} % of the requests are reads; let the rates have that ratio",
-                        job.mix.reads * 100.0
-                    );
-                    return Err(self.fail(name, "reads and writes share one flow of requests here", Some(&hint)));
+                    let share = reads / both * 100.0;
+                    note(format!(
+                        "{name}: {share:.0} % of the requests are reads, as these rates have it (not rwmixread)"
+                    ));
                 }
+                job.mix.reads = reads / both;
                 both
             }
         };

@@ -31,6 +31,11 @@ pub(super) fn switch(name: &str) -> Option<bool> {
     SWITCHES.iter().find(|(other, _)| *other == name).map(|(_, takes)| *takes)
 }
 
+/// What to do instead of an option of the program itself, rather than of a job, that is not taken.
+pub(super) fn programs_own(name: &str) -> Option<&'static str> {
+    PROGRAMS_OWN.iter().find(|(names, _)| names.contains(&name)).map(|(_, hint)| *hint)
+}
+
 /// The known option whose name is nearest, where one is near enough for a slip.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
     let all = ALL.iter().flat_map(|(names, _)| names.iter());
@@ -147,6 +152,7 @@ const ALL: &[(&[&str], Kind)] = &[
     (&["cpus_allowed"], Value),
     (&["cpus_allowed_policy"], Value),
     (&["cpumask"], Value),
+    (&["fadvise_hint", "fadvise"], Value),
     // What changes no result here.
     (&["thread"], Flag),
     (&["group_reporting"], Flag),
@@ -248,7 +254,6 @@ const ALL: &[(&[&str], Kind)] = &[
     (&["write_iolog"], Refused("--trace and --trace-to keep requests")),
     (&["write_barrier"], Refused(SHAPE)),
     (&["sync_file_range"], Refused(SHAPE)),
-    (&["fadvise_hint", "fadvise"], Refused(ENGINE)),
     (&["write_hint"], Refused(ENGINE)),
     (&["atomic"], Refused(ENGINE)),
     (&["sqthread_poll"], Refused(ENGINE)),
@@ -305,6 +310,17 @@ const ALL: &[(&[&str], Kind)] = &[
     (&["profile"], Refused("fio's own profiles are not read")),
     (&["lockfile"], Refused(LOGIC)),
     (&["lockmem"], Refused(PLACE)),
+];
+
+/// Options of the program that are not taken, and what to do instead.
+const PROGRAMS_OWN: &[(&[&str], &str)] = &[
+    (&["parse-only", "showcmd"], "--dry-run prints the plan and does nothing"),
+    (&["debug"], "--trace and --trace-to keep every request"),
+    (&["version", "help", "cmdhelp", "enghelp"], "`flashscope bench fio --help` says what is taken"),
+    (&["idle-prof"], "processor time per request is in every result"),
+    (&["client", "server", "daemonize", "remote-config"], "run it on each machine, and keep the results with -o"),
+    (&["trigger-file", "trigger", "trigger-timeout", "trigger-remote"], "leave it away, or use fio for this job"),
+    (&["crctest", "cpuclock-test", "memcpytest", "inflate-log", "merge-blktrace-only"], "use fio for it"),
 ];
 
 /// Options of the program that change no result, and whether each takes a value.

@@ -143,6 +143,11 @@ fn rates_rests_flushes_and_payloads_are_mapped() {
     assert_eq!(job("rate=4m bs=4k rate_process=poisson").arrivals, rate(1024.0, Spacing::Poisson));
     assert_eq!(job("rw=randrw rate_iops=100,100").arrivals, rate(200.0, Spacing::Even));
     assert_eq!(job("rw=randrw rate_iops=100").arrivals, rate(200.0, Spacing::Even));
+    // Watched in fio: each direction keeps its rate, whatever rwmixread says.
+    let mixed = job("rw=randrw rwmixread=70 rate_iops=300,100");
+    assert_eq!((mixed.arrivals, mixed.mix), (rate(400.0, Spacing::Even), Mix { reads: 0.75 }));
+    let mixed = job("rw=randrw rwmixread=70 rate=4m,12m bs=4k,64k");
+    assert_eq!((mixed.arrivals, mixed.mix.reads), (rate(1024.0 + 192.0, Spacing::Even), 1024.0 / 1216.0));
     assert_eq!(job("thinktime=50 thinktime_blocks=4").arrivals, Arrivals::Think { time: Nanos::micros(50), every: 4 });
     let flush = job("rw=write fdatasync=8 end_fsync=1").flush;
     assert_eq!((flush.every, flush.at_end), (Some(8), true));
@@ -255,6 +260,8 @@ fn what_cannot_be_done_is_named_with_its_line() {
     check("size=100", &["less than one block"]);
     check("rate_iops=5 thinktime=5", &["exclude"]);
     check("bs", &["bs needs a value"]);
+    check("rw=randrw rate_iops=100,", &["one flow", "rate_iops=300,100"]);
+    check("exitall_on_error", &["exitall_on_error is not supported"]);
     // Switched off they say what holds here anyway.
     assert_eq!(
         job("sqthread_poll=0 force_async=0 hipri=0 fixedbufs=0 zonemode=none").target.as_deref(),
@@ -263,6 +270,9 @@ fn what_cannot_be_done_is_named_with_its_line() {
     assert_eq!(job("name=other").name, "other");
     assert!(file("rw=read\n").unwrap_err().to_string().contains("before any [section]"));
     assert!(file("[a\n").unwrap_err().to_string().contains("no [section]"));
+    let refused = |line: &str| words(line).unwrap_err().to_string();
+    assert!(refused("--name=a --exitall_on_error").contains("exitall_on_error is not supported"));
+    assert!(refused("--parse-only --name=a").contains("--dry-run"));
     assert!(words("--name=a --rw").unwrap_err().to_string().contains("needs a value"));
 }
 

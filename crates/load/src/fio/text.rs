@@ -146,7 +146,11 @@ pub(super) fn read_words(parsed: &mut Parsed, words: &[String], world: &World<'_
             Some((name, value)) => (name, Some(value)),
             None => (option, None),
         };
-        let needs_value = options::find(name).is_some_and(|known| known.1 != Kind::Flag);
+        if let Some(instead) = options::programs_own(name) {
+            return Err(fail(format!("fio's own {name} is not taken"), instead));
+        }
+        // What is refused is refused with a value or without.
+        let needs_value = options::find(name).is_some_and(|known| matches!(known.1, Kind::Value | Kind::Ignored));
         let (switch, switch_takes) = match options::switch(name) {
             Some(takes) => (true, takes),
             None => (false, false),
