@@ -6,7 +6,7 @@ mod fio;
 mod memory;
 mod twin;
 
-pub(crate) use bench::{Bench, BenchKind};
+pub(crate) use bench::{Around, Bench, BenchKind};
 pub(crate) use fio::Fio;
 pub(crate) use memory::{ProbeBuffer, ProbeReadCache};
 pub(crate) use twin::{Twin, TwinCommand, TwinFit};

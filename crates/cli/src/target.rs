@@ -57,6 +57,21 @@ pub(crate) fn open(args: &TargetArgs, writes: Writes<'_>) -> Result<Opened, Fail
     }
 }
 
+/// The name of a device that is not there is a slip: a file of that name in /dev would lie in memory, in the device's place.
+pub(crate) fn not_among_devices(path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    let for_files = ["/dev/shm", "/dev/hugepages"];
+    match folder {
+        Some(folder) if folder.starts_with("/dev") && !for_files.iter().any(|other| folder.starts_with(other)) => {
+            Err(Failure::Cannot(anyhow!(
+                "there is no device {}, and no file is made among devices\nhint: `flashscope list` shows the devices of this machine",
+                path.display()
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn open_simulated(spec: &str, args: &TargetArgs, writes: &Writes<'_>) -> Result<Opened, Failure> {
     let target = open_model(spec, args.seed)?;
     let budget = budget(target.facts(), args, writes)?;

@@ -178,7 +178,8 @@ fn sentence(sizes: &[(Bytes, Whose)], falls: &[Fall], cliff: Option<&Cliff>) -> 
         );
     }
     if all(Whose::Device) {
-        return format!("the device throughout, from {smallest} to {largest}{}", fall());
+        let sizes = if smallest == largest { format!("at {largest}") } else { format!("from {smallest} to {largest}") };
+        return format!("the device throughout, {sizes}{}", fall());
     }
     if all(Whose::Unknown) {
         return format!("whose speed this is cannot be told: nobody counts what the device moves{}", fall());

@@ -17,6 +17,27 @@ use flashscope_units::{Bytes, Instant, Nanos};
 /// The shares of which percentiles are given, where there are enough values for them.
 pub const PERCENTILES: [f64; 9] = [0.01, 0.10, 0.50, 0.90, 0.95, 0.99, 0.999, 0.9999, 0.99999];
 
+/// Below this the kernel's timer, which ticks every 1 to 10 ms, has looked less than some fifty times at where a thread is.
+const LEAST_SPLIT: Nanos = Nanos::millis(250);
+
+/// Processor time of a job's workers, as the system counts it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTimes {
+    /// All of it, exactly.
+    pub total: Nanos,
+    /// In the program and in the kernel, as the timer's ticks divide it.
+    pub user: Nanos,
+    /// See `user`.
+    pub system: Nanos,
+}
+
+impl CpuTimes {
+    fn cost(self, requests: u64) -> CpuCost {
+        let split = (self.total >= LEAST_SPLIT).then_some((self.user, self.system));
+        CpuCost { total: self.total, split, requests }
+    }
+}
+
 /// What the workers of one job did together.
 ///
 /// # Panics
@@ -25,7 +46,7 @@ pub fn job_run(
     plan: &Resolved,
     notes: &[Recorder],
     path: PathTaken,
-    cpu: Option<(Nanos, Nanos)>,
+    cpu: Option<CpuTimes>,
     ended: JobEnded,
     steady: Option<Verdict>,
 ) -> JobRun {
@@ -61,7 +82,7 @@ pub fn job_run(
         stall: stall.map(|stall| StallSeen { time: stall.time, from: stall.from.since(from) }),
         series: series(notes),
         written: notes.iter().filter_map(|note| written(note, from)).collect(),
-        cpu: cpu.map(|(user, system)| CpuCost { user, system, requests: notes.iter().map(handled).sum() }),
+        cpu: cpu.map(|cpu| cpu.cost(notes.iter().map(handled).sum())),
         ended,
         steady: steady.map(|verdict| match verdict {
             Verdict::Steady { rounds } => SteadySeen { steady: true, rounds },
@@ -186,4 +207,17 @@ pub fn summaries(runs: &[Vec<JobRun>]) -> Vec<Summary> {
 
 fn p99(times: &Times) -> Option<f64> {
     times.percentiles.iter().find(|(of, _)| *of == 0.99).map(|(_, time)| time.as_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processor_time_is_only_divided_where_ticks_can_tell() {
+        let cost = |total| CpuTimes { total, user: Nanos::ZERO, system: total }.cost(7);
+        // A run shorter than a tick is all one or the other by chance, or nothing at all.
+        assert_eq!(cost(Nanos::millis(3)), CpuCost { total: Nanos::millis(3), split: None, requests: 7 });
+        assert_eq!(cost(Nanos::secs(1)).split, Some((Nanos::ZERO, Nanos::secs(1))));
+    }
 }

@@ -187,10 +187,11 @@ pub struct WrittenCurve {
 /// Processor time of the workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuCost {
-    /// In this program.
-    pub user: Nanos,
-    /// In the kernel.
-    pub system: Nanos,
+    /// All of it, exactly.
+    pub total: Nanos,
+    /// In this program, and in the kernel. The kernel divides the total by where its timer found the thread; `None` where it
+    /// looked too seldom for that to mean anything.
+    pub split: Option<(Nanos, Nanos)>,
     /// Requests in that time, those that were not counted included.
     pub requests: u64,
 }

@@ -280,10 +280,12 @@ struct Written {
 /// Processor time.
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Cpu {
-    /// In the program.
-    user_ns: u64,
-    /// In the kernel.
-    system_ns: u64,
+    /// All of it, exactly.
+    total_ns: u64,
+    /// In the program, as far as the kernel's timer divides it; null where it took too little time for that.
+    user_ns: Option<u64>,
+    /// In the kernel; null with the one before.
+    system_ns: Option<u64>,
     /// Requests in that time, warm-up and failures included.
     count: u64,
 }
@@ -445,7 +447,12 @@ impl JobRun {
             longest_stall: job.stall.map(|stall| Stall { time_ns: stall.time.get(), from_ns: stall.from.get() }),
             series: Series::from_model(&job.series),
             written: job.written.iter().map(Written::from_model).collect(),
-            cpu: job.cpu.map(|cpu| Cpu { user_ns: cpu.user.get(), system_ns: cpu.system.get(), count: cpu.requests }),
+            cpu: job.cpu.map(|cpu| Cpu {
+                total_ns: cpu.total.get(),
+                user_ns: cpu.split.map(|(user, _)| user.get()),
+                system_ns: cpu.split.map(|(_, system)| system.get()),
+                count: cpu.requests,
+            }),
             ended: JobEnded::from_model(&job.ended),
             steady: job.steady.map(|seen| Steady { reached: seen.steady, rounds: seen.rounds }),
         }

@@ -119,9 +119,6 @@ pub(crate) struct Bench {
     /// Requests per worker at the start that are not counted
     #[arg(long, value_name = "N", help_heading = "End")]
     pub(crate) warm_up_count: Option<u64>,
-    /// Give up where a request takes longer than this
-    #[arg(long, value_name = "TIME", help_heading = "End")]
-    pub(crate) timeout: Option<Nanos>,
     /// direct, cached, fdatasync, dsync or writethrough [default: direct]
     #[arg(long, help_heading = "Way")]
     pub(crate) mode: Option<String>,
@@ -155,21 +152,31 @@ pub(crate) struct Bench {
     /// Do it so many times; every run is kept [default: 1, or what the preset says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeat: Option<u32>,
+    /// Print the JSON Schema of the result, and do nothing
+    #[arg(long)]
+    pub(crate) schema: bool,
+    #[command(flatten)]
+    pub(crate) around: Around,
+}
+
+/// What is said around jobs, in whoever's words these are.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Around {
+    /// Give up where a request takes longer than this
+    #[arg(long, value_name = "TIME")]
+    pub(crate) timeout: Option<Nanos>,
     /// Keep each of the first N requests of every worker in the file of --trace-to
     #[arg(long, value_name = "N", requires = "trace_to")]
     pub(crate) trace: Option<u64>,
     /// CSV file for --trace
     #[arg(long, value_name = "FILE", requires = "trace")]
     pub(crate) trace_to: Option<PathBuf>,
-    /// Keep a file that bench made
+    /// Keep files that were made for the run
     #[arg(long)]
     pub(crate) keep: bool,
     /// Print the resolved plan as a job file, and do nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Print the JSON Schema of the result, and do nothing
-    #[arg(long)]
-    pub(crate) schema: bool,
     /// Print the result as JSON on stdout and nothing else
     #[arg(long)]
     pub(crate) json: bool,
@@ -245,7 +252,7 @@ impl Bench {
             processors: self.processors.clone(),
             ends_all: None,
             polled: said(self.polled),
-            trace: self.trace,
+            trace: self.around.trace,
             seed: None,
         }
     }

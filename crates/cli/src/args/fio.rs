@@ -1,8 +1,7 @@
 //! What `bench fio` takes beside fio's own words.
 
-use super::{Consent, TargetArgs};
+use super::{Around, Consent, TargetArgs};
 use clap::Args;
-use flashscope_units::Nanos;
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
@@ -36,30 +35,8 @@ pub(crate) struct Fio {
     /// Do it so many times; every run is kept
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeat: u32,
-    /// Give up where a request takes longer than this
-    #[arg(long, value_name = "TIME")]
-    pub(crate) timeout: Option<Nanos>,
-    /// Keep each of the first N requests of every worker in the file of --trace-to
-    #[arg(long, value_name = "N", requires = "trace_to")]
-    pub(crate) trace: Option<u64>,
-    /// CSV file for --trace
-    #[arg(long, value_name = "FILE", requires = "trace")]
-    pub(crate) trace_to: Option<PathBuf>,
-    /// Keep files that were made
-    #[arg(long)]
-    pub(crate) keep: bool,
-    /// Print the resolved plan as a job file, and do nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Print the result as JSON on stdout and nothing else
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Also keep the JSON in this file
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Also keep a report in this file, by its ending: .html, .csv, .xlsx or .txt
-    #[arg(long, value_name = "FILE")]
-    pub(crate) report: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) around: Around,
 }
 
 impl Fio {

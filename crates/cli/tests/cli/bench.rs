@@ -259,8 +259,32 @@ fn mistakes_are_explained() {
     check(&[file, "--job", job.to_str().unwrap()], &["queue_dept", "line 3"]);
     check(&[file, "--job", "/no/such.toml"], &["/no/such.toml"]);
     check(&["/no/such/folder/file"], &["/no/such/folder/file"]);
+    // A slip in a device's name must not measure a file in memory instead.
+    check(&["/dev/flashscope-none", "--rw", "write"], &["no device /dev/flashscope-none", "flashscope list"]);
+    check(&["/dev", "--rw", "write", "--size", "1M"], &["no file is made among devices"]);
+    let line = "--name=a --filename=/dev/flashscope-none --size=1m --rw=write";
+    check(&[&["fio", "--"], &line.split(' ').collect::<Vec<_>>()[..]].concat(), &["no device /dev/flashscope-none"]);
+    check(&["iozone", "-s", "64", "-f", "/dev/flashscope-none"], &["no device /dev/flashscope-none"]);
+    assert!(!std::path::Path::new("/dev/flashscope-none").exists());
     check(&[folder.to_str().unwrap(), "--size", "900T"], &["free", "hint"]);
     check(&["sim:sd-4mib", "--rw", "write", "--size", "64M", "--max-write", "1M"], &["--max-write", "hint"]);
+}
+
+#[test]
+fn holes_are_told_once_and_blamed_for_what_no_device_read() {
+    let folder = scratch();
+    let file = folder.join("hollow");
+    std::fs::File::create(&file).unwrap().set_len(1 << 20).unwrap();
+    let job = folder.join("job.toml");
+    std::fs::write(&job, "[all]\nrw = \"read\"\n[[job]]\nname = \"a\"\n[[job]]\nname = \"b\"\n").unwrap();
+    let arguments = ["bench", file.to_str().unwrap(), "--job", job.to_str().unwrap(), "--mode", "cached", "--json"];
+    let run = flashscope(&arguments).run();
+    run.expect(DONE);
+    assert_eq!(run.stderr.matches("has holes").count(), 1, "{}", run.stderr);
+    let evidence = &json(&run)["phases"][0]["runs"][0]["evidence"];
+    if evidence["counters"].to_string().contains("device_read_bytes") {
+        assert!(evidence["why"].as_str().unwrap().contains("holes"), "{evidence}");
+    }
 }
 
 #[test]
@@ -307,11 +331,17 @@ fn an_interrupt_keeps_what_was_measured() {
     .command();
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_secs(2));
+    // `timeout` sends each signal to the program and then to its whole group: that is one wish, not two.
+    interrupt(&child);
+    std::thread::sleep(std::time::Duration::from_millis(1));
     interrupt(&child);
     let run = Run::from(child.wait_with_output().unwrap());
     run.expect(CANNOT);
     let record = json(&run);
     assert_eq!(record["ended"]["how"], "interrupted");
+    // After two seconds the kernel has looked often enough to divide processor time.
+    let cpu = &first(&record)["cpu"];
+    assert!(cpu["user_ns"].as_u64().unwrap() <= cpu["total_ns"].as_u64().unwrap(), "{cpu}");
     assert_eq!(first(&record)["ended"]["how"], "stopped");
     assert!(first(&record)["read"]["count"].as_u64().unwrap() > 0);
     assert_eq!(std::fs::read_dir(Path::new(&folder)).unwrap().count(), 0, "its own file is gone all the same");

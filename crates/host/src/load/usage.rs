@@ -6,6 +6,8 @@ use flashscope_units::Nanos;
 /// Processor time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTime {
+    /// All of it, exactly.
+    pub total: Nanos,
     /// In the program.
     pub user: Nanos,
     /// In the kernel on its behalf.
@@ -24,7 +26,10 @@ impl CpuTime {
             usage
         };
         let time = |value: libc::timeval| Nanos(value.tv_sec as u64 * 1_000_000_000 + value.tv_usec as u64 * 1_000);
+        // The times of `getrusage` are as old as the last tick, and divided by where the ticks found the thread.
+        let total = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
         CpuTime {
+            total: Nanos(total.tv_sec as u64 * 1_000_000_000 + total.tv_nsec as u64),
             user: time(usage.ru_utime),
             system: time(usage.ru_stime),
             switches: (usage.ru_nvcsw as u64, usage.ru_nivcsw as u64),
@@ -34,6 +39,7 @@ impl CpuTime {
     /// From `earlier` to `self`.
     pub fn since(self, earlier: CpuTime) -> CpuTime {
         CpuTime {
+            total: self.total.saturating_sub(earlier.total),
             user: self.user.saturating_sub(earlier.user),
             system: self.system.saturating_sub(earlier.system),
             switches: (self.switches.0 - earlier.switches.0, self.switches.1 - earlier.switches.1),

@@ -77,8 +77,8 @@ impl JobRun {
             series: self.series.into_model(&self.name)?,
             written: self.written.into_iter().map(Written::into_model).collect(),
             cpu: self.cpu.map(|cpu| model::CpuCost {
-                user: Nanos(cpu.user_ns),
-                system: Nanos(cpu.system_ns),
+                total: Nanos(cpu.total_ns),
+                split: cpu.user_ns.zip(cpu.system_ns).map(|(user, system)| (Nanos(user), Nanos(system))),
                 requests: cpu.count,
             }),
             ended: self.ended.into_model(),

@@ -39,7 +39,7 @@ fn header(record: &BenchRecord) -> Markup {
     let device = record.device.as_ref();
     let preset = record.preset.as_ref();
     let facts = [
-        ("target", Some(record.target.clone())),
+        ("target", device.map(|_| record.target.clone())),
         ("capacity", device.map(|device| device.capacity.to_string())),
         ("identity", device.and_then(|device| device.identity.as_ref()).map(|identity| identity.0.clone())),
         ("defined by", preset.map(|preset| preset.source.clone())),

@@ -18,7 +18,9 @@ pub fn terminal(record: &BenchRecord) -> String {
     let mut text = String::new();
     let name = record.device.as_ref().map_or(record.target.as_str(), |device| device.name.as_str());
     let time = if record.virtual_time { "   virtual time" } else { "" };
-    let _ = writeln!(text, "{name}   {}{time}", record.target);
+    // What was named by its path is not named twice.
+    let target = if name == record.target { String::new() } else { format!("   {}", record.target) };
+    let _ = writeln!(text, "{name}{target}{time}");
     if let Some(why) = answer::cut_short(&record.ended) {
         let _ = writeln!(text, "cut short: {why}");
     }

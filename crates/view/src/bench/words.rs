@@ -2,7 +2,7 @@
 
 use flashscope_model::bench::{CacheVerdict, JobEnded, JobRun, PhaseRun};
 use flashscope_model::preset::{LimitVerdict, PresetRun, Unit};
-use flashscope_units::{ByteRate, Iops, Nanos};
+use flashscope_units::{ByteRate, Bytes, Iops, Nanos};
 
 /// Whose a result is.
 pub fn whose(verdict: CacheVerdict) -> &'static str {
@@ -42,14 +42,29 @@ pub fn as_defined(preset: &PresetRun) -> String {
     }
 }
 
+/// Sizes with their weights, as settings have them (`4096:3,65536:1`).
+fn sizes(text: &str) -> String {
+    let one = |part: &str| {
+        let (size, weight) = part.split_once(':')?;
+        Some((Bytes(size.parse().ok()?), weight.to_owned()))
+    };
+    match text.split(',').map(one).collect::<Option<Vec<_>>>().as_deref() {
+        Some([(size, _)]) => size.to_string(),
+        // A range of sizes can be thousands.
+        Some([(first, _), .., (last, _)]) if text.split(',').count() > 8 => {
+            format!("{} sizes of {first} to {last}", text.split(',').count())
+        }
+        Some(several) => several.iter().map(|(size, weight)| format!("{size}:{weight}")).collect::<Vec<_>>().join(" "),
+        None => format!("{text} bytes"),
+    }
+}
+
 /// How a job was set, in one line.
 pub fn job(job: &JobRun) -> String {
     let setting = |name: &str| {
         job.settings.iter().find(|(other, _)| other == name).map_or("", |(_, value)| value.trim_matches('"'))
     };
-    let size = setting("bs").trim_end_matches(":1");
-    let size =
-        size.parse().map_or_else(|_| format!("{size} bytes"), |bytes| flashscope_units::Bytes(bytes).to_string());
+    let size = sizes(setting("bs"));
     let flags = if job.path.flags.is_empty() { String::new() } else { format!(" ({})", job.path.flags.join(", ")) };
     format!(
         "{}, {size}, {} × {} outstanding, {}{flags}, mode {}",
@@ -74,30 +89,41 @@ pub fn ended(job: &JobRun) -> Option<String> {
 
 /// What must be known of one run of a phase, line by line: cost, stalls, steadiness, failures.
 pub fn notes(run: &PhaseRun) -> Vec<String> {
-    run.jobs.iter().flat_map(job_notes).collect()
+    let several = run.jobs.len() > 1;
+    run.jobs.iter().flat_map(|job| job_notes(job, several)).collect()
 }
 
 /// Failures that are told one by one.
 const FAILURES: usize = 5;
 
-fn job_notes(job: &JobRun) -> Vec<String> {
-    let mut notes: Vec<String> = job.path.fallbacks.iter().map(|note| format!("note: {note}")).collect();
+/// `several`: it ran beside others, and each line says whose it is.
+fn job_notes(job: &JobRun, several: bool) -> Vec<String> {
+    let whose = if several { format!("{}: ", job.name) } else { String::new() };
+    let mut notes: Vec<String> = job.path.fallbacks.iter().map(|note| format!("{whose}note: {note}")).collect();
     if let Some(cpu) = job.cpu.filter(|cpu| cpu.requests > 0) {
         let each = |time: Nanos| Nanos(time.get() / cpu.requests);
-        let (user, system) = (each(cpu.user), each(cpu.system));
-        notes.push(format!("processor: {user} in the program and {system} in the kernel per request"));
+        notes.push(match cpu.split {
+            Some((user, system)) => {
+                format!(
+                    "{whose}processor: {} in the program and {} in the kernel per request",
+                    each(user),
+                    each(system)
+                )
+            }
+            None => format!("{whose}processor: {} per request", each(cpu.total)),
+        });
     }
-    notes.extend(job.stall.map(|stall| format!("longest stall: {} at {}", stall.time, stall.from)));
-    notes.extend(job.read_back.map(|(count, bytes)| format!("read back: {count} blocks ({bytes}) were right")));
+    notes.extend(job.stall.map(|stall| format!("{whose}longest stall: {} at {}", stall.time, stall.from)));
+    notes.extend(job.read_back.map(|(count, bytes)| format!("{whose}read back: {count} blocks ({bytes}) were right")));
     notes.extend(job.steady.map(|seen| {
         let word = if seen.steady { "steady" } else { "NOT steady" };
-        format!("{word} after {} rounds", seen.rounds)
+        format!("{whose}{word} after {} rounds", seen.rounds)
     }));
     if job.failed > 0 {
-        notes.push(format!("{} requests FAILED (they count in no rate)", job.failed));
+        notes.push(format!("{whose}{} requests FAILED (they count in no rate)", job.failed));
     }
     if job.mismatched > 0 {
-        notes.push(format!("{} reads found OTHER BYTES than were written", job.mismatched));
+        notes.push(format!("{whose}{} reads found OTHER BYTES than were written", job.mismatched));
     }
     for failure in job.failures.iter().take(FAILURES) {
         let found = failure.mismatch.as_ref().map_or(String::new(), |(position, expected, found)| {
@@ -113,4 +139,18 @@ fn job_notes(job: &JobRun) -> Vec<String> {
     }
     notes.extend(ended(job).map(|said| format!("{}: {said}", job.name)));
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_told_with_their_units() {
+        assert_eq!(sizes("4096:1"), "4 KiB");
+        assert_eq!(sizes("4096:3,65536:1"), "4 KiB:3 64 KiB:1");
+        let range: Vec<String> = (1..=16).map(|times| format!("{}:1", times * 4096)).collect();
+        assert_eq!(sizes(&range.join(",")), "16 sizes of 4 KiB to 64 KiB");
+        assert_eq!(sizes("odd"), "odd bytes");
+    }
 }

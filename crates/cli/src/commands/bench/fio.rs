@@ -23,30 +23,30 @@ pub(crate) fn run(args: &Fio) -> Result<Outcome, Failure> {
         if args.target.is_some() {
             (job.target, job.more) = (None, Vec::new());
         }
-        job.trace = args.trace.unwrap_or(0);
+        job.trace = args.around.trace.unwrap_or(0);
         if job.seed == 1 {
             job.seed = args.seed;
         }
     }
     tell(&jobs);
-    check_reports(&args.report)?;
+    check_reports(&args.around.report)?;
     let setup = Setup {
         target: args.target(),
         repeat: args.repeat,
         prepare: 0,
         enough: Enough::never(),
-        timeout: args.timeout,
+        timeout: args.around.timeout,
         warm: jobs.warm,
-        keep: args.keep,
-        quiet: args.json,
-        trace_to: args.trace_to.clone(),
+        keep: args.around.keep,
+        quiet: args.around.json,
+        trace_to: args.around.trace_to.clone(),
     };
     let prepared = prepare(setup, jobs.set)?;
-    if args.dry_run {
+    if args.around.dry_run {
         output::data(&prepared.describe())?;
         return Ok(Outcome::Done);
     }
-    finish(&prepared.run()?, args.json, args.output.as_deref(), &args.report)
+    finish(&prepared.run()?, &args.around)
 }
 
 fn inputs(args: &Fio) -> Result<Vec<Input>, Failure> {

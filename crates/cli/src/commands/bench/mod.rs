@@ -13,7 +13,7 @@ mod simulated;
 mod trace;
 mod watch;
 
-use crate::args::{Bench, BenchKind};
+use crate::args::{Around, Bench, BenchKind};
 use crate::error::{Failure, Outcome};
 use crate::output;
 use anyhow::{Context, anyhow};
@@ -38,16 +38,16 @@ pub(crate) fn run(args: &Bench) -> Result<Outcome, Failure> {
     if args.presets {
         return preset::list();
     }
-    check_reports(&args.report)?;
+    check_reports(&args.around.report)?;
     if let Some(name) = &args.preset {
         return preset::run(args, name);
     }
     let prepared = prepare(setup(args), jobs(args)?)?;
-    if args.dry_run {
+    if args.around.dry_run {
         output::data(&prepared.describe())?;
         return Ok(Outcome::Done);
     }
-    finish(&prepared.run()?, args.json, args.output.as_deref(), &args.report)
+    finish(&prepared.run()?, &args.around)
 }
 
 /// A name that does not tell its form is better refused before hours of measuring than after them.
@@ -65,11 +65,11 @@ fn setup(args: &Bench) -> Setup {
         repeat: args.repeat.unwrap_or(1),
         prepare: 0,
         enough: Enough::never(),
-        timeout: args.timeout,
+        timeout: args.around.timeout,
         warm: args.warm,
-        keep: args.keep,
-        quiet: args.json,
-        trace_to: args.trace_to.clone(),
+        keep: args.around.keep,
+        quiet: args.around.json,
+        trace_to: args.around.trace_to.clone(),
     }
 }
 
@@ -96,19 +96,14 @@ fn jobs(args: &Bench) -> Result<JobSet, Failure> {
 }
 
 /// Shows and keeps what came of it, and says how it ended.
-pub(crate) fn finish(
-    record: &BenchRecord,
-    json: bool,
-    keep: Option<&Path>,
-    reports: &[PathBuf],
-) -> Result<Outcome, Failure> {
+pub(crate) fn finish(record: &BenchRecord, around: &Around) -> Result<Outcome, Failure> {
     let wire = || flashscope_record::bench_to_json(record);
-    output::data(&if json { wire() } else { flashscope_report::bench::terminal(record) })?;
+    output::data(&if around.json { wire() } else { flashscope_report::bench::terminal(record) })?;
     let mut files: Vec<(&Path, &str, Vec<u8>)> = Vec::new();
-    if let Some(path) = keep {
+    if let Some(path) = &around.output {
         files.push((path, "Record", wire().into_bytes()));
     }
-    for path in reports {
+    for path in &around.report {
         files.push((path, "Report", super::report::bench_file(record, path)?));
     }
     if !files.is_empty() {

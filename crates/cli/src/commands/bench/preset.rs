@@ -50,13 +50,13 @@ pub(super) fn run(args: &Bench, name: &str) -> Result<Outcome, Failure> {
     };
     let setup = Setup { repeat: schedule.repeat, prepare: schedule.prepare, enough, ..setup(args) };
     let prepared = prepare(setup, schedule.set.clone())?;
-    if args.dry_run {
+    if args.around.dry_run {
         output::data(&prepared.describe())?;
         return Ok(Outcome::Done);
     }
     let mut record = BenchRecord { command: format!("bench --preset {}", definition.name()), ..prepared.run()? };
     record.preset = Some(evaluate(&definition, Ran { schedule: &schedule, record: &record }));
-    let outcome = finish(&record, args.json, args.output.as_deref(), &args.report)?;
+    let outcome = finish(&record, &args.around)?;
     match &args.require {
         Some(limit) if !is_met(&record, limit) => Ok(Outcome::ExpectationFailed),
         _ => Ok(outcome),

@@ -23,9 +23,10 @@ use flashscope_load::plan::{Limits, Resolved};
 use flashscope_load::record::Trace;
 use flashscope_load::steady::Judge;
 use flashscope_load::worker::Worker;
-use flashscope_model::bench::{Counter, Evidence, PhaseRun};
+use flashscope_model::bench::{CacheVerdict, Counter, Evidence, PhaseRun};
 use flashscope_units::{Bytes, Nanos};
 use sites::Site;
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
@@ -60,7 +61,15 @@ pub(super) fn run(prepared: &Prepared) -> Result<Done, Failure> {
     let prepared = Prepared { setup: setup.clone(), set: set.clone(), plans, ..prepared.clone() };
     let device = if let [site] = &sites[..] { Some(site.facts()) } else { None };
     let steps = prepared.steps();
-    let mut rig = Rig { setup, sys: &sys, sites: &mut sites, clock: MonotonicClock::start(), phases: 0, steps };
+    let mut rig = Rig {
+        setup,
+        sys: &sys,
+        sites: &mut sites,
+        clock: MonotonicClock::start(),
+        phases: 0,
+        steps,
+        holes_said: Cell::new(false),
+    };
     let (phases, ended) = prepared.run_all(rest, |plans, left| rig.phase(plans, left))?;
     Ok(Done { device, host, phases, ended })
 }
@@ -75,6 +84,8 @@ struct Rig<'a> {
     phases: u64,
     /// Phases that are run in all, at most.
     steps: u64,
+    /// Whether it was said that reads of holes come from nothing.
+    holes_said: Cell<bool>,
 }
 
 /// Lets time pass, in slices, so that an interrupt is heard.
@@ -174,7 +185,8 @@ impl Rig<'_> {
             Opening { direct: job.mode.is_direct(), durable: job.mode.is_durable(), write: job.mix.has_writes() };
         let site = self.site(job)?;
         let file = LoadFile::of(self.sys, &site.targets, site.each, opening).map_err(target::failure)?;
-        if let (Some(taken), true) = (file.sparse(), job.mix.has_reads() && job.engine != EngineChoice::Whole) {
+        let reads = job.mix.has_reads() && job.engine != EngineChoice::Whole;
+        if let Some(taken) = file.sparse().filter(|_| reads && !self.holes_said.replace(true)) {
             output::talk(&format!(
                 "warning: the file has holes ({taken} are really there); reads of these come from nothing"
             ));
@@ -327,8 +339,13 @@ impl Rig<'_> {
         let device = before.device.zip(after.device).map(|(before, after)| {
             (after.read.saturating_sub(before.read), after.written.saturating_sub(before.written))
         });
-        let evidence =
+        let mut evidence =
             Evidence { counters: counters(before, after), ..judge(Counted { asked: moved, device, instead }) };
+        // What the device did not read may not have come from the page cache either.
+        let is_short = matches!(evidence.verdict, CacheVerdict::Mixed | CacheVerdict::Cache) && in_memory.is_none();
+        if is_short && moved.0 > Bytes::ZERO && files.iter().any(|file| file.sparse().is_some()) {
+            evidence.why.push_str("; the file has holes, which are read from nothing");
+        }
         Ok(PhaseRun { jobs, evidence })
     }
 }

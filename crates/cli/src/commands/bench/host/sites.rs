@@ -120,6 +120,7 @@ fn named(sys: &SysRoot, first: &str, more: &[String], jobs: &[&Job]) -> Result<P
             least = Some(least.map_or(found.capacity, |least| least.min(found.capacity)));
             granularity = granularity.max(found.granularity);
         } else {
+            target::not_among_devices(path)?;
             granularity = granularity.max(block_under(sys, path));
         }
     }
@@ -168,11 +169,13 @@ fn where_it_is<'a>(
         _ => format!("flashscope-bench.{}.{number}", std::process::id()),
     };
     if path.is_dir() {
+        target::not_among_devices(&path.join("any"))?;
         Ok((path.join(mine()), Some(make())))
     } else if *shape != Shape::Whole
         && path.symlink_metadata().is_err()
         && path.parent().is_some_and(|parent| parent.as_os_str().is_empty() || parent.is_dir())
     {
+        target::not_among_devices(path)?;
         Ok((path.to_owned(), Some(make())))
     } else if *shape != Shape::One {
         Err(Failure::Cannot(anyhow!(

@@ -10,7 +10,7 @@ use flashscope_host::load::usage::CpuTime;
 use flashscope_host::load::{AnyLane, LaneOptions, LoadFile};
 use flashscope_load::control::Control;
 use flashscope_load::drive::drive;
-use flashscope_load::outcome::job_run;
+use flashscope_load::outcome::{CpuTimes, job_run};
 use flashscope_load::plan::Resolved;
 use flashscope_load::record::Recorder;
 use flashscope_load::steady::Verdict;
@@ -144,7 +144,7 @@ pub(super) struct Mine {
     pub(super) notes: Vec<Recorder>,
     endings: Vec<Ending>,
     path: Option<PathTaken>,
-    cpu: (Nanos, Nanos),
+    cpu: CpuTimes,
     error: Option<DeviceError>,
 }
 
@@ -163,7 +163,9 @@ impl Mine {
         }
         self.notes.push(back.recorder);
         self.endings.push(back.ending);
-        self.cpu = (self.cpu.0 + back.cpu.user, self.cpu.1 + back.cpu.system);
+        self.cpu.total += back.cpu.total;
+        self.cpu.user += back.cpu.user;
+        self.cpu.system += back.cpu.system;
         self.error = self.error.take().or(back.error);
         Ok(())
     }

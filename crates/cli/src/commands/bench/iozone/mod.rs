@@ -48,6 +48,11 @@ pub(super) fn run(words: &[String]) -> Result<Outcome, Failure> {
     let disk = names[0].ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
     let disk = flashscope_host::disk_under(&sys, disk);
     let host = flashscope_host::host_facts(&sys, disk.as_ref());
+    for name in &names {
+        if !name.exists() {
+            target::not_among_devices(name)?;
+        }
+    }
     let files = HostFiles::new(&sys, MonotonicClock::start(), &names, options.ours.allow_write);
     let mut grant = consent(&sys, &files, &plan, &options, &names)?;
     let done = measure(&files, &plan, &options, &mut grant)?;
