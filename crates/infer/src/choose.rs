@@ -72,9 +72,16 @@ pub fn next(
     }
     let now = Situation::new(device, observations, memo, budget.write, seed);
     // A search for open units may go on to sixty-four of them: what settles more for less comes before its dear end.
-    let first = SUBJECTS.iter().find_map(|subject| {
+    let affordable = |subject: &Subject, kept_back: Bytes| {
         let choice = subject.choice(&now)?;
-        (bytes_written(&choice.experiment) + subject.kept_back(&now) <= budget.write).then_some(choice)
+        (bytes_written(&choice.experiment) + kept_back <= budget.write).then_some(choice)
+    };
+    let first = SUBJECTS.iter().find_map(|subject| {
+        // What was kept back and is not wanted any more goes to the searches, before the speed of writes is measured.
+        let searches = (*subject == Subject::Writes).then_some([Subject::OpenInOrder, Subject::OpenRandom]);
+        let left = drive::slc_cache::left_for_cache(&now);
+        let search = searches.and_then(|searches| searches.iter().find_map(|search| affordable(search, left)));
+        search.or_else(|| affordable(subject, subject.kept_back(&now)))
     });
     // What that leaves goes to the cheapest question first.
     let cheapest = || {
@@ -243,7 +250,6 @@ impl Subject {
                     + inside(now)
             }
             Self::OpenRandom => writing::left_for_one_unit(now) + writing::left_for_area(now) + inside(now),
-            Self::OneUnit | Self::Area => writing::left_for_random(now),
             Self::Escape | Self::OtherBlock => inside(now),
             Self::Writes => drive::slc_cache::left_for_cache(now),
             _ => Bytes::ZERO,

@@ -3,6 +3,7 @@
 //! A unit that was written before is half open, or holds what an earlier trial left: only fresh units compare. They
 //! lie further apart than any superblock, and not near the start, which is the business of the fast-area experiment.
 
+use crate::situation::written_stretch;
 use flashscope_model::observation::Run;
 use flashscope_model::plan::{Purpose, Span};
 use flashscope_model::{Data, DeviceFacts, Direction, Observations};
@@ -19,6 +20,9 @@ const APART: u64 = 4;
 /// A filled region with fewer slots is no pool.
 const LEAST_SLOTS: usize = 8;
 
+/// Where fewer lie in the part that holds data, they are taken from all over the device.
+const LEAST_WRITTEN_SLOTS: usize = 32;
+
 /// The units that may be written, and which of them still are fresh.
 pub(crate) struct Pool {
     unit: Bytes,
@@ -31,10 +35,16 @@ impl Pool {
     /// The pool of a device whose first unit begins at `first`, given what was written so far.
     pub(crate) fn new(device: &DeviceFacts, observations: &Observations, unit: Bytes, first: Bytes) -> Pool {
         // On a device that was blank, a copy has nothing to copy but in the region that was filled.
+        let whole = Span { start: Bytes::ZERO, length: device.capacity };
         let slots = filled(observations)
             .map(|region| inside(region, unit, first))
             .filter(|slots| slots.len() >= LEAST_SLOTS)
-            .unwrap_or_else(|| all_over(device, unit, first));
+            .or_else(|| {
+                // Nor where it was never written; and what keeps nothing, as a part of some fakes, looks like that.
+                let slots = all_over(device, unit, first, written_stretch(observations)?);
+                (slots.len() >= LEAST_WRITTEN_SLOTS).then_some(slots)
+            })
+            .unwrap_or_else(|| all_over(device, unit, first, whole));
         let mut last_use = vec![None; slots.len()];
         for (order, range) in written(observations, unit).into_iter().enumerate() {
             last_use[overlapped(&slots, unit, range)].fill(Some(order));
@@ -86,20 +96,23 @@ impl Pool {
     }
 }
 
-/// Slots all over the device, past its start.
-fn all_over(device: &DeviceFacts, unit: Bytes, start: Bytes) -> Vec<Bytes> {
-    let units = device.capacity.saturating_sub(start) / unit;
+/// Slots all over a part of the device, past its start.
+fn all_over(device: &DeviceFacts, unit: Bytes, start: Bytes, part: Span) -> Vec<Bytes> {
+    let index = |at: Bytes| at.saturating_sub(start) / unit;
+    let end = index(device.capacity.min(part.start + part.length));
+    let begin = part.start.saturating_sub(start).align_up(unit) / unit;
     // A small device has no room to be generous: rather close neighbours than no fresh units.
-    let apart = [APART, 2, 1].into_iter().find(|apart| units / apart >= 64).unwrap_or(1);
-    let first = KEPT_AT_START.min(units / 4);
-    (first..units).step_by(apart as usize).map(|index| start + unit * index).collect()
+    let apart = [APART, 2, 1].into_iter().find(|apart| end.saturating_sub(begin) / apart >= 64).unwrap_or(1);
+    let first = begin.max(KEPT_AT_START.min(index(device.capacity) / 4));
+    (first..end).step_by(apart as usize).map(|index| start + unit * index).collect()
 }
 
-/// Slots inside a region, one unit apart from each other.
+/// Slots inside a region, one unit apart from each other where that leaves enough of them.
 fn inside(region: Span, unit: Bytes, start: Bytes) -> Vec<Bytes> {
     let first = region.start.saturating_sub(start).align_up(unit) / unit;
     let end = (region.start + region.length).saturating_sub(start) / unit;
-    (first..end).step_by(2).map(|index| start + unit * index).collect()
+    let apart = if end.saturating_sub(first) >= 128 { 2 } else { 1 };
+    (first..end).step_by(apart).map(|index| start + unit * index).collect()
 }
 
 fn shuffled(from: &[Bytes], rng: &mut Rng) -> Vec<Bytes> {

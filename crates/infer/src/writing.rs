@@ -11,7 +11,6 @@ use flashscope_model::finding::AreaKind;
 use flashscope_model::plan::{FastArea, OpenUnits, Purpose, Throughput};
 use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Order};
 use flashscope_units::Bytes;
-use std::collections::BTreeSet;
 
 /// Units that a blank device is filled with, so that boundaries of the next candidates show as well.
 const FILLED_UNITS: u64 = 48;
@@ -34,7 +33,9 @@ const ROUNDS: u32 = 10;
 
 /// From so many units on each round is a mean of many writes, and fewer rounds serve.
 const MANY_UNITS: u32 = 12;
-const ROUNDS_OF_MANY: u32 = 6;
+const ROUNDS_OF_MANY: u32 = 5;
+const MOST_MANY_UNITS: u32 = 32;
+const ROUNDS_OF_MOST: u32 = 4;
 
 /// A unit must hold this many blocks of the leading size: eight rounds of the second size, twice as large.
 const LEAST_BLOCKS: u64 = 16;
@@ -79,7 +80,7 @@ const MOST_SUSPECTS: usize = 32;
 /// Block size, order and requests to each unit of the fast-area trials: large blocks show the rate of the flash, small
 /// ones the cost of a request.
 const AREA_TRIALS: [(Bytes, Order, u32); 3] =
-    [(Bytes::kib(128), Order::InOrder, 16), (Bytes::kib(4), Order::Random, 12), (Bytes::kib(32), Order::Random, 12)];
+    [(Bytes::kib(128), Order::InOrder, 16), (Bytes::kib(4), Order::Random, 24), (Bytes::kib(32), Order::Random, 12)];
 
 /// Block size, order and requests of the writing cells, cheapest first.
 const WRITE_CELLS: [(Bytes, Order, u32); 8] = [
@@ -173,13 +174,15 @@ fn rounds_of(count: u32) -> u32 {
     match count {
         1 => ROUNDS_OF_ONE,
         2..MANY_UNITS => ROUNDS,
-        _ => ROUNDS_OF_MANY,
+        MANY_UNITS..MOST_MANY_UNITS => ROUNDS_OF_MANY,
+        _ => ROUNDS_OF_MOST,
     }
 }
 
-/// The most units that trials can have without running out of fresh ones at once.
+/// The most units that trials can have so that some of them rest: the first rounds of a trial, which do not count, begin
+/// a unit anew that was written before.
 fn most_units(pool: &Pool) -> u32 {
-    u32::try_from(pool.size() / 2).unwrap_or(u32::MAX).clamp(1, search::MOST_UNITS)
+    u32::try_from(pool.size() * 3 / 4).unwrap_or(u32::MAX).clamp(1, search::MOST_UNITS)
 }
 
 /// The next count of units to write in turn.
@@ -235,12 +238,8 @@ pub(crate) fn left_for_random(now: &Situation) -> Bytes {
     let lead = trial_blocks(now)[0];
     let seen = open_units::state(&open_units::live_counts(now.observations, Order::InOrder), lead, Order::InOrder);
     let likely = seen.good.unwrap_or(1);
-    let tried = open_units::live_counts(now.observations, Order::Random);
-    let step = |count: u32| {
-        let done = tried.iter().any(|trial| (trial.block, trial.count) == (lead, count));
-        if done { 0 } else { u64::from(count) * u64::from(rounds_of(count)) }
-    };
-    lead * [1, 2, likely, likely + 1].into_iter().collect::<BTreeSet<u32>>().into_iter().map(step).sum::<u64>()
+    let steps = search::left(now.observations, Order::Random, lead, likely);
+    lead * steps.into_iter().map(|count| u64::from(count) * u64::from(rounds_of(count))).sum::<u64>()
 }
 
 /// What the rest of one unit, in order and at random, takes.
@@ -343,8 +342,8 @@ fn area_trial(now: &Situation, (block, order, requests): (Bytes, Order, u32)) ->
 /// where little may be written.
 fn area_block(now: &Situation, block: Bytes, order: Order) -> Bytes {
     let times = match now.purse {
-        purse if purse < Bytes::mib(96) => 1,
-        purse if purse < Bytes::mib(256) => 2,
+        purse if purse < Bytes::mib(192) => 1,
+        purse if purse < Bytes::mib(512) => 2,
         _ => 4,
     };
     let large = order == Order::InOrder;
@@ -432,8 +431,7 @@ pub(crate) fn most_trials(now: &Situation, order: Order) -> Bytes {
     let [lead, _] = trial_blocks(now);
     let seen = open_units::state(&open_units::live_counts(now.observations, order), lead, order);
     let most = seen.fallen.unwrap_or(search::MOST_UNITS).min(most_units(&pool));
-    let rounds = if most < MANY_UNITS { ROUNDS } else { ROUNDS_OF_MANY };
-    lead * (search_units(most) * u64::from(rounds))
+    lead * (search_units(most) * u64::from(rounds_of(most.max(2))))
 }
 
 /// What the limits at a second block size can still take.

@@ -5,6 +5,7 @@ use super::trial::{LiveCount, live_counts, state};
 use crate::numbers::median;
 use flashscope_model::{Observations, Order};
 use flashscope_units::Bytes;
+use std::collections::BTreeSet;
 
 /// No more than this many units are written in turn: what keeps so many open has no limit that matters.
 pub(crate) const MOST_UNITS: u32 = 64;
@@ -31,8 +32,8 @@ pub(crate) struct Trial {
 pub(crate) struct Bounds {
     /// The largest count to try.
     most: u32,
-    /// A count that is as likely the limit as all smaller ones together.
-    hint: Option<u32>,
+    /// A count that is as likely the limit as all smaller ones together, and the first that may be too many then.
+    hint: Option<(u32, u32)>,
 }
 
 impl Bounds {
@@ -42,16 +43,17 @@ impl Bounds {
         let room = room.min(MOST_UNITS);
         let in_order = live_counts(observations, Order::InOrder);
         let seen = state(&in_order, lead, Order::InOrder);
-        let known = seen.good.zip(seen.fallen).filter(|(good, fallen)| *fallen == good + 1).map(|(good, _)| good);
-        let (Order::Random, Some(limit)) = (order, known) else { return Bounds { most: room, hint: None } };
+        let (Order::Random, Some((good, fallen))) = (order, seen.good.zip(seen.fallen)) else {
+            return Bounds { most: room, hint: None };
+        };
         let single = |counts: &[LiveCount]| {
             let one = counts.iter().find(|trial| (trial.block, trial.count) == (lead, 1));
             one.and_then(|trial| median(&trial.seconds))
         };
         let (before, after) = (single(&in_order), single(&live_counts(observations, Order::Random)));
         let copies = before.zip(after).is_some_and(|(before, after)| after > COLLAPSE * before);
-        let most = if copies { room.min(limit * 2) } else { room };
-        Bounds { most, hint: Some(limit).filter(|limit| *limit <= most) }
+        let most = if copies { room.min((fallen - 1) * 2) } else { room };
+        Bounds { most, hint: Some((good, fallen)).filter(|(good, _)| *good <= most) }
     }
 
     /// Where to look while nothing has fallen up to `good`.
@@ -59,8 +61,8 @@ impl Bounds {
         let twice = (good * 2).min(self.most);
         match self.hint {
             // Two first: many a card has one unit at random.
-            Some(hint) if good >= 2 && good < hint => hint,
-            Some(hint) if good == hint => (hint + 1).min(self.most),
+            Some((hint, _)) if good >= 2 && good < hint => hint,
+            Some((hint, too_many)) if good == hint => too_many.min(self.most),
             _ => twice,
         }
     }
@@ -80,7 +82,9 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
     let step = match seen.fallen {
         None if good < most => Some((lead, bounds.beyond(good), "no fall yet: more of them")),
         None => None,
-        Some(fallen) if fallen > good + 1 => Some((lead, (good + fallen) / 2, "between a good and a fallen count")),
+        Some(fallen) if fallen > good + 1 => {
+            Some((lead, between(&counts, lead, good, fallen), "between a good and a fallen count"))
+        }
         Some(fallen) => [(good, "once more, to confirm the limit"), (fallen, "once more, to confirm the fall")]
             .into_iter()
             .find(|(count, _)| runs(lead, *count) < if torn(*count) { PATIENCE } else { REPLICATES })
@@ -90,12 +94,55 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
     (runs(block, count) < PATIENCE).then(|| trial(block, count, why))
 }
 
+/// The count to try between a good one and a fallen one.
+///
+/// The units of a trial are written in the same order round after round. A controller that keeps what it has open, and
+/// copies for the rest, is slow for the same writes in every round: what is not slow is what it keeps. One that closes the
+/// unit that rested for longest is slow for all of them, and tells nothing; then small counts are likelier than large ones,
+/// and cheaper to try.
+fn between(counts: &[LiveCount], lead: Bytes, good: u32, fallen: u32) -> u32 {
+    let middle = if fallen > WIDE * good { f64::from(good * fallen).sqrt() as u32 } else { (good + fallen) / 2 };
+    kept_open(counts, lead, good, fallen).unwrap_or(middle).clamp(good + 1, fallen - 1)
+}
+
+/// Beyond this factor between a good and a fallen count, the middle of their logarithms is tried.
+const WIDE: u32 = 3;
+
+/// What is not slow of a fallen count, unless that was tried and found to be too few.
+fn kept_open(counts: &[LiveCount], lead: Bytes, good: u32, fallen: u32) -> Option<u32> {
+    let of = |count: u32| counts.iter().find(|trial| (trial.block, trial.count) == (lead, count));
+    let usual = median(&of(good)?.writes)?;
+    let writes = &of(fallen)?.writes;
+    let fast = writes.iter().filter(|seconds| **seconds <= COLLAPSE * usual).count();
+    let open = (f64::from(fallen) * fast as f64 / writes.len().max(1) as f64).round() as u32;
+    // Where it was tried and is good, the next one is held against it.
+    (open >= good && open < fallen).then_some(open)
+}
+
+/// Counts that a search has yet to try, up to the likely limit: nothing but the confirmation once it is between two
+/// neighbours.
+pub(crate) fn left(observations: &Observations, order: Order, lead: Bytes, likely: u32) -> Vec<u32> {
+    let counts = live_counts(observations, order);
+    let seen = state(&counts, lead, order);
+    match (seen.good, seen.fallen) {
+        (Some(good), Some(fallen)) => vec![fallen - 1; (fallen - good).ilog2() as usize],
+        _ => {
+            let steps: BTreeSet<u32> = [1, 2, likely, likely + 1].into_iter().collect();
+            let tried = |count: &u32| counts.iter().any(|trial| (trial.block, trial.count) == (lead, *count));
+            steps.into_iter().filter(|count| !tried(count)).collect()
+        }
+    }
+}
+
 /// A trial at the second block size, once the search at the first is over: a limit that moves with it is a buffer.
 pub(crate) fn second_trial(observations: &Observations, order: Order, blocks: [Bytes; 2]) -> Option<Trial> {
     let counts = live_counts(observations, order);
     let [lead, second] = blocks;
     let seen = state(&counts, lead, order);
     let good = seen.good?;
+    if seen.fallen.is_some_and(|fallen| fallen > good + 1) {
+        return None;
+    }
     let ends = match seen.fallen {
         Some(fallen) => [good, fallen],
         None => [2.min(good), good],
@@ -104,4 +151,34 @@ pub(crate) fn second_trial(observations: &Observations, order: Order, blocks: [B
     let count = ends.into_iter().find(|count| !tried(*count))?;
     let why = "the same at another block size: a limit that moves with it is a buffer".to_owned();
     Some(Trial { count, block: second, why })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEAD: Bytes = Bytes::kib(64);
+
+    /// Six rounds of a trial in which the first units are kept open and the others are copied for.
+    fn trial(count: u32, kept: u32) -> LiveCount {
+        let round = (0..count).map(|unit| if unit < kept { 1e-3 } else { 80e-3 });
+        let writes = (0..6).flat_map(|_| round.clone()).collect();
+        LiveCount { block: LEAD, count, runs: 1, seconds: Vec::new(), torn: false, writes }
+    }
+
+    #[test]
+    fn what_is_not_slow_is_what_is_kept_open() {
+        let check = |kept: u32, good: u32, fallen: u32, expect: u32| {
+            let counts = [trial(good, kept.max(good)), trial(fallen, kept)];
+            assert_eq!(between(&counts, LEAD, good, fallen), expect, "{kept} of {fallen}");
+        };
+        check(24, 16, 32, 24);
+        check(24, 22, 30, 24);
+        // Tried and good: the next one; and where that is good as well, the middle.
+        check(24, 24, 30, 25);
+        check(24, 25, 30, 27);
+        // All of them are slow.
+        check(0, 16, 32, 24);
+        check(0, 2, 32, 8);
+    }
 }

@@ -5,7 +5,8 @@
 
 use super::{COLLAPSE, Limit, SMALLEST_FALL, Silence, is_table, runs};
 use crate::numbers::median;
-use flashscope_model::{Observations, Order, observation::RateEvidence};
+use flashscope_model::plan::Purpose;
+use flashscope_model::{Data, Direction, Observations, Order, observation::RateEvidence};
 use flashscope_stats::test::cliffs_delta;
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
@@ -33,6 +34,8 @@ pub(crate) struct LiveCount {
     pub(crate) seconds: Vec<f64>,
     /// Whether the runs disagree.
     pub(crate) torn: bool,
+    /// Seconds of the single writes of these rounds.
+    pub(crate) writes: Vec<f64>,
 }
 
 /// Runs of one count whose middles differ by this factor disagree: two places of one of them may lie in the same unit, or
@@ -75,8 +78,56 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
     let (Some(good), true) = (first.good, tried >= 2) else {
         return Err(Some("only one count of units was tried: there is nothing to compare with".into()));
     };
+    if order == Order::InOrder && first.fallen.is_none() && copied_for(observations, &counts, *block) {
+        return without_a_fall(&counts, *block, good);
+    }
     Ok(assemble(*block, first, good, others, order))
 }
+
+/// Whether writes to several units in turn take about as long whatever their size, and many times what a small one to a
+/// single unit does: then each is copied for, and that it never gets worse says nothing.
+fn copied_for(observations: &Observations, counts: &[LiveCount], block: Bytes) -> bool {
+    let several = |block: Bytes| {
+        let trials = counts.iter().filter(|trial| trial.block == block && trial.count >= 2);
+        trials.filter_map(|trial| median(&trial.seconds)).min_by(f64::total_cmp)
+    };
+    let (Some(lead), Some(twice)) = (several(block), several(block * 2)) else { return false };
+    // What does not grow with the size.
+    let fixed = 2.0 * lead - twice;
+    let least = observations.runs.iter().filter_map(|run| match &run.data {
+        Data::Throughput(data)
+            if (data.purpose, data.direction, data.order) == (Purpose::OneUnit, Direction::Write, Order::InOrder) =>
+        {
+            median(&data.times.iter().map(|time| time.as_secs_f64()).collect::<Vec<f64>>())
+        }
+        _ => None,
+    });
+    fixed > FIXED_SHARE * lead && least.min_by(f64::total_cmp).is_some_and(|least| fixed > COLLAPSE * least)
+}
+
+/// A write of which so much does not depend on its size is hardly one of the flash alone.
+const FIXED_SHARE: f64 = 0.5;
+
+/// What can be said where two units in turn are copied for already: one is the limit where it is not.
+fn without_a_fall(counts: &[LiveCount], block: Bytes, good: u32) -> Result<Limit, Option<Silence>> {
+    let typical = |count: u32| {
+        let trial = counts.iter().find(|trial| (trial.block, trial.count) == (block, count))?;
+        median(&trial.seconds)
+    };
+    match typical(1).zip(typical(2)) {
+        Some((one, two)) if two > SMALLEST_FALL * one => {
+            let row = (block, block.as_f64() / one, block.as_f64() / two);
+            let remark = ", as long as writes of twice the size take".to_owned();
+            Ok(Limit { good: 1, fallen: Some(2), confidence: COPIED_FOR, alternatives: Vec::new(), row, remark })
+        }
+        _ => Err(Some(format!(
+            "writes of {block} to one unit take as long as to {good} and as writes of twice the size, as where each is copied for"
+        ))),
+    }
+}
+
+/// How sure a limit of one is that shows by what does not grow with the size.
+const COPIED_FOR: f64 = 0.9;
 
 fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], order: Order) -> Limit {
     let factor = first.seconds.1 / first.seconds.0;
@@ -106,8 +157,9 @@ fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], o
             alternatives.extend(other.good.map(|n| (n, 0.15)));
         }
     }
-    // One stream in order has a privilege that two lose: there a decline says nothing.
-    if order == Order::Random && first.fallen.is_none() && factor > DECLINE {
+    // One stream in order has a privilege that two lose: that it declines says little, unless it is by much.
+    let least = if order == Order::Random { DECLINE } else { SMALLEST_FALL };
+    if first.fallen.is_none() && factor > least {
         confidence = confidence.min(WITH_A_DECLINE);
         remark.push_str(&format!("; they decline to {:.0} %, so that a limit may cost little here", 100.0 / factor));
     }
@@ -126,15 +178,15 @@ fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], o
 
 /// All trials of one order, by block size and count.
 pub(crate) fn live_counts(observations: &Observations, order: Order) -> Vec<LiveCount> {
-    let mut found: BTreeMap<(Bytes, u32), Vec<Vec<f64>>> = BTreeMap::new();
+    let mut found: BTreeMap<(Bytes, u32), Vec<Rounds>> = BTreeMap::new();
     for data in runs(observations, order).filter(|data| !is_table(data)) {
         let Some(count) = data.count.or(u32::try_from(data.units.len()).ok()).filter(|count| *count > 0) else {
             continue;
         };
         for row in &data.rows {
             let RateEvidence::Times(times) = &row.rate else { continue };
-            let rounds = steady_rounds(times, count);
-            if rounds.is_empty() {
+            let rounds = Rounds::new(times, count);
+            if rounds.means.is_empty() {
                 continue;
             }
             found.entry((row.block, count)).or_default().push(rounds);
@@ -143,30 +195,46 @@ pub(crate) fn live_counts(observations: &Observations, order: Order) -> Vec<Live
     found.into_iter().map(|((block, count), runs)| LiveCount::of(block, count, runs)).collect()
 }
 
+/// The steady rounds of one run.
+struct Rounds {
+    /// Mean seconds of one write in each round.
+    means: Vec<f64>,
+    /// Seconds of each write.
+    writes: Vec<f64>,
+}
+
 impl LiveCount {
-    fn of(block: Bytes, count: u32, mut runs: Vec<Vec<f64>>) -> LiveCount {
-        let middle = |run: &Vec<f64>| median(run).unwrap_or(f64::INFINITY);
+    fn of(block: Bytes, count: u32, mut runs: Vec<Rounds>) -> LiveCount {
+        let middle = |run: &Rounds| median(&run.means).unwrap_or(f64::INFINITY);
         runs.sort_by(|a, b| middle(a).total_cmp(&middle(b)));
         let tried = u32::try_from(runs.len()).unwrap_or(u32::MAX);
         let torn = runs.len() > 1 && middle(&runs[runs.len() - 1]) > DISAGREE * middle(&runs[0]);
         // What goes wrong makes a run slower, never faster: of two the faster one counts, of three the middle one.
-        let seconds = if torn { runs[(runs.len() - 1) / 2].clone() } else { runs.concat() };
-        LiveCount { block, count, runs: tried, seconds, torn }
+        let counted = (runs.len() - 1) / 2;
+        let kept = || runs.iter().enumerate().filter(|(index, _)| !torn || *index == counted).map(|(_, run)| run);
+        let seconds = kept().flat_map(|run| run.means.iter().copied()).collect();
+        let writes = kept().flat_map(|run| run.writes.iter().copied()).collect();
+        LiveCount { block, count, runs: tried, seconds, torn, writes }
     }
 }
 
-/// Mean time of one write in each round, without the first rounds: they close the units of whatever was written before.
-fn steady_rounds(times: &[Nanos], count: u32) -> Vec<f64> {
-    let rounds: Vec<f64> = times
-        .chunks_exact(count as usize)
-        .map(|round| round.iter().map(|time| time.as_secs_f64()).sum::<f64>() / f64::from(count))
-        .collect();
-    let skip = match rounds.len() {
-        0..=1 => 0,
-        2..=5 => 1,
-        _ => 2,
-    };
-    rounds[skip..].to_vec()
+impl Rounds {
+    /// Without the first rounds: they close the units of whatever was written before.
+    fn new(times: &[Nanos], count: u32) -> Rounds {
+        let rounds = times.len() / count as usize;
+        let skip = match rounds {
+            0..=1 => 0,
+            2..=5 => 1,
+            _ => 2,
+        };
+        let writes: Vec<f64> = times[..rounds * count as usize]
+            .iter()
+            .skip(skip * count as usize)
+            .map(|time| time.as_secs_f64())
+            .collect();
+        let means = writes.chunks_exact(count as usize).map(|round| round.iter().sum::<f64>() / f64::from(count));
+        Rounds { means: means.collect(), writes }
+    }
 }
 
 /// What the trials at one block size say together.
