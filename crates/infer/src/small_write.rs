@@ -16,6 +16,13 @@ const FASTER: f64 = 1.5;
 /// Larger writes are not small; and the first, largest rows of a table lie.
 const LARGEST: Bytes = Bytes::kib(128);
 
+/// Published cards have ways of their own for writes up to this size. What shows at a larger one may as well be a buffer that
+/// takes so many of those writes and fewer of the next size.
+const USUAL_LARGEST: Bytes = Bytes::kib(16);
+
+/// Most that is said of a larger one.
+const UNUSUAL: f64 = 0.85;
+
 /// Beyond the open units in order, larger writes than this say nothing of a way of their own.
 const SMALL_IN_ORDER: Bytes = Bytes::kib(16);
 
@@ -24,11 +31,29 @@ const ON_A_BLANK_DEVICE: f64 = 0.6;
 
 /// Rates by block size from one kind of evidence.
 struct Curve {
-    rates: BTreeMap<Bytes, Vec<f64>>,
+    rates: BTreeMap<Bytes, Rate>,
     method: &'static str,
     what: &'static str,
     /// How much weaker than random writes to one unit.
     weakness: f64,
+}
+
+/// The rate at one block size.
+struct Rate {
+    /// With everything that some of the writes waited for.
+    mean: f64,
+    /// Of the middle one.
+    middle: f64,
+    /// How many figures stand behind it.
+    repeats: usize,
+}
+
+impl Rate {
+    /// Of figures without samples.
+    fn of_repeats(rates: &[f64]) -> Option<Rate> {
+        let middle = median(rates)?;
+        Some(Rate { mean: middle, middle, repeats: rates.len() })
+    }
 }
 
 /// Up to which size small writes take another way.
@@ -55,45 +80,51 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<Bytes> {
 
 impl Curve {
     fn upturn(&self) -> Option<Estimate<Bytes>> {
-        let points: Vec<(Bytes, f64, usize)> =
-            self.rates.iter().filter_map(|(block, rates)| Some((*block, median(rates)?, rates.len()))).collect();
-        let (at, factor) = points
+        // A few writes that wait for a collection make a mean, and no way: nearly all of the larger ones must be slower than
+        // the smaller ones with all that those wait for.
+        let factor = |small: &Rate, large: &Rate| small.mean.min(small.middle) / large.mean.max(large.middle);
+        let points: Vec<(&Bytes, &Rate)> = self.rates.iter().collect();
+        let (pair, factor) = points
             .windows(2)
-            .enumerate()
-            .filter(|(_, pair)| pair[1].0 == pair[0].0 * 2 && pair[0].0 <= LARGEST)
-            .map(|(at, pair)| (at, pair[0].1 / pair[1].1))
+            .filter(|pair| *pair[1].0 == *pair[0].0 * 2 && *pair[0].0 <= LARGEST)
+            .map(|pair| (pair, factor(pair[0].1, pair[1].1)))
             .filter(|(_, factor)| *factor >= FASTER)
             .max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let (small, large) = (points[at], points[at + 1]);
-        let repeats = small.2.min(large.2);
+        let (small, large) = (pair[0], pair[1]);
+        let repeats = small.1.repeats.min(large.1.repeats);
         // One spoiled row makes a single factor of three; repeats or a deep step do not come by chance.
-        if repeats < 2 && factor < 2.5 {
+        let unusual = *small.0 > USUAL_LARGEST;
+        if (repeats < 2 || unusual) && factor < 2.5 {
             return None;
         }
         let certainty = 1.0 - 0.25 * (-(factor.ln() / FASTER.ln()) * (repeats as f64).sqrt()).exp() - self.weakness;
         let evidence = format!(
             "{}: {} at {}, {} at {}: blocks up to {} take another way",
             self.what,
-            ByteRate(small.1),
+            ByteRate(small.1.mean),
             small.0,
-            ByteRate(large.1),
+            ByteRate(large.1.mean),
             large.0,
             small.0
         );
-        Some(Estimate::known(small.0, probability(certainty.min(0.995)), evidence, &[self.method]))
+        let most = if unusual { UNUSUAL } else { 0.995 };
+        Some(Estimate::known(*small.0, probability(certainty.min(most)), evidence, &[self.method]))
     }
 }
 
-/// Random writes within one unit, every request timed.
+/// Random writes within one unit, every request timed; the first ones pay for what was open before.
 fn one_unit(observations: &Observations) -> Curve {
-    let mut rates: BTreeMap<Bytes, Vec<f64>> = BTreeMap::new();
+    let mut rates: BTreeMap<Bytes, Rate> = BTreeMap::new();
     for run in &observations.runs {
         let Data::Throughput(data) = &run.data else { continue };
-        if (data.purpose, data.direction, data.order) == (Purpose::OneUnit, Direction::Write, Order::Random)
-            && let Some(rate) = penalty::usual_rate(data.block, &data.times)
-        {
-            // A middle of many samples stands for repeats of its own.
-            rates.entry(data.block).or_default().extend([rate; 2]);
+        if (data.purpose, data.direction, data.order) == (Purpose::OneUnit, Direction::Write, Order::Random) {
+            let steady = &data.times[data.times.len() / 4..];
+            let of = |seconds: f64| data.block.as_f64() / seconds;
+            let middle = median(&steady.iter().map(|time| time.as_secs_f64()).collect::<Vec<f64>>()).map(of);
+            if let Some((mean, middle)) = penalty::usual_rate(data.block, steady).zip(middle) {
+                // A middle of many samples stands for repeats of its own.
+                rates.insert(data.block, Rate { mean, middle, repeats: 2 });
+            }
         }
     }
     Curve { rates, method: "throughput", what: "random writes to one unit", weakness: 0.0 }
@@ -136,7 +167,7 @@ fn past_the_limit(observations: &Observations) -> Curve {
     Curve { rates, method, what: "writes beyond the open units", weakness }
 }
 
-fn table_rates(observations: &Observations, pick: impl Fn(Order, u32) -> bool) -> BTreeMap<Bytes, Vec<f64>> {
+fn table_rates(observations: &Observations, pick: impl Fn(Order, u32) -> bool) -> BTreeMap<Bytes, Rate> {
     let mut rates: BTreeMap<Bytes, Vec<f64>> = BTreeMap::new();
     for run in &observations.runs {
         let Data::OpenUnits(data) = &run.data else { continue };
@@ -149,15 +180,22 @@ fn table_rates(observations: &Observations, pick: impl Fn(Order, u32) -> bool) -
             }
         }
     }
-    rates
+    of_repeats(rates)
+}
+
+fn of_repeats(rates: BTreeMap<Bytes, Vec<f64>>) -> BTreeMap<Bytes, Rate> {
+    rates.into_iter().filter_map(|(block, rates)| Some((block, Rate::of_repeats(&rates)?))).collect()
 }
 
 /// Trials of one count, each a median of many rounds, so that it stands for repeats of its own.
-fn trial_rates(observations: &Observations, order: Order, count: u32) -> BTreeMap<Bytes, Vec<f64>> {
+fn trial_rates(observations: &Observations, order: Order, count: u32) -> BTreeMap<Bytes, Rate> {
     open_units::live_counts(observations, order)
         .into_iter()
         .filter(|trial| trial.count == count)
-        .filter_map(|trial| Some((trial.block, vec![trial.block.as_f64() / median(&trial.seconds)?; 2])))
+        .filter_map(|trial| {
+            let rate = trial.block.as_f64() / median(&trial.seconds)?;
+            Some((trial.block, Rate { mean: rate, middle: rate, repeats: 2 }))
+        })
         .collect()
 }
 
@@ -171,6 +209,5 @@ fn program(observations: &Observations) -> Curve {
             rates.entry(row.block).or_default().extend(columns);
         }
     }
-    rates.retain(|_, found| !found.is_empty());
-    Curve { rates, method: "program", what: "random writes", weakness: 0.005 }
+    Curve { rates: of_repeats(rates), method: "program", what: "random writes", weakness: 0.005 }
 }
