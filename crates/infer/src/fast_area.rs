@@ -310,6 +310,10 @@ fn found(
         confidence = confidence.min(0.6);
         tail.push_str("; it may go on beyond the units that were compared");
     }
+    if verdict.kind != AreaKind::Mixed && rows.iter().any(|row| row.error > 0.0) && !small_ones_are_known(rows) {
+        confidence = confidence.min(UNSEEN_SMALL_WRITES);
+        tail.push_str("; small writes scatter too much to tell whether it is so for them as well");
+    }
     if verdict.kind == AreaKind::Mixed {
         tail.push_str(", the other way round for small blocks");
     }
@@ -327,6 +331,15 @@ fn found(
         &[method],
     )
 }
+
+/// Whether a difference of small writes the other way round would have shown.
+fn small_ones_are_known(rows: &[Row]) -> bool {
+    let errors: Vec<f64> = rows.iter().filter(|row| row.block <= SMALL).map(|row| row.error).collect();
+    median(&errors).is_some_and(|error| ERRORS * error < COST_FACTOR.ln())
+}
+
+/// Where small writes do not tell, about one area in ten is the other way round for them.
+const UNSEEN_SMALL_WRITES: f64 = 0.9;
 
 /// No unit differs by enough: as sure as the most deviant one is far from the factor, measured by the scatter among units
 /// that are alike. Where those differ by as much as an area would, nothing can be denied.

@@ -22,8 +22,12 @@ const LEAST_SHARE: f64 = 0.02;
 /// A step between sizes is one where it is at least this part of the distance between the middles of both sides …
 const CLEAN_STEP: f64 = 0.3;
 
-/// … and so many times the scatter.
+/// … and so many times the scatter: of the usual reads, or of what lies on either side, where there is enough of it.
 const CLEAR_STEP: f64 = 3.0;
+const ENOUGH_SIZES: usize = 3;
+
+/// From so many times the scatter on a step cannot be mistaken.
+const SHARP: f64 = 6.0;
 
 /// Gains by size, in nanoseconds: how much faster than usual.
 pub(super) struct Gains {
@@ -33,6 +37,19 @@ pub(super) struct Gains {
     scatter: f64,
     /// More than this no gain can be: all but the shortest read there is. `None` where that was not measured.
     most: Option<f64>,
+}
+
+/// A step between sizes that gain and sizes that do not.
+struct Step {
+    /// How many of the smallest sizes gain.
+    held: usize,
+    /// From the least gain before it to the greatest behind it.
+    gap: f64,
+    /// From the middle of those before it to the middle of those behind it.
+    apart: f64,
+    scatter: f64,
+    /// Whether there are sizes enough on either side to show a scatter of their own.
+    own: bool,
 }
 
 /// Where gains end.
@@ -74,6 +91,8 @@ impl Gains {
     /// Whether there is a gain anywhere; `None` where that is not clear, or where none could be seen.
     pub(super) fn anywhere(&self) -> Option<bool> {
         match self.best() / self.scatter {
+            // Usual reads that wait for what is read ahead scatter by more than those that find it.
+            _ if self.best() > LEAST_SHARE * self.usual && self.has_own_step() => Some(true),
             times if times >= CLEAR => Some(true),
             times if times < ABSENT && self.could_show() => Some(false),
             _ => None,
@@ -114,9 +133,25 @@ impl Gains {
         (middle(&gains[..held]) + middle(&gains[held..])) / 2.0
     }
 
+    /// Whether gains end at a step that no scatter could make.
+    pub(super) fn is_sharp(&self) -> bool {
+        self.best_step().is_some_and(|step| step.gap >= SHARP * step.scatter)
+    }
+
     /// How many of the sizes, from the smallest on, gain clearly more than all the others. Their own times tell, not the
     /// usual ones: a device that reads ahead behind every read makes the usual ones wait.
     fn step(&self) -> Option<usize> {
+        let step = self.best_step()?;
+        (step.gap >= (CLEAR_STEP * step.scatter).max(CLEAN_STEP * step.apart)).then_some(step.held)
+    }
+
+    /// Whether there is a step that the sizes on either side show by themselves.
+    fn has_own_step(&self) -> bool {
+        self.step().is_some() && self.best_step().is_some_and(|step| step.own)
+    }
+
+    /// Where sizes that gain more and sizes that gain less are furthest apart.
+    fn best_step(&self) -> Option<Step> {
         let gains: Vec<f64> = self.by_size.values().copied().collect();
         let middle = |part: &[f64]| median(part).unwrap_or(0.0);
         let gap = |held: usize| {
@@ -124,9 +159,19 @@ impl Gains {
             before.iter().copied().fold(f64::INFINITY, f64::min) - after.iter().copied().fold(f64::MIN, f64::max)
         };
         let held = (1..gains.len()).max_by(|a, b| gap(*a).total_cmp(&gap(*b)))?;
-        let apart = middle(&gains[..held]) - middle(&gains[held..]);
-        (gap(held) >= (CLEAR_STEP * self.scatter).max(CLEAN_STEP * apart)).then_some(held)
+        let (before, after) = gains.split_at(held);
+        let apart = middle(before) - middle(after);
+        let own = before.len().min(after.len()) >= ENOUGH_SIZES && apart > LEAST_SHARE * self.usual;
+        let scatter = if own { self.scatter.min(deviation(before).max(deviation(after))) } else { self.scatter };
+        Some(Step { held, gap: gap(held), apart, scatter, own })
     }
+}
+
+/// Standard deviation of a few figures.
+fn deviation(figures: &[f64]) -> f64 {
+    let mean = figures.iter().sum::<f64>() / figures.len() as f64;
+    let squares: f64 = figures.iter().map(|figure| (figure - mean).powi(2)).sum();
+    (squares / (figures.len().max(2) - 1) as f64).sqrt()
 }
 
 /// Times of the shortest reads, in nanoseconds, and their size.
@@ -168,6 +213,11 @@ mod tests {
         check(&[(4, 400.0), (8, 390.0), (16, 250.0)], None, Reach::Between(eight, sixteen));
         check(&[(4, 10.0), (8, -12.0), (16, 5.0)], None, Reach::Nothing);
         check(&[(4, 45.0), (8, -12.0), (16, 5.0)], None, Reach::Unclear);
+        // The usual reads scatter by more than the step; both sides of it do not.
+        let small = [(4, 40.0), (8, 41.0), (16, 40.5), (32, 25.0), (64, 24.0), (128, 25.5)];
+        check(&small, None, Reach::Unclear);
+        let quick = small.map(|(size, gain)| (size, gain * 4.0 + 300.0));
+        assert_eq!(Gains { scatter: 150.0, ..gains(&quick, None) }.reach(), Reach::Between(sixteen, Bytes::kib(32)));
         // What is not at hand takes hardly longer here: that nothing shows says nothing.
         check(&[(4, 10.0), (8, -12.0), (16, 5.0)], Some(30.0), Reach::Unclear);
     }

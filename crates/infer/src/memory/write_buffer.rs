@@ -139,9 +139,7 @@ pub(super) fn flush_window(observations: &Observations) -> Estimate<Nanos> {
             waited.entry(burst.pause).or_default().push(after.as_f64() > first.fast * WAITED);
         }
     }
-    let all = |pause: &Nanos, is: bool| waited[pause].iter().all(|waited| *waited == is);
-    let still = waited.keys().take_while(|pause| all(pause, true)).last().copied();
-    let empty = waited.keys().rev().take_while(|pause| all(pause, false)).last().copied();
+    let (still, empty) = window(&without_a_stray(waited));
     match (still, empty) {
         (Some(still), Some(empty)) => {
             // Writing it out takes time of its own, and the rest must cover that as well.
@@ -158,6 +156,34 @@ pub(super) fn flush_window(observations: &Observations) -> Estimate<Nanos> {
         }
         (None, None) => Estimate::unknown("no full buffer was left alone"),
     }
+}
+
+/// The longest rest that does not empty it, and the shortest that does.
+fn window(waited: &BTreeMap<Nanos, Vec<bool>>) -> (Option<Nanos>, Option<Nanos>) {
+    let all = |pause: &Nanos, is: bool| waited[pause].iter().all(|waited| *waited == is);
+    let still = waited.keys().take_while(|pause| all(pause, true)).last().copied();
+    let empty = waited.keys().rev().take_while(|pause| all(pause, false)).last().copied();
+    (still, empty)
+}
+
+/// Without the one rest behind which a write waited for something else, where the others agree but for it.
+fn without_a_stray(waited: BTreeMap<Nanos, Vec<bool>>) -> BTreeMap<Nanos, Vec<bool>> {
+    let agree = |waited: &BTreeMap<Nanos, Vec<bool>>| {
+        let (still, empty) = window(waited);
+        let placed = |pause: &Nanos| Some(*pause) <= still || empty.is_some_and(|empty| *pause >= empty);
+        waited.keys().all(placed) && empty.is_some()
+    };
+    if agree(&waited) {
+        return waited;
+    }
+    let without = |stray: &Nanos| {
+        let mut others = waited.clone();
+        others.remove(stray);
+        others
+    };
+    let strays = waited.iter().rev().filter(|(_, waited)| waited.iter().any(|waited| *waited));
+    let found = strays.map(|(pause, _)| without(pause)).find(|others| agree(others));
+    found.unwrap_or(waited)
 }
 
 /// How each block size fills it, the one tried first at the front.
