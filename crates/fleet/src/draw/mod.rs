@@ -10,6 +10,7 @@ mod faults;
 mod memory;
 mod surroundings;
 mod text;
+mod times;
 
 use chance::Chance;
 use std::fmt;
@@ -104,7 +105,8 @@ pub fn draw(generator: Generator, seed: u64, index: u32, noise: Option<Noise>) -
 
 fn any_noise(chance: &mut Chance, generator: Generator) -> Noise {
     chance.weighted(match generator {
-        Generator::Field => &[(0.3, Noise::Bench), (0.7, Noise::Field)],
+        // Of 17 published logs that repeat their figures 15 scatter as `field` does, 0.4 to 1.4 %, and two as `harsh`.
+        Generator::Field => &[(0.9, Noise::Field), (0.1, Noise::Harsh)],
         Generator::Wide => &[(0.1, Noise::None), (0.4, Noise::Bench), (0.5, Noise::Field)],
         Generator::Adversarial => &[(0.2, Noise::Bench), (0.5, Noise::Field), (0.3, Noise::Harsh)],
     })

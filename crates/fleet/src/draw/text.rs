@@ -55,6 +55,10 @@ pub(super) fn of_card(card: &Card) -> Result<ModelText, DrawError> {
     model.set("mapping.small.limit", size(card.small_limit))?;
     model.set("mapping.small.pages", i64::from(card.small_pages))?;
     model.set("mapping.small.program", time(card.small_program))?;
+    if let Some([shortest, longest]) = card.small_collect {
+        model.set("mapping.small.collect_shortest", time(shortest))?;
+        model.set("mapping.small.collect_longest", time(longest))?;
+    }
     model.set("mapping.small.gather", time(card.small_gather))?;
 
     model.set("mapping.housekeeping.owed", i64::from(card.stalls.owed))?;
