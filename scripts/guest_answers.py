@@ -75,10 +75,25 @@ def look_at_inspect(checks):
     checks.that("read with direct I/O", "O_DIRECT" in record["path"]["flags"] and not record["path"]["fallbacks"], record["path"]["flags"])
 
 
+def look_at_clock_steps(checks):
+    """A day forward and two back: about a day back in all, and no time of the run shows it."""
+    checks.exit_code("clock_steps", 0)
+    _, out, err = checks.answers["clock_steps"]
+    began, ended = (int(line) for line in err.split() if line.isdigit())
+    checks.that("the clock was stepped", -87000 < ended - began < -86000, f"{ended - began} s")
+    record = json.loads(out)
+    job = record["phases"][0]["runs"][0]["jobs"][0]
+    read = job["read"]
+    checks.that("the run took its time", 6e9 <= job["elapsed_ns"] < 60e9 and job["ended"]["how"] == "complete", job["elapsed_ns"])
+    checks.that("no request took the step", 0 < read["service_time"]["max_ns"] < 60e9, read["service_time"]["max_ns"])
+    checks.that("no stall either", job["longest_stall"]["time_ns"] < 60e9, job["longest_stall"]["time_ns"])
+
+
 def main():
     checks = Checks(read(sys.argv[1]))
     look_at_list(checks)
     look_at_inspect(checks)
+    look_at_clock_steps(checks)
     checks.that("the partition was mounted", checks.answers["mounted"][0] == 0, checks.answers["mounted"][1].strip())
     for name in ("ungranted", "wrong_identity", "signature", "mounted_write"):
         checks.exit_code(name, 3, "refused for safety")
