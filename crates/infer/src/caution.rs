@@ -12,6 +12,15 @@ pub(crate) const SEVERAL_DEVICES: f64 = 0.5;
 /// Most that can be said of the inside of a card from a file on another disk.
 pub(crate) const NO_CARD: f64 = 0.5;
 
+/// Most that can be said of a unit that writes show nothing of.
+const WITHOUT_EFFECT: f64 = 0.75;
+
+/// Places written in turn that no controller keeps as many logs for.
+const MANY_AT_ONCE: u32 = 16;
+
+/// A penalty so low is none.
+const NO_PENALTY: f64 = 1.15;
+
 /// The warning that belongs before everything else where a file stands in for a device.
 pub(crate) fn host_file(device: Option<&DeviceFacts>) -> Option<Note> {
     let what = match device?.kind {
@@ -42,6 +51,20 @@ pub(crate) fn of_writes(geometry: &mut Geometry, most: f64) {
 /// No answer at all is surer than `most`.
 pub(crate) fn of_everything(geometry: &mut Geometry, most: f64) {
     cap_all(geometry, most, Basis::Anything);
+}
+
+/// A unit that only reads show: where any number of places may be written in turn in any order for nothing, what
+/// reads across its edges pay for may as well be the next stretch of the map.
+pub(crate) fn of_units_without_effect(geometry: &mut Geometry) {
+    let any_number = |count: &Estimate<u32>| count.at_least.is_some_and(|least| least >= MANY_AT_ONCE);
+    let in_any_order = geometry.random_order_penalty.value.is_some_and(|penalty| penalty.ratio < NO_PENALTY);
+    if in_any_order && any_number(&geometry.open_units_linear) && any_number(&geometry.open_units_random) {
+        cap(&mut geometry.allocation_unit, WITHOUT_EFFECT);
+        cap(&mut geometry.boundary_offset, WITHOUT_EFFECT);
+        if geometry.allocation_unit.value.is_some() {
+            geometry.allocation_unit.evidence.push_str("; writes show nothing of it: it may be a stretch of the map");
+        }
+    }
 }
 
 /// What a finding must rest on to be capped.

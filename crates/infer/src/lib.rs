@@ -72,6 +72,7 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
         drive: drive::estimate(device, observations, memo),
     };
     drive::add_mapping(&mut geometry, observations);
+    caution::of_units_without_effect(&mut geometry);
     let contradiction = open_units::contradiction(observations);
     let change = change::contradiction(observations);
     if contradiction.is_some() || change.is_some() {

@@ -26,7 +26,7 @@ const FILL_SHARE: (u64, u64) = (2, 5);
 
 /// A shorter region shows the boundaries of pages, and of few units or none. How long the units are is not known yet, and
 /// a claim may be wrong, so that none of them says how long a region must be.
-const SHORTEST_FILL: Bytes = Bytes::mib(12);
+const SHORTEST_FILL: Bytes = Bytes::mib(8);
 
 /// Rounds of a trial of several units: two that pay for what was open before, and eight that count.
 const ROUNDS: u32 = 10;
