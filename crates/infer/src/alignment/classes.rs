@@ -179,8 +179,9 @@ impl<'a> Member<'a> {
                 ln_add(higher, ln_no_higher(at, below))
             }),
             Role::Page if before.is_some() => fit.ln_under(|at| {
+                // What edges of any size add to the one inside them by another effect is no page.
                 let higher = (1.0 - PARALLEL - LOWER).ln() + density(Contrast::Inner, at - below);
-                ln_add(higher + ln_not_artefact(at - below, artefacts), ln_no_higher(at, below))
+                ln_add(higher + ln_not_artefact(at - below, true), ln_no_higher(at, below))
             }),
             Role::Page => {
                 fit.ln_under(|at| density(Contrast::Page, at - below) + ln_not_artefact(at - below, artefacts))
