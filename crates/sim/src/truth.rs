@@ -225,16 +225,26 @@ fn page(params: &AuLogParams) -> Fact<Bytes> {
     if params.read.sense == Nanos::ZERO {
         return Fact::hidden(Some(params.page), "sensing a page costs nothing that shows");
     }
-    let (page, inner) = (params.read.sense.as_f64(), params.read.inner_edge.as_f64());
-    if params.page_inner < params.page && (page - inner).abs() < LEAST_DIFFERENCE * page {
+    if edges_alike(params) {
         let why = "the edges of the page inside cost the same, as those of a smaller page would";
         return Fact::known(params.page).or(vec![params.page_inner]).noted(why);
     }
     Fact::known(params.page)
 }
 
+/// Whether an edge of the page costs what one of the page inside does.
+fn edges_alike(params: &AuLogParams) -> bool {
+    let (page, inner) = (params.read.sense.as_f64(), params.read.inner_edge.as_f64());
+    params.page_inner < params.page && (page - inner).abs() < LEAST_DIFFERENCE * page
+}
+
 fn page_inner(model: &Model, params: &AuLogParams) -> Fact<Bytes> {
     if params.page_inner < params.page && params.read.inner_edge > Nanos::ZERO {
+        let inner = params.page_inner;
+        if edges_alike(params) && params.read.decode > Nanos::ZERO && params.read.chunk < inner {
+            // The page that shows is this one, and what shows inside it is the chunk.
+            return Fact::known(inner).or(vec![params.read.chunk]);
+        }
         // Twenty times averaged, a step of half the noise of one request just stands out; a smaller one may not.
         if params.read.inner_edge * 2 < noise::typical(model.noise.level) {
             return Fact::hidden(Some(params.page_inner), "its step is below half of what noise adds to a request");
