@@ -24,7 +24,7 @@ mod tests;
 use crate::Choice;
 use crate::memo::{Memo, Question};
 use flashscope_model::{DeviceFacts, Estimate, Observations, finding::Note, plan::Span};
-use flashscope_units::Bytes;
+use flashscope_units::{Bytes, Contrast, Nanos};
 
 /// What can be said of the alignment of a device.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +37,8 @@ pub(crate) struct AlignmentFindings {
     pub(crate) page: Estimate<Bytes>,
     /// A page level inside the effective page.
     pub(crate) page_inner: Estimate<Bytes>,
+    /// How much more a read across a page's edge takes than one on no edge; `None` where no places were measured.
+    pub(crate) page_step: Option<Contrast>,
     /// What else a reader must know.
     pub(crate) notes: Vec<Note>,
 }
@@ -70,6 +72,11 @@ pub(crate) fn estimate(observations: &Observations, memo: &Memo) -> AlignmentFin
         (findings.page, findings.page_inner) = (printed.page, printed.page_inner);
     }
     findings
+}
+
+/// Whether reads that come one after another wait for what the device fetches unasked behind each.
+pub(crate) fn reads_wait(observations: &Observations) -> bool {
+    places::rest(observations).is_some_and(|rest| rest > Nanos::ZERO)
 }
 
 /// The read-only experiment that would settle most about alignment, or `None` when none is worth its reads. `within` is the

@@ -1,6 +1,7 @@
 //! The inside of a controller beyond units and pages.
 
 mod cells;
+mod chip_page;
 mod fans;
 mod map_reach;
 mod mapping;
@@ -16,13 +17,15 @@ pub(crate) use parallel::{Striping, choice as parallel_choice};
 
 use crate::memo::Memo;
 use flashscope_model::{DeviceFacts, DriveFindings, Estimate, Geometry, Observations};
+use flashscope_units::Contrast;
+use parallel::Striped;
 
 /// What nobody asked of a device.
 pub(crate) const NOT_ASKED: &str = "not measured";
 
 /// All of it, but for the mapping, which rests on the geometry.
 pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo) -> DriveFindings {
-    let (stripe, parallel_units) = parallel::estimate(device, observations, memo);
+    let Striped { stripe, units: parallel_units, .. } = parallel::estimate(device, observations, memo);
     let (slc_cache, slc_cache_recovery) = slc_cache::estimate(observations);
     DriveFindings {
         mapping: Estimate::unknown(NOT_ASKED),
@@ -30,14 +33,23 @@ pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations
         parallel_units,
         slc_cache,
         slc_cache_recovery,
-        map_reach: map_reach::estimate(observations),
+        map_reach: map_reach::estimate(device, observations),
         bits_per_cell: cells::estimate(observations),
         write_amplification: Estimate::unknown(NOT_ASKED),
         physical_over_user: Estimate::unknown(NOT_ASKED),
     }
 }
 
-/// The mapping, once the geometry is known.
-pub(crate) fn add_mapping(geometry: &mut Geometry, observations: &Observations) {
+/// What rests on geometry and inside together: the page where chips read side by side, whether what looks like a
+/// unit is one, and the mapping. `page_step` is what a read across the page's edge takes more.
+pub(crate) fn settle(
+    geometry: &mut Geometry,
+    page_step: Option<Contrast>,
+    device: Option<&DeviceFacts>,
+    observations: &Observations,
+    memo: &Memo,
+) {
+    chip_page::settle(geometry, &parallel::estimate(device, observations, memo), page_step);
+    mapping::disown_units(geometry, observations);
     geometry.drive.mapping = mapping::estimate(geometry, observations);
 }

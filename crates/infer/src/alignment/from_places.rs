@@ -56,6 +56,7 @@ pub(super) fn estimate(observations: &Observations, memo: &Memo) -> Option<Align
         allocation_unit: unit,
         page: view.page(),
         page_inner: view.inner(),
+        page_step: view.page_step(),
         notes: view.notes(never_written),
     })
 }
@@ -96,6 +97,7 @@ fn nothing(reason: &str) -> AlignmentFindings {
         boundary_offset: Estimate::unknown(reason),
         page: Estimate::unknown(reason),
         page_inner: Estimate::unknown(reason),
+        page_step: None,
         notes: Vec::new(),
     }
 }
@@ -241,6 +243,11 @@ impl<'a> View<'a> {
             sized.iter().skip(1).filter(|(_, share)| *share >= 0.001).take(3).copied().collect();
         let evidence = self.page_evidence(best, level, count);
         Estimate::known(best, confidence, evidence, METHOD).with_alternatives(rest)
+    }
+
+    fn page_step(&self) -> Option<Contrast> {
+        let (page, _) = self.levels[class::PAGE]?;
+        Some(Contrast(page.get() - self.levels[class::BASE].map_or(0.0, |(base, _)| base.get())))
     }
 
     fn page_evidence(&self, page: Bytes, level: Contrast, count: usize) -> String {

@@ -56,6 +56,7 @@ pub(super) fn estimate_with(
         boundary_offset: offset::estimate(&unit, Bytes::ZERO),
         allocation_unit: unit,
         page_inner: inner(&reading, &page),
+        page_step: None,
         page,
         notes: notes(&reading),
     }
@@ -73,6 +74,7 @@ fn nothing(has_writes: bool) -> AlignmentFindings {
         boundary_offset: Estimate::unknown(reason),
         page: Estimate::unknown(reason),
         page_inner: Estimate::unknown(reason),
+        page_step: None,
         notes: Vec::new(),
     }
 }

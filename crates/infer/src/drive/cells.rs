@@ -1,4 +1,7 @@
 //! Bits per cell: pages that share their cells take different times to read, one time for each bit.
+//!
+//! Where the kinds follow each other in turn, rows in a fixed distance are of one kind, and the mean of them all shows
+//! differences that no single place does. Where they do not, the times of single places must form clusters.
 
 use super::{NOT_ASKED, parallel};
 use crate::Choice;
@@ -11,15 +14,15 @@ use flashscope_stats::mixture::{MixtureSettings, fit_mixture};
 use flashscope_units::{Bytes, Nanos};
 
 /// Places and reads of each in an adaptive run.
-const PLACES: u32 = 72;
-const REPEATS: u32 = 16;
+const PLACES: u32 = 96;
+const REPEATS: u32 = 24;
 
 /// Pages one stripe apart, once the stripe is known: each is of another row than its neighbours.
 pub(crate) fn choice(now: &Situation) -> Option<Choice> {
     if now.has(|data| matches!(data, Data::Cells(_))) {
         return None;
     }
-    let (stripe, _) = parallel::estimate(Some(now.device), now.observations, now.memo);
+    let stripe = parallel::estimate(Some(now.device), now.observations, now.memo).stripe;
     let step = stripe.value.filter(|_| stripe.confidence.is_some_and(|sure| sure >= 0.9))?;
     let whole = Span { start: Bytes::ZERO, length: now.device.capacity };
     let span = readable(now).unwrap_or(whole);
@@ -37,6 +40,9 @@ const MOST_BITS: usize = 4;
 
 /// Kinds closer than this share of a time are one.
 const LEAST_APART: f64 = 0.02;
+
+/// … and those closer than so many times their scatter.
+const GAP: f64 = 5.0;
 
 /// The share of places that the rarest kind has at the least, of an even share.
 const LEAST_SHARE: f64 = 0.4;
@@ -62,14 +68,73 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<u32> {
     if low.len() < 24 {
         return Estimate::unknown("too few pages could be read");
     }
+    if let Some(turn) = in_turn(&low).filter(|_| low.len() == data.places.len()) {
+        let evidence =
+            format!("pages take {} to read in turn, on average over {} of each", in_words(&turn.means), turn.each);
+        return Estimate::known(turn.means.len() as u32, SUREST, evidence, &["cells"]);
+    }
+    clusters(&low)
+}
+
+/// Kinds in a fixed turn.
+struct Turn {
+    /// Mean of the logarithms of each kind, in rising order.
+    means: Vec<f64>,
+    /// Places of each kind.
+    each: usize,
+}
+
+/// So much less must be left unexplained than by one kind, on the scale of −2 ln likelihood.
+const SURELY_BETTER: f64 = 20.0;
+
+/// Means must be so many standard errors apart, and this share of a time.
+const ERRORS_APART: f64 = 4.0;
+const MEANS_APART: f64 = 0.008;
+
+/// No turn is surer.
+const SUREST: f64 = 0.97;
+
+/// The turn in which kinds of pages follow each other, if they do.
+fn in_turn(low: &[f64]) -> Option<Turn> {
+    let fits = (1..=MOST_BITS).map(|kinds| fold(low, kinds)).collect::<Vec<_>>();
+    let count = low.len() as f64;
+    let bic = |(means, rest): &(Vec<f64>, f64)| count * (rest / count).max(1e-8).ln() + means.len() as f64 * count.ln();
+    let (means, rest) = fits.iter().min_by(|a, b| bic(a).total_cmp(&bic(b)))?;
+    let kinds = means.len();
+    if kinds < 2 || bic(&fits[0]) - bic(&fits[kinds - 1]) < SURELY_BETTER {
+        return None;
+    }
+    let mut means = means.clone();
+    means.sort_by(f64::total_cmp);
+    let error = (rest / (count - kinds as f64) * 2.0 * kinds as f64 / count).sqrt();
+    let apart = means.windows(2).all(|pair| pair[1] - pair[0] >= MEANS_APART.max(ERRORS_APART * error));
+    apart.then(|| Turn { means, each: low.len() / kinds })
+}
+
+/// Means of every so-many-th place, and the sum of the squares that they leave over.
+fn fold(low: &[f64], kinds: usize) -> (Vec<f64>, f64) {
+    let of = |kind: usize| low.iter().skip(kind).step_by(kinds).copied();
+    let means: Vec<f64> = (0..kinds).map(|kind| of(kind).sum::<f64>() / of(kind).count() as f64).collect();
+    let rest = (0..kinds).flat_map(|kind| of(kind).map(move |time| (kind, time)));
+    let rest = rest.map(|(kind, time)| (time - means[kind]).powi(2)).sum();
+    (means, rest)
+}
+
+fn in_words(logs: &[f64]) -> String {
+    let times: Vec<String> = logs.iter().map(|log| Nanos(log.exp() as u64).to_string()).collect();
+    times.join(", ")
+}
+
+/// The number of clusters that the times of single places form.
+fn clusters(low: &[f64]) -> Estimate<u32> {
     let settings = MixtureSettings { max_components: MOST_BITS, sd_floor: 0.003 };
-    let Ok(mixture) = fit_mixture(&low, settings) else { return Estimate::unknown("the times fit no kinds of pages") };
+    let Ok(mixture) = fit_mixture(low, settings) else { return Estimate::unknown("the times fit no kinds of pages") };
     let kinds = &mixture.components;
     let even = 1.0 / kinds.len() as f64;
     let apart =
-        kinds.windows(2).all(|pair| pair[1].mean - pair[0].mean >= LEAST_APART.max(3.0 * pair[0].sd.max(pair[1].sd)));
+        kinds.windows(2).all(|pair| pair[1].mean - pair[0].mean >= LEAST_APART.max(GAP * pair[0].sd.max(pair[1].sd)));
     let shared = kinds.iter().all(|kind| kind.weight >= LEAST_SHARE * even);
-    let times: Vec<String> = kinds.iter().map(|kind| Nanos(kind.mean.exp() as u64).to_string()).collect();
+    let means: Vec<f64> = kinds.iter().map(|kind| kind.mean).collect();
     match kinds.len() {
         1 => {
             Estimate::unknown("all pages take the same time to read: one bit per cell, or the difference does not show")
@@ -78,8 +143,30 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<u32> {
         count => Estimate::known(
             count as u32,
             0.95,
-            format!("pages take {} to read, each kind about as often", times.join(", ")),
+            format!("pages take {} to read, each kind about as often", in_words(&means)),
             &["cells"],
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many places whose kinds follow each other in turn, each with a scatter as large as what kinds differ by.
+    fn kinds(of: &[f64]) -> Option<usize> {
+        let scatter = |place: usize| 0.05 * ((place as f64 * 0.618).fract() - 0.5);
+        let low: Vec<f64> = (0..96).map(|place| 5.0 + of[place % of.len()] + scatter(place)).collect();
+        in_turn(&low).map(|turn| turn.means.len())
+    }
+
+    #[test]
+    fn a_turn_shows_where_no_single_place_does() {
+        assert_eq!(kinds(&[0.0]), None);
+        assert_eq!(kinds(&[0.0, 0.05]), Some(2));
+        assert_eq!(kinds(&[0.0, 0.04, 0.08]), Some(3));
+        assert_eq!(kinds(&[0.0, 0.04, 0.08, 0.12]), Some(4));
+        // Less than noise: as good as one kind.
+        assert_eq!(kinds(&[0.0, 0.002]), None);
     }
 }

@@ -10,7 +10,7 @@ use crate::reading::readable;
 use crate::situation::Situation;
 use flashscope_model::observation::RangeTimes;
 use flashscope_model::plan::{MapReach, Span};
-use flashscope_model::{Data, Estimate, Experiment, Observations};
+use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, Observations};
 use flashscope_stats::line::weighted_least_squares;
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ const SHORTEST: Bytes = Bytes::mib(64);
 const WARM_STEP: Bytes = Bytes::mib(2);
 
 /// Reads of each visit of a range in an adaptive run, and the most of the device that it reads through.
-const REQUESTS: u32 = 100;
+const REQUESTS: u32 = 200;
 const LONGEST: Bytes = Bytes::gib(16);
 
 /// Ranges that double up to the longest, and down again: what disturbs the host for a while then sets the two visits of a
@@ -58,8 +58,18 @@ const SURELY_BETTER: f64 = 15.0;
 /// Without a mean that is at least this sure, as a share of it, a map's misses would not show.
 const TOO_UNSURE: f64 = 0.05;
 
+/// A miss reads a page of the map, which takes the fastest flash so many nanoseconds; less is no miss with so many standard
+/// errors. A card that takes one request at a time is no such controller, as far as anybody knows: what takes less than a share
+/// of its reads is not looked for.
+const LEAST_MISS: f64 = 25e3;
+const LEAST_SHARE_OF_CARDS: f64 = 0.1;
+const SURE_OF_MISSES: f64 = 2.0;
+
+/// A reach between this share of the longest range and all of it is not worth a longer one.
+const NEARLY_ALL: f64 = 0.7;
+
 /// This share of a mean is never explained.
-const UNEXPLAINED: f64 = 0.01;
+const UNEXPLAINED: f64 = 0.006;
 
 struct Point {
     length: f64,
@@ -68,7 +78,8 @@ struct Point {
 }
 
 /// The reach, or how far reads were tried without any.
-pub(crate) fn estimate(observations: &Observations) -> Estimate<Bytes> {
+pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations) -> Estimate<Bytes> {
+    let queued = device.is_some_and(|device| device.queue_depth.is_some_and(|depth| depth > 1));
     let last = observations.runs.iter().rev().find_map(|run| match &run.data {
         Data::MapReach(data) => Some(data),
         _ => None,
@@ -83,21 +94,19 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<Bytes> {
     }
     let flat = flat(&points);
     let steps = ((last.length / first.length).log2() * f64::from(PER_DOUBLING)) as i32;
-    let tried: Vec<(f64, f64, f64)> = (0..=steps)
+    let tried: Vec<Curve> = (0..=steps)
         .filter_map(|step| {
             let reach = first.length * 2f64.powf(f64::from(step) / f64::from(PER_DOUBLING));
-            let (chi, miss) = curve(&points, reach)?;
-            Some((reach, chi + 3.0 * (points.len() as f64).ln(), miss))
+            curve(&points, reach)
         })
         .collect();
-    let best = tried.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
-    match best {
-        Some((reach, bic, miss)) if bic + SURELY_BETTER < flat => {
+    let rising = tried.iter().filter(|curve| curve.miss > 0.0);
+    match rising.min_by(|a, b| a.bic.total_cmp(&b.bic)) {
+        Some(&Curve { reach, bic, miss, .. }) if bic + SURELY_BETTER < flat => {
             let near = |other: f64| (other / reach).ln().abs() <= 1.2f64.ln();
-            let weight = |bic: f64, best: f64| (-(bic - best) / 2.0).exp();
-            let total: f64 = tried.iter().map(|(_, other, _)| weight(*other, bic)).sum();
-            let close: f64 =
-                tried.iter().filter(|(other, ..)| near(*other)).map(|(_, other, _)| weight(*other, bic)).sum();
+            let weight = |curve: &&Curve| if curve.miss > 0.0 { (-(curve.bic - bic) / 2.0).exp() } else { 0.0 };
+            let total: f64 = tried.iter().map(|curve| weight(&curve)).sum();
+            let close: f64 = tried.iter().filter(|curve| near(curve.reach)).map(|curve| weight(&curve)).sum();
             // The shortest range must have had no misses, or it is another thing that grows with distance.
             if reach < first.length * 1.9 {
                 return Estimate::unknown(format!(
@@ -116,16 +125,29 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<Bytes> {
         _ if points.iter().any(|point| point.variance.sqrt() > TOO_UNSURE * point.mean) => {
             Estimate::unknown("reads of one range differ too much from visit to visit")
         }
-        _ => {
-            let length = Bytes(last.length as u64);
-            let evidence = format!(
-                "random reads take as long within {length} as within {} ({})",
-                Bytes(first.length as u64),
-                Nanos(points[0].mean as u64)
-            );
-            Estimate::at_least(length, 0.97, evidence, &["map-reach"])
-        }
+        _ => no_misses(&points, &tried, queued),
     }
+}
+
+/// How far there were no misses: up to the first reach behind which they could have been overlooked.
+fn no_misses(points: &[Point], tried: &[Curve], queued: bool) -> Estimate<Bytes> {
+    let (first, last) = (&points[0], &points[points.len() - 1]);
+    let least = if queued { LEAST_MISS } else { LEAST_MISS.max(LEAST_SHARE_OF_CARDS * first.mean) };
+    let overlooked = tried.iter().find(|curve| curve.miss + SURE_OF_MISSES * curve.miss_error >= least);
+    // Only the very end of the longest range would tell of a reach just below it.
+    let early = overlooked.filter(|curve| curve.reach < NEARLY_ALL * last.length);
+    let reach = early.map_or(last.length, |curve| curve.reach);
+    if reach < first.length * 1.9 {
+        return Estimate::unknown("reads of one range differ by more than a map's misses would take");
+    }
+    let length = Bytes(reach as u64).align_down(Bytes::mib(1));
+    let evidence = format!(
+        "random reads take as long within {} as within {} ({})",
+        Bytes(last.length as u64),
+        Bytes(first.length as u64),
+        Nanos(first.mean as u64)
+    );
+    Estimate::at_least(length, 0.97, evidence, &["map-reach"])
 }
 
 /// A point for each length: the mean of its visits, as sure as these agree with each other.
@@ -177,14 +199,28 @@ fn flat(points: &[Point]) -> f64 {
     points.iter().map(|point| (point.mean - mean).powi(2) / point.variance).sum::<f64>() + (points.len() as f64).ln()
 }
 
-/// What the curve of one reach leaves unexplained, and what a miss takes.
-fn curve(points: &[Point], reach: f64) -> Option<(f64, f64)> {
+/// One reach, and what the times say of it.
+struct Curve {
+    reach: f64,
+    /// −2 ln likelihood with the price of its parameters.
+    bic: f64,
+    /// What a miss takes, in nanoseconds, and its standard error.
+    miss: f64,
+    miss_error: f64,
+}
+
+/// The curve of one reach that fits best; `None` where no range goes beyond it.
+fn curve(points: &[Point], reach: f64) -> Option<Curve> {
     let misses: Vec<f64> = points.iter().map(|point| (1.0 - reach / point.length).max(0.0)).collect();
     let means: Vec<f64> = points.iter().map(|point| point.mean).collect();
     let weights: Vec<f64> = points.iter().map(|point| 1.0 / point.variance).collect();
-    let line = weighted_least_squares(&misses, &means, &weights).ok().filter(|line| line.slope > 0.0)?;
-    let chi = line.residuals.iter().zip(&weights).map(|(off, weight)| off * off * weight).sum();
-    Some((chi, line.slope))
+    let line = weighted_least_squares(&misses, &means, &weights).ok()?;
+    let chi: f64 = line.residuals.iter().zip(&weights).map(|(off, weight)| off * off * weight).sum();
+    let total: f64 = weights.iter().sum();
+    let middle = misses.iter().zip(&weights).map(|(miss, weight)| miss * weight).sum::<f64>() / total;
+    let spread: f64 = misses.iter().zip(&weights).map(|(miss, weight)| weight * (miss - middle).powi(2)).sum();
+    let bic = chi + 3.0 * (points.len() as f64).ln();
+    (spread > 0.0).then(|| Curve { reach, bic, miss: line.slope, miss_error: spread.sqrt().recip() })
 }
 
 #[cfg(test)]

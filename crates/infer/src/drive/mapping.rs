@@ -13,6 +13,7 @@ use flashscope_units::Bytes;
 const KINDS: [MappingKind; 4] = [MappingKind::Page, MappingKind::UnitLog, MappingKind::UnitInOrder, MappingKind::Other];
 
 /// A finding in a class, and how likely that is for each of [`KINDS`].
+#[derive(Clone)]
 struct Clue {
     likelihood: [f64; 4],
     words: String,
@@ -37,26 +38,28 @@ const COPIES: f64 = 2.5;
 
 /// The kind that explains the findings best.
 pub(crate) fn estimate(geometry: &Geometry, observations: &Observations) -> Estimate<MappingKind> {
-    let clues: Vec<Clue> = [in_order(geometry), at_random(geometry), penalty(geometry, observations), unit(geometry)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let units: Vec<Clue> = unit(geometry).into_iter().collect();
+    weigh(&[clues_of_writes(geometry, observations), units, clues_of_reads(geometry)].concat())
+}
+
+fn clues_of_writes(geometry: &Geometry, observations: &Observations) -> Vec<Clue> {
+    [in_order(geometry), at_random(geometry), penalty(geometry, observations)].into_iter().flatten().collect()
+}
+
+fn clues_of_reads(geometry: &Geometry) -> Vec<Clue> {
+    [side_by_side(geometry), reach(geometry)].into_iter().flatten().collect()
+}
+
+fn weigh(clues: &[Clue]) -> Estimate<MappingKind> {
     if clues.is_empty() {
         return Estimate::unknown(NOT_ASKED);
     }
     // Reads alone tell that there are units, but not what a write does to them.
-    let writes = clues.iter().any(|clue| clue.method != "boundaries");
+    let writes = clues.iter().any(|clue| ["open-units", "throughput"].contains(&clue.method));
     if !writes {
         return Estimate::unknown("only writes tell");
     }
-    let mut posterior: Vec<(MappingKind, f64)> = KINDS
-        .iter()
-        .enumerate()
-        .map(|(index, kind)| (*kind, PRIOR[index] * clues.iter().map(|clue| clue.likelihood[index]).product::<f64>()))
-        .collect();
-    let total: f64 = posterior.iter().map(|(_, weight)| weight).sum();
-    posterior.iter_mut().for_each(|(_, weight)| *weight /= total);
-    posterior.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut posterior = posterior(clues);
     let (kind, share) = posterior[0];
     let words: Vec<&str> = clues.iter().map(|clue| clue.words.as_str()).collect();
     if share < LEAST_SHARE {
@@ -65,6 +68,17 @@ pub(crate) fn estimate(geometry: &Geometry, observations: &Observations) -> Esti
     let mut methods: Vec<&'static str> = clues.iter().map(|clue| clue.method).collect();
     methods.dedup();
     Estimate::known(kind, share.min(SUREST), words.join("; "), &methods).with_alternatives(posterior.split_off(1))
+}
+
+/// Kinds with their probabilities, likeliest first.
+fn posterior(clues: &[Clue]) -> Vec<(MappingKind, f64)> {
+    let weight = |index: usize| PRIOR[index] * clues.iter().map(|clue| clue.likelihood[index]).product::<f64>();
+    let mut posterior: Vec<(MappingKind, f64)> =
+        KINDS.iter().enumerate().map(|(index, kind)| (*kind, weight(index))).collect();
+    let total: f64 = posterior.iter().map(|(_, weight)| weight).sum();
+    posterior.iter_mut().for_each(|(_, weight)| *weight /= total);
+    posterior.sort_by(|a, b| b.1.total_cmp(&a.1));
+    posterior
 }
 
 /// Below this share no kind is named.
@@ -125,4 +139,78 @@ fn unit(geometry: &Geometry) -> Option<Clue> {
     let unit = found.value.filter(|_| found.confidence.is_some_and(|sure| sure >= GOOD_ENOUGH))?;
     let words = format!("units of {unit} show");
     Some(Clue { likelihood: [0.03, 0.9, 0.9, 0.5], words, method: "boundaries" })
+}
+
+/// Whether several chips read side by side: controllers that take several requests at a time map by page, as a rule.
+fn side_by_side(geometry: &Geometry) -> Option<Clue> {
+    let found = &geometry.drive.parallel_units;
+    let units = found.value.filter(|units| *units > 1 && stripes(geometry))?;
+    let words = format!("{units} chips read side by side");
+    Some(Clue { likelihood: [0.6, 0.04, 0.04, 0.3], words, method: "parallel" })
+}
+
+fn stripes(geometry: &Geometry) -> bool {
+    geometry.drive.stripe.confidence.is_some_and(|sure| sure >= GOOD_ENOUGH)
+}
+
+/// Whether the map is so long that only a part of it is in memory, as that of units never is.
+fn reach(geometry: &Geometry) -> Option<Clue> {
+    let reach = geometry.drive.map_reach.value?;
+    let words = format!("the map in memory stands for {reach}");
+    Some(Clue { likelihood: [0.3, 0.06, 0.06, 0.3], words, method: "map-reach" })
+}
+
+/// From this probability of a mapping by page on, and only where reads show it as well, steps of reads are none of units.
+const NO_UNITS: f64 = 0.95;
+
+/// Fewer pages than this are no unit, but rows of chips or kinds of pages.
+const FEW_PAGES: u64 = 16;
+
+/// Where addresses are mapped by page there are no units whose edges reads could show. What looks like them are the edges of
+/// parts of the map, or rows of chips.
+pub(super) fn disown_units(geometry: &mut Geometry, observations: &Observations) {
+    let Some(step) = geometry.allocation_unit.value.or(geometry.allocation_unit.at_least) else { return };
+    let mapping = weigh(&[clues_of_writes(geometry, observations), clues_of_reads(geometry)].concat());
+    let by_page = mapping.value == Some(MappingKind::Page) && mapping.confidence.is_some_and(|sure| sure >= NO_UNITS);
+    let few_pages = geometry.page.value.is_some_and(|page| step < page * FEW_PAGES);
+    let reads_agree = geometry.drive.map_reach.value.is_some() || stripes(geometry) || few_pages;
+    if by_page && reads_agree {
+        let why = format!(
+            "{}, but addresses are mapped by page ({}): such a step is that of a part of the map, or of rows of chips",
+            geometry.allocation_unit.evidence, mapping.evidence
+        );
+        geometry.allocation_unit = Estimate::unknown(why.clone());
+        geometry.boundary_offset = Estimate::unknown(why);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is left of units of 4 MiB that reads show, where so many of them can be open at once (`None`: any number), and
+    /// so much of the map is in memory.
+    fn unit_after(limit: Option<u32>, reach: Option<Bytes>) -> Estimate<Bytes> {
+        let mut geometry = crate::infer(&Observations::default()).geometry;
+        geometry.allocation_unit = Estimate::known(Bytes::mib(4), 0.998, "a step", &["boundaries"]);
+        let open = || match limit {
+            Some(limit) => Estimate::known(limit, 0.98, "a fall", &["open-units"]),
+            None => Estimate::at_least(64, 0.98, "no fall", &["open-units"]),
+        };
+        (geometry.open_units_linear, geometry.open_units_random) = (open(), open());
+        if let Some(reach) = reach {
+            geometry.drive.map_reach = Estimate::known(reach, 0.5, "misses", &["map-reach"]);
+        }
+        disown_units(&mut geometry, &Observations::default());
+        geometry.allocation_unit
+    }
+
+    #[test]
+    fn a_step_is_no_unit_where_addresses_are_mapped_by_page() {
+        assert!(unit_after(Some(6), None).value.is_some());
+        assert!(unit_after(Some(6), Some(Bytes::gib(1))).value.is_some());
+        // Many units open at once, or none: what reads show may be either.
+        assert!(unit_after(None, None).value.is_some());
+        assert!(unit_after(None, Some(Bytes::gib(1))).is_unknown());
+    }
 }

@@ -1,16 +1,17 @@
 //! Stripe and parallel units, from how long sets of reads take that are handed over at once.
 //!
-//! Every layout of chunks over units says how many reads of each set meet in one unit. Times are a straight line over that
-//! number, down to what the link and the controller take at any rate. The layouts are compared by how well such a line
-//! fits, and against a device on which the distance does not matter.
+//! Every layout of chunks over units says which reads of each set meet in one unit, and with how far apart they reach the
+//! units (a controller takes one command after another) when the last of them is done. Times are a straight line over that.
+//! The layouts are compared by how well such a line fits, and against a device on which the distance does not matter. What a controller keeps of one read answers those
+//! beside it, which looks like smaller chunks to whoever does not reckon with it; so layouts have that as well.
 
 use super::NOT_ASKED;
 use super::fans::{Layout, Meetings};
-use crate::Choice;
 use crate::memo::{Memo, Question};
 use crate::numbers::median;
 use crate::reading::readable;
 use crate::situation::Situation;
+use crate::{Choice, alignment};
 use flashscope_model::observation::ParallelData;
 use flashscope_model::plan::{Fan, Parallel, Span};
 use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, Observations};
@@ -71,8 +72,15 @@ const CHUNKS: (Bytes, Bytes) = (Bytes::kib(2), Bytes::mib(1));
 /// Numbers of units that are tried.
 const UNITS: [u32; 15] = [2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 128];
 
-/// Least load that something else than the units accounts for.
-const LEAST_LOADS: [f64; 6] = [1.0, 1.5, 2.0, 3.0, 4.0, 5.5];
+/// What may be kept of a read: as pages and the lines of small memories are.
+const LINES: [Bytes; 5] = [Bytes::kib(4), Bytes::kib(8), Bytes::kib(16), Bytes::kib(32), Bytes::kib(64)];
+
+/// How far apart reads reach the units, as a share of what one takes there.
+const APART: [f64; 8] = [0.0, 0.1, 0.2, 0.3, 0.45, 0.65, 0.9, 1.3];
+
+/// Lines of more chunks than this, and longer stripes, are not tried.
+const MOST_CHUNKS_OF_A_LINE: u64 = 8;
+const LONGEST_STRIPE: Bytes = Bytes::mib(8);
 
 /// No line is exact: this share of a time is never explained.
 const UNEXPLAINED: f64 = 0.02;
@@ -99,15 +107,24 @@ pub(crate) struct Striping;
 
 impl Question for Striping {
     type Given = ParallelData;
-    type Answer = (Estimate<Bytes>, Estimate<u32>);
+    type Answer = Striped;
 }
 
-/// Stripe and parallel units.
-pub(crate) fn estimate(
-    device: Option<&DeviceFacts>,
-    observations: &Observations,
-    memo: &Memo,
-) -> (Estimate<Bytes>, Estimate<u32>) {
+/// How addresses are dealt out to units that work side by side.
+#[derive(Clone, Debug)]
+pub(crate) struct Striped {
+    /// After so many bytes the same unit comes again.
+    pub(crate) stripe: Estimate<Bytes>,
+    /// How many units there are.
+    pub(crate) units: Estimate<u32>,
+    /// So many bytes stay in one unit.
+    pub(crate) chunk: Estimate<Bytes>,
+    /// What a read more in one unit takes; `None` where there are no units.
+    pub(crate) each: Option<Nanos>,
+}
+
+/// Stripe, parallel units and chunk.
+pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo) -> Striped {
     let last = observations.runs.iter().rev().find_map(|run| match &run.data {
         Data::Parallel(data) => Some(data),
         _ => None,
@@ -115,26 +132,41 @@ pub(crate) fn estimate(
     let Some(last) = last else {
         let one = device.is_some_and(|device| device.queue_depth == Some(1));
         let why = "this device takes one request at a time, so nothing can be seen side by side";
-        return neither(if one { why } else { NOT_ASKED }.to_owned());
+        return nothing(if one { why } else { NOT_ASKED }.to_owned());
     };
+    if alignment::reads_wait(observations) {
+        return nothing(
+            "the device reads ahead behind every read, which keeps its units busy with something else".into(),
+        );
+    }
     memo.stripes.answer(last, compare)
 }
 
-fn neither(reason: String) -> (Estimate<Bytes>, Estimate<u32>) {
-    (Estimate::unknown(reason.clone()), Estimate::unknown(reason))
+fn nothing(reason: String) -> Striped {
+    Striped {
+        stripe: Estimate::unknown(reason.clone()),
+        units: Estimate::unknown(reason.clone()),
+        chunk: Estimate::unknown(reason),
+        each: None,
+    }
 }
 
-fn compare(data: &ParallelData) -> (Estimate<Bytes>, Estimate<u32>) {
+fn compare(data: &ParallelData) -> Striped {
     let points = points(data);
     if points.len() < LEAST_FANS {
-        return neither("too few sets of reads went well".to_owned());
+        return nothing("too few sets of reads went well".to_owned());
     }
     let flat = flat(&points);
     let mut fits: Vec<Fit> = layouts().filter_map(|layout| best_line(layout, &points)).collect();
     fits.sort_by(|a, b| a.bic.total_cmp(&b.bic));
     match fits.first() {
-        Some(best) if best.bic + SURELY_BETTER < flat => found(&points, &fits),
-        _ => neither(format!(
+        Some(best) if best.bic + SURELY_BETTER < flat && best.layout.units > 1 => found(&points, &fits),
+        Some(best) if best.bic + SURELY_BETTER < flat => nothing(format!(
+            "{} reads take less time only where they lie in the same {}, of which one read brings all: one unit, or the way \
+             to it hides more",
+            points[0].fan.reads, best.layout.chunk
+        )),
+        _ => nothing(format!(
             "{} reads take the same time at every distance from {CLOSEST} to {}: one unit, or the way to it hides more",
             points[0].fan.reads,
             points.iter().map(|point| point.fan.stride).max().unwrap_or(FARTHEST)
@@ -145,40 +177,52 @@ fn compare(data: &ParallelData) -> (Estimate<Bytes>, Estimate<u32>) {
 /// A layout must be better than none by so much on the scale of −2 ln likelihood.
 const SURELY_BETTER: f64 = 20.0;
 
-fn found(points: &[Point], fits: &[Fit]) -> (Estimate<Bytes>, Estimate<u32>) {
+fn found(points: &[Point], fits: &[Fit]) -> Striped {
     let best = &fits[0];
-    // Tempered: the errors of neighbouring sets go together, as they share what the line leaves out.
-    let weights: Vec<f64> = fits.iter().map(|fit| (-(fit.bic - best.bic) / 2.0 / TEMPER).exp()).collect();
-    let total: f64 = weights.iter().sum();
-    let share = |same: &dyn Fn(&Layout) -> bool| -> f64 {
-        fits.iter().zip(&weights).filter(|(fit, _)| same(&fit.layout)).map(|(_, weight)| weight).sum::<f64>() / total
-    };
-    let stripe = best.layout.stripe();
+    let shortest = points.iter().map(|point| point.time).fold(f64::INFINITY, f64::min);
+    if best.each > MOST_OF_A_SET * shortest {
+        return nothing(format!(
+            "a read more takes {} where {} take {} at some distances: something else than units is busy",
+            Nanos(best.each.round() as u64),
+            points[0].fan.reads,
+            Nanos(shortest.round() as u64)
+        ));
+    }
     let evidence = evidence(points, best);
-    let sure = share(&|layout| layout.stripe() == stripe).min(SUREST);
-    let sure_units = share(&|layout| layout.units == best.layout.units).min(SUREST);
-    let others = |same: &dyn Fn(&Layout) -> bool| fits.iter().find(|fit| !same(&fit.layout));
-    let mut found = Estimate::known(stripe, sure, evidence.clone(), &["parallel"]);
-    if let Some(next) = others(&|layout| layout.stripe() == stripe) {
-        let other = next.layout.stripe();
-        found.alternatives.push((other, share(&|layout| layout.stripe() == other)));
+    let units = format!("{evidence}; {} stay in one unit", best.layout.chunk);
+    Striped {
+        stripe: most_likely(fits, Layout::stripe, evidence),
+        units: most_likely(fits, |layout| layout.units, units.clone()),
+        chunk: most_likely(fits, |layout| layout.chunk, units),
+        each: Some(Nanos(best.each.round() as u64)),
     }
-    let mut units = Estimate::known(
-        best.layout.units,
-        sure_units,
-        format!("{evidence}; {} stay in one unit", best.layout.chunk),
-        &["parallel"],
-    );
-    if let Some(next) = others(&|layout| layout.units == best.layout.units) {
-        let other = next.layout.units;
-        units.alternatives.push((other, share(&|layout| layout.units == other)));
+}
+
+/// What the best layout says of one figure, with the next-best answer.
+fn most_likely<T: PartialEq + Copy>(fits: &[Fit], of: impl Fn(Layout) -> T, evidence: String) -> Estimate<T> {
+    // Tempered: the errors of neighbouring sets go together, as they share what the line leaves out.
+    let weight = |fit: &Fit| (-(fit.bic - fits[0].bic) / 2.0 / TEMPER).exp();
+    let total: f64 = fits.iter().map(weight).sum();
+    let share = |value: T| fits.iter().filter(|fit| of(fit.layout) == value).map(weight).sum::<f64>() / total;
+    let best = of(fits[0].layout);
+    if share(best) < LEAST_SHARE {
+        return Estimate::unknown(format!("more than one layout of units explains the times: {evidence}"));
     }
-    (found, units)
+    let next = fits.iter().map(|fit| of(fit.layout)).find(|value| *value != best);
+    let others = next.map(|next| (next, share(next))).into_iter().collect();
+    Estimate::known(best, share(best).min(SUREST), evidence, &["parallel"]).with_alternatives(others)
 }
 
 /// Divides what speaks for a layout.
 const TEMPER: f64 = 4.0;
 const SUREST: f64 = 0.995;
+
+/// Below this share no layout is named.
+const LEAST_SHARE: f64 = 0.6;
+
+/// A read that waits for another takes a part of what a set takes that need not wait at all: there the way of all reads
+/// comes on top. What takes longer is nothing that a single read asks for.
+const MOST_OF_A_SET: f64 = 0.7;
 
 fn evidence(points: &[Point], best: &Fit) -> String {
     let stripe = best.layout.stripe();
@@ -213,7 +257,16 @@ fn points(data: &ParallelData) -> Vec<Point> {
 }
 
 fn layouts() -> impl Iterator<Item = Layout> {
-    ladder(CHUNKS.0, CHUNKS.1).flat_map(|chunk| UNITS.into_iter().map(move |units| Layout { chunk, units }))
+    let lines = || LINES.into_iter().map(Some).chain([None]);
+    let many = ladder(CHUNKS.0, CHUNKS.1).flat_map(move |chunk| {
+        UNITS.into_iter().flat_map(move |units| lines().map(move |line| Layout { chunk, units, line }))
+    });
+    let likely = |layout: &Layout| {
+        layout.stripe() <= LONGEST_STRIPE && layout.line.is_none_or(|line| line <= layout.chunk * MOST_CHUNKS_OF_A_LINE)
+    };
+    let many = many.filter(likely);
+    // One unit, and what a read brings along for those beside it: a page, or a part of the map.
+    many.chain(ladder(LINES[0], FARTHEST).map(|line| Layout { chunk: line, units: 1, line: Some(line) }))
 }
 
 /// What one time for all sets leaves unexplained.
@@ -224,18 +277,19 @@ fn flat(points: &[Point]) -> f64 {
     chi + (points.len() as f64).ln()
 }
 
-/// The straight line of times over loads that fits best, of all least loads.
+/// The straight line of times that fits best, however far apart reads reach the units.
 fn best_line(layout: Layout, points: &[Point]) -> Option<Fit> {
     let times: Vec<f64> = points.iter().map(|point| point.time).collect();
     let weights: Vec<f64> = points.iter().map(|point| 1.0 / point.variance).collect();
     let meetings: Vec<Meetings> = points.iter().map(|point| layout.meetings(point.fan)).collect();
-    let fit = |least: f64| {
-        let loads: Vec<f64> = meetings.iter().map(|meetings| meetings.load(least)).collect();
-        let line = weighted_least_squares(&loads, &times, &weights).ok().filter(|line| line.slope > 0.0)?;
+    let fit = |apart: f64| {
+        let done: Vec<f64> = meetings.iter().map(|meetings| meetings.done(apart)).collect();
+        let line = weighted_least_squares(&done, &times, &weights).ok().filter(|line| line.slope > 0.0)?;
         let chi: f64 = line.residuals.iter().zip(points).map(|(off, point)| robust(off * off / point.variance)).sum();
-        Some(Fit { layout, bic: chi + 4.0 * (points.len() as f64).ln(), each: line.slope })
+        let parameters = if layout.line.is_some() { 5.0 } else { 4.0 };
+        Some(Fit { layout, bic: chi + parameters * (points.len() as f64).ln(), each: line.slope })
     };
-    LEAST_LOADS.into_iter().filter_map(fit).min_by(|a, b| a.bic.total_cmp(&b.bic))
+    APART.into_iter().filter_map(fit).min_by(|a, b| a.bic.total_cmp(&b.bic))
 }
 
 /// A single set that is far off speaks with a limited voice.
