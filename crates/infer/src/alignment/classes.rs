@@ -179,9 +179,10 @@ impl<'a> Member<'a> {
                 ln_add(higher, ln_no_higher(at, below))
             }),
             Role::Page if before.is_some() => fit.ln_under(|at| {
-                // What edges of any size add to the one inside them by another effect is no page.
-                let higher = (1.0 - PARALLEL - LOWER).ln() + density(Contrast::Inner, at - below);
-                ln_add(higher + ln_not_artefact(at - below, true), ln_no_higher(at, below))
+                // A page adds about as much as the edges inside it cost.
+                let added = if below > 0.0 { Contrast::Added { below } } else { Contrast::Inner };
+                let higher = (1.0 - PARALLEL - LOWER).ln() + density(added, at - below);
+                ln_add(higher + ln_not_artefact(at - below, artefacts), ln_no_higher(at, below))
             }),
             Role::Page => {
                 fit.ln_under(|at| density(Contrast::Page, at - below) + ln_not_artefact(at - below, artefacts))

@@ -287,8 +287,13 @@ pub(super) enum Contrast {
     Unit,
     /// An edge of a page: median 12 %, a factor of 2.7 either way.
     Page,
-    /// An edge inside a page, or what the page adds to it: median 6 %, a factor of 2.5 either way.
+    /// An edge inside a page: median 6 %, a factor of 2.5 either way.
     Inner,
+    /// What a page adds to the edges inside it, which cost `below`: median half of that, a factor of 2.5 either way.
+    Added {
+        /// As a share of an access as well.
+        below: f64,
+    },
     /// An edge between page and unit: as inside a page.
     Middle,
     /// A systematic effect of another origin, such as the handling of odd sectors: mostly below 1 %.
@@ -309,6 +314,7 @@ impl Contrast {
             Contrast::Unit => log_normal(0.16, 1.15),
             Contrast::Page => log_normal(0.12, 1.0),
             Contrast::Inner | Contrast::Middle => log_normal(0.06, 0.9),
+            Contrast::Added { below } => log_normal(0.5 * below, 0.9),
             Contrast::Artefact => {
                 let relative = share / 0.008;
                 relative.ln() - relative
