@@ -16,16 +16,16 @@ use flashscope_units::{Bytes, Nanos};
 
 /// More runs for unit and page than this are not worth their time: where no hypothesis holds what the device does, the
 /// wrong one that is nearest only gets surer with the number of places.
-const MOST_RUNS: usize = 18;
+const MOST_RUNS: usize = 12;
 
 /// As [`MOST_RUNS`], with the sizes inside the page.
-const MOST_RUNS_IN_ALL: usize = 24;
+const MOST_RUNS_IN_ALL: usize = 18;
 
 /// Rest before a read, in times of one that may have waited.
 const REST: f64 = 1.5;
 
 /// The same candidates are tried so often.
-const MOST_TIMES: usize = 5;
+const MOST_TIMES: usize = 3;
 
 /// As [`MOST_TIMES`], for the sizes inside a page that is known, where levels are low.
 const MOST_TIMES_INSIDE: usize = 5;
