@@ -44,6 +44,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let arguments = arguments()?;
+    // What cannot be written is said before hours of work, not after.
+    if let Some(directory) = &arguments.json {
+        std::fs::create_dir_all(directory)?;
+    }
     let mut fleets: Vec<(Fleet, Summary, Duration)> = Vec::new();
     for (generator, seed) in arguments.seeds.into_iter().filter(|(_, seed)| *seed > 0) {
         let limits =
