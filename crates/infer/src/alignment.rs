@@ -16,6 +16,7 @@ mod places;
 mod printed;
 mod prior;
 mod settle;
+mod straddling;
 mod structure;
 mod tables;
 #[cfg(test)]

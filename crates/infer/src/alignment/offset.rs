@@ -5,11 +5,12 @@
 //! folded by every likely size: the fold that stands out says where boundaries may begin. That only leads to the next
 //! experiment: a grid counts once contrasts were measured at places chosen by it.
 
-use super::places::{self, Group, Place};
+use super::places::{Group, Place, Places};
 use super::prior;
+use super::straddling::{plan, small_block, tidy};
 use crate::Choice;
 use flashscope_model::observation::{ScatterPlace, SlideData};
-use flashscope_model::plan::{Boundaries, Experiment, Slide, Span};
+use flashscope_model::plan::{Experiment, Slide, Span};
 use flashscope_model::{Data, DeviceFacts, Estimate, Observations};
 use flashscope_stats::location::{mad, median};
 use flashscope_units::Bytes;
@@ -74,11 +75,11 @@ pub(super) struct Known {
 pub(super) fn wanted(
     device: &DeviceFacts,
     observations: &Observations,
-    groups: &[Group],
+    places: &Places,
     known: &Known,
     within: Option<Span>,
 ) -> Option<Choice> {
-    let tried = places::phases(observations);
+    let (groups, tried) = (&places.groups, &places.phases);
     if known.unit {
         let grid = between(groups.first()?, known).filter(|grid| !tried.contains(&grid.phase))?;
         return (tried.len() <= MOST_GRIDS).then(|| confirm(device, grid, known));
@@ -119,7 +120,7 @@ fn slide(
     within: Option<Span>,
     why: &str,
 ) -> Option<Choice> {
-    let block = device.logical_block * 2;
+    let block = small_block(device);
     let whole = within.unwrap_or(Span { start: Bytes::ZERO, length: device.capacity });
     let start = |part: u64| {
         let from = whole.start + whole.length / 3 * part;
@@ -141,28 +142,13 @@ fn slide(
 
 /// Contrasts at places of a grid, against those of half and of twice its size.
 fn confirm(device: &DeviceFacts, grid: Grid, known: &Known) -> Choice {
-    let block = device.logical_block * 2;
+    let block = small_block(device);
     let pages = known.page.map_or(Vec::new(), |page| vec![page / 2, page, page * 2]);
     let near = [grid.size / 4, grid.size / 2, grid.size, grid.size * 2, grid.size * 3, grid.size * 4];
-    let mut candidates: Vec<Bytes> = near
-        .into_iter()
-        .chain(pages)
-        .filter(|size| *size >= block && size.is_multiple_of(device.logical_block) && *size * 6 <= device.capacity)
-        .collect();
-    candidates.sort_unstable();
-    candidates.dedup();
+    let candidates = tidy(device, block, near.into_iter().chain(pages));
     Choice {
         why: format!("reads across every step stand out every {} from {} on", grid.size, grid.phase),
-        experiment: Experiment::Boundaries(Boundaries {
-            block,
-            exclude: candidates.clone(),
-            candidates,
-            places: 12,
-            rounds: 12,
-            offset: grid.phase,
-            within: None,
-            rest: flashscope_units::Nanos::ZERO,
-        }),
+        experiment: Experiment::Boundaries(plan(block, candidates, &[], (12, 12), grid.phase)),
     }
 }
 
@@ -223,7 +209,7 @@ fn of_slide(data: &SlideData) -> Vec<Grid> {
     let pages = data.step < PAGE_SIZES.0;
     let (least, most) = if pages { PAGE_SIZES } else { prior::UNIT_RANGE };
     let sizes: Vec<Bytes> =
-        likely_sizes(least, most).filter(|size| size.is_multiple_of(data.step) && *size > data.step).collect();
+        prior::sizes(least, most).filter(|size| size.is_multiple_of(data.step) && *size > data.step).collect();
     let all = deviation(&points);
     let mut found: Vec<Grid> = Vec::new();
     for _ in 0..3 {
@@ -236,11 +222,6 @@ fn of_slide(data: &SlideData) -> Vec<Grid> {
     }
     // Short stretches hold many edges of what lies inside a page, which stand out by their number; the page decides.
     if pages { found.into_iter().max_by_key(|grid| grid.size).into_iter().collect() } else { found }
-}
-
-fn likely_sizes(least: Bytes, most: Bytes) -> impl Iterator<Item = Bytes> {
-    let powers = 9..=most.get().ilog2();
-    powers.flat_map(|power| prior::ODD.map(|odd| Bytes(odd << power))).filter(move |size| (least..=most).contains(size))
 }
 
 /// Standard deviation of the values, never quite nothing.
@@ -295,7 +276,7 @@ fn of_places(points: &[(u64, f64)]) -> Vec<Grid> {
     let noise = mad(&above).unwrap_or(0.0).max(LEAST_SCATTER);
     let high: Vec<u64> = points.iter().filter(|(_, value)| value - middle > 4.0 * noise).map(|(at, _)| *at).collect();
     let mut grids = Vec::new();
-    for size in likely_sizes(Bytes::kib(128), prior::UNIT_RANGE.1) {
+    for size in prior::sizes(Bytes::kib(128), prior::UNIT_RANGE.1) {
         let mut phases: Vec<u64> = high.iter().map(|at| at % size.get()).filter(|phase| *phase > 0).collect();
         phases.sort_unstable();
         phases.dedup();

@@ -47,6 +47,8 @@ pub(crate) struct Places {
     pub(super) groups: Vec<Group>,
     /// Shifts of the grid under which places were chosen; always holds zero.
     pub(super) phases: Vec<Bytes>,
+    /// How long the device was left alone before each read; see [`rest`].
+    pub(super) rest: Option<Nanos>,
     /// Capacity of the device, where it is known.
     pub(super) capacity: Option<Bytes>,
 }
@@ -54,14 +56,15 @@ pub(crate) struct Places {
 impl Places {
     /// What was measured.
     pub(super) fn of(observations: &Observations) -> Places {
-        Places { groups: read_places(observations), phases: phases(observations), capacity: observations.capacity }
+        let rest = rest(observations);
+        let groups = read_places(observations, rest.is_some_and(|rest| rest > Nanos::ZERO));
+        Places { groups, phases: phases(observations), rest, capacity: observations.capacity }
     }
 }
 
-/// All places by block size, smallest block first.
-fn read_places(observations: &Observations) -> Vec<Group> {
+/// All places by block size, smallest block first: of the reads that came after a rest, or of those that did not.
+fn read_places(observations: &Observations, rested: bool) -> Vec<Group> {
     let mut by_block: BTreeMap<Bytes, BTreeMap<Bytes, Straddle>> = BTreeMap::new();
-    let rested = rest(observations).is_some_and(|rest| rest > Nanos::ZERO);
     for run in &observations.runs {
         match &run.data {
             Data::Boundaries(data) if (data.rest > Nanos::ZERO) == rested => {
@@ -108,7 +111,7 @@ pub(super) fn rest(observations: &Observations) -> Option<Nanos> {
 }
 
 /// Shifts of the grid under which places were chosen; always holds zero.
-pub(super) fn phases(observations: &Observations) -> Vec<Bytes> {
+fn phases(observations: &Observations) -> Vec<Bytes> {
     let mut offsets: Vec<Bytes> = observations
         .runs
         .iter()

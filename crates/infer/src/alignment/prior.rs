@@ -323,6 +323,12 @@ impl Contrast {
     }
 }
 
+/// All sizes that are tried, from … to: powers of two and [`ODD`] multiples of them, power by power.
+pub(super) fn sizes(least: Bytes, most: Bytes) -> impl Iterator<Item = Bytes> {
+    let powers = PAGE_RANGE.0.get().ilog2()..=most.get().ilog2();
+    powers.flat_map(|power| ODD.map(|odd| Bytes(odd << power))).filter(move |size| (least..=most).contains(size))
+}
+
 /// Odd part and power of two of a size.
 pub(super) fn split(size: Bytes) -> (u64, u32) {
     let power = if size.get() == 0 { 0 } else { size.get().trailing_zeros() };

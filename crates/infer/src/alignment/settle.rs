@@ -7,6 +7,7 @@
 use super::from_places::{page_shows, trust, unit_shows};
 use super::offset;
 use super::places::{self, Group, Places};
+use super::straddling::{plan, small_block, tidy};
 use super::structure::{self, Posterior};
 use crate::Choice;
 use crate::memo::Memo;
@@ -47,9 +48,6 @@ const PAGE_TO_LOOK_INTO: f64 = 0.9;
 /// Sizes with less probability than this do not compete.
 const COMPETES: f64 = 0.001;
 
-/// A candidate needs room for so many places.
-const FEWEST_PLACES: u64 = 4;
-
 /// One run of the past: block size, candidates, shift, and whether the device was left alone before each read.
 type Done = (Bytes, Vec<Bytes>, Bytes, bool);
 
@@ -69,7 +67,7 @@ pub(super) fn wanted(
         return None;
     }
     let places = Places::of(observations);
-    let Some(rest) = places::rest(observations) else { return waits(device, places.groups.first()?) };
+    let Some(rest) = places.rest else { return waits(device, places.groups.first()?) };
     let done: Vec<Done> = done.into_iter().filter(|(_, _, _, rested)| *rested == (rest > Nanos::ZERO)).collect();
     let mut choice = settle((device, observations), &places, memo, &done, within)?;
     if let Experiment::Boundaries(plan) = &mut choice.experiment {
@@ -112,7 +110,7 @@ fn settle(
         phase: posterior.phase,
     };
     let first = first.or(second).or_else(inner).or_else(larger);
-    first.or_else(|| offset::wanted(device, observations, &places.groups, &known, within))
+    first.or_else(|| offset::wanted(device, observations, places, &known, within))
 }
 
 fn boundaries(data: &Data) -> Option<Done> {
@@ -128,11 +126,6 @@ fn times_done(choice: &Choice, done: &[Done]) -> usize {
         (*block, candidates, *offset) == (plan.block, &plan.candidates, plan.offset)
     };
     done.iter().filter(same).count()
-}
-
-/// The smallest read that can straddle a boundary by half.
-fn small_block(device: &DeviceFacts) -> Bytes {
-    device.logical_block * 2
 }
 
 fn coarse(device: &DeviceFacts) -> Option<Choice> {
@@ -166,13 +159,7 @@ fn settle_unit(device: &DeviceFacts, posterior: &Posterior, trust: f64) -> Optio
     if probability * trust.max(0.99) >= SETTLED {
         return None;
     }
-    let competing: Vec<Bytes> = posterior
-        .units
-        .iter()
-        .filter(|(_, probability)| *probability >= COMPETES)
-        .filter_map(|(size, _)| *size)
-        .take(4)
-        .collect();
+    let competing = competing(&posterior.units);
     let smallest = competing.iter().copied().min()?;
     // Half the smallest shows the level below.
     let block = small_block(device);
@@ -186,19 +173,18 @@ fn settle_unit(device: &DeviceFacts, posterior: &Posterior, trust: f64) -> Optio
     })
 }
 
+/// The likeliest sizes, as far as they are worth telling apart.
+fn competing(ranked: &[(Option<Bytes>, f64)]) -> Vec<Bytes> {
+    ranked.iter().filter(|(_, probability)| *probability >= COMPETES).filter_map(|(size, _)| *size).take(4).collect()
+}
+
 /// Places that are multiples of one competing page and not of another.
 fn settle_page(device: &DeviceFacts, posterior: &Posterior) -> Option<Choice> {
     let (best, likely) = posterior.pages.first().copied()?;
     if likely >= SETTLED || posterior.page_is_bound {
         return None;
     }
-    let competing: Vec<Bytes> = posterior
-        .pages
-        .iter()
-        .filter(|(_, probability)| *probability >= COMPETES)
-        .filter_map(|(size, _)| *size)
-        .take(4)
-        .collect();
+    let competing = competing(&posterior.pages);
     let (smallest, largest) = (competing.iter().copied().min()?, competing.iter().copied().max()?);
     let block = small_block(device);
     let candidates = tidy(device, block, competing.into_iter().chain([smallest / 2, largest * 2, largest * 3]));
@@ -256,30 +242,4 @@ fn second_block(device: &DeviceFacts, posterior: &Posterior) -> Option<Choice> {
         experiment: Experiment::Boundaries(plan(block, candidates, &[], (9, 6), posterior.phase)),
         why: format!("reads of {} show no allocation unit; larger ones may", small_block(device)),
     })
-}
-
-/// Candidates in rising order that are aligned, not below the block, and leave room for places.
-fn tidy(device: &DeviceFacts, block: Bytes, sizes: impl Iterator<Item = Bytes>) -> Vec<Bytes> {
-    let fits = |size: &Bytes| {
-        *size >= block
-            && size.is_multiple_of(device.logical_block)
-            && size.get() <= device.capacity.get() / (FEWEST_PLACES + 2)
-    };
-    let mut candidates: Vec<Bytes> = sizes.filter(fits).collect();
-    candidates.sort_unstable();
-    candidates.dedup();
-    candidates
-}
-
-fn plan(
-    block: Bytes,
-    candidates: Vec<Bytes>,
-    also: &[Bytes],
-    (places, rounds): (u32, u32),
-    offset: Bytes,
-) -> Boundaries {
-    let mut exclude: Vec<Bytes> = candidates.iter().chain(also).copied().collect();
-    exclude.sort_unstable();
-    exclude.dedup();
-    Boundaries { block, candidates, exclude, places, rounds, offset, within: None, rest: Nanos::ZERO }
 }

@@ -138,10 +138,8 @@ fn sizes(groups: &[Group], phase: Bytes) -> (Vec<Bytes>, bool) {
     let at: Vec<u64> =
         groups.iter().flat_map(|group| &group.places).map(|place| place.at.get().abs_diff(phase.get())).collect();
     let multiples = |size: Bytes| at.iter().filter(|at| at.is_multiple_of(size.get())).count();
-    let powers = prior::PAGE_RANGE.0.get().ilog2()..=prior::UNIT_RANGE.1.get().ilog2();
-    let all = powers.flat_map(|power| prior::ODD.map(|odd| Bytes(odd << power)));
-    let mut all: Vec<(Bytes, usize)> =
-        all.filter(|size| *size <= prior::UNIT_RANGE.1).map(|size| (size, multiples(size))).collect();
+    let all = prior::sizes(prior::PAGE_RANGE.0, prior::UNIT_RANGE.1);
+    let mut all: Vec<(Bytes, usize)> = all.map(|size| (size, multiples(size))).collect();
     all.sort_unstable();
     let whole = |(_, count): &&(Bytes, usize)| *count == at.len();
     let bound = all.iter().rev().find(whole).map(|(size, _)| *size);

@@ -6,7 +6,7 @@
 
 use super::parallel::Striped;
 use flashscope_model::{Estimate, Geometry};
-use flashscope_units::Contrast;
+use flashscope_units::{Bytes, Contrast};
 
 /// A chunk that is less sure than this says nothing of the page.
 const GOOD_ENOUGH: f64 = 0.9;
@@ -43,9 +43,7 @@ pub(super) fn settle(geometry: &mut Geometry, striped: &Striped, step: Option<Co
             geometry.page = of_chips(format!(
                 " (edges at multiples of {page} cost more, as those of several chips and kinds of pages)"
             ));
-            if geometry.page_inner.value.is_none_or(|inner| inner >= chunk) {
-                geometry.page_inner = Estimate::unknown(format!("no level shows inside the {chunk} page"));
-            }
+            nothing_inside(geometry, chunk);
         }
         Some(_) if step.is_some_and(|step| step.get() >= READ_TWICE * each.as_f64()) => {}
         Some((page, also)) => {
@@ -56,10 +54,15 @@ pub(super) fn settle(geometry: &mut Geometry, striped: &Striped, step: Option<Co
         }
         None => {
             geometry.page = of_chips(String::new());
-            if geometry.page_inner.value.is_none_or(|inner| inner >= chunk) {
-                geometry.page_inner = Estimate::unknown(format!("no level shows inside the {chunk} page"));
-            }
+            nothing_inside(geometry, chunk);
         }
+    }
+}
+
+/// Takes back a page inside that is no smaller than the page.
+fn nothing_inside(geometry: &mut Geometry, page: Bytes) {
+    if geometry.page_inner.value.is_none_or(|inner| inner >= page) {
+        geometry.page_inner = Estimate::unknown(format!("no level shows inside the {page} page"));
     }
 }
 
@@ -67,7 +70,7 @@ pub(super) fn settle(geometry: &mut Geometry, striped: &Striped, step: Option<Co
 mod tests {
     use super::*;
     use flashscope_model::Observations;
-    use flashscope_units::{Bytes, Nanos};
+    use flashscope_units::Nanos;
 
     /// Boundaries say a page of so many KiB with a step of so many microseconds; chips take turns at 32 KiB, and another
     /// read of one takes 80 µs. Page and page inside, in KiB.
