@@ -1,40 +1,14 @@
 //! No engine allocates between the first request and the last, whatever its depth, writing and verifying: counted by the
 //! allocator itself. What drives them is checked in the same way in the crate `load`.
-#![allow(unsafe_code, clippy::print_stderr)]
+#![allow(clippy::print_stderr)]
 
+mod counting;
+
+use counting::allocated;
 use flashscope_device::{Consent, Fate, Fill, Lane, Request, Wait, WriteGrant};
 use flashscope_host::load::{AnyLane, LaneError, LaneKind, LaneOptions, LoadFile, Opening, SlotFill};
 use flashscope_host::{MonotonicClock, OpenOptions, SysRoot, open_for_writing, safety};
 use flashscope_units::{Bytes, Nanos};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call goes to the system's allocator unchanged; counting touches nothing but a thread-local number.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller keeps the contract of `realloc`.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const BLOCK: Bytes = Bytes::kib(4);
 const BLOCKS: u64 = 512;
@@ -60,7 +34,7 @@ fn no_engine_allocates_while_it_measures() {
             Err(error) => panic!("{error}"),
         };
         let mut free: Vec<u32> = (0..depth).collect();
-        let before = ALLOCATIONS.with(Cell::get);
+        let before = allocated();
         let mut done = 0;
         for generation in 1..=PASSES {
             done += pass(&mut lane, &mut free, |slot, at| {
@@ -69,7 +43,7 @@ fn no_engine_allocates_while_it_measures() {
             done +=
                 pass(&mut lane, &mut free, |slot, at| Request::verify(slot, at, BLOCK, Fill::Tagged { generation }));
         }
-        let during = ALLOCATIONS.with(Cell::get) - before;
+        let during = allocated() - before;
         std::fs::remove_file(path).expect("it was there");
         assert_eq!((during, done), (0, 2 * BLOCKS * u64::from(PASSES)), "{kind:?} at a depth of {depth}");
     }
@@ -78,9 +52,9 @@ fn no_engine_allocates_while_it_measures() {
 /// The counter counts: a test that cannot fail proves nothing.
 #[test]
 fn allocations_are_seen() {
-    let before = ALLOCATIONS.with(Cell::get);
+    let before = allocated();
     drop(std::hint::black_box(vec![1u8; 100]));
-    assert_eq!(ALLOCATIONS.with(Cell::get) - before, 1);
+    assert_eq!(allocated() - before, 1);
 }
 
 /// Every block once, with the queue kept full; how many went well.

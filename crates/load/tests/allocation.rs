@@ -1,6 +1,10 @@
 //! No allocation between the first request and the last: counted by the allocator itself.
-#![allow(unsafe_code)]
 
+// What is unsafe stays with the host.
+#[path = "../../host/tests/counting/mod.rs"]
+mod counting;
+
+use counting::allocated;
 use flashscope_device::{DeviceError, Ended, Fate, Lane, Request, Trouble, Wait, WriteGrant};
 use flashscope_load::control::Control;
 use flashscope_load::drive::drive;
@@ -10,35 +14,6 @@ use flashscope_load::record::Trace;
 use flashscope_load::worker::Worker;
 use flashscope_model::{Claims, DeviceFacts, DeviceKind};
 use flashscope_units::{Bytes, Instant, Nanos};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call goes to the system's allocator unchanged; counting touches nothing but a thread-local number.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller keeps the contract of `realloc`.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Every request takes the same time of a clock that only it moves.
 struct Clockwork {
@@ -94,9 +69,9 @@ fn allocations(takes: Nanos, change: impl FnOnce(&mut Job)) -> (u64, u64) {
     let open = matches!(job.arrivals, Arrivals::Rate { .. });
     let control = Control::new(&[open], Nanos::millis(100));
     let mut lane = Clockwork { now: 1, takes: takes.get(), pending: Vec::with_capacity(job.queue_depth as usize) };
-    let before = ALLOCATIONS.with(Cell::get);
+    let before = allocated();
     drive(&mut worker, &mut lane, &control, 0).expect("it runs");
-    let during = ALLOCATIONS.with(Cell::get) - before;
+    let during = allocated() - before;
     let counted = worker.counted().0;
     (during, counted)
 }
@@ -136,7 +111,7 @@ fn an_hour_takes_no_more_memory_than_its_start() {
 /// The counter counts: a test that cannot fail proves nothing.
 #[test]
 fn allocations_are_seen() {
-    let before = ALLOCATIONS.with(Cell::get);
+    let before = allocated();
     drop(std::hint::black_box(vec![1u8; 100]));
-    assert_eq!(ALLOCATIONS.with(Cell::get) - before, 1);
+    assert_eq!(allocated() - before, 1);
 }

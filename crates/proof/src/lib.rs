@@ -4,3 +4,17 @@
 //! known devices go in and right answers must come out. Holds helpers for those tests and no product code.
 
 pub mod twins;
+
+use flashscope_model::run::Step;
+use flashscope_session::Watcher;
+
+/// Watches a run without a word, and never stops it.
+pub struct Nobody;
+
+impl Watcher for Nobody {
+    fn step(&mut self, _number: u32, _step: &Step) {}
+    fn progress(&mut self, _done: u64, _total: u64) {}
+    fn stop(&mut self) -> bool {
+        false
+    }
+}

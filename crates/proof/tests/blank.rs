@@ -3,21 +3,12 @@
 
 use flashscope_device::{Target, WriteGrant};
 use flashscope_model::plan::Budget;
-use flashscope_model::run::{Ended, Step};
+use flashscope_model::run::Ended;
 use flashscope_model::{Estimate, Geometry};
-use flashscope_session::{Options, Watcher, inspect};
+use flashscope_proof::Nobody;
+use flashscope_session::{Options, inspect};
 use flashscope_sim::truth::{self, Fact};
 use flashscope_units::Bytes;
-
-struct Nobody;
-
-impl Watcher for Nobody {
-    fn step(&mut self, _number: u32, _step: &Step) {}
-    fn progress(&mut self, _done: u64, _total: u64) {}
-    fn stop(&mut self) -> bool {
-        false
-    }
-}
 
 fn inspected(spec: &str, seed: u64) -> Geometry {
     let mut target = flashscope_sim::open(spec, seed).expect("a model of the catalogue");

@@ -5,19 +5,10 @@ use flashscope_device::{Target, WriteGrant};
 use flashscope_model::drive::MappingKind;
 use flashscope_model::plan::{Budget, Cells, SlcCache, Span, Stretch};
 use flashscope_model::{DriveFindings, Experiment};
-use flashscope_session::{Options, Watcher, inspect, single};
+use flashscope_proof::Nobody;
+use flashscope_session::{Options, inspect, single};
 use flashscope_sim::SimTarget;
 use flashscope_units::{Bytes, Nanos};
-
-struct Silent;
-
-impl Watcher for Silent {
-    fn step(&mut self, _: u32, _: &flashscope_model::run::Step) {}
-    fn progress(&mut self, _: u64, _: u64) {}
-    fn stop(&mut self) -> bool {
-        false
-    }
-}
 
 /// The catalogue's drive with other lines in its model file.
 fn drive(changes: &[(&str, &str)], sections: &str) -> SimTarget {
@@ -37,7 +28,7 @@ fn found(mut target: SimTarget, experiment: Experiment) -> DriveFindings {
     let write = Bytes::gib(8);
     let mut grant = WriteGrant::simulated(target.facts(), write).expect("a simulated device");
     let options = Options { seed: 5, budget: Budget { write, time: None } };
-    single(experiment, &mut target, Some(&mut grant), options, &mut Silent).expect("it fits").findings.geometry.drive
+    single(experiment, &mut target, Some(&mut grant), options, &mut Nobody).expect("it fits").findings.geometry.drive
 }
 
 fn parallel(target: SimTarget) -> DriveFindings {
@@ -165,7 +156,7 @@ fn the_mapping_is_told_by_what_order_and_number_cost() {
         let write = Bytes::gib(2).min(target.facts().capacity / 10);
         let mut grant = WriteGrant::simulated(target.facts(), write).expect("a simulated device");
         let options = Options { seed: 2, budget: Budget { write, time: None } };
-        inspect(&mut target, Some(&mut grant), options, &mut Silent).findings.geometry.drive.mapping
+        inspect(&mut target, Some(&mut grant), options, &mut Nobody).findings.geometry.drive.mapping
     };
     for (spec, kind) in [
         ("sd-4mib", MappingKind::UnitInOrder),

@@ -2,19 +2,10 @@
 
 use flashscope_device::{Target, WriteGrant};
 use flashscope_model::plan::Budget;
-use flashscope_model::run::{Ended, Step};
-use flashscope_session::{Options, SessionReport, Watcher, inspect};
+use flashscope_model::run::Ended;
+use flashscope_proof::Nobody;
+use flashscope_session::{Options, SessionReport, inspect};
 use flashscope_units::{Bytes, Nanos};
-
-struct Nobody;
-
-impl Watcher for Nobody {
-    fn step(&mut self, _number: u32, _step: &Step) {}
-    fn progress(&mut self, _done: u64, _total: u64) {}
-    fn stop(&mut self) -> bool {
-        false
-    }
-}
 
 fn run(spec: &str, time: Nanos) -> SessionReport {
     let mut target = flashscope_sim::open(spec, 1).expect("a model of the catalogue");

@@ -3,19 +3,9 @@
 use flashscope_device::{Target, WriteGrant};
 use flashscope_model::finding::{BufferLimit, Memory};
 use flashscope_model::plan::Budget;
-use flashscope_model::run::Step;
-use flashscope_session::{Options, Watcher, inspect};
+use flashscope_proof::Nobody;
+use flashscope_session::{Options, inspect};
 use flashscope_units::{Bytes, Nanos};
-
-struct Nobody;
-
-impl Watcher for Nobody {
-    fn step(&mut self, _number: u32, _step: &Step) {}
-    fn progress(&mut self, _done: u64, _total: u64) {}
-    fn stop(&mut self) -> bool {
-        false
-    }
-}
 
 /// What `inspect` finds of the model with these sections behind it.
 fn inspected(model: &str, sections: &str, noise: &str, seed: u64) -> Memory {

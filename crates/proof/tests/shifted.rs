@@ -3,19 +3,9 @@
 use flashscope_device::Target;
 use flashscope_model::Geometry;
 use flashscope_model::plan::Budget;
-use flashscope_model::run::Step;
-use flashscope_session::{Options, Watcher, inspect};
+use flashscope_proof::Nobody;
+use flashscope_session::{Options, inspect};
 use flashscope_units::Bytes;
-
-struct Nobody;
-
-impl Watcher for Nobody {
-    fn step(&mut self, _number: u32, _step: &Step) {}
-    fn progress(&mut self, _done: u64, _total: u64) {}
-    fn stop(&mut self) -> bool {
-        false
-    }
-}
 
 /// What reads alone tell of a card with so much flash in front of the host's first byte.
 fn read(model: &str, hidden: &str, noise: &str, seed: u64) -> Geometry {

@@ -5,24 +5,15 @@ use flashscope_device::{Target, WriteGrant};
 use flashscope_fleet::{Generator, Noise};
 use flashscope_model::finding::AreaKind;
 use flashscope_model::plan::Budget;
-use flashscope_model::run::{Cost, Step};
+use flashscope_model::run::Cost;
 use flashscope_model::{Estimate, Geometry, RunRecord};
-use flashscope_session::{Options, Watcher, inspect};
+use flashscope_proof::Nobody;
+use flashscope_session::{Options, inspect};
 use flashscope_sim::SimTarget;
 use flashscope_sim::truth::{self, Fact, Truth};
 use flashscope_twin::{Fit, Measured, Part, Unattended};
 use flashscope_units::Bytes;
 use std::fmt::Debug;
-
-struct Nobody;
-
-impl Watcher for Nobody {
-    fn step(&mut self, _number: u32, _step: &Step) {}
-    fn progress(&mut self, _done: u64, _total: u64) {}
-    fn stop(&mut self) -> bool {
-        false
-    }
-}
 
 fn opened(text: &str, seed: u64) -> SimTarget {
     flashscope_sim::open_with("model.toml", seed, |_| Ok(text.to_owned())).expect("a model")
