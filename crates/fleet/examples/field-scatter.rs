@@ -10,7 +10,7 @@
 use flashscope_model::observation::{AlignData, AlignEvidence, Straddle};
 use flashscope_model::{Data, Experiment};
 use flashscope_probe::{Context, Unobserved, classic};
-use flashscope_stats::location::{median, quantile};
+use flashscope_stats::location::{median, quantile, relative_deviation};
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
@@ -78,15 +78,6 @@ fn mean_of_minima(places: &[Straddle], role: fn(&Straddle) -> &Vec<Nanos>) -> Op
 /// Relative standard deviation of every figure that is there more than once.
 fn scatter(figures: &Figures) -> Vec<f64> {
     figures.values().filter_map(|repeats| relative_deviation(repeats)).collect()
-}
-
-fn relative_deviation(repeats: &[f64]) -> Option<f64> {
-    if repeats.len() < 2 {
-        return None;
-    }
-    let mean = repeats.iter().sum::<f64>() / repeats.len() as f64;
-    let squares: f64 = repeats.iter().map(|one| (one - mean).powi(2)).sum();
-    (mean > 0.0).then(|| (squares / (repeats.len() - 1) as f64).sqrt() / mean)
 }
 
 /// Three align runs at two block sizes on one device.

@@ -49,6 +49,24 @@ pub fn mad(values: &[f64]) -> Option<f64> {
     mad_raw(values).map(|m| m * MAD_NORMAL_FACTOR)
 }
 
+/// Standard deviation of a sample, over n − 1: for few values without wild ones, as it does trust the tails. `None` for
+/// fewer than two.
+pub fn standard_deviation(values: &[f64]) -> Option<f64> {
+    if values.len() < 2 || values.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((squares / (values.len() - 1) as f64).sqrt())
+}
+
+/// [`standard_deviation`] as a share of the mean, where that is positive.
+pub fn relative_deviation(values: &[f64]) -> Option<f64> {
+    let deviation = standard_deviation(values)?;
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    (mean > 0.0).then(|| deviation / mean)
+}
+
 /// Mean of what is left after dropping ⌊n·`fraction`⌋ values at each end; `fraction` in 0..0.5.
 pub fn trimmed_mean(values: &[f64], fraction: f64) -> Option<f64> {
     if !(0.0..0.5).contains(&fraction) {
@@ -131,6 +149,9 @@ mod tests {
         check(mad_raw(&[1.0, 1.0, 2.0, 2.0, 4.0, 6.0, 9.0]), 1.0);
         close(mad(&[1.0, 1.0, 2.0, 2.0, 4.0, 6.0, 9.0]).unwrap(), 1.4826, 1e-5);
         check(trimmed_mean(&[1.0, 2.0, 3.0, 4.0, 100.0], 0.2), 3.0);
+        // R: sd(c(2, 4, 4, 4, 5, 5, 7, 9)) = sqrt(32/7), mean 5.
+        check(standard_deviation(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]), (32.0_f64 / 7.0).sqrt());
+        check(relative_deviation(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]), (32.0_f64 / 7.0).sqrt() / 5.0);
         // Walsh averages of 1, 2, 6: 1 1.5 2 3.5 4 6.
         check(hodges_lehmann(&[6.0, 1.0, 2.0]), 2.75);
         // Differences of {5, 9} and {1, 2}: 3 4 7 8.
@@ -147,6 +168,8 @@ mod tests {
             }
         }
         assert_eq!(quantile(&[1.0], 1.5), None);
+        assert_eq!(standard_deviation(&[1.0]), None);
+        assert_eq!(relative_deviation(&[-1.0, 1.0]), None);
         assert_eq!(trimmed_mean(&[1.0], 0.5), None);
         assert_eq!(qn_scale(&[1.0]), None);
         assert_eq!(hodges_lehmann_shift(&[1.0], &[]), None);

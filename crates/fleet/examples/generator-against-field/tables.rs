@@ -2,7 +2,7 @@
 
 use flashscope_model::observation::{AlignData, AlignEvidence, OpenUnitsData, RateEvidence};
 use flashscope_model::{Data, Order};
-use flashscope_stats::location::median;
+use flashscope_stats::location::{median, relative_deviation};
 use flashscope_units::Bytes;
 use std::collections::BTreeMap;
 
@@ -180,13 +180,4 @@ fn units_before_halving(rates: &Rates) -> Option<f64> {
 
 fn largest_fall(rates: &Rates) -> Option<f64> {
     falls(rates)?.into_iter().max_by(f64::total_cmp)
-}
-
-fn relative_deviation(repeats: &[f64]) -> Option<f64> {
-    if repeats.len() < 2 {
-        return None;
-    }
-    let mean = repeats.iter().sum::<f64>() / repeats.len() as f64;
-    let squares: f64 = repeats.iter().map(|one| (one - mean).powi(2)).sum();
-    (mean > 0.0).then(|| (squares / (repeats.len() - 1) as f64).sqrt() / mean)
 }

@@ -7,6 +7,7 @@ use super::low;
 use crate::numbers::median;
 use crate::transfer;
 use flashscope_model::{Data, Observations};
+use flashscope_stats::location::standard_deviation;
 use flashscope_units::Bytes;
 use std::collections::BTreeMap;
 
@@ -161,17 +162,11 @@ impl Gains {
         let held = (1..gains.len()).max_by(|a, b| gap(*a).total_cmp(&gap(*b)))?;
         let (before, after) = gains.split_at(held);
         let apart = middle(before) - middle(after);
+        let deviation = |part: &[f64]| standard_deviation(part).unwrap_or(0.0);
         let own = before.len().min(after.len()) >= ENOUGH_SIZES && apart > LEAST_SHARE * self.usual;
         let scatter = if own { self.scatter.min(deviation(before).max(deviation(after))) } else { self.scatter };
         Some(Step { held, gap: gap(held), apart, scatter, own })
     }
-}
-
-/// Standard deviation of a few figures.
-fn deviation(figures: &[f64]) -> f64 {
-    let mean = figures.iter().sum::<f64>() / figures.len() as f64;
-    let squares: f64 = figures.iter().map(|figure| (figure - mean).powi(2)).sum();
-    (squares / (figures.len().max(2) - 1) as f64).sqrt()
 }
 
 /// Times of the shortest reads, in nanoseconds, and their size.
