@@ -60,8 +60,9 @@ fn cut_off_differences_get_their_power_from_their_row() {
     check("write align 524288 pre 49.3ms on 31.4ms post 14.9ms diff -679265", Some(-679_265.0));
     check("write align 16384 pre 44.5ms on 5.05ms post 33.3ms diff -338542", Some(-33_854_200.0));
     check("align 4096 pre 4.886s on 1.968s post 3.613s diff -228185", Some(-2_281_850_000.0));
-    // Nothing to choose it by, and nothing that fits.
+    // Nothing to choose it by, more than one that fits, and nothing that does.
     check("write align 16384 pre 44.5ms on 5.05ms diff -338542", None);
+    check("align 4294967296 pre 106ms on 116ms post 127ms diff -114025", None);
     check("write align 16384 pre 44.5ms on 5.05ms post 33.3ms diff -711111", None);
     check("write align 16384 pre 5.05ms on 44.5ms post 5.05ms diff -338542", None);
 }

@@ -349,14 +349,15 @@ fn expected_difference(
     Some((on - (pre + post) / 2.0, on_off + (pre_off + post_off) / 2.0))
 }
 
-/// The power of ten of a cut-off difference: the one that pre, on and post call for.
+/// The power of ten of a cut-off difference: the one that pre, on and post call for, if it is the only one.
 fn restore_power(cut: TimeFigure, (expected, rounding): (f64, f64)) -> Option<TimeFigure> {
-    let candidates = (0..7).map(|power| 10f64.powi(power)).map(|scale| (scale, (cut.value * scale - expected).abs()));
     // A unit in the last place of pre, on and post is lost, and of the cut-off digits.
-    let fits = candidates.filter(|(scale, off)| *off <= rounding * 1.01 + scale);
-    let mut fits: Vec<_> = fits.collect();
-    fits.sort_by(|one, other| one.1.total_cmp(&other.1));
-    let (scale, _) = *fits.first()?;
+    let fit = |scale: &f64| (cut.value * scale - expected).abs() <= rounding * 1.01 + scale;
+    let mut scales = (0..7).map(|power| 10f64.powi(power)).filter(fit);
+    let scale = scales.next()?;
+    if scales.next().is_some() {
+        return None;
+    }
     Some(TimeFigure { value: cut.value * scale, last_digit: scale, unit: TimeUnit::Nano })
 }
 
