@@ -4,6 +4,7 @@ use crate::blocks::FileId;
 use crate::sysfs::names;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 /// A process that has it open for writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,15 +16,27 @@ pub(crate) struct Opener {
 /// All of them but ourselves that have any of these files open for writing. Other users' processes are only visible to root.
 pub(crate) fn writers(files: &[FileId], path: &Path) -> Vec<Opener> {
     let canonical = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let pids = names(Path::new("/proc")).into_iter().filter_map(|name| name.parse::<u32>().ok());
-    pids.filter(|pid| *pid != std::process::id())
-        .filter(|pid| writes(*pid, files, &canonical))
+    let mut pids: Vec<u32> = names(Path::new("/proc")).into_iter().filter_map(|name| name.parse().ok()).collect();
+    pids.retain(|pid| *pid != std::process::id() && writes(*pid, files, &canonical));
+    for _ in 0..LOOKS {
+        if pids.is_empty() {
+            break;
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+        pids.retain(|pid| writes(*pid, files, &canonical));
+    }
+    pids.into_iter()
         .map(|pid| {
             let command = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned();
             Opener { pid, command }
         })
         .collect()
 }
+
+/// Whoever writes is looked at again so often: a program that starts another one leaves its files open in that one until
+/// the other program takes over, and a program that looks for new disks opens each for a moment.
+const LOOKS: u32 = 10;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// `dd (process 123), qemu (process 456)`.
 pub(crate) fn in_words(openers: &[Opener]) -> String {
