@@ -8,6 +8,7 @@
 mod classes;
 mod from_places;
 mod from_tables;
+mod kinds;
 mod ladder;
 mod levels;
 mod noise;
@@ -21,6 +22,8 @@ mod structure;
 mod tables;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use kinds::{Kinds, Turning};
 
 use crate::Choice;
 use crate::memo::{Memo, Question};
@@ -40,6 +43,8 @@ pub(crate) struct AlignmentFindings {
     pub(crate) page_inner: Estimate<Bytes>,
     /// How much more a read across a page's edge takes than one on no edge; `None` where no places were measured.
     pub(crate) page_step: Option<Contrast>,
+    /// Pages of several kinds in turn, where they show.
+    pub(crate) kinds: Option<Kinds>,
     /// What else a reader must know.
     pub(crate) notes: Vec<Note>,
 }

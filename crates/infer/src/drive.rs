@@ -3,6 +3,7 @@
 mod cells;
 mod chip_page;
 mod fans;
+mod kinds_page;
 mod map_reach;
 mod mapping;
 mod parallel;
@@ -15,6 +16,7 @@ pub(crate) use cells::choice as cells_choice;
 pub(crate) use map_reach::choice as map_reach_choice;
 pub(crate) use parallel::{Striping, choice as parallel_choice};
 
+use crate::alignment::Kinds;
 use crate::memo::Memo;
 use flashscope_model::{DeviceFacts, DriveFindings, Estimate, Geometry, Observations};
 use flashscope_units::Contrast;
@@ -41,14 +43,20 @@ pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations
 }
 
 /// What rests on geometry and inside together: the page where chips read side by side, whether what looks like a
-/// unit is one, and the mapping. `page_step` is what a read across the page's edge takes more.
+/// unit is one, and the mapping. `page_step` is what a read across the page's edge takes more, `kinds` what boundaries
+/// show of kinds of pages.
 pub(crate) fn settle(
     geometry: &mut Geometry,
     page_step: Option<Contrast>,
+    kinds: Option<&Kinds>,
     device: Option<&DeviceFacts>,
     observations: &Observations,
     memo: &Memo,
 ) {
+    if let Some(kinds) = kinds {
+        kinds_page::settle(geometry, kinds, page_step);
+        cells::settle(&mut geometry.drive.bits_per_cell, kinds);
+    }
     chip_page::settle(geometry, &parallel::estimate(device, observations, memo), page_step);
     mapping::disown_units(geometry, observations);
     geometry.drive.mapping = mapping::estimate(geometry, observations);

@@ -71,7 +71,7 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
         memory: memory::estimate(observations),
         drive: drive::estimate(device, observations, memo),
     };
-    drive::settle(&mut geometry, alignment.page_step, device, observations, memo);
+    drive::settle(&mut geometry, alignment.page_step, alignment.kinds.as_ref(), device, observations, memo);
     caution::of_units_without_effect(&mut geometry);
     let contradiction = open_units::contradiction(observations);
     let change = change::contradiction(observations);

@@ -4,7 +4,7 @@
 //! the last answer to a dear question together with all that the answer rests on, and gives it again only where that is
 //! the same: it decides how long an answer takes and never what it is.
 
-use crate::alignment::Weighing;
+use crate::alignment::{Turning, Weighing};
 use crate::drive::Striping;
 use std::cell::RefCell;
 
@@ -13,6 +13,8 @@ use std::cell::RefCell;
 pub struct Memo {
     /// Which sizes explain the places that were read around.
     pub(crate) alignment: Latest<Weighing>,
+    /// Which turn of kinds of pages explains the reads beside edges.
+    pub(crate) kinds: Latest<Turning>,
     /// Which layout explains sets of reads handed over at once.
     pub(crate) stripes: Latest<Striping>,
 }

@@ -1,6 +1,7 @@
 //! What measured places answer: estimates in words from a [`Posterior`].
 
 use super::AlignmentFindings;
+use super::kinds;
 use super::offset;
 use super::places::{self, Group, Places};
 use super::structure::{self, Chain, Posterior, class};
@@ -57,6 +58,7 @@ pub(super) fn estimate(observations: &Observations, memo: &Memo) -> Option<Align
         page: view.page(),
         page_inner: view.inner(),
         page_step: view.page_step(),
+        kinds: memo.kinds.answer(&places, kinds::of),
         notes: view.notes(never_written),
     })
 }
@@ -98,6 +100,7 @@ fn nothing(reason: &str) -> AlignmentFindings {
         page: Estimate::unknown(reason),
         page_inner: Estimate::unknown(reason),
         page_step: None,
+        kinds: None,
         notes: Vec::new(),
     }
 }

@@ -57,6 +57,7 @@ pub(super) fn estimate_with(
         allocation_unit: unit,
         page_inner: inner(&reading, &page),
         page_step: None,
+        kinds: None,
         page,
         notes: notes(&reading),
     }
@@ -75,6 +76,7 @@ fn nothing(has_writes: bool) -> AlignmentFindings {
         page: Estimate::unknown(reason),
         page_inner: Estimate::unknown(reason),
         page_step: None,
+        kinds: None,
         notes: Vec::new(),
     }
 }

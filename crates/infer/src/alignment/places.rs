@@ -32,6 +32,8 @@ pub(super) struct Place {
     pub(super) at: Bytes,
     /// `on − (pre + post)/2` of the shortest times, as a share of [`Group::access`].
     pub(super) share: f64,
+    /// `pre − post` of the shortest times, as a share of [`Group::access`].
+    pub(super) tilt: f64,
     /// Typical deviation of places that were read so often from others of their kind, as a share of [`Group::access`].
     pub(super) scale: f64,
     /// How often each of its three reads was repeated.
@@ -168,6 +170,7 @@ impl Group {
         let access = median(&places.iter().map(|place| place.access).collect::<Vec<_>>()).filter(|time| *time > 0.0)?;
         for place in &mut places {
             place.share /= access;
+            place.tilt /= access;
         }
         scale(&mut places);
         let scatter = median(&places.iter().map(|place| place.scale).collect::<Vec<_>>()).unwrap_or(LEAST_SCATTER);
@@ -190,6 +193,7 @@ impl Place {
         Some(Place {
             at: measured.at,
             share: on - 0.5 * (pre + post),
+            tilt: pre - post,
             scale: 0.0,
             rounds: measured.on.len(),
             access: 0.5 * (pre + post),

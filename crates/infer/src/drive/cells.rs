@@ -5,6 +5,7 @@
 
 use super::{NOT_ASKED, parallel};
 use crate::Choice;
+use crate::alignment::Kinds;
 use crate::numbers::median;
 use crate::reading::readable;
 use crate::situation::Situation;
@@ -75,6 +76,20 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<u32> {
     }
     clusters(&low)
 }
+
+/// Adds what reads around boundaries show of kinds of pages.
+pub(super) fn settle(bits: &mut Estimate<u32>, kinds: &Kinds) {
+    if bits.is_unknown() && kinds.sure >= GOOD_ENOUGH {
+        let evidence = format!(
+            "rows of {} take turns at {} kinds of pages, the slowest of which takes {} more to read ({} edges)",
+            kinds.row, kinds.count, kinds.apart, kinds.edges
+        );
+        *bits = Estimate::known(kinds.count, kinds.sure.min(SUREST), evidence, &["boundaries"]);
+    }
+}
+
+/// A turn that is less sure than this says nothing of the cells.
+const GOOD_ENOUGH: f64 = 0.9;
 
 /// Kinds in a fixed turn.
 struct Turn {
