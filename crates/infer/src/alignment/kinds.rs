@@ -73,6 +73,9 @@ const TEMPER: f64 = 4.0;
 /// Kinds closer than this share of a read are none.
 const LEAST_APART: f64 = 0.02;
 
+/// What the steps up of a turn come to, as a share of its step down.
+const BALANCE: std::ops::Range<f64> = 0.4..2.5;
+
 /// Squared distance, in standard deviations, beyond which a place says no more.
 const FARTHEST_OFF: f64 = 9.0;
 
@@ -167,14 +170,18 @@ fn turn(group: &Group, phase: Bytes, (row, count): (Bytes, u32), scatter: f64) -
     }
     let base = median(&off).unwrap_or(0.0);
     let (fall, rise) = (median(&last)? - base, median(&inside)? - base);
-    // All steps up of a turn together are its step down.
+    // All steps up of a turn together are its step down. An edge off the grid, which only reads on one side of a place
+    // cross, has the one without the other.
     let steps = f64::from(count - 1);
+    if fall <= 0.0 || !BALANCE.contains(&(-rise * steps / fall)) {
+        return None;
+    }
     let (many, few) = (last.len() as f64, inside.len() as f64);
     let apart = (many * fall - few * rise / steps) / (many + few / (steps * steps));
     let tilts = [(&off, 0.0), (&last, apart), (&inside, -apart / steps)];
     let distances = tilts.into_iter().flat_map(|(tilts, at)| tilts.iter().map(move |tilt| tilt - base - at));
     let left_over = left_over(distances, scatter);
-    (apart > 0.0).then(|| Turn { phase, row, count, apart, left_over, edges: last.len() + inside.len() })
+    Some(Turn { phase, row, count, apart, left_over, edges: last.len() + inside.len() })
 }
 
 /// Sum of the squared distances in standard deviations, each with a limited voice.
