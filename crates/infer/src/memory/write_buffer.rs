@@ -9,6 +9,7 @@ use flashscope_model::finding::{BufferLimit, WriteBuffer};
 use flashscope_model::observation::{BufferData, BurstTimes};
 use flashscope_model::plan::Then;
 use flashscope_model::{Data, Estimate, Observations};
+use flashscope_stats::location::standard_deviation;
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
@@ -44,6 +45,8 @@ pub(super) struct Filling {
     bursts: usize,
     /// Relative standard error of `slow`.
     slow_error: f64,
+    /// What each burst found room for by itself, in writes, where it is written out steadily and bursts show it.
+    held: Vec<f64>,
 }
 
 /// What it holds.
@@ -206,8 +209,18 @@ pub(super) fn taken_into_memory(observations: &Observations, block: Bytes) -> bo
     let first =
         bursts(observations).filter(|(data, _)| data.block == block).filter_map(|(_, burst)| burst.writes.first());
     let fastest = first.map(|time| time.as_f64()).min_by(f64::total_cmp);
-    fastest.zip(gains::floor(observations, block)).is_some_and(|(fastest, floor)| fastest < floor * NOT_TAKEN)
+    // Where later ones of the same burst wait, the first did not: then the host may have become slower since.
+    let step = fillings(observations).into_iter().find(|filling| filling.block == block);
+    let waits = step.is_some_and(|step| step.taken.is_some_and(|taken| taken >= FEW) && step.slow > WAITED * step.fast);
+    let most = if waits { SLOWER_HOST } else { NOT_TAKEN };
+    fastest.zip(gains::floor(observations, block)).is_some_and(|(fastest, floor)| fastest < floor * most)
 }
+
+/// A host may slow down by so much since the fastest reads were timed.
+const SLOWER_HOST: f64 = 1.6;
+
+/// Fewer writes before the first that waits may be chance.
+const FEW: usize = 3;
 
 impl Filling {
     fn new(block: Bytes, bursts: &[&BurstTimes]) -> Option<Filling> {
@@ -235,15 +248,23 @@ impl Filling {
             bursts.iter().map(|burst| part(burst.writes.get(from..).unwrap_or_default())).collect()
         };
         let (slow, slow_error) = taken.and_then(|taken| mean_wait(&waits(taken))).unwrap_or((fast, 0.0));
+        let held = match taken.filter(|_| steady) {
+            Some(taken) => bursts.iter().filter_map(|burst| room(&ns(&burst.writes), taken, fast)).collect(),
+            None => Vec::new(),
+        };
         let again = taken.filter(|taken| !steady && tried > 2 * taken + 1).map(|taken| {
             // A wait may be noticed one write early or late.
             (2 * taken - 1..=2 * taken + 1).any(|index| index > taken && waited(index) >= Some(0.5))
         });
-        Some(Filling { block, fast, taken, slow, steady, again, tried, bursts: bursts.len(), slow_error })
+        Some(Filling { block, fast, taken, slow, steady, again, tried, bursts: bursts.len(), slow_error, held })
     }
 
-    /// What fits. Where it is written out steadily, some of what was taken was on the flash already.
+    /// What fits. Where it is written out steadily, some of what was taken was on the flash already: each burst tells how
+    /// much, since the flash may take another time for each of them.
     fn holds(&self, taken: usize) -> u64 {
+        if let Some(middle) = median(&self.held).filter(|_| self.held.len() >= LEAST_BURSTS) {
+            return (middle.round() as u64).max(1);
+        }
         let gone = if self.steady { (taken as f64 * self.fast / self.slow) as u64 } else { 0 };
         (taken as u64).saturating_sub(gone).max(1)
     }
@@ -253,10 +274,41 @@ impl Filling {
         if !self.steady {
             return 1.0;
         }
+        if self.held.len() >= LEAST_BURSTS {
+            let error = standard_deviation(&self.held).unwrap_or(0.0) / (self.held.len() as f64).sqrt();
+            return 2.0 * below(1.5 / (error + ROUNDING)) - 1.0;
+        }
         let gone = taken as f64 * self.fast / self.slow;
         2.0 * below(1.5 / (gone * self.slow_error + ROUNDING)) - 1.0
     }
 }
+
+/// Writes that one burst found room for: those up to the first that waits, less what the flash took meanwhile. `None` where
+/// it does not show both.
+fn room(writes: &[f64], taken: usize, fast: f64) -> Option<f64> {
+    let behind = writes.get(taken + writes.len().saturating_sub(taken) / 4..)?;
+    let middle = median(behind).filter(|_| behind.len() >= LEAST_BEHIND)?;
+    let usual: Vec<f64> = behind.iter().copied().filter(|time| *time <= COLLECTION * middle).collect();
+    let slow = usual.iter().sum::<f64>() / usual.len() as f64;
+    if slow < LEAST_STEP * fast {
+        return None;
+    }
+    // The step that leaves least unexplained; one long wait is no more than a wait.
+    let off = |from: usize| -> f64 {
+        let before = writes[..from].iter().map(|time| (time.min(slow) - fast).abs());
+        before.chain(writes[from..].iter().map(|time| (time.min(slow * 1.5) - slow).abs())).sum()
+    };
+    let from = (1..writes.len()).min_by(|a, b| off(*a).total_cmp(&off(*b)))?;
+    let gone = (writes[..from].iter().sum::<f64>() / slow).floor();
+    (gone < from as f64).then_some(from as f64 - gone)
+}
+
+/// Fewer bursts do not tell what is usual.
+const LEAST_BURSTS: usize = 3;
+
+/// So many writes behind the first that waits show what they take; and they take so many times what others do.
+const LEAST_BEHIND: usize = 5;
+const LEAST_STEP: f64 = 1.4;
 
 /// Standard error of a count of writes that stands for a time.
 const ROUNDING: f64 = 0.4;
