@@ -250,7 +250,7 @@ impl Subject {
                     + inside(now)
             }
             Self::OpenRandom => writing::left_for_one_unit(now) + writing::left_for_area(now) + inside(now),
-            Self::Escape | Self::OtherBlock => inside(now),
+            Self::Escape | Self::Area | Self::OtherBlock => inside(now),
             Self::Writes => drive::slc_cache::left_for_cache(now),
             _ => Bytes::ZERO,
         }

@@ -23,6 +23,12 @@ const LEAST_SLOTS: usize = 8;
 /// Where fewer lie in the part that holds data, they are taken from all over the device.
 const LEAST_WRITTEN_SLOTS: usize = 32;
 
+/// Multiples of many sizes at once: places at such distances begin a unit of nearly any size, where that is not known.
+const FOR_ANY_UNIT: [Bytes; 4] = [Bytes::mib(960), Bytes::mib(240), Bytes::mib(96), Bytes::mib(48)];
+
+/// … as long as so many of them are left.
+const ENOUGH_SLOTS: u64 = 160;
+
 /// The units that may be written, and which of them still are fresh.
 pub(crate) struct Pool {
     unit: Bytes,
@@ -32,8 +38,14 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// The pool of a device whose first unit begins at `first`, given what was written so far.
-    pub(crate) fn new(device: &DeviceFacts, observations: &Observations, unit: Bytes, first: Bytes) -> Pool {
+    /// The pool of a device whose first unit begins at `first`, given what was written so far; and whether the unit was
+    /// measured, or is only assumed.
+    pub(crate) fn new(
+        device: &DeviceFacts,
+        observations: &Observations,
+        (unit, measured): (Bytes, bool),
+        first: Bytes,
+    ) -> Pool {
         // On a device that was blank, a copy has nothing to copy but in the region that was filled.
         let whole = Span { start: Bytes::ZERO, length: device.capacity };
         let slots = filled(observations)
@@ -41,10 +53,10 @@ impl Pool {
             .filter(|slots| slots.len() >= LEAST_SLOTS)
             .or_else(|| {
                 // Nor where it was never written; and what keeps nothing, as a part of some fakes, looks like that.
-                let slots = all_over(device, unit, first, written_stretch(observations)?);
+                let slots = all_over(device, (unit, measured), first, written_stretch(observations)?);
                 (slots.len() >= LEAST_WRITTEN_SLOTS).then_some(slots)
             })
-            .unwrap_or_else(|| all_over(device, unit, first, whole));
+            .unwrap_or_else(|| all_over(device, (unit, measured), first, whole));
         let mut last_use = vec![None; slots.len()];
         for (order, range) in written(observations, unit).into_iter().enumerate() {
             last_use[overlapped(&slots, unit, range)].fill(Some(order));
@@ -62,12 +74,17 @@ impl Pool {
         self.fresh.len() + self.worn.len()
     }
 
-    /// `count` units: fresh ones at random, then those that rested for longest; `None` where there are not so many.
+    /// `count` units, in a random order: fresh ones as far apart as there is room, since units may be larger than they
+    /// are known to be, then those that rested for longest; `None` where there are not so many.
     pub(crate) fn take(&self, count: usize, rng: &mut Rng) -> Option<Vec<Bytes>> {
-        let mut chosen = shuffled(&self.fresh, rng);
-        chosen.extend(&self.worn);
-        chosen.truncate(count);
-        (chosen.len() == count).then_some(chosen)
+        let fresh = self.fresh.len();
+        let chosen: Vec<Bytes> = if fresh > count && count > 0 {
+            let phase = rng.below(fresh);
+            (0..count).map(|index| self.fresh[(phase + index * fresh / count) % fresh]).collect()
+        } else {
+            self.fresh.iter().chain(&self.worn).take(count).copied().collect()
+        };
+        (chosen.len() == count).then(|| shuffled(&chosen, rng))
     }
 
     /// Units nearest to the middle of the device, fresh ones first: the controls of the fast-area experiment.
@@ -97,7 +114,16 @@ impl Pool {
 }
 
 /// Slots all over a part of the device, past its start.
-fn all_over(device: &DeviceFacts, unit: Bytes, start: Bytes, part: Span) -> Vec<Bytes> {
+fn all_over(device: &DeviceFacts, (unit, measured): (Bytes, bool), start: Bytes, part: Span) -> Vec<Bytes> {
+    if !measured
+        && start == Bytes::ZERO
+        && let Some(step) = FOR_ANY_UNIT.into_iter().find(|step| part.length / *step >= ENOUGH_SLOTS)
+        && step.is_multiple_of(unit)
+    {
+        let first = (unit * KEPT_AT_START).max(part.start).align_up(step) / step;
+        let end = device.capacity.min(part.start + part.length) / step;
+        return (first..end).map(|index| step * index).collect();
+    }
     let index = |at: Bytes| at.saturating_sub(start) / unit;
     let end = index(device.capacity.min(part.start + part.length));
     let begin = part.start.saturating_sub(start).align_up(unit) / unit;

@@ -90,7 +90,13 @@ impl<'a> Situation<'a> {
 
     /// The units to write: those of the device, wherever its first one begins.
     pub(crate) fn pool(&self) -> Pool {
-        Pool::new(self.device, self.observations, self.unit(), self.first_unit())
+        Pool::new(self.device, self.observations, (self.unit(), self.unit_is_measured()), self.first_unit())
+    }
+
+    /// The same as close to each other as where the unit is known: what lies next to each other at the start of a device is
+    /// compared with others that do.
+    pub(crate) fn close_pool(&self) -> Pool {
+        Pool::new(self.device, self.observations, (self.unit(), true), self.first_unit())
     }
 
     /// Whether trials of several units have begun: all that reads can tell was told before.

@@ -59,6 +59,12 @@ const LARGE_PURSE: Bytes = Bytes::mib(256);
 /// Rounds of a single unit, whose rounds hold one write only.
 const ROUNDS_OF_ONE: u32 = 26;
 
+/// Where so little may be written, beside what fills a blank device, searches are short of it: blocks are no longer than
+/// must be, and rounds as few as still make a median, so that the limit is reached rather than one count be told well.
+const SHORT_PURSE: Bytes = Bytes::mib(192);
+const SHORT_ROUNDS_OF_ONE: u32 = 12;
+const SHORT_ROUNDS: u32 = 5;
+
 /// Block sizes at which one unit is written in order and at random.
 const ONE_UNIT_BLOCKS: [Bytes; 6] =
     [Bytes::kib(16), Bytes::kib(8), Bytes::kib(4), Bytes::kib(32), Bytes::kib(64), Bytes::kib(2)];
@@ -139,7 +145,8 @@ fn trial_blocks(now: &Situation) -> [Bytes; 2] {
 /// Whole pages, where the page is known; what was taken for a page may be a level within one.
 fn page_block(now: &Situation) -> Option<Bytes> {
     let page = now.page()?;
-    let least = (page * MOST_LEVELS).clamp(LEAST_TRIAL_BLOCK, LEAST_TRIAL_BLOCK * 2);
+    let levels = if is_short(now) { 1 } else { MOST_LEVELS };
+    let least = (page * levels).clamp(LEAST_TRIAL_BLOCK, LEAST_TRIAL_BLOCK * 2);
     // A unit with a factor of three may have pages with one.
     let three = now.unit().is_multiple_of(Bytes::kib(3)) && !page.is_multiple_of(Bytes::kib(3));
     let block = now.block(least.align_up(page) / 2 * if three { 3 } else { 2 });
@@ -169,26 +176,35 @@ fn safe_block(now: &Situation) -> Bytes {
     })
 }
 
+/// Whether searches are short of what may be written.
+fn is_short(now: &Situation) -> bool {
+    let filled = filled(now.observations).map_or(Bytes::ZERO, |region| region.length);
+    now.purse.saturating_sub(filled) < SHORT_PURSE
+}
+
 /// How often each of so many units is written.
-fn rounds_of(count: u32) -> u32 {
-    match count {
-        1 => ROUNDS_OF_ONE,
-        2..MANY_UNITS => ROUNDS,
-        MANY_UNITS..MOST_MANY_UNITS => ROUNDS_OF_MANY,
+fn rounds_of(now: &Situation, count: u32) -> u32 {
+    match (count, is_short(now)) {
+        (1, false) => ROUNDS_OF_ONE,
+        (1, true) => SHORT_ROUNDS_OF_ONE,
+        (2..MANY_UNITS, false) => ROUNDS,
+        (2..MANY_UNITS, true) => SHORT_ROUNDS,
+        (MANY_UNITS..MOST_MANY_UNITS, false) => ROUNDS_OF_MANY,
         _ => ROUNDS_OF_MOST,
     }
 }
 
-/// The most units that trials can have so that some of them rest: the first rounds of a trial, which do not count, begin
-/// a unit anew that was written before.
+/// The most units that trials can have: the first round of a trial, which does not count, begins a unit anew that was
+/// written before.
 fn most_units(pool: &Pool) -> u32 {
-    u32::try_from(pool.size() * 3 / 4).unwrap_or(u32::MAX).clamp(1, search::MOST_UNITS)
+    u32::try_from(pool.size()).unwrap_or(u32::MAX).clamp(1, search::MOST_UNITS)
 }
 
 /// The next count of units to write in turn.
 pub(crate) fn open_units(now: &Situation, order: Order) -> Option<Choice> {
     let pool = now.pool();
-    let bounds = search::Bounds::of(now.observations, order, trial_blocks(now)[0], most_units(&pool));
+    let confirm = !is_short(now);
+    let bounds = search::Bounds::of(now.observations, order, trial_blocks(now)[0], most_units(&pool), confirm);
     let trial = search::next_trial(now.observations, order, trial_blocks(now)[0], bounds)?;
     one_trial(now, order, trial, &pool)
 }
@@ -205,7 +221,8 @@ pub(crate) fn other_block(now: &Situation) -> Option<Choice> {
 fn one_trial(now: &Situation, order: Order, trial: search::Trial, pool: &Pool) -> Option<Choice> {
     let subject = u64::from(trial.count) * 2 + u64::from(order == Order::Random);
     let units = pool.take(trial.count as usize, &mut now.rng(subject))?;
-    let rounds = rounds_of(trial.count).min(u32::try_from(now.unit() / trial.block).unwrap_or(u32::MAX));
+    let times = if trial.again && is_short(now) { 2 } else { 1 };
+    let rounds = (rounds_of(now, trial.count) * times).min(u32::try_from(now.unit() / trial.block).unwrap_or(u32::MAX));
     let units_in_words = if trial.count == 1 { "one unit".to_owned() } else { format!("{} units", trial.count) };
     let why = format!("{units_in_words} {}: {}", open_units::words(order), trial.why);
     let plan = OpenUnits { order, unit: now.unit(), block: trial.block, rounds, units, first_offset: Bytes::ZERO };
@@ -239,7 +256,7 @@ pub(crate) fn left_for_random(now: &Situation) -> Bytes {
     let seen = open_units::state(&open_units::live_counts(now.observations, Order::InOrder), lead, Order::InOrder);
     let likely = seen.good.unwrap_or(1);
     let steps = search::left(now.observations, Order::Random, lead, likely);
-    lead * steps.into_iter().map(|count| u64::from(count) * u64::from(rounds_of(count))).sum::<u64>()
+    lead * steps.into_iter().map(|count| u64::from(count) * u64::from(rounds_of(now, count))).sum::<u64>()
 }
 
 /// What the rest of one unit, in order and at random, takes.
@@ -257,9 +274,10 @@ pub(crate) fn left_for_area(now: &Situation) -> Bytes {
     if now.has(|data| matches!(data, Data::FastArea(_))) {
         return Bytes::ZERO;
     }
-    let group: Bytes =
-        AREA_TRIALS.iter().map(|(block, order, requests)| area_block(now, *block, *order) * u64::from(*requests)).sum();
-    group * (2 * SUSPECTS as u64)
+    let each = |(block, order, requests): &(Bytes, Order, u32)| {
+        area_block(now, *block, *order) * u64::from(area_requests(now, *requests))
+    };
+    AREA_TRIALS.iter().map(each).sum::<Bytes>() * (2 * SUSPECTS as u64)
 }
 
 /// Block sizes that are tried beyond the open units, where every write that does not take another way costs a copy.
@@ -281,7 +299,7 @@ pub(crate) fn escape(now: &Situation) -> Option<Choice> {
     })?;
     let pool = now.pool();
     let units = pool.take(count as usize, &mut now.rng(block.get() + 2))?;
-    let rounds = rounds_of(count.max(2));
+    let rounds = rounds_of(now, count.max(2));
     let plan = OpenUnits { order, unit: now.unit(), block, rounds, units, first_offset: Bytes::ZERO };
     let why =
         format!("{count} units {} are too many: do writes of {block} escape the copies?", open_units::words(order));
@@ -307,7 +325,7 @@ fn area_one_by_one(now: &Situation) -> Option<Choice> {
     let left = (0..units).map(|index| now.first_unit() + now.unit() * index).find(|start| !suspects.contains(start));
     let start = match left {
         Some(start) if suspects.len() <= controls.len() => start,
-        _ if controls.len() < SUSPECTS => now.pool().middle(1, now.device.capacity)?[0],
+        _ if controls.len() < SUSPECTS => now.close_pool().middle(1, now.device.capacity)?[0],
         left => left?,
     };
     let requests = u64::from(requests).min(now.unit() / block);
@@ -319,7 +337,7 @@ fn area_one_by_one(now: &Situation) -> Option<Choice> {
 
 fn area_trial(now: &Situation, (block, order, requests): (Bytes, Order, u32)) -> Option<Choice> {
     let block = area_block(now, block, order);
-    let pool = now.pool();
+    let pool = now.close_pool();
     let wanted = suspects_wanted(now).min((now.device.capacity / now.unit() / 8) as usize);
     let compared: Vec<Bytes> = compared(now, block, order);
     let left: Vec<Bytes> = (0..wanted as u64)
@@ -332,7 +350,7 @@ fn area_trial(now: &Situation, (block, order, requests): (Bytes, Order, u32)) ->
         return None;
     }
     let controls = pool.middle(controls, now.device.capacity)?;
-    let requests = requests.min(u32::try_from(now.unit() / block).unwrap_or(u32::MAX));
+    let requests = area_requests(now, requests).min(u32::try_from(now.unit() / block).unwrap_or(u32::MAX));
     let why = format!("whether the first units differ from others: {block} {}", open_units::words(order));
     let plan = FastArea { unit: now.unit(), suspects, controls, block, direction: Direction::Write, order, requests };
     Some(Choice { experiment: Experiment::FastArea(plan), why })
@@ -347,8 +365,16 @@ fn area_block(now: &Situation, block: Bytes, order: Order) -> Bytes {
         _ => 4,
     };
     let large = order == Order::InOrder;
-    let block = if large { trial_blocks(now)[0] * times } else { block };
+    let lead = trial_blocks(now)[0];
+    // What a request costs beside the flash hides less in a longer one.
+    let lead = if lead < LEAST_TRIAL_BLOCK * 2 { lead * 2 } else { lead };
+    let block = if large { lead * times } else { block };
     now.block(block.min((now.unit() / 16).align_down(now.device.logical_block)))
+}
+
+/// Requests to each unit of one trial of the area at the start, fewer where little may be written.
+fn area_requests(now: &Situation, requests: u32) -> u32 {
+    if is_short(now) { requests * 5 / 8 } else { requests }
 }
 
 /// How many units from the start to compare: more while the last one that was compared still differs.
@@ -431,7 +457,7 @@ pub(crate) fn most_trials(now: &Situation, order: Order) -> Bytes {
     let [lead, _] = trial_blocks(now);
     let seen = open_units::state(&open_units::live_counts(now.observations, order), lead, order);
     let most = seen.fallen.unwrap_or(search::MOST_UNITS).min(most_units(&pool));
-    lead * (search_units(most) * u64::from(rounds_of(most.max(2))))
+    lead * (search_units(most) * u64::from(rounds_of(now, most.max(2))))
 }
 
 /// What the limits at a second block size can still take.
@@ -440,7 +466,7 @@ pub(crate) fn most_other_block(now: &Situation) -> Bytes {
     let each = |order: Order| {
         let seen = open_units::state(&open_units::live_counts(now.observations, order), lead, order);
         let count = seen.fallen.or(seen.good).unwrap_or(1);
-        second * (2 * u64::from(count) * u64::from(rounds_of(count)))
+        second * (2 * u64::from(count) * u64::from(rounds_of(now, count)))
     };
     each(Order::InOrder) + each(Order::Random)
 }

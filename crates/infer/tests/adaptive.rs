@@ -155,8 +155,8 @@ fn without_a_grant_nothing_is_written_and_the_flag_is_named() {
 
 #[test]
 fn what_does_not_fit_is_skipped_and_the_rest_is_done() {
-    let session = session(Card::new((8, 8), 1), Bytes::mib(24), 3);
-    assert!(session.written() <= Bytes::mib(24));
+    let session = session(Card::new((8, 8), 1), Bytes::mib(12), 3);
+    assert!(session.written() <= Bytes::mib(12));
     let notes = left_open(&session.facts, &session.observations, &Memo::default(), session.budget);
     assert!(notes[0].hint.as_ref().unwrap().contains("--max-write"), "{notes:?}");
     // The dear bracket was given up, the cheap trials in one unit were not.

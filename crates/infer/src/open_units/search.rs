@@ -23,6 +23,8 @@ pub(crate) struct Trial {
     pub(crate) count: u32,
     /// Size of each write.
     pub(crate) block: Bytes,
+    /// Whether the same was tried before: then for longer, as the first may have met what others left.
+    pub(crate) again: bool,
     /// What it is good for, to follow "8 units in order:".
     pub(crate) why: String,
 }
@@ -34,17 +36,21 @@ pub(crate) struct Bounds {
     most: u32,
     /// A count that is as likely the limit as all smaller ones together, and the first that may be too many then.
     hint: Option<(u32, u32)>,
+    /// How often the limit is tried. The count beyond it always is tried again: what goes wrong in a trial makes it slower.
+    replicates: u32,
 }
 
 impl Bounds {
     /// `room` is the largest count that the device has room for. At random the limit in order is the likeliest; and where
     /// every write at random costs a copy already, counts far beyond it cost much and hardly show more.
-    pub(crate) fn of(observations: &Observations, order: Order, lead: Bytes, room: u32) -> Bounds {
+    /// Whether the limit is tried again is a question of what may be written.
+    pub(crate) fn of(observations: &Observations, order: Order, lead: Bytes, room: u32, confirm: bool) -> Bounds {
         let room = room.min(MOST_UNITS);
+        let replicates = if confirm { REPLICATES } else { 1 };
         let in_order = live_counts(observations, Order::InOrder);
         let seen = state(&in_order, lead, Order::InOrder);
         let (Order::Random, Some((good, fallen))) = (order, seen.good.zip(seen.fallen)) else {
-            return Bounds { most: room, hint: None };
+            return Bounds { most: room, hint: None, replicates };
         };
         let single = |counts: &[LiveCount]| {
             let one = counts.iter().find(|trial| (trial.block, trial.count) == (lead, 1));
@@ -53,7 +59,7 @@ impl Bounds {
         let (before, after) = (single(&in_order), single(&live_counts(observations, Order::Random)));
         let copies = before.zip(after).is_some_and(|(before, after)| after > COLLAPSE * before);
         let most = if copies { room.min((fallen - 1) * 2) } else { room };
-        Bounds { most, hint: Some((good, fallen)).filter(|(good, _)| *good <= most) }
+        Bounds { most, hint: Some((good, fallen)).filter(|(good, _)| *good <= most), replicates }
     }
 
     /// Where to look while nothing has fallen up to `good`.
@@ -75,7 +81,10 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
         counts.iter().find(|trial| (trial.block, trial.count) == (block, count)).map_or(0, |trial| trial.runs)
     };
     let torn = |count: u32| counts.iter().any(|trial| (trial.block, trial.count) == (lead, count) && trial.torn);
-    let trial = |block: Bytes, count: u32, why: &str| Trial { count, block, why: why.to_owned() };
+    let trial = |block: Bytes, count: u32, why: &str| {
+        let again = runs(block, count) > 0;
+        Trial { count, block, again, why: why.to_owned() }
+    };
     let most = bounds.most;
     let seen = state(&counts, lead, order);
     let Some(good) = seen.good else { return (most > 0).then(|| trial(lead, 1, "the yardstick")) };
@@ -87,7 +96,10 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
         }
         Some(fallen) => [(good, "once more, to confirm the limit"), (fallen, "once more, to confirm the fall")]
             .into_iter()
-            .find(|(count, _)| runs(lead, *count) < if torn(*count) { PATIENCE } else { REPLICATES })
+            .find(|(count, _)| {
+                let wanted = if *count == good { bounds.replicates } else { REPLICATES };
+                runs(lead, *count) < if torn(*count) { PATIENCE } else { wanted }
+            })
             .map(|(count, why)| (lead, count, why)),
     };
     let (block, count, why) = step?;
@@ -150,7 +162,7 @@ pub(crate) fn second_trial(observations: &Observations, order: Order, blocks: [B
     let tried = |count: u32| counts.iter().any(|trial| (trial.block, trial.count) == (second, count));
     let count = ends.into_iter().find(|count| !tried(*count))?;
     let why = "the same at another block size: a limit that moves with it is a buffer".to_owned();
-    Some(Trial { count, block: second, why })
+    Some(Trial { count, block: second, again: false, why })
 }
 
 #[cfg(test)]

@@ -14,6 +14,10 @@ use std::collections::BTreeMap;
 /// Share of pairs by which the rounds of a fallen count must be slower.
 const CLEAR_DELTA: f64 = 0.6;
 
+/// A smaller fall counts as well where nearly all pairs show it: copies of a small unit cost little beside long writes.
+const SLIGHT_FALL: f64 = 1.3;
+const SHARP_DELTA: f64 = 0.9;
+
 /// Rates that fall by so much, though no count stands out, may hide a limit beyond which little has to be copied …
 const DECLINE: f64 = 1.15;
 
@@ -81,19 +85,27 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
     if order == Order::InOrder && first.fallen.is_none() && copied_for(observations, &counts, *block) {
         return without_a_fall(&counts, *block, good);
     }
+    if first.fallen.is_none() && first.seconds.1 > COLLAPSE * first.seconds.0 {
+        return Err(Some(format!(
+            "writes of {block} to one unit are now fast, now slow, and those to {good} in turn are slow: where each may be \
+             copied for already, no count can be too many"
+        )));
+    }
     Ok(assemble(*block, first, good, others, order))
 }
 
 /// Whether writes to several units in turn take about as long whatever their size, and many times what a small one to a
 /// single unit does: then each is copied for, and that it never gets worse says nothing.
 fn copied_for(observations: &Observations, counts: &[LiveCount], block: Bytes) -> bool {
-    let several = |block: Bytes| {
-        let trials = counts.iter().filter(|trial| trial.block == block && trial.count >= 2);
-        trials.filter_map(|trial| median(&trial.seconds)).min_by(f64::total_cmp)
+    let of = |block: Bytes, count: u32| {
+        let trial = counts.iter().find(|trial| (trial.block, trial.count) == (block, count))?;
+        median(&trial.seconds)
     };
-    let (Some(lead), Some(twice)) = (several(block), several(block * 2)) else { return false };
-    // What does not grow with the size.
-    let fixed = 2.0 * lead - twice;
+    let several = counts.iter().filter(|trial| trial.block == block && trial.count >= 2);
+    // What does not grow with the size, and what does, of the count that shows it best.
+    let pairs = several.filter_map(|trial| of(block, trial.count).zip(of(block * 2, trial.count)));
+    let fixed = pairs.map(|(lead, twice)| (2.0 * lead - twice, lead)).max_by(|a, b| a.0.total_cmp(&b.0));
+    let Some((fixed, lead)) = fixed else { return false };
     let least = observations.runs.iter().filter_map(|run| match &run.data {
         Data::Throughput(data)
             if (data.purpose, data.direction, data.order) == (Purpose::OneUnit, Direction::Write, Order::InOrder) =>
@@ -102,8 +114,12 @@ fn copied_for(observations: &Observations, counts: &[LiveCount], block: Bytes) -
         }
         _ => None,
     });
-    fixed > FIXED_SHARE * lead && least.min_by(f64::total_cmp).is_some_and(|least| fixed > COLLAPSE * least)
+    let copies = least.min_by(f64::total_cmp).is_some_and(|least| fixed > COLLAPSE * least) || fixed > A_COPY;
+    fixed > FIXED_SHARE * lead && copies
 }
+
+/// Seconds of a write beside what grows with its size: commands and the flash itself take a few thousandths.
+const A_COPY: f64 = 0.04;
 
 /// A write of which so much does not depend on its size is hardly one of the flash alone.
 const FIXED_SHARE: f64 = 0.5;
@@ -129,6 +145,10 @@ fn without_a_fall(counts: &[LiveCount], block: Bytes, good: u32) -> Result<Limit
 /// How sure a limit of one is that shows by what does not grow with the size.
 const COPIED_FOR: f64 = 0.9;
 
+/// What is left of the confidence where another block size has another limit: blocks of one of them are no whole pages, or
+/// begin their units at other places than the flash does.
+const ELSEWHERE: f64 = 0.5;
+
 fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], order: Order) -> Limit {
     let factor = first.seconds.1 / first.seconds.0;
     let mut confidence: f64 = match first.fallen {
@@ -152,7 +172,7 @@ fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], o
                 remark = format!(", the same at {other_block}");
             }
         } else {
-            confidence *= 0.75;
+            confidence *= ELSEWHERE;
             remark = format!("; at {other_block} the limit lies elsewhere, as that of a buffer would");
             alternatives.extend(other.good.map(|n| (n, 0.15)));
         }
@@ -203,6 +223,9 @@ struct Rounds {
     writes: Vec<f64>,
 }
 
+/// More rounds than this need not pass until a trial is by itself.
+const MOST_SKIPPED: usize = 4;
+
 impl LiveCount {
     fn of(block: Bytes, count: u32, mut runs: Vec<Rounds>) -> LiveCount {
         let middle = |run: &Rounds| median(&run.means).unwrap_or(f64::INFINITY);
@@ -219,13 +242,14 @@ impl LiveCount {
 }
 
 impl Rounds {
-    /// Without the first rounds: they close the units of whatever was written before.
+    /// Without the first rounds: they close the units of whatever was written before, and it may take a few of them until
+    /// logs of two kinds have changed hands.
     fn new(times: &[Nanos], count: u32) -> Rounds {
         let rounds = times.len() / count as usize;
         let skip = match rounds {
             0..=1 => 0,
-            2..=5 => 1,
-            _ => 2,
+            2..=3 => 1,
+            _ => (rounds / 2).min(MOST_SKIPPED),
         };
         let writes: Vec<f64> = times[..rounds * count as usize]
             .iter()
@@ -242,9 +266,9 @@ pub(crate) fn state(counts: &[LiveCount], block: Bytes, order: Order) -> State {
     let mut pool: Vec<f64> = Vec::new();
     let mut single = false;
     let mut verdicts: Vec<(&LiveCount, bool)> = Vec::new();
+    let mut last: Vec<f64> = Vec::new();
     for trial in counts.iter().filter(|trial| trial.block == block) {
-        let fallen =
-            !pool.is_empty() && has_fallen(&pool, &trial.seconds, if single { COLLAPSE } else { SMALLEST_FALL });
+        let fallen = !pool.is_empty() && has_fallen(&pool, &trial.seconds, single) && stands_out(&last, &trial.seconds);
         verdicts.push((trial, fallen));
         if !fallen {
             // One stream in order often has a privilege, which two lose: they are the yardstick then. Writes at random
@@ -254,6 +278,7 @@ pub(crate) fn state(counts: &[LiveCount], block: Bytes, order: Order) -> State {
             }
             single = trial.count == 1 && order == Order::InOrder;
             pool.extend(&trial.seconds);
+            last.clone_from(&trial.seconds);
         }
     }
     let last_good = verdicts.iter().rposition(|(_, fallen)| !fallen);
@@ -273,7 +298,24 @@ pub(crate) fn state(counts: &[LiveCount], block: Bytes, order: Order) -> State {
     }
 }
 
-fn has_fallen(pool: &[f64], seconds: &[f64], factor: f64) -> bool {
-    let (Some(before), Some(after)) = (median(pool), median(seconds)) else { return false };
-    after > factor * before && cliffs_delta(seconds, pool).is_ok_and(|delta| delta > CLEAR_DELTA)
+/// Whether these rounds are slower than those of the largest good count as well: what declines from count to count never
+/// falls.
+fn stands_out(good: &[f64], seconds: &[f64]) -> bool {
+    median(good).zip(median(seconds)).is_none_or(|(good, after)| after > STANDS_OUT * good)
+}
+
+/// The least factor between a good count and a fallen one.
+const STANDS_OUT: f64 = 1.15;
+
+/// Whether these rounds are slower than those of smaller counts; `single` where all of them are of one stream.
+fn has_fallen(pool: &[f64], seconds: &[f64], single: bool) -> bool {
+    let (Some(before), Some(after), Ok(delta)) = (median(pool), median(seconds), cliffs_delta(seconds, pool)) else {
+        return false;
+    };
+    let factor = match single {
+        true => COLLAPSE,
+        false if delta > SHARP_DELTA => SLIGHT_FALL,
+        false => SMALLEST_FALL,
+    };
+    after > factor * before && delta > CLEAR_DELTA
 }
