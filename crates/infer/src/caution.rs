@@ -43,6 +43,13 @@ pub(crate) fn cap<T>(estimate: &mut Estimate<T>, most: f64) {
     estimate.confidence = estimate.confidence.map(|confidence| confidence.min(most));
 }
 
+/// What rests on units that were written in turn is no surer than `most`.
+pub(crate) fn of_counts(geometry: &mut Geometry, most: f64) {
+    cap(&mut geometry.open_units_linear, most);
+    cap(&mut geometry.open_units_random, most);
+    cap(&mut geometry.drive.mapping, most);
+}
+
 /// What rests on writes is no surer than `most`.
 pub(crate) fn of_writes(geometry: &mut Geometry, most: f64) {
     cap_all(geometry, most, Basis::Writes);

@@ -9,14 +9,25 @@ use flashscope_model::observation::{AlignEvidence, BoundariesData, RateEvidence,
 use flashscope_model::{Data, Observations, Order};
 use flashscope_stats::test::cliffs_delta;
 use flashscope_units::{Bytes, Nanos};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What contradicts what.
 pub(crate) struct Contradiction {
     /// In words, for a note.
     pub(crate) what: String,
-    /// Whether it is about writes alone.
-    pub(crate) of_writes: bool,
+    /// What it puts in doubt.
+    pub(crate) scope: Scope,
+}
+
+/// How far a contradiction reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Scope {
+    /// Trials of one count of units, whose places may be why: two of them in one unit, or a slow one.
+    Counts,
+    /// All that was written.
+    Writes,
+    /// Everything.
+    Everything,
 }
 
 /// Repeats of writes differ by this factor where something changed: collections come and go, but not in most rounds.
@@ -37,8 +48,8 @@ const LEAST_ALIGNMENTS: u64 = 3;
 /// The first contradiction there is, those of reads first.
 pub(crate) fn contradiction(observations: &Observations) -> Option<Contradiction> {
     let reads = capacity(observations).or_else(|| reads_changed(observations));
-    let found = reads.map(|what| Contradiction { what, of_writes: false });
-    found.or_else(|| Some(Contradiction { what: writes_changed(observations)?, of_writes: true }))
+    let found = reads.map(|what| Contradiction { what, scope: Scope::Everything });
+    found.or_else(|| writes_changed(observations))
 }
 
 /// A stated size that the places which were measured do not fit.
@@ -106,10 +117,13 @@ fn roles(place: &Straddle) -> [&Vec<Nanos>; 3] {
     [&place.pre, &place.on, &place.post]
 }
 
-/// Trials of the same count, order and block size that do not agree.
-fn writes_changed(observations: &Observations) -> Option<String> {
+/// Trials of the same count, order and block size that do not agree. A device that changed takes another time for more than
+/// one of them; where others agree, or there are none, the places may be why.
+fn writes_changed(observations: &Observations) -> Option<Contradiction> {
     type Trials<'a> = BTreeMap<(bool, Bytes, usize), Vec<f64>>;
     let mut before = Trials::new();
+    let mut first: Option<String> = None;
+    let mut changed_trials = BTreeSet::new();
     for run in observations.runs.iter().filter(|run| run.spent.written > Bytes::ZERO) {
         let Data::OpenUnits(data) = &run.data else { continue };
         for row in &data.rows {
@@ -119,17 +133,21 @@ fn writes_changed(observations: &Observations) -> Option<String> {
             if let Some(earlier) = before.get(&key)
                 && let Some(factor) = changed(earlier, &seconds, WRITES_FACTOR)
             {
-                return Some(format!(
-                    "{} units at {} were {}× as slow when they were tried again: the device changed under the test",
-                    data.units.len(),
-                    row.block,
-                    digits(factor)
-                ));
+                changed_trials.insert(key);
+                first.get_or_insert_with(|| {
+                    format!(
+                        "{} units at {} were {}× as slow when they were tried again: the device changed under the test",
+                        data.units.len(),
+                        row.block,
+                        digits(factor)
+                    )
+                });
             }
             before.insert(key, seconds);
         }
     }
-    None
+    let scope = if changed_trials.len() > 1 { Scope::Writes } else { Scope::Counts };
+    first.map(|what| Contradiction { what, scope })
 }
 
 /// Times of single writes without the first two rounds, which pay for what was open before.

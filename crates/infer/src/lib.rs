@@ -35,6 +35,7 @@ pub use choose::{Outlook, left_open, next, outlook};
 pub use drive::{map_reach_plan, parallel_plan};
 pub use memo::Memo;
 
+use change::Scope;
 use flashscope_model::{DeviceFacts, Estimate, Experiment, Findings, Geometry, Observations, Order};
 
 /// All that can be concluded from what was observed; everything else is unknown, with a reason.
@@ -75,11 +76,11 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
     caution::of_units_without_effect(&mut geometry);
     let contradiction = open_units::contradiction(observations);
     let change = change::contradiction(observations);
-    if contradiction.is_some() || change.is_some() {
-        caution::of_writes(&mut geometry, caution::CONTRADICTED);
-    }
-    if change.as_ref().is_some_and(|change| !change.of_writes) {
-        caution::of_everything(&mut geometry, caution::CONTRADICTED);
+    match (contradiction.is_some(), change.as_ref().map(|change| change.scope)) {
+        (_, Some(Scope::Everything)) => caution::of_everything(&mut geometry, caution::CONTRADICTED),
+        (true, _) | (_, Some(Scope::Writes)) => caution::of_writes(&mut geometry, caution::CONTRADICTED),
+        (false, Some(Scope::Counts)) => caution::of_counts(&mut geometry, caution::CONTRADICTED),
+        (false, None) => {}
     }
     let host_file = caution::host_file(device);
     let no_card = host_file.is_some();

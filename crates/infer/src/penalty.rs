@@ -53,15 +53,17 @@ const STATE: f64 = 0.06;
 /// Scatter of one printed figure where the table is too short to show its own.
 const USUAL_SCATTER: f64 = 0.15;
 
-/// Most that is said of a device that was never written.
-const ON_A_BLANK_DEVICE: f64 = 0.6;
+/// On a device that was never written copies cost as much as there is to copy: in a unit that was filled up to twice what
+/// they cost in one that was not. That there are none does not depend on it.
+const ON_A_BLANK_DEVICE: f64 = 0.35;
+const NONE_ON_A_BLANK_DEVICE: f64 = 0.95;
 
 /// The largest penalty over the block sizes; the others stand in the evidence.
 pub(crate) fn estimate(observations: &Observations) -> Estimate<Penalty> {
     let mut found = of_sources(observations);
     if survey::blank_share(observations).is_some_and(|share| share >= survey::BLANK) {
-        // Copies cost as much as there is to copy.
-        caution::cap(&mut found, ON_A_BLANK_DEVICE);
+        let none = found.value.is_some_and(|penalty| penalty.ratio <= 1.0);
+        caution::cap(&mut found, if none { NONE_ON_A_BLANK_DEVICE } else { ON_A_BLANK_DEVICE });
     }
     found
 }

@@ -27,7 +27,7 @@ const UNUSUAL: f64 = 0.85;
 const SMALL_IN_ORDER: Bytes = Bytes::kib(16);
 
 /// On a blank device a step of the rates is no surer than this.
-const ON_A_BLANK_DEVICE: f64 = 0.6;
+const ON_A_BLANK_DEVICE: f64 = 0.88;
 
 /// Rates by block size from one kind of evidence.
 struct Curve {
