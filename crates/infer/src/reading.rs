@@ -105,8 +105,9 @@ pub(crate) fn performance(now: &Situation) -> Option<Choice> {
 
 /// About how much is read in all; how long the search for boundaries goes on depends on what it finds.
 pub(crate) fn about_read(device: &DeviceFacts) -> Bytes {
-    /// Reads around boundaries and of the other experiments that are no cells, as on the devices of the catalogue.
-    const OTHERS: Bytes = Bytes::mib(160);
+    /// Reads around boundaries and of the other experiments that are no cells, as on the devices of the catalogue: from half
+    /// of it to three times as much, where no unit shows.
+    const OTHERS: Bytes = Bytes::mib(320);
     let fits = |block: &Bytes| *block * 4 <= device.capacity;
     let cells: Bytes = READ_CELLS
         .iter()

@@ -28,6 +28,8 @@ const LARGEST_ARTEFACT: Bytes = Bytes::kib(4);
 pub(super) struct Fit {
     /// The level; 0 without places.
     pub(super) at: f64,
+    /// Standard error of the level.
+    error: f64,
     /// Log evidence of the places under a flat prior of density one.
     ln_fit: f64,
     /// How many places there are.
@@ -38,14 +40,38 @@ impl Fit {
     /// The level of shares in rising order, each with its scatter.
     pub(super) fn of(shares: &[(f64, f64)]) -> Fit {
         let (ln_fit, at) = noise::flat_level(shares);
-        Fit { at, ln_fit, count: shares.len() }
+        let information: f64 = shares.iter().map(|(_, scale)| scale.powi(-2)).sum();
+        Fit { at, error: information.sqrt().recip(), ln_fit, count: shares.len() }
     }
 
     /// Log evidence under a prior density, given as its logarithm at the level.
     fn ln_under(&self, ln_prior: impl Fn(f64) -> f64) -> f64 {
         if self.count == 0 { 0.0 } else { self.ln_fit + ln_prior(self.at) }
     }
+
+    /// As [`Fit::ln_under`], where the density goes by how far the level lies above another.
+    fn ln_above(&self, below: f64, ln_prior: impl Fn(f64) -> f64) -> f64 {
+        /// A contrast of so many standard errors is known well enough.
+        const CLEAR: f64 = 4.0;
+        if self.count == 0 || (self.at - below).abs() > CLEAR * self.error {
+            return self.ln_under(ln_prior);
+        }
+        let around = AROUND.iter().map(|(errors, share)| share + ln_prior(self.at + errors * self.error));
+        self.ln_fit + around.fold(f64::NEG_INFINITY, ln_add)
+    }
 }
+
+/// Where a prior of contrasts is taken around a level that is not known well enough to tell how far above the one below it
+/// lies: in standard errors, each with the logarithm of its share of a normal distribution.
+const AROUND: [(f64, f64); 7] = [
+    (-2.25, -3.730_7),
+    (-1.5, -2.324_4),
+    (-0.75, -1.480_7),
+    (0.0, -1.199_4),
+    (0.75, -1.480_7),
+    (1.5, -2.324_4),
+    (2.25, -3.730_7),
+];
 
 /// All classes that two sizes can make, each worked out when first asked for.
 pub(super) struct Classes<'a> {
@@ -172,37 +198,41 @@ impl<'a> Member<'a> {
         }
         let below = self.fit(before, Some(size)).at;
         let fit = self.fit(Some(size), next);
+        // Where the reads beside a place cross edges that it does not, straddling saves time, and to save less is no step.
+        let nothing = below.max(0.0);
         match role {
             Role::Unit => self.ln_top(size, fit, below),
-            Role::Middle => fit.ln_under(|at| {
-                let higher = (1.0 - PARALLEL - LOWER).ln() + density(Contrast::Middle, at - below);
+            Role::Middle => fit.ln_above(below, |at| {
+                let higher = (1.0 - PARALLEL - LOWER).ln() + density(Contrast::Middle { below }, at - below);
                 ln_add(higher, ln_no_higher(at, below))
             }),
-            Role::Page if before.is_some() => fit.ln_under(|at| {
+            Role::Page if before.is_some() => fit.ln_above(below, |at| {
                 // A page adds about as much as the edges inside it cost.
                 let added = if below > 0.0 { Contrast::Added { below } } else { Contrast::Inner };
                 let higher = (1.0 - PARALLEL - LOWER).ln() + density(added, at - below);
                 ln_add(higher + ln_not_artefact(at - below, artefacts), ln_no_higher(at, below))
             }),
             Role::Page => {
-                fit.ln_under(|at| density(Contrast::Page, at - below) + ln_not_artefact(at - below, artefacts))
+                let step = |at: f64| at - nothing;
+                fit.ln_above(nothing, |at| density(Contrast::Page, step(at)) + ln_not_artefact(step(at), artefacts))
             }
             Role::Inner | Role::Chunk => {
-                fit.ln_under(|at| density(Contrast::Inner, at - below) + ln_not_artefact(at - below, artefacts))
+                let step = |at: f64| at - nothing;
+                fit.ln_above(nothing, |at| density(Contrast::Inner, step(at)) + ln_not_artefact(step(at), artefacts))
             }
         }
     }
 
     /// Evidence of the unit's level, whose scatter may grow with its contrast.
     fn ln_top(&mut self, unit: usize, about: Fit, below: f64) -> f64 {
-        let contrast = |at: f64| density(Contrast::Unit, at - below);
+        let contrast = |at: f64| density(Contrast::Beyond { below }, at - below);
         let shares = self.shares(Some(unit), None);
         let mut sum = f64::NEG_INFINITY;
         for (scatter, weight) in TOP_SCATTER {
             let own = scatter * (about.at - below).max(0.0);
             let wider = || shares.iter().map(|(share, scale)| (*share, scale.hypot(own))).collect::<Vec<_>>();
             let fit = if own == 0.0 { about } else { Fit::of(&wider()) };
-            sum = ln_add(sum, weight.ln() + fit.ln_under(contrast));
+            sum = ln_add(sum, weight.ln() + fit.ln_above(below, contrast));
         }
         sum
     }
@@ -213,7 +243,7 @@ fn ln_no_higher(at: f64, below: f64) -> f64 {
     // Where the edges below cost no more than nothing does, there is nothing to be saved.
     let saves = below - at > BASE_SPREAD;
     let nothing = if saves { PARALLEL.ln() + ln_normal(at, BASE_SPREAD) } else { f64::NEG_INFINITY };
-    ln_add(nothing, LOWER.ln() + density(Contrast::Inner, below - at))
+    ln_add(nothing, LOWER.ln() + density(Contrast::Saved { below }, below - at))
 }
 
 /// How much less a small contrast is worth because effects of another origin are as large.

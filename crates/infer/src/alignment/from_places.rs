@@ -22,6 +22,10 @@ const SHOWS: f64 = 0.9;
 /// No finite number of places gives more: what no hypothesis holds may still be the case.
 const MOST: f64 = 0.999;
 
+/// As [`MOST`], of a page and of what is inside it: what is taken for the one may be the other, where edges of both cost about
+/// the same.
+const MOST_OF_PAGE: f64 = 0.985;
+
 /// An area that was never written answers without the flash; above this share nothing can be told.
 const NOTHING_WRITTEN: f64 = 0.95;
 
@@ -79,18 +83,22 @@ pub(super) fn page_shows(groups: &[Group], posterior: &Posterior) -> Option<Byte
     (likely >= SHOWS && rises && posterior.best.page == Some(best)).then_some(best)
 }
 
-/// Share of a posterior that is left when places do not fit the level of their class, or when the unit's level rests on
-/// few places.
-pub(super) fn trust(groups: &[Group], posterior: &Posterior) -> f64 {
+/// Share of a posterior that is left when places do not fit the level of their class.
+fn fit(groups: &[Group], posterior: &Posterior) -> f64 {
     let far =
         groups.iter().flat_map(|group| structure::misfits(group, &posterior.best, posterior.phase)).fold(0.0, f64::max);
+    1.0 - 2.0 * (far - 0.1).clamp(0.0, 0.4)
+}
+
+/// As [`fit`], of what is said of the unit, whose level may rest on few places as well.
+pub(super) fn trust(groups: &[Group], posterior: &Posterior) -> f64 {
     let at_unit: usize = groups
         .iter()
         .filter_map(|group| structure::levels(group, &posterior.best, posterior.phase)[class::UNIT])
         .map(|(_, count)| count)
         .sum();
     let few = if posterior.best.unit.is_some() { STRAY.powi(at_unit as i32) } else { 0.0 };
-    (1.0 - 2.0 * (far - 0.1).clamp(0.0, 0.4)) * (1.0 - few)
+    fit(groups, posterior) * (1.0 - few)
 }
 
 fn nothing(reason: &str) -> AlignmentFindings {
@@ -110,6 +118,9 @@ struct View<'a> {
     groups: &'a [Group],
     posterior: &'a Posterior,
     chain: Chain,
+    /// See [`fit`].
+    fit: f64,
+    /// See [`trust`].
     trust: f64,
     /// Levels of the finest block by class, and how many places; see [`structure::levels`].
     levels: [Option<(Contrast, usize)>; class::COUNT],
@@ -120,22 +131,34 @@ impl<'a> View<'a> {
         let finest = &groups[0];
         let levels = structure::levels(finest, &posterior.best, posterior.phase)
             .map(|level| level.map(|(share, count)| (Contrast(share * finest.access), count)));
-        View { groups, posterior, chain: posterior.best, trust: trust(groups, posterior), levels }
+        let (fit, trust) = (fit(groups, posterior), trust(groups, posterior));
+        View { groups, posterior, chain: posterior.best, fit, trust, levels }
     }
 
-    fn confidence(&self, probability: f64) -> f64 {
+    fn confidence_of_page(&self, probability: f64) -> f64 {
+        (probability * self.fit).min(MOST_OF_PAGE)
+    }
+
+    fn confidence_of_unit(&self, probability: f64) -> f64 {
         (probability * self.trust).min(MOST)
     }
 
     /// Where levels fall, in words. The edge of a large unit is one of all smaller ones as well, so that a read across it
-    /// pays for all of them, unless its halves are served side by side: then sizes say how chips take turns.
+    /// pays for all of them, unless its halves are served side by side: then sizes say how chips take turns. The edge of a
+    /// page alone may cost less than those inside it, as the page is sensed but once for them, where the unit's costs most.
     fn falls(&self) -> Option<String> {
         let levels = || self.levels.iter().flatten().map(|(level, _)| level.get());
         let range = levels().fold(f64::MIN, f64::max) - levels().fold(f64::MAX, f64::min);
         let sizes = [None, self.chain.chunk, self.chain.inner, self.chain.page, self.chain.middle, self.chain.unit];
         let named: Vec<(Option<Bytes>, Contrast)> =
             sizes.iter().zip(&self.levels).filter_map(|(size, level)| Some((*size, (*level)?.0))).collect();
-        let pair = named.windows(2).find(|pair| pair[1].1.get() < pair[0].1.get() - MAY_FALL * range)?;
+        let unit_costs_most =
+            self.levels[class::UNIT].is_some_and(|(unit, _)| levels().all(|level| level <= unit.get()));
+        let falls = |pair: &&[(Option<Bytes>, Contrast)]| {
+            let of_page = pair[1].0.is_some() && pair[1].0 == self.chain.page;
+            pair[1].1.get() < pair[0].1.get() - MAY_FALL * range && !(of_page && unit_costs_most)
+        };
+        let pair = named.windows(2).find(falls)?;
         let place = |size: Option<Bytes>| size.map_or("elsewhere".to_owned(), |size| format!("at {size}"));
         Some(format!(
             "straddling costs {} {} and less, {}, {}: what is larger does not cost more, so that these sizes say how chips \
@@ -158,8 +181,9 @@ impl<'a> View<'a> {
         let evidence = self.unit_evidence();
         let rest: Vec<(Bytes, f64)> =
             sized.iter().skip(1).filter(|(_, share)| *share >= 0.001).take(4).copied().collect();
-        if self.confidence(probability) >= ENOUGH {
-            return Estimate::known(best, self.confidence(probability), evidence, METHOD).with_alternatives(rest);
+        if self.confidence_of_unit(probability) >= ENOUGH {
+            return Estimate::known(best, self.confidence_of_unit(probability), evidence, METHOD)
+                .with_alternatives(rest);
         }
         // Several sizes fit: the smallest of those that matter bounds the unit.
         let (mut sum, mut low) = (0.0, best);
@@ -169,14 +193,14 @@ impl<'a> View<'a> {
                 low = low.min(*size);
             }
         }
-        if sum >= ENOUGH_FOR_BOUND && self.confidence(sum) >= ENOUGH {
+        if sum >= ENOUGH_FOR_BOUND && self.confidence_of_unit(sum) >= ENOUGH {
             let all = sized.iter().filter(|(_, share)| *share >= 0.001).take(5).copied().collect();
             let evidence = format!("{evidence}; {best} and other sizes from {low} up fit");
-            return Estimate::at_least(low, self.confidence(sum), evidence, METHOD).with_alternatives(all);
+            return Estimate::at_least(low, self.confidence_of_unit(sum), evidence, METHOD).with_alternatives(all);
         }
         Estimate::unknown(format!(
             "no size explains the contrasts: {best} fits best, with {:.0} % (more places or rounds may settle it)",
-            100.0 * self.confidence(probability)
+            100.0 * self.confidence_of_unit(probability)
         ))
     }
 
@@ -223,7 +247,7 @@ impl<'a> View<'a> {
                 "no rise stands out at small alignments: straddling costs {level} wherever no larger boundary lies"
             ));
         };
-        let confidence = self.confidence(probability);
+        let confidence = self.confidence_of_page(probability);
         let Some((level, count)) = self.levels[class::PAGE] else {
             return Estimate::unknown("no place lies at a page edge alone");
         };
@@ -292,7 +316,7 @@ impl<'a> View<'a> {
         let Some((size, (level, count))) = found else {
             return Estimate::unknown(format!("no level shows inside the {page} page"));
         };
-        let confidence = self.confidence(self.posterior.inner * likely);
+        let confidence = self.confidence_of_page(self.posterior.inner * likely);
         if confidence < ENOUGH {
             return Estimate::unknown(format!("a level inside the {page} page is not clear"));
         }
@@ -324,7 +348,7 @@ impl<'a> View<'a> {
                 hint: None,
             });
         }
-        if self.trust < 0.9 {
+        if self.fit < 0.9 {
             notes.push(Note {
                 severity: Severity::Warning,
                 text: "many boundaries fit no level: the device has structure that was not understood".to_owned(),

@@ -5,7 +5,7 @@
 //! folded by every likely size: the fold that stands out says where boundaries may begin. That only leads to the next
 //! experiment: a grid counts once contrasts were measured at places chosen by it.
 
-use super::places::{Group, Place, Places};
+use super::places::{Group, Place, Places, Share};
 use super::prior;
 use super::straddling::{plan, small_block, tidy};
 use crate::Choice;
@@ -13,10 +13,12 @@ use flashscope_model::observation::{ScatterPlace, SlideData};
 use flashscope_model::plan::{Experiment, Slide, Span};
 use flashscope_model::{Data, DeviceFacts, Estimate, Observations};
 use flashscope_stats::location::{mad, median};
-use flashscope_units::Bytes;
+use flashscope_units::{Bytes, Nanos};
+use std::collections::BTreeMap;
 
-/// A fold stands out from so many standard errors on; many sizes and places are tried.
-const STANDS_OUT: f64 = 4.5;
+/// A fold stands out from so many standard errors on; many sizes and places are tried, and what stands out by chance costs
+/// some reads.
+const STANDS_OUT: f64 = 4.0;
 
 /// Times further off than this share of a read count as no further: a host that was away is no boundary.
 const CLIPPED: f64 = 0.6;
@@ -31,12 +33,17 @@ const LEAST_SCATTER: f64 = 0.004;
 const FEWEST: usize = 3;
 
 /// No more grids than this are tried.
-const MOST_GRIDS: usize = 4;
+const MOST_GRIDS: usize = 6;
 
 /// Places of one stretch, the rounds, and its length: of pages, of units of up to 8 MiB, and of larger ones.
 const PAGES: Sweep = Sweep { places: 192, rounds: 8, longest: Bytes::kib(96) };
 const UNITS: Sweep = Sweep { places: 4096, rounds: 4, longest: Bytes::mib(64) };
 const LARGE_UNITS: Sweep = Sweep { places: 8192, rounds: 4, longest: Bytes::mib(512) };
+
+/// Where these show nothing, the longer one is done again, with about so many reads …
+const READS_AGAIN: u64 = 100_000;
+/// … until each place was read so often.
+const MOST_ROUNDS: usize = 16;
 
 struct Sweep {
     places: u64,
@@ -82,33 +89,53 @@ pub(super) fn wanted(
     let (groups, tried) = (&places.groups, &places.phases);
     if known.unit {
         let grid = between(groups.first()?, known).filter(|grid| !tried.contains(&grid.phase))?;
-        return (tried.len() <= MOST_GRIDS).then(|| confirm(device, grid, known));
+        return (tried.len() <= MOST_GRIDS).then(|| confirm((device, within), grid, known));
     }
     if tried.len() <= MOST_GRIDS
         && let Some(grid) = proposed(observations, groups, known).into_iter().find(|grid| !tried.contains(&grid.phase))
     {
-        return Some(confirm(device, grid, known));
+        return Some(confirm((device, within), grid, known));
     }
-    let slid = |step: Bytes| slides(observations).filter(|data| data.step == step).map(|data| data.places.len()).max();
+    let slides = slides(observations);
+    let slid = |step: Bytes| slides.iter().filter(|data| data.step == step).map(|data| data.places.len()).max();
     if known.page.is_none() && known.phase == Bytes::ZERO && slid(device.logical_block).is_none() {
         let why = "no page shows at multiples of its size: does it begin elsewhere?";
         return slide(device, &PAGES, device.logical_block, known.phase, within, why);
     }
     let step = known.page.unwrap_or(USUAL_PAGE).max(device.logical_block);
-    let sweep = if slid(step).is_none() { &UNITS } else { &LARGE_UNITS };
+    let sweep = if slid(step).is_none() { UNITS } else { LARGE_UNITS };
     let why = "no allocation unit shows at multiples of its size: do units begin elsewhere?";
-    let choice = slide(device, sweep, step, known.phase, within, why)?;
+    let choice = slide(device, &sweep, step, known.phase, within, why)?;
     let Experiment::Slide(plan) = &choice.experiment else { return None };
     // A longer one must be a good deal longer to tell more.
     let more = plan.places as usize * plan.starts.len();
-    slid(step).is_none_or(|before| more > before * 2).then_some(choice)
+    if slid(step).is_none_or(|before| more > before * 2) {
+        return Some(choice);
+    }
+    // Low steps take more reads.
+    let again = |data: &&SlideData| data.step == step && rounds(data) < MOST_ROUNDS;
+    let rounds = (READS_AGAIN / more.max(1) as u64).clamp(4, 16) as u32;
+    slides.iter().find(again).and_then(|_| slide(device, &Sweep { rounds, ..sweep }, step, known.phase, within, why))
 }
 
-fn slides(observations: &Observations) -> impl Iterator<Item = &SlideData> {
-    observations.runs.iter().filter_map(|run| match &run.data {
-        Data::Slide(data) => Some(data),
-        _ => None,
-    })
+/// All slides by steps of one size, as one.
+fn slides(observations: &Observations) -> Vec<SlideData> {
+    let mut merged: BTreeMap<(Bytes, Bytes), BTreeMap<Bytes, Vec<Nanos>>> = BTreeMap::new();
+    for run in &observations.runs {
+        let Data::Slide(data) = &run.data else { continue };
+        let places = merged.entry((data.block, data.step)).or_default();
+        data.places.iter().for_each(|place| places.entry(place.at).or_default().extend(&place.times));
+    }
+    let data = |((block, step), places): ((Bytes, Bytes), BTreeMap<Bytes, Vec<Nanos>>)| {
+        let places = places.into_iter().map(|(at, times)| ScatterPlace { at, times }).collect();
+        SlideData { block, step, places }
+    };
+    merged.into_iter().map(data).collect()
+}
+
+/// How often the places of a slide were read, at the most.
+fn rounds(data: &SlideData) -> usize {
+    data.places.iter().map(|place| place.times.len()).max().unwrap_or(0)
 }
 
 /// Two stretches of the part that holds data, a third and two thirds into it.
@@ -141,21 +168,22 @@ fn slide(
 }
 
 /// Contrasts at places of a grid, against those of half and of twice its size.
-fn confirm(device: &DeviceFacts, grid: Grid, known: &Known) -> Choice {
+fn confirm((device, within): (&DeviceFacts, Option<Span>), grid: Grid, known: &Known) -> Choice {
     let block = small_block(device);
+    let room = within.map_or(device.capacity, |part| part.length);
     let pages = known.page.map_or(Vec::new(), |page| vec![page / 2, page, page * 2]);
     let near = [grid.size / 4, grid.size / 2, grid.size, grid.size * 2, grid.size * 3, grid.size * 4];
     let candidates = tidy(device, block, near.into_iter().chain(pages));
     Choice {
         why: format!("reads across every step stand out every {} from {} on", grid.size, grid.phase),
-        experiment: Experiment::Boundaries(plan(block, candidates, &[], (12, 12), grid.phase)),
+        experiment: Experiment::Boundaries(plan(room, block, candidates, &[], (12, 12), grid.phase)),
     }
 }
 
 /// Grids that speak for themselves, those that stand out most first: from slides, and from what places at multiples
 /// left unexplained.
 fn proposed(observations: &Observations, groups: &[Group], known: &Known) -> Vec<Grid> {
-    let mut grids: Vec<Grid> = slides(observations).flat_map(of_slide).collect();
+    let mut grids: Vec<Grid> = slides(observations).iter().flat_map(of_slide).collect();
     grids.sort_by(|a, b| b.score.total_cmp(&a.score));
     // Among the places at page edges alone: those inside pages have levels of their own.
     if let (Some(group), Some(page)) = (groups.first(), known.page) {
@@ -200,8 +228,9 @@ fn apart(on: &[f64], off: &[f64]) -> Option<f64> {
 
 /// Folds a slide by every likely size, and what is left again: edges inside a unit, or a page, have grids of their own.
 fn of_slide(data: &SlideData) -> Vec<Grid> {
-    let shortest = |place: &ScatterPlace| Some((place.at, place.times.iter().min()?.as_f64()));
-    let points: Vec<(Bytes, f64)> = data.places.iter().filter_map(shortest).collect();
+    let share = Share::of(data.places.iter().map(|place| &place.times[..]));
+    let typical = |place: &ScatterPlace| Some((place.at, share.typical(&place.times)?));
+    let points: Vec<(Bytes, f64)> = data.places.iter().filter_map(typical).collect();
     let times: Vec<f64> = points.iter().map(|(_, time)| *time).collect();
     let Some(middle) = median(&times).filter(|middle| *middle > 0.0) else { return Vec::new() };
     let mut points: Vec<(u64, f64)> =

@@ -30,7 +30,7 @@ pub(super) struct Group {
 pub(super) struct Place {
     /// Its address.
     pub(super) at: Bytes,
-    /// `on − (pre + post)/2` of the shortest times, as a share of [`Group::access`].
+    /// `on − (pre + post)/2` of the shortest times of each, as a share of [`Group::access`].
     pub(super) share: f64,
     /// `pre − post` of the shortest times, as a share of [`Group::access`].
     pub(super) tilt: f64,
@@ -98,7 +98,7 @@ pub(super) fn rest(observations: &Observations) -> Option<Nanos> {
             _ => None,
         });
         let places = runs.flat_map(|data| &data.candidates).flat_map(|candidate| &candidate.places);
-        median(&places.filter_map(|place| Place::new(place, 0.0)).map(|place| place.access).collect::<Vec<_>>())
+        median(&places.filter_map(|place| Place::new(place, Share::Few)).map(|place| place.access).collect::<Vec<_>>())
     };
     let (block, rest) = observations.runs.iter().find_map(|run| match &run.data {
         Data::Boundaries(data) if data.rest > Nanos::ZERO => Some((data.block, data.rest)),
@@ -164,15 +164,15 @@ impl Group {
 
     fn new(block: Bytes, measured: impl Iterator<Item = Straddle>, never_written: Option<f64>) -> Option<Group> {
         let measured: Vec<Straddle> = measured.collect();
-        let step = clock_step(measured.iter().flat_map(times).map(Nanos::as_f64).collect());
-        let mut places: Vec<Place> = measured.iter().filter_map(|place| Place::new(place, step)).collect();
+        let share = Share::of(measured.iter().map(|place| &place.on[..]));
+        let mut places: Vec<Place> = measured.iter().filter_map(|place| Place::new(place, share)).collect();
         let blank = leave_out_blank(&mut places, never_written.unwrap_or(0.0));
         let access = median(&places.iter().map(|place| place.access).collect::<Vec<_>>()).filter(|time| *time > 0.0)?;
         for place in &mut places {
             place.share /= access;
             place.tilt /= access;
         }
-        scale(&mut places);
+        scale(&mut places, share, access);
         let scatter = median(&places.iter().map(|place| place.scale).collect::<Vec<_>>()).unwrap_or(LEAST_SCATTER);
         // Thousands of subsets are summarised, and sorting what is sorted costs little.
         places.sort_unstable_by(|left, right| left.share.total_cmp(&right.share));
@@ -180,29 +180,64 @@ impl Group {
     }
 }
 
-impl Place {
-    /// Of times to a clock of this step, which are rounded up or down at random, the shortest are taken together.
-    fn new(measured: &Straddle, step: f64) -> Option<Place> {
-        let least = |times: &[Nanos]| {
+/// How many of the times of a place are taken together, shortest first. What a host or a link adds is never negative, so
+/// that long times say least of the device; but the single shortest one says no more than a clock does that rounds it, and
+/// nothing of how far a drifting host was away.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Share {
+    /// An eighth: the clock is fine.
+    Few,
+    /// A quarter: times are rounded to steps (this many nanoseconds) that are not small against their scatter, up or down
+    /// at random, which only evens out over some.
+    Many(f64),
+}
+
+impl Share {
+    /// By the step of the clock against the middle distance of a place's median from its shortest time.
+    pub(super) fn of<'a>(places: impl Iterator<Item = &'a [Nanos]> + Clone) -> Share {
+        /// A scatter of fewer steps than this is a coarse clock's.
+        const STEPS: f64 = 5.0;
+        /// As many times as are enough to tell the step of a clock.
+        const ENOUGH: usize = 4096;
+        let all: usize = places.clone().map(<[Nanos]>::len).sum();
+        let some = places.clone().flatten().step_by(all.div_ceil(ENOUGH).max(1));
+        let step = clock_step(some.map(|time| time.as_f64()).collect());
+        let spread = |times: &[Nanos]| {
             let least = times.iter().min()?.as_f64();
-            let shortest: Vec<f64> =
-                times.iter().map(|time| time.as_f64()).filter(|time| *time <= least + 1.5 * step).collect();
-            Some(shortest.iter().sum::<f64>() / shortest.len() as f64)
+            Some(median(&times.iter().map(|time| time.as_f64()).collect::<Vec<_>>())? - least)
         };
-        let (pre, on, post) = (least(&measured.pre)?, least(&measured.on)?, least(&measured.post)?);
-        Some(Place {
-            at: measured.at,
-            share: on - 0.5 * (pre + post),
-            tilt: pre - post,
-            scale: 0.0,
-            rounds: measured.on.len(),
-            access: 0.5 * (pre + post),
-        })
+        let spread = median(&places.filter_map(spread).collect::<Vec<_>>()).unwrap_or(0.0);
+        if step * STEPS > spread { Share::Many(step) } else { Share::Few }
+    }
+
+    fn count(self, times: usize) -> usize {
+        let part = match self {
+            Share::Few => 8,
+            Share::Many(_) => 4,
+        };
+        ((times + part / 2) / part).max(1)
+    }
+
+    /// Mean of the shortest times; `None` of none.
+    pub(super) fn typical(self, times: &[Nanos]) -> Option<f64> {
+        let count = self.count(times.len());
+        let mut times = times.to_vec();
+        if count < times.len() {
+            times.select_nth_unstable(count - 1);
+        }
+        let shortest = times.get(..count)?;
+        Some(shortest.iter().map(|time| time.as_f64()).sum::<f64>() / count as f64)
     }
 }
 
-fn times(place: &Straddle) -> impl Iterator<Item = Nanos> {
-    [&place.pre, &place.on, &place.post].into_iter().flatten().copied()
+impl Place {
+    fn new(measured: &Straddle, share: Share) -> Option<Place> {
+        let [pre, on, post] = [&measured.pre, &measured.on, &measured.post].map(|times| share.typical(times));
+        let (pre, on, post) = (pre?, on?, post?);
+        let access = 0.5 * (pre + post);
+        let (at, rounds) = (measured.at, measured.on.len());
+        Some(Place { at, share: on - access, tilt: pre - post, scale: 0.0, rounds, access })
+    }
 }
 
 /// Removes the places that are much faster than the others where a survey says that there are never-written areas,
@@ -222,17 +257,33 @@ fn leave_out_blank(places: &mut Vec<Place>, never_written: f64) -> usize {
     before - places.len()
 }
 
-/// Says of each place how far the ones that were read as often scatter: minima of more reads scatter less.
-fn scale(places: &mut [Place]) {
+/// Says of each place how far the ones that were read about as often scatter: more reads scatter less. Never less than a
+/// coarse clock does, however many places happen to agree.
+fn scale(places: &mut [Place], share: Share, access: f64) {
     /// Fewer places than this say nothing of their scatter.
     const FEWEST: usize = 24;
-    let mut rounds: Vec<usize> = places.iter().map(|place| place.rounds).collect();
-    rounds.sort_unstable();
+    // Half as often again or two thirds as often is about as often.
+    let about = |rounds: usize| ((rounds.max(1) as f64).ln() / 1.5f64.ln()).round() as i32;
+    let mut kinds: BTreeMap<i32, Vec<&Place>> = BTreeMap::new();
+    places.iter().for_each(|place| kinds.entry(about(place.rounds)).or_default().push(place));
+    let known: Vec<(f64, f64)> = kinds
+        .values()
+        .filter(|kind| kind.len() >= FEWEST)
+        .map(|kind| (kind.iter().map(|place| place.rounds as f64).sum::<f64>() / kind.len() as f64, scatter(kind)))
+        .collect();
     let all = scatter(&places.iter().collect::<Vec<_>>());
-    for rounds in rounds.chunk_by(|a, b| a == b).map(|same| same[0]) {
-        let same: Vec<&Place> = places.iter().filter(|place| place.rounds == rounds).collect();
-        let scatter = if same.len() < FEWEST { all } else { scatter(&same) }.max(LEAST_SCATTER);
-        places.iter_mut().filter(|place| place.rounds == rounds).for_each(|place| place.scale = scatter);
+    // Where too few were read as often, those that were read most nearly as often tell, by the root of the ratio.
+    let nearest = |rounds: f64| {
+        let by_distance = |(other, _): &&(f64, f64)| (other / rounds).ln().abs();
+        let found = known.iter().min_by(|a, b| by_distance(a).total_cmp(&by_distance(b)));
+        found.map_or(all, |(other, scatter)| scatter * (other / rounds).sqrt())
+    };
+    // Uniform over one step, in three reads of which two are halved.
+    let step = if let Share::Many(step) = share { step / access } else { 0.0 };
+    let rounded = |rounds: usize| step * (1.5f64 / 12.0).sqrt() / (share.count(rounds) as f64).sqrt();
+    for place in places {
+        let rounds = place.rounds.max(1);
+        place.scale = nearest(rounds as f64).max(rounded(rounds)).max(LEAST_SCATTER);
     }
 }
 

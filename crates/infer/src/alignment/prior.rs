@@ -7,6 +7,7 @@
 //! read from any published table, which a test holds them to: they decide only what the figures leave open, such as
 //! whether a step of a power-of-two table is diluted by places that are no multiples of the true unit.
 
+use super::noise::ln_add;
 use flashscope_units::Bytes;
 
 /// Odd factors of the sizes that are considered.
@@ -21,6 +22,9 @@ pub(super) const PAGE_RANGE: (Bytes, Bytes) = (Bytes(512), Bytes::kib(256));
 /// Prior probability that reads show no step at the allocation unit: none of eleven published ones, rounded up, since
 /// a device that shows nothing is seldom published.
 pub(super) const UNIT_UNSEEN: f64 = 0.15;
+
+/// As [`UNIT_UNSEEN`], where a part of the unit shows: its edges are the unit's as well, which cost no less.
+const UNIT_UNSEEN_BEHIND_A_PART: f64 = 0.03;
 
 /// Prior probability that reads show no step at the page: one of nine published ones, rounded up as well.
 pub(super) const PAGE_UNSEEN: f64 = 0.2;
@@ -94,7 +98,7 @@ pub(super) fn unit_weight(size: Bytes) -> f64 {
             19 | 26 => 0.015,
             18 => 0.006,
             17 | 27 => 0.003,
-            _ => 0.001,
+            _ => 0.000_1,
         },
         3 => match power {
             23 => 0.06,
@@ -163,8 +167,8 @@ const MIDDLE: f64 = 0.2;
 /// What is believed of chains of some sizes.
 pub(super) struct Sizes {
     sizes: Vec<Bytes>,
-    /// Log probability of each size as a page, as a unit, and of one of the smaller sizes to come before it as a level
-    /// inside it (chunk or inner page).
+    /// Log probability of each size as a page and as a unit, and of what each unit of weight of a smaller size is worth as a
+    /// level inside it (chunk or inner page).
     page: Vec<f64>,
     unit: Vec<f64>,
     chunk_of: Vec<f64>,
@@ -191,7 +195,10 @@ impl Sizes {
             .collect();
         let ways = |before: Role, role: Role| -> Vec<f64> {
             let fits = |size: &Bytes, of: Bytes| *size < of && in_range(before, *size) && fits(before, *size, role, of);
-            sizes.iter().map(|of| -(sizes.iter().filter(|size| fits(size, *of)).count().max(1) as f64).ln()).collect()
+            let all = |of: &Bytes| {
+                sizes.iter().filter(|size| fits(size, *of)).map(|size| inside_weight(*of / *size)).sum::<f64>()
+            };
+            sizes.iter().map(|of| -all(of).max(f64::MIN_POSITIVE).ln()).collect()
         };
         // Sums over the intermediate units that a unit may have, and over all of them where there is none.
         let middles = |of: &Bytes| -> f64 {
@@ -210,6 +217,10 @@ impl Sizes {
             middles: sizes.iter().map(middles).collect(),
             any_middle: -(any_middle.max(1) as f64).ln(),
         }
+    }
+
+    fn ln_inside(&self, part: usize, size: usize) -> f64 {
+        inside_weight(self.sizes[size] / self.sizes[part]).ln()
     }
 
     /// Whether a larger size may come right after another, or first.
@@ -233,14 +244,16 @@ impl Sizes {
             (None, Some((Role::Inner, _))) => page + INSIDE.0.ln(),
             (None, Some((Role::Page, size))) => page + (1.0 - INSIDE.0 - INSIDE.1).ln() + self.page[size],
             (None, to) => PAGE_UNSEEN.ln() + above(to),
-            (Some((Role::Chunk, _)), Some((Role::Inner, size))) => self.chunk_of[size],
-            (Some((Role::Inner, _)), Some((Role::Page, size))) => self.page[size] + self.inner_of[size],
+            (Some((Role::Chunk, part)), Some((Role::Inner, size))) => self.chunk_of[size] + self.ln_inside(part, size),
+            (Some((Role::Inner, part)), Some((Role::Page, size))) => {
+                self.page[size] + self.inner_of[size] + self.ln_inside(part, size)
+            }
             (Some((Role::Page, _)), to) => above(to),
             (Some((Role::Middle, middle)), Some((Role::Unit, size))) => {
                 let parts = self.sizes[size] / self.sizes[middle];
                 unit(size) + (part_weight(parts) / self.middles[size]).ln()
             }
-            (Some((Role::Middle, _)), None) => UNIT_UNSEEN.ln() + self.any_middle,
+            (Some((Role::Middle, _)), None) => UNIT_UNSEEN_BEHIND_A_PART.ln() + self.any_middle,
             (Some((Role::Unit, _)), None) => 0.0,
             _ => f64::NEG_INFINITY,
         }
@@ -250,6 +263,11 @@ impl Sizes {
 /// Weight of one part among so many as an intermediate unit: of half and quarter units much is known, of others little.
 fn part_weight(parts: u64) -> f64 {
     (parts as f64).powi(-2)
+}
+
+/// Weight of one part among so many as a level inside a page: halves and quarters are usual.
+fn inside_weight(parts: u64) -> f64 {
+    1.0 / parts as f64
 }
 
 /// Sizes that may have a role.
@@ -294,8 +312,22 @@ pub(super) enum Contrast {
         /// As a share of an access as well.
         below: f64,
     },
-    /// An edge between page and unit: as inside a page.
-    Middle,
+    /// As [`Contrast::Unit`], where the edges below cost `below`: behind a slow link both are a small part of an access, so
+    /// that it may as well be about as much as those, a factor of 3.3 either way.
+    Beyond {
+        /// As a share of an access as well.
+        below: f64,
+    },
+    /// What an edge costs less than the edges inside it, which cost `below`: as an edge inside a page, or a fifth of that.
+    Saved {
+        /// As a share of an access as well.
+        below: f64,
+    },
+    /// An edge between page and unit: as inside a page, or a quarter of what the edges below cost.
+    Middle {
+        /// As a share of an access as well.
+        below: f64,
+    },
     /// A systematic effect of another origin, such as the handling of odd sectors: mostly below 1 %.
     Artefact,
 }
@@ -310,10 +342,17 @@ impl Contrast {
             let z = (share / median).ln() / spread;
             -0.5 * z * z - spread.ln() - 0.918_938_533_204_672_7
         };
+        // Half of the weight for a contrast that goes with those below, where there are any.
+        let either = |alone: f64, median: f64| {
+            if median > 0.0 { ln_add(alone, log_normal(median, 1.2)) - 2f64.ln() } else { alone }
+        };
         match self {
             Contrast::Unit => log_normal(0.16, 1.15),
             Contrast::Page => log_normal(0.12, 1.0),
-            Contrast::Inner | Contrast::Middle => log_normal(0.06, 0.9),
+            Contrast::Inner => log_normal(0.06, 0.9),
+            Contrast::Beyond { below } => either(log_normal(0.16, 1.15), 0.7 * below),
+            Contrast::Saved { below } => either(log_normal(0.06, 0.9), 0.2 * below),
+            Contrast::Middle { below } => either(log_normal(0.06, 0.9), 0.25 * below),
             Contrast::Added { below } => log_normal(0.5 * below, 0.9),
             Contrast::Artefact => {
                 let relative = share / 0.008;

@@ -2,39 +2,67 @@
 //!
 //! First a coarse survey of all likely sizes with few places each, and a look whether reads wait for what the device
 //! does behind them; then, only where two sizes still compete, places that are multiples of the one and not of the
-//! other; then all sizes inside the page; last a larger block where a small one shows nothing.
+//! other; then all sizes inside the page; where no unit shows, a larger block, and sweeps over all likely units until a
+//! step that counts would have shown. It goes on as long as reads gain and there are not too many of them, unless places
+//! do not fit what explains them best: then more of them only make the nearest wrong answer surer.
 
 use super::from_places::{page_shows, trust, unit_shows};
 use super::offset;
-use super::places::{self, Group, Places};
+use super::places::{self, Group, Place, Places};
+use super::prior;
 use super::straddling::{plan, small_block, tidy};
-use super::structure::{self, Posterior};
+use super::structure::{self, Posterior, class};
 use crate::Choice;
 use crate::memo::Memo;
+use crate::numbers::median;
+use flashscope_model::observation::Run;
 use flashscope_model::plan::{Boundaries, Experiment, Span};
 use flashscope_model::{Data, DeviceFacts, Observations};
 use flashscope_units::{Bytes, Nanos};
 
-/// More runs for unit and page than this are not worth their time: where no hypothesis holds what the device does, the
-/// wrong one that is nearest only gets surer with the number of places.
-const MOST_RUNS: usize = 12;
+/// More reads on one grid than this are not worth their time …
+const MOST_READS: usize = 200_000;
 
-/// As [`MOST_RUNS`], with the sizes inside the page.
-const MOST_RUNS_IN_ALL: usize = 18;
+/// … nor any more reads, after so long: reads that must wait for what a device does unasked are slow.
+const MOST_TIME: Nanos = Nanos::secs(1200);
+
+/// As [`MOST_READS`], with the sizes inside the page.
+const MOST_READS_IN_ALL: usize = 230_000;
 
 /// Rest before a read, in times of one that may have waited.
 const REST: f64 = 1.5;
 
-/// The same candidates are tried so often.
-const MOST_TIMES: usize = 3;
+/// The same candidates are tried so often: places are random, so another time brings new ones, or more reads of the same
+/// where there are few; once that has brought no decision so often, it will not.
+const MOST_TIMES: usize = 12;
 
 /// As [`MOST_TIMES`], for the sizes inside a page that is known, where levels are low.
 const MOST_TIMES_INSIDE: usize = 5;
+
+/// So many reads are worth while even where places do not fit the best explanation.
+const READS_IN_ANY_CASE: usize = 40_000;
+
+/// Places that fit less than this do not get more of their kind.
+const FITS: f64 = 0.9;
+
+/// A step at a unit below this share of the page's is not looked for: on published cards it is a quarter at least.
+const LEAST_STEP: f64 = 0.1;
+
+/// As [`LEAST_STEP`], of an access, where no page shows.
+const LEAST_STEP_ALONE: f64 = 0.01;
+
+/// A step of so many standard errors would have shown.
+const WOULD_SHOW: f64 = 4.5;
 
 /// Places of each candidate, and rounds of reads at each, where a question is to be settled.
 const PLACES: u32 = 20;
 /// See [`PLACES`].
 const ROUNDS: u32 = 16;
+
+/// Odd factors of the units that are swept over go up to this …
+const SWEPT_ODD: u64 = 9;
+/// … with so many places each.
+const SWEPT_PLACES: u32 = 6;
 
 /// A figure with this probability is settled.
 const SETTLED: f64 = 0.995;
@@ -45,11 +73,25 @@ const INNER_SETTLED: f64 = 0.97;
 /// A page must be so likely before the sizes inside it are looked at.
 const PAGE_TO_LOOK_INTO: f64 = 0.9;
 
+/// With this probability of no unit at all, none of those that are likeliest is worth a look of its own.
+const NONE_SHOWS: f64 = 0.9;
+
 /// Sizes with less probability than this do not compete.
 const COMPETES: f64 = 0.001;
 
-/// One run of the past: block size, candidates, shift, and whether the device was left alone before each read.
-type Done = (Bytes, Vec<Bytes>, Bytes, bool);
+/// What was read around boundaries, as far as it counts.
+struct Past(Vec<Done>);
+
+/// One run of the past.
+struct Done {
+    block: Bytes,
+    candidates: Vec<Bytes>,
+    offset: Bytes,
+    /// Whether the device was left alone before each read.
+    rested: bool,
+    reads: usize,
+    time: Nanos,
+}
 
 /// The next experiment, or `None` when nothing is left that reading could settle.
 pub(super) fn wanted(
@@ -58,7 +100,7 @@ pub(super) fn wanted(
     memo: &Memo,
     within: Option<Span>,
 ) -> Option<Choice> {
-    let done: Vec<Done> = observations.runs.iter().filter_map(|run| boundaries(&run.data)).collect();
+    let done: Vec<Done> = observations.runs.iter().filter_map(boundaries).collect();
     if done.is_empty() {
         return coarse(device);
     }
@@ -68,8 +110,8 @@ pub(super) fn wanted(
     }
     let places = Places::of(observations);
     let Some(rest) = places.rest else { return waits(device, places.groups.first()?) };
-    let done: Vec<Done> = done.into_iter().filter(|(_, _, _, rested)| *rested == (rest > Nanos::ZERO)).collect();
-    let mut choice = settle((device, observations), &places, memo, &done, within)?;
+    let past = Past(done.into_iter().filter(|run| run.rested == (rest > Nanos::ZERO)).collect());
+    let mut choice = settle((device, observations), &places, memo, &past, within)?;
     if let Experiment::Boundaries(plan) = &mut choice.experiment {
         plan.rest = rest;
     }
@@ -81,51 +123,88 @@ fn settle(
     (device, observations): (&DeviceFacts, &Observations),
     places: &Places,
     memo: &Memo,
-    done: &[Done],
+    past: &Past,
     within: Option<Span>,
 ) -> Option<Choice> {
+    let room = within.map_or(device.capacity, |part| part.length);
     let survey = coarse(device)?;
-    if times_done(&survey, done) == 0 {
+    if past.times(&survey) == 0 {
         return Some(survey);
     }
     let posterior = memo.alignment.answer(places, structure::weigh)?;
     let trust = trust(&places.groups, &posterior);
-    // Places are random, so another time brings new ones; once it has brought no decision, it will not.
-    let fresh = |choice: &Choice| done.len() < MOST_RUNS && times_done(choice, done) < MOST_TIMES;
-    let unit = settle_unit(device, &posterior, trust).filter(fresh);
-    let page = settle_page(device, &posterior).filter(fresh);
+    let most = if fits(&places.groups, &posterior) { MOST_READS } else { READS_IN_ANY_CASE };
+    let reads = past.reads(posterior.phase);
+    let in_time = past.time() < MOST_TIME;
+    let worth_while = in_time && reads < most;
+    let fresh = |choice: Choice| (worth_while && past.times(&choice) < MOST_TIMES).then(|| more_places(choice, past));
+    let unit = settle_unit((device, room), &places.groups, &posterior, trust).and_then(fresh);
+    let page = settle_page((device, room), &places.groups, &posterior).and_then(fresh);
     let likely = |ranked: &[(Option<Bytes>, f64)]| ranked.first().map_or(0.0, |(_, probability)| *probability);
     let page_first = page.is_some() && likely(&posterior.pages) < likely(&posterior.units);
     let (first, second) = if page_first { (page, unit) } else { (unit, page) };
     let inside = |choice: &Choice| {
-        let looked = times_done(choice, done);
+        let looked = past.times(choice);
         looked == 0 || (looked < MOST_TIMES_INSIDE && posterior.inner < INNER_SETTLED)
     };
-    let inner = || look_inside(device, &posterior).filter(inside).filter(|_| done.len() < MOST_RUNS_IN_ALL);
-    let larger = || second_block(device, &posterior).filter(|choice| fresh(choice) && times_done(choice, done) < 1);
+    let inner =
+        || look_inside((device, room), &posterior).filter(inside).filter(|_| in_time && reads < MOST_READS_IN_ALL);
+    let larger = || second_block((device, room), &posterior).filter(|choice| worth_while && past.times(choice) == 0);
+    let weak = || sweep((device, room), &places.groups, &posterior).filter(|_| worth_while);
     let known = offset::Known {
         unit: unit_shows(&places.groups, &posterior),
         likeliest: posterior.best.unit,
         page: page_shows(&places.groups, &posterior),
         phase: posterior.phase,
     };
-    let first = first.or(second).or_else(inner).or_else(larger);
+    let first = first.or(second).or_else(inner).or_else(larger).or_else(weak);
     first.or_else(|| offset::wanted(device, observations, places, &known, within))
 }
 
-fn boundaries(data: &Data) -> Option<Done> {
-    let Data::Boundaries(data) = data else { return None };
-    let candidates = data.candidates.iter().map(|candidate| candidate.size).collect();
-    Some((data.block, candidates, data.offset, data.rest > Nanos::ZERO))
+/// What was tried before without a decision is tried with more places: the step is low.
+fn more_places(mut choice: Choice, past: &Past) -> Choice {
+    /// So often, with as many.
+    const TRIES: usize = 3;
+    let times = past.times(&choice);
+    if let Experiment::Boundaries(plan) = &mut choice.experiment {
+        plan.places *= 1 + (times / TRIES) as u32;
+    }
+    choice
 }
 
-/// How often the same candidates were tried with the same block.
-fn times_done(choice: &Choice, done: &[Done]) -> usize {
-    let Experiment::Boundaries(plan) = &choice.experiment else { return 0 };
-    let same = |(block, candidates, offset, _): &&Done| {
-        (*block, candidates, *offset) == (plan.block, &plan.candidates, plan.offset)
-    };
-    done.iter().filter(same).count()
+/// Whether nearly all places lie at the level of their class.
+fn fits(groups: &[Group], posterior: &Posterior) -> bool {
+    groups.iter().all(|group| {
+        structure::misfits(group, &posterior.best, posterior.phase).into_iter().all(|far| far <= 1.0 - FITS)
+    })
+}
+
+fn boundaries(run: &Run) -> Option<Done> {
+    let Data::Boundaries(data) = &run.data else { return None };
+    let candidates = data.candidates.iter().map(|candidate| candidate.size).collect();
+    let places = data.candidates.iter().flat_map(|candidate| &candidate.places);
+    let reads = places.map(|place| place.pre.len() + place.on.len() + place.post.len()).sum();
+    let (block, offset, rested) = (data.block, data.offset, data.rest > Nanos::ZERO);
+    Some(Done { block, candidates, offset, rested, reads, time: run.spent.time })
+}
+
+impl Past {
+    /// How many reads were on a grid that begins here.
+    fn reads(&self, phase: Bytes) -> usize {
+        self.0.iter().filter(|run| run.offset == phase).map(|run| run.reads).sum()
+    }
+
+    fn time(&self) -> Nanos {
+        self.0.iter().map(|run| run.time).sum()
+    }
+
+    /// How often the same candidates were tried with the same block.
+    fn times(&self, choice: &Choice) -> usize {
+        let Experiment::Boundaries(plan) = &choice.experiment else { return 0 };
+        let same =
+            |run: &&Done| (run.block, &run.candidates, run.offset) == (plan.block, &plan.candidates, plan.offset);
+        self.0.iter().filter(same).count()
+    }
 }
 
 fn coarse(device: &DeviceFacts) -> Option<Choice> {
@@ -135,7 +214,7 @@ fn coarse(device: &DeviceFacts) -> Option<Choice> {
     let threes = (13..27).map(|power| Bytes(3 << power));
     let candidates = tidy(device, block, powers.chain(threes).chain(claims.into_iter().flatten()));
     (candidates.len() >= 3).then(|| Choice {
-        experiment: Experiment::Boundaries(plan(block, candidates, &[], (7, 4), Bytes::ZERO)),
+        experiment: Experiment::Boundaries(plan(device.capacity, block, candidates, &[], (7, 4), Bytes::ZERO)),
         why: "reads that straddle boundaries of every likely size show where pages and allocation units begin"
             .to_owned(),
     })
@@ -148,18 +227,30 @@ fn waits(device: &DeviceFacts, group: &Group) -> Option<Choice> {
     let candidates = tidy(device, block, (9..25).step_by(2).map(|power| Bytes(1 << power)));
     let rest = Nanos((REST * group.access) as u64).max(Nanos(1));
     (!candidates.is_empty()).then(|| Choice {
-        experiment: Experiment::Boundaries(Boundaries { rest, ..plan(block, candidates, &[], (5, 4), Bytes::ZERO) }),
+        experiment: Experiment::Boundaries(Boundaries {
+            rest,
+            ..plan(device.capacity, block, candidates, &[], (5, 4), Bytes::ZERO)
+        }),
         why: "whether a read waits for what the device reads ahead of its own accord".to_owned(),
     })
 }
 
 /// Places that are multiples of one competing unit and not of another.
-fn settle_unit(device: &DeviceFacts, posterior: &Posterior, trust: f64) -> Option<Choice> {
+fn settle_unit(
+    (device, room): (&DeviceFacts, Bytes),
+    groups: &[Group],
+    posterior: &Posterior,
+    trust: f64,
+) -> Option<Choice> {
     let (best, probability) = posterior.units.first().copied()?;
-    if probability * trust.max(0.99) >= SETTLED {
+    // Where most likely none shows, a few sizes that were lucky lead nowhere: see [`sweep`].
+    if probability * trust.max(0.99) >= SETTLED || (best.is_none() && probability >= NONE_SHOWS) {
         return None;
     }
     let competing = competing(&posterior.units);
+    if alone(best, &competing) && stands_out(groups, posterior, class::UNIT) {
+        return None;
+    }
     let smallest = competing.iter().copied().min()?;
     // Half the smallest shows the level below.
     let block = small_block(device);
@@ -169,8 +260,33 @@ fn settle_unit(device: &DeviceFacts, posterior: &Posterior, trust: f64) -> Optio
             Some(best) => format!("{best} is the likeliest allocation unit, but not the only one that fits"),
             None => "whether there is a step at the allocation unit is not yet clear".to_owned(),
         },
-        experiment: Experiment::Boundaries(plan(block, candidates, &[], (PLACES, ROUNDS), posterior.phase)),
+        experiment: Experiment::Boundaries(plan(room, block, candidates, &[], (PLACES, ROUNDS), posterior.phase)),
     })
+}
+
+/// Whether no other size competes. Then it is left open whether the step is that of a unit or of its part, or of a page or
+/// of something larger, which more reads would not tell.
+fn alone(best: Option<Bytes>, competing: &[Bytes]) -> bool {
+    best.is_some() && competing.len() == 1 && best == competing.first().copied()
+}
+
+/// Whether a level of the likeliest chain is well above the ones below it, for all that noise may do.
+fn stands_out(groups: &[Group], posterior: &Posterior, class: usize) -> bool {
+    const CLEAR: f64 = 7.0;
+    groups.iter().any(|group| {
+        let levels = structure::levels(group, &posterior.best, posterior.phase);
+        let below = levels[..class].iter().rev().flatten().next();
+        let step = levels[class].zip(below.copied()).map(|((level, _), (below, _))| level - below);
+        let size = posterior.best.size_of(class);
+        step.zip(size).is_some_and(|(step, size)| step >= CLEAR * error(group, size, posterior.phase))
+    })
+}
+
+/// Standard error of the level of the multiples of a size.
+fn error(group: &Group, size: Bytes, phase: Bytes) -> f64 {
+    let at = |place: &&Place| place.at.get().abs_diff(phase.get()).is_multiple_of(size.get());
+    let information: f64 = group.places.iter().filter(at).map(|place| place.scale.powi(-2)).sum();
+    information.sqrt().recip()
 }
 
 /// The likeliest sizes, as far as they are worth telling apart.
@@ -179,12 +295,15 @@ fn competing(ranked: &[(Option<Bytes>, f64)]) -> Vec<Bytes> {
 }
 
 /// Places that are multiples of one competing page and not of another.
-fn settle_page(device: &DeviceFacts, posterior: &Posterior) -> Option<Choice> {
+fn settle_page((device, room): (&DeviceFacts, Bytes), groups: &[Group], posterior: &Posterior) -> Option<Choice> {
     let (best, likely) = posterior.pages.first().copied()?;
     if likely >= SETTLED || posterior.page_is_bound {
         return None;
     }
     let competing = competing(&posterior.pages);
+    if alone(best, &competing) && stands_out(groups, posterior, class::PAGE) {
+        return None;
+    }
     let (smallest, largest) = (competing.iter().copied().min()?, competing.iter().copied().max()?);
     let block = small_block(device);
     let candidates = tidy(device, block, competing.into_iter().chain([smallest / 2, largest * 2, largest * 3]));
@@ -194,6 +313,7 @@ fn settle_page(device: &DeviceFacts, posterior: &Posterior) -> Option<Choice> {
             None => "whether there is a step at the page is not yet clear".to_owned(),
         },
         experiment: Experiment::Boundaries(plan(
+            room,
             block,
             candidates,
             &above_page(posterior),
@@ -205,17 +325,20 @@ fn settle_page(device: &DeviceFacts, posterior: &Posterior) -> Option<Choice> {
 
 /// All sizes inside a page that is known. A level there may be as low as a tenth of the page's, and shows only against
 /// places that lie on no edge at all, of which the coarse survey has few.
-fn look_inside(device: &DeviceFacts, posterior: &Posterior) -> Option<Choice> {
+fn look_inside((device, room): (&DeviceFacts, Bytes), posterior: &Posterior) -> Option<Choice> {
     let (page, _) = posterior.pages.first().copied().filter(|(_, likely)| *likely >= PAGE_TO_LOOK_INTO)?;
     let page = page.filter(|_| !posterior.page_is_bound)?;
     let block = small_block(device);
     let parts =
         |whole: Bytes| std::iter::successors(Some(whole), |size| Some(*size / 2)).take_while(|size| size.get() > 0);
     let power = Bytes(1 << page.get().ilog2());
-    let candidates = tidy(device, block, parts(page).chain(parts(power)).filter(|size| *size <= page));
+    // What was taken for the page may be a level inside it, whose edges cost as much.
+    let above = [page * 2, page * 3];
+    let candidates = tidy(device, block, parts(page).chain(parts(power)).filter(|size| *size <= page).chain(above));
     (candidates.len() >= 3).then(|| Choice {
         why: format!("whether there is a level inside the {page} page"),
         experiment: Experiment::Boundaries(plan(
+            room,
             block,
             candidates,
             &above_page(posterior),
@@ -230,8 +353,40 @@ fn above_page(posterior: &Posterior) -> Vec<Bytes> {
     posterior.best.unit.into_iter().chain(posterior.best.middle).collect()
 }
 
+/// All likely units where none shows, until a step that counts would stand out of the noise.
+fn sweep((device, room): (&DeviceFacts, Bytes), groups: &[Group], posterior: &Posterior) -> Option<Choice> {
+    const FROM: Bytes = Bytes::kib(256);
+    if posterior.best.unit.is_some() {
+        return None;
+    }
+    let block = small_block(device);
+    let from = posterior.best.page.map_or(FROM, |page| FROM.max(page * 8));
+    let sizes = prior::sizes(from, prior::UNIT_RANGE.1).filter(|size| prior::split(*size).0 <= SWEPT_ODD);
+    let candidates = tidy(device, block, sizes);
+    let group = groups.first().filter(|group| group.block == block)?;
+    if candidates.len() < 3 || excluded(group, &candidates, posterior) {
+        return None;
+    }
+    Some(Choice {
+        why: "no allocation unit shows: would a low step at any likely one have shown?".to_owned(),
+        experiment: Experiment::Boundaries(plan(room, block, candidates, &[], (SWEPT_PLACES, ROUNDS), posterior.phase)),
+    })
+}
+
+/// Whether most of these units would have shown by a step that counts.
+fn excluded(group: &Group, units: &[Bytes], posterior: &Posterior) -> bool {
+    let levels = structure::levels(group, &posterior.best, posterior.phase);
+    let level = |class: usize| levels[class].map(|(level, _)| level);
+    let step = match (level(class::PAGE), level(class::BASE)) {
+        (Some(page), base) => LEAST_STEP * (page - base.unwrap_or(0.0)).abs(),
+        _ => LEAST_STEP_ALONE,
+    };
+    let errors: Vec<f64> = units.iter().map(|unit| error(group, *unit, posterior.phase)).collect();
+    median(&errors).is_some_and(|error| WOULD_SHOW * error <= step)
+}
+
 /// A larger block, once, where the small one shows no unit.
-fn second_block(device: &DeviceFacts, posterior: &Posterior) -> Option<Choice> {
+fn second_block((device, room): (&DeviceFacts, Bytes), posterior: &Posterior) -> Option<Choice> {
     let block = Bytes::kib(16);
     if posterior.best.unit.is_some() || small_block(device) >= block {
         return None;
@@ -239,7 +394,7 @@ fn second_block(device: &DeviceFacts, posterior: &Posterior) -> Option<Choice> {
     let sizes = (16..28).flat_map(|power| [Bytes(1 << power), Bytes(3 << (power - 1))]);
     let candidates = tidy(device, block, sizes);
     (candidates.len() >= 3).then(|| Choice {
-        experiment: Experiment::Boundaries(plan(block, candidates, &[], (9, 6), posterior.phase)),
+        experiment: Experiment::Boundaries(plan(room, block, candidates, &[], (9, 6), posterior.phase)),
         why: format!("reads of {} show no allocation unit; larger ones may", small_block(device)),
     })
 }

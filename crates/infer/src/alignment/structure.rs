@@ -46,6 +46,11 @@ impl Chain {
         [self.chunk, self.inner, self.page, self.middle, self.unit]
     }
 
+    /// The size of a class of places; see [`class`].
+    pub(super) fn size_of(&self, class: usize) -> Option<Bytes> {
+        class.checked_sub(1).and_then(|index| self.sizes()[index])
+    }
+
     fn set(&mut self, role: Role, size: Bytes) {
         match role {
             Role::Chunk => self.chunk = Some(size),
