@@ -198,6 +198,9 @@ pub(crate) enum ProbeKind {
     /// How much of the map is in memory
     #[command(after_help = "Example: flashscope probe map-reach sim:ssd-consumer --largest 64G")]
     MapReach(drive::ProbeMapReach),
+    /// What collection costs: writes at random until their rate is steady. Wears the device
+    #[command(after_help = "Example: flashscope probe gc sim:ssd-consumer,capacity=2G --times 3")]
+    Gc(drive::ProbeGc),
     /// Kinds of pages: bits per cell
     #[command(after_help = "Example: flashscope probe cells sim:ssd-consumer --step 512k")]
     Cells(drive::ProbeCells),

@@ -46,7 +46,7 @@ pub(crate) fn is_geometry(run: &Run) -> bool {
     match &run.data {
         Data::Throughput(data) => data.purpose != Purpose::Performance,
         Data::Interval(_) | Data::SlcCache(_) | Data::Parallel(_) | Data::MapReach(_) | Data::Cells(_) => false,
-        Data::Buffer(_) | Data::ReadCache(_) => false,
+        Data::Overwrite(_) | Data::Buffer(_) | Data::ReadCache(_) => false,
         _ => true,
     }
 }

@@ -33,9 +33,10 @@ enum Subject {
     WriteBuffer,
     Writes,
     SlcCache,
+    Collection,
 }
 
-const SUBJECTS: [Subject; 19] = [
+const SUBJECTS: [Subject; 20] = [
     Subject::Floor,
     Subject::Survey,
     Subject::Fill,
@@ -55,6 +56,7 @@ const SUBJECTS: [Subject; 19] = [
     Subject::WriteBuffer,
     Subject::Writes,
     Subject::SlcCache,
+    Subject::Collection,
 ];
 
 /// The experiment that would settle most for least wear, or `None` when nothing is left that the budget covers.
@@ -212,6 +214,7 @@ impl Subject {
             Self::MapReach => drive::map_reach_choice(now),
             Self::Cells => drive::cells_choice(now),
             Self::SlcCache => drive::slc_cache::choice(now),
+            Self::Collection => drive::overwrite_choice(now),
         }
     }
 
@@ -237,6 +240,7 @@ impl Subject {
             Self::WriteBuffer => memory::wanted::most_written(),
             Self::Writes => writing::most_cells(),
             Self::SlcCache => drive::slc_cache::most_written(now),
+            Self::Collection => drive::most_overwritten(now),
         }
     }
 
@@ -277,6 +281,7 @@ impl Subject {
             Self::MapReach => "reach of the map in memory",
             Self::Cells => "bits per cell",
             Self::SlcCache => "a cache of fast cells (SLC)",
+            Self::Collection => "spare space and write amplification",
         }
     }
 }

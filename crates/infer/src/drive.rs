@@ -6,14 +6,17 @@ mod fans;
 mod kinds_page;
 mod map_reach;
 mod mapping;
+mod overwrite;
 mod parallel;
 pub(crate) mod slc_cache;
 
 pub use map_reach::plan as map_reach_plan;
+pub use overwrite::plan as overwrite_plan;
 pub use parallel::plan as parallel_plan;
 
 pub(crate) use cells::choice as cells_choice;
 pub(crate) use map_reach::choice as map_reach_choice;
+pub(crate) use overwrite::{choice as overwrite_choice, most_written as most_overwritten};
 pub(crate) use parallel::{Striping, choice as parallel_choice};
 
 use crate::alignment::Kinds;
@@ -25,7 +28,7 @@ use parallel::Striped;
 /// What nobody asked of a device.
 pub(crate) const NOT_ASKED: &str = "not measured";
 
-/// All of it, but for the mapping, which rests on the geometry.
+/// All of it, but for what rests on the geometry: the mapping, and what collection costs.
 pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo) -> DriveFindings {
     let Striped { stripe, units: parallel_units, .. } = parallel::estimate(device, observations, memo);
     let (slc_cache, slc_cache_recovery) = slc_cache::estimate(observations);
@@ -60,4 +63,6 @@ pub(crate) fn settle(
     chip_page::settle(geometry, &parallel::estimate(device, observations, memo), page_step);
     mapping::disown_units(geometry, observations);
     geometry.drive.mapping = mapping::estimate(geometry, observations);
+    (geometry.drive.write_amplification, geometry.drive.physical_over_user) =
+        overwrite::estimate(observations, geometry.drive.mapping.value);
 }

@@ -165,6 +165,7 @@ pub(crate) fn bytes_written(experiment: &Experiment) -> Bytes {
         }
         Experiment::Throughput(plan) if plan.direction == Direction::Write => plan.block * u64::from(plan.requests),
         Experiment::SlcCache(plan) => plan.bursts.iter().map(|burst| burst.span.length).sum(),
+        Experiment::Overwrite(plan) => plan.block * (plan.in_order + plan.random),
         Experiment::Program(plan) => plan.region * (6 * halvings(plan.largest, plan.smallest)),
         Experiment::Buffer(plan) => {
             let behind = plan.bursts.iter().filter(|burst| burst.then == Then::Write).count() as u64;

@@ -10,7 +10,9 @@ mod memory;
 pub use memory::{Ahead, BufferData, BurstTimes, ReadCacheData, Reread};
 mod drive;
 
-pub use drive::{CellsData, FanTimes, MapReachData, ParallelData, RangeTimes, SlcCacheData, StretchTimes};
+pub use drive::{
+    CellsData, FanTimes, MapReachData, OverwriteData, ParallelData, RangeTimes, SlcCacheData, StretchTimes,
+};
 
 use crate::{Direction, Order, plan::Purpose};
 use flashscope_units::{ByteRate, Bytes, Contrast, Instant, Nanos};
@@ -132,6 +134,8 @@ pub enum Data {
     Parallel(ParallelData),
     /// Of [`crate::plan::MapReach`].
     MapReach(MapReachData),
+    /// Of [`crate::plan::Overwrite`].
+    Overwrite(OverwriteData),
     /// Of [`crate::plan::Cells`].
     Cells(CellsData),
 }
@@ -477,6 +481,7 @@ impl Data {
             Self::SlcCache(_) => "slc-cache",
             Self::Parallel(_) => "parallel",
             Self::MapReach(_) => "map-reach",
+            Self::Overwrite(_) => "gc",
             Self::Cells(_) => "cells",
         }
     }

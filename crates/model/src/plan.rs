@@ -8,7 +8,7 @@ mod memory;
 pub use memory::{Buffer, Burst, ReadCache, Then};
 mod drive;
 
-pub use drive::{Cells, Fan, MapReach, Parallel, SlcCache, Stretch};
+pub use drive::{Cells, Fan, MapReach, Overwrite, Parallel, SlcCache, Stretch};
 
 use crate::{Direction, Order};
 use flashscope_units::{Bytes, Nanos};
@@ -61,6 +61,8 @@ pub enum Experiment {
     Parallel(Parallel),
     /// Random reads within ranges of different length.
     MapReach(MapReach),
+    /// Writes at random until what they cost is steady.
+    Overwrite(Overwrite),
     /// Reads of evenly spaced pages, from the last to the first, several times.
     Cells(Cells),
 }
@@ -309,6 +311,7 @@ impl Experiment {
             Self::SlcCache(_) => "slc-cache",
             Self::Parallel(_) => "parallel",
             Self::MapReach(_) => "map-reach",
+            Self::Overwrite(_) => "gc",
             Self::Cells(_) => "cells",
         }
     }

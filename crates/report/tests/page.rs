@@ -142,6 +142,7 @@ fn flatten(data: &mut Data) {
         Data::SlcCache(cache) => cache.bursts.iter_mut().for_each(|burst| burst.times.truncate(1)),
         Data::Parallel(sets) => sets.fans.iter_mut().for_each(|fan| fan.times.clear()),
         Data::MapReach(reach) => reach.ranges.truncate(1),
+        Data::Overwrite(writes) => writes.random.clear(),
         Data::Cells(cells) => cells.places.truncate(1),
         Data::Slide(slide) => slide.places.truncate(1),
         Data::Interval(_) | Data::Program(_) => {}

@@ -96,6 +96,10 @@ pub fn describe(experiment: &Experiment) -> String {
         Experiment::MapReach(plan) => {
             format!("{} reads of {} in each of {} ranges", plan.requests, plan.block, plan.ranges.len())
         }
+        Experiment::Overwrite(plan) => format!(
+            "{} writes of {} in order, then {} at random over {} at {}",
+            plan.in_order, plan.block, plan.random, plan.span.length, plan.span.start
+        ),
         Experiment::Cells(plan) => {
             format!("{} reads of each of {} places, {} apart", plan.repeats, plan.places, plan.step)
         }

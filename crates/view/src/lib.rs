@@ -68,6 +68,7 @@ pub fn view(run: &RunRecord) -> View {
             | Data::SlcCache(_)
             | Data::Parallel(_)
             | Data::MapReach(_)
+            | Data::Overwrite(_)
             | Data::Cells(_) => {}
         }
     }

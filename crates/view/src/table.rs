@@ -93,6 +93,7 @@ pub fn tables(data: &Data) -> Vec<Table> {
         Data::SlcCache(data) => drive::slc_cache(data),
         Data::Parallel(data) => drive::parallel(data),
         Data::MapReach(data) => drive::map_reach(data),
+        Data::Overwrite(data) => drive::overwrite(data),
         Data::Cells(data) => drive::cells(data),
     };
     if table.rows.is_empty() { Vec::new() } else { vec![table] }

@@ -59,6 +59,24 @@ pub(crate) struct ProbeMapReach {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct ProbeGc {
+    #[command(flatten)]
+    pub(crate) common: ProbeCommon,
+    /// Size of each write
+    #[arg(short, long, visible_alias = "blocksize", default_value = "128k", value_name = "SIZE")]
+    pub(crate) block: Bytes,
+    /// Where the part that is overwritten begins
+    #[arg(long, default_value = "0", value_name = "SIZE")]
+    pub(crate) offset: Bytes,
+    /// Its length; a part of a device has all of its spare space [default: to the end of the device]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) size: Option<Bytes>,
+    /// How often as much as the part holds is written at random, after it was written once in order
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) times: u32,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct ProbeCells {
     #[command(flatten)]
     pub(crate) common: ProbeCommon,

@@ -58,6 +58,7 @@ fn unfit(target: &str, experiment: &Experiment, facts: &DeviceFacts, error: Plan
         | Experiment::Fat(_)
         | Experiment::Program(_)
         | Experiment::Buffer(_)
+        | Experiment::Overwrite(_)
         | Experiment::SlcCache(_) => true,
         Experiment::Align(align) => align.direction == Direction::Write,
         _ => false,
@@ -133,6 +134,7 @@ fn common(kind: &ProbeKind) -> &ProbeCommon {
         ProbeKind::SlcCache(args) => &args.common,
         ProbeKind::Parallel(args) => &args.common,
         ProbeKind::MapReach(args) => &args.common,
+        ProbeKind::Gc(args) => &args.common,
         ProbeKind::Cells(args) => &args.common,
     }
 }
@@ -258,6 +260,7 @@ fn resolve(kind: &ProbeKind, facts: &DeviceFacts) -> Experiment {
         ProbeKind::SlcCache(args) => drive::slc_cache(args),
         ProbeKind::Parallel(args) => drive::parallel(args, facts),
         ProbeKind::MapReach(args) => drive::map_reach(args, facts),
+        ProbeKind::Gc(args) => drive::gc(args, facts),
         ProbeKind::Cells(args) => drive::cells(args),
     }
 }

@@ -1,7 +1,7 @@
 //! What experiments on a controller saw.
 
 use super::ScatterPlace;
-use crate::plan::{Fan, Stretch};
+use crate::plan::{Fan, Span, Stretch};
 use flashscope_units::{Bytes, Nanos};
 
 /// Long writes in order in bursts.
@@ -58,6 +58,23 @@ pub struct RangeTimes {
     pub length: Bytes,
     /// Service times in the order of issue.
     pub times: Vec<Nanos>,
+}
+
+/// Writes in order, then at random over the same span.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OverwriteData {
+    /// Size of each write.
+    pub block: Bytes,
+    /// What was overwritten.
+    pub span: Span,
+    /// Writes of a window. One that was not complete, or in which a write failed, is left out.
+    pub window: u32,
+    /// Time of each window of the writes in order.
+    pub in_order: Vec<Nanos>,
+    /// Time of each window of the writes at random.
+    pub random: Vec<Nanos>,
+    /// Service times of the last writes at random, one by one, in the order of issue.
+    pub last: Vec<Nanos>,
 }
 
 /// Reads of evenly spaced pages.

@@ -60,6 +60,22 @@ pub struct MapReach {
     pub requests: u32,
 }
 
+/// Parameters of [`Experiment::Overwrite`](super::Experiment::Overwrite): writes that need not be durable, so that the
+/// device is kept as busy as one request at a time can.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Overwrite {
+    /// Size of each write; places are multiples of it from the start of the span.
+    pub block: Bytes,
+    /// What is overwritten.
+    pub span: Span,
+    /// Writes in order first, from the start of the span on; so many as the span holds write all of it.
+    pub in_order: u64,
+    /// Writes at random behind them, each place drawn anew.
+    pub random: u64,
+    /// Writes whose times are kept as one sum.
+    pub window: u32,
+}
+
 /// Parameters of [`Experiment::Cells`](super::Experiment::Cells).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cells {

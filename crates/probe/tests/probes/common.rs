@@ -2,8 +2,8 @@
 
 use flashscope_device::{Target, WriteGrant};
 use flashscope_model::plan::{
-    Align, Boundaries, Cells, Experiment, FastArea, Fat, Floor, OpenAu, OpenUnits, Program, Purpose, Scatter, SlcCache,
-    Slide, Span, Stretch, Survey, Throughput,
+    Align, Boundaries, Cells, Experiment, FastArea, Fat, Floor, OpenAu, OpenUnits, Overwrite, Program, Purpose,
+    Scatter, SlcCache, Slide, Span, Stretch, Survey, Throughput,
 };
 use flashscope_model::{Direction, Order, Run};
 use flashscope_probe::{Context, ProbeError, Report, Unobserved, classic, run};
@@ -102,6 +102,13 @@ pub(crate) fn one_of_each() -> Vec<Experiment> {
             starts: vec![unit, unit * 9],
             places: 12,
             rounds: 3,
+        }),
+        Experiment::Overwrite(Overwrite {
+            block: Bytes::kib(64),
+            span: Span { start: unit, length: Bytes::mib(1) },
+            in_order: 16,
+            random: 24,
+            window: 1,
         }),
         Experiment::Cells(Cells { block: Bytes::kib(4), start: unit, step: Bytes::kib(64), places: 9, repeats: 3 }),
         Experiment::Throughput(Throughput {

@@ -56,6 +56,7 @@ fn samples(run: &Run) -> u64 {
         Data::Throughput(data) => data.times.len(),
         Data::SlcCache(data) => data.bursts.iter().map(|burst| burst.times.len()).sum(),
         Data::Slide(data) => data.places.iter().map(|place| place.times.len()).sum(),
+        Data::Overwrite(data) => data.in_order.len() + data.random.len(),
         Data::Cells(data) => data.places.iter().map(|place| place.times.len()).sum(),
         Data::Buffer(_) | Data::ReadCache(_) | Data::Parallel(_) | Data::MapReach(_) => {
             panic!("not every request of these leaves a sample")

@@ -348,7 +348,7 @@ fn nothing<T>() -> Option<T> {
     None
 }
 
-const METHODS: [&str; 19] = [
+const METHODS: [&str; 20] = [
     "floor",
     "survey",
     "align",
@@ -367,6 +367,7 @@ const METHODS: [&str; 19] = [
     "slc-cache",
     "parallel",
     "map-reach",
+    "gc",
     "cells",
 ];
 

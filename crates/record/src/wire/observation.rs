@@ -8,7 +8,7 @@ use super::drive::{Fan, Range, Stretch};
 use super::printed::{nanos, not_one_of, ns};
 use super::{AreaState, Direction, Order, PrintedAlign, PrintedInterval, PrintedTime, Purpose, Rate};
 use crate::RecordError;
-use flashscope_model::observation as seen;
+use flashscope_model::{observation as seen, plan};
 use flashscope_units::{Bytes, Instant, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -249,6 +249,23 @@ pub enum Data {
         start_bytes: u64,
         /// The ranges in the order in which they were read.
         ranges: Vec<Range>,
+    },
+    /// Writes in order, then at random over the same span.
+    Gc {
+        /// Size of each write.
+        block_bytes: u64,
+        /// Start of what was overwritten.
+        start_bytes: u64,
+        /// Its length.
+        length_bytes: u64,
+        /// Writes of a window.
+        window: u32,
+        /// Time of each window of the writes in order.
+        in_order_window_time_ns: Vec<u64>,
+        /// Time of each window of the writes at random.
+        random_window_time_ns: Vec<u64>,
+        /// Service times of the last writes at random, in the order of issue.
+        last_service_time_ns: Vec<u64>,
     },
     /// Reads across every step of some stretches.
     Slide {
@@ -531,6 +548,15 @@ impl Data {
                 start_bytes: data.start.get(),
                 ranges: data.ranges.iter().map(Range::from_model).collect(),
             },
+            seen::Data::Overwrite(data) => Data::Gc {
+                block_bytes: data.block.get(),
+                start_bytes: data.span.start.get(),
+                length_bytes: data.span.length.get(),
+                window: data.window,
+                in_order_window_time_ns: ns(&data.in_order),
+                random_window_time_ns: ns(&data.random),
+                last_service_time_ns: ns(&data.last),
+            },
             seen::Data::Slide(data) => Data::Slide {
                 block_bytes: data.block.get(),
                 step_bytes: data.step.get(),
@@ -646,6 +672,22 @@ impl Data {
                 block: Bytes(block_bytes),
                 start: Bytes(start_bytes),
                 ranges: ranges.into_iter().map(Range::into_model).collect(),
+            }),
+            Data::Gc {
+                block_bytes,
+                start_bytes,
+                length_bytes,
+                window,
+                in_order_window_time_ns,
+                random_window_time_ns,
+                last_service_time_ns,
+            } => seen::Data::Overwrite(seen::OverwriteData {
+                block: Bytes(block_bytes),
+                span: plan::Span { start: Bytes(start_bytes), length: Bytes(length_bytes) },
+                window,
+                in_order: nanos(in_order_window_time_ns),
+                random: nanos(random_window_time_ns),
+                last: nanos(last_service_time_ns),
             }),
             Data::Slide { block_bytes, step_bytes, places } => seen::Data::Slide(seen::SlideData {
                 block: Bytes(block_bytes),

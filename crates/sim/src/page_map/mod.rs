@@ -95,6 +95,9 @@ pub struct PageMap {
     oracle: tests::Oracle,
 }
 
+/// Superblocks being written to: one for host data, one for copies.
+const OPEN_SUPERBLOCKS: u32 = 2;
+
 /// A run of units: logical start, physical start, count.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
@@ -295,6 +298,18 @@ impl PageMap {
     pub fn physical_over_user(&self) -> f64 {
         let usable = self.geometry.superblocks - self.params.nand.bad_blocks;
         f64::from(usable) * f64::from(self.geometry.slots) / f64::from(self.geometry.units)
+    }
+
+    /// The same without what never holds data that collection could win back: superblocks that are kept free, those being
+    /// written to, and a static SLC cache.
+    pub fn turnover_over_user(&self) -> f64 {
+        let set_aside = match self.params.slc {
+            SlcCache::Static { superblocks } => superblocks,
+            SlcCache::None | SlcCache::Dynamic { .. } => 0,
+        };
+        let idle = self.params.collection.foreground_below + OPEN_SUPERBLOCKS + set_aside;
+        let used = self.geometry.superblocks.saturating_sub(self.params.nand.bad_blocks + idle);
+        f64::from(used) * f64::from(self.geometry.slots) / f64::from(self.geometry.units)
     }
 
     /// Host data that the SLC cache takes before the first of it is written with more bits per cell, as things stand.

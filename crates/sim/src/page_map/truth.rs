@@ -132,7 +132,9 @@ fn drive(model: &Model, params: &PageMapParams) -> Option<DriveTruth> {
         parallel_units: parallel_units(model, params),
         bits_per_cell: bits_per_cell(params),
         slc_cache: slc_cache(model, params, &drive)?,
-        physical_over_user: Fact::known(drive.physical_over_user()).noted("trades against the policy of collection"),
+        physical_over_user: Fact::known(drive.physical_over_user())
+            .or(vec![drive.turnover_over_user()])
+            .noted("or what is left of it when those superblocks are left out that are always free or being written"),
         map_reach: map_reach(model, params),
     })
 }

@@ -44,6 +44,7 @@ pub fn write(data: &Data) -> Option<String> {
         | Data::SlcCache(_)
         | Data::Parallel(_)
         | Data::MapReach(_)
+        | Data::Overwrite(_)
         | Data::Cells(_) => return None,
     };
     (!text.is_empty()).then_some(text)

@@ -2,7 +2,7 @@
 
 use super::{Cell, SUMMARY, Table, heads, or_absent, summary_row};
 use crate::time;
-use flashscope_model::observation::{CellsData, MapReachData, ParallelData, SlcCacheData};
+use flashscope_model::observation::{CellsData, MapReachData, OverwriteData, ParallelData, SlcCacheData};
 use flashscope_units::{ByteRate, Bytes, Nanos};
 
 /// A burst is shown in so many parts.
@@ -57,6 +57,26 @@ pub(super) fn map_reach(data: &MapReachData) -> Table {
         caption: format!("{} at random within ranges from {} on", data.block, data.start),
         columns,
         rows: rows.collect(),
+    }
+}
+
+/// The writes in order and those at random, each in so many parts.
+pub(super) fn overwrite(data: &OverwriteData) -> Table {
+    let part = |order: &str, windows: &[Nanos]| -> Vec<Vec<Cell>> {
+        let size = windows.len().div_ceil(PARTS).max(1);
+        let rows = windows.chunks(size).enumerate().map(|(part, sums)| {
+            let of_a_window = data.block * u64::from(data.window);
+            let time = sums.iter().copied().sum::<Nanos>();
+            let rate = or_absent(Cell::Rate)(ByteRate::of(of_a_window * sums.len() as u64, time));
+            let written = of_a_window * (part * size + sums.len()) as u64;
+            vec![Cell::Text(order.to_owned()), Cell::Size(written), rate]
+        });
+        rows.collect()
+    };
+    Table {
+        caption: format!("writes of {} over {} from {} on", data.block, data.span.length, data.span.start),
+        columns: heads(&["order", "written", "rate"]),
+        rows: [part("in order", &data.in_order), part("at random", &data.random)].concat(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The plans of the probes of a controller's inside.
 
-use crate::args::drive::{ProbeCells, ProbeMapReach, ProbeParallel, ProbeSlcCache};
+use crate::args::drive::{ProbeCells, ProbeGc, ProbeMapReach, ProbeParallel, ProbeSlcCache};
 use flashscope_model::plan::{self, Span, Stretch};
 use flashscope_model::{DeviceFacts, Experiment};
 
@@ -20,6 +20,12 @@ pub(super) fn map_reach(args: &ProbeMapReach, facts: &DeviceFacts) -> Experiment
     let room = facts.capacity.saturating_sub(args.offset);
     let largest = args.largest.unwrap_or(room);
     Experiment::MapReach(flashscope_infer::map_reach_plan(args.block, args.offset, largest, args.count))
+}
+
+pub(super) fn gc(args: &ProbeGc, facts: &DeviceFacts) -> Experiment {
+    let length = args.size.unwrap_or(facts.capacity.saturating_sub(args.offset).align_down(facts.logical_block));
+    let span = Span { start: args.offset, length };
+    Experiment::Overwrite(flashscope_infer::overwrite_plan(args.block, span, args.times))
 }
 
 pub(super) fn cells(args: &ProbeCells) -> Experiment {
