@@ -2,7 +2,7 @@
 //! where it does not show.
 
 use flashscope_device::{Target, WriteGrant};
-use flashscope_model::drive::MappingKind;
+use flashscope_model::drive::{MappingKind, SlcKind};
 use flashscope_model::plan::{Budget, Cells, SlcCache, Span, Stretch};
 use flashscope_model::{DriveFindings, Experiment};
 use flashscope_proof::Nobody;
@@ -97,6 +97,38 @@ fn a_cache_of_fast_cells_is_found_with_its_size_and_rates() {
 fn a_cache_that_was_not_given_its_rest_is_not_sure() {
     let found = found(drive(&SMALL, ""), bursts(Bytes::mib(400), Nanos::ZERO));
     assert!(found.slc_cache_recovery.at_most.is_none(), "{:?}", found.slc_cache_recovery);
+}
+
+/// 6 GiB in superblocks of 48 MiB, which hold 16 MiB with one bit per cell.
+fn inspected(start: &str, cache: &str, times: u64) -> DriveFindings {
+    let mut target = drive(
+        &[
+            ("240057409536", "6442450944"),
+            ("pages_per_block = 2304", "pages_per_block = 96"),
+            ("blocks_per_plane = 228", "blocks_per_plane = 154"),
+            ("kind = \"dynamic\"\nmax_superblocks = 32\nkeep_free = 8", cache),
+            ("start = \"filled\"", start),
+        ],
+        "",
+    );
+    let write = target.facts().capacity * times;
+    let mut grant = WriteGrant::simulated(target.facts(), write).expect("a simulated device");
+    let options = Options { seed: 9, budget: Budget { write, time: None } };
+    inspect(&mut target, Some(&mut grant), options, &mut Nobody).findings.geometry.drive
+}
+
+#[test]
+fn a_cache_that_shrinks_as_the_device_fills_is_dynamic() {
+    let blank = "start = \"blank\"";
+    let check = |start, cache, times, expect| {
+        let found = inspected(start, cache, times).slc_cache;
+        assert_eq!(found.value.map(|cache| cache.kind), Some(expect), "{found:?}");
+    };
+    check(blank, "kind = \"dynamic\"\nmax_superblocks = 14\nkeep_free = 20", 4, SlcKind::Dynamic);
+    check(blank, "kind = \"static\"\nsuperblocks = 12", 4, SlcKind::Static);
+    // One that is full, and one that may not be filled.
+    check("start = \"filled\"", "kind = \"static\"\nsuperblocks = 12", 4, SlcKind::Untested);
+    check(blank, "kind = \"static\"\nsuperblocks = 12", 1, SlcKind::Untested);
 }
 
 #[test]

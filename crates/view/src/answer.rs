@@ -3,7 +3,7 @@
 mod memory;
 
 use crate::time;
-use flashscope_model::drive::MappingKind;
+use flashscope_model::drive::{MappingKind, SlcCache, SlcKind};
 use flashscope_model::finding::{AreaKind, FastArea, Penalty};
 use flashscope_model::run::{Ended, RunRecord};
 use flashscope_model::{Data, DeviceKind, DriveFindings, Estimate, Geometry, Run};
@@ -69,7 +69,7 @@ fn drive(drive: &DriveFindings) -> Vec<Answer> {
         answer("mapping", &drive.mapping, |kind| mapping_word(*kind).to_owned()),
         answer("stripe", &drive.stripe, size),
         answer("parallel units", &drive.parallel_units, |count| count.to_string()),
-        answer("SLC cache", &drive.slc_cache, |cache| cache.size.to_string()),
+        answer("SLC cache", &drive.slc_cache, slc_cache),
         answer("SLC cache, rest", &drive.slc_cache_recovery, |time| time.to_string()),
         answer("map in memory", &drive.map_reach, size),
         answer("bits per cell", &drive.bits_per_cell, |count| count.to_string()),
@@ -97,6 +97,14 @@ fn drive(drive: &DriveFindings) -> Vec<Answer> {
         new
     });
     answers
+}
+
+fn slc_cache(cache: &SlcCache) -> String {
+    match cache.kind {
+        SlcKind::Untested => cache.size.to_string(),
+        SlcKind::Static => format!("{}, static", cache.size),
+        SlcKind::Dynamic => format!("{}, dynamic", cache.size),
+    }
 }
 
 /// Reasons that are not worth a line: the experiment was not done, or another line says it.

@@ -3,15 +3,19 @@
 //!
 //! A first burst fills whatever there is to its end, so that what earlier writes left in the cache does not matter; a
 //! second one after a rest measures it. A fall that no rest brings back may be collection as well.
+//!
+//! Whether its size depends on how full the device is shows only on one that is measured twice, with much more data on
+//! it the second time. Data can be added, and not taken away without more than this tool asks for: so a device that is
+//! full as it comes stays untested.
 
 use super::NOT_ASKED;
 use crate::numbers::{digits, median};
 use crate::situation::Situation;
-use crate::{Choice, open_units};
+use crate::{Choice, open_units, survey};
 use flashscope_model::drive::{SlcCache, SlcKind};
 use flashscope_model::observation::SlcCacheData;
-use flashscope_model::plan::{self, Span, Stretch};
-use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, Observations, Order};
+use flashscope_model::plan::{self, Overwrite, Purpose, Span, Stretch};
+use flashscope_model::{Data, DeviceFacts, Direction, Estimate, Experiment, Observations, Order};
 use flashscope_stats::change::{ChangeSettings, Penalty, biweight_changes, difference_noise};
 use flashscope_units::{ByteRate, Bytes, Nanos};
 
@@ -45,6 +49,8 @@ const LEAST_NOISE: f64 = 0.02;
 
 /// What was written after one rest.
 struct Series {
+    /// Share of the device that held data before, as far as is known.
+    fill: Option<f64>,
     idle: Nanos,
     span: Span,
     block: Bytes,
@@ -77,22 +83,28 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
         [first] => match fall(first) {
             None => (go_on(first, most)?, "no fall of the rate yet: go on"),
             Some(fall) => {
-                // A quarter more than the first time, and enough after that to see a fall.
-                let length = (first.block * (fall.before + fall.before / 4 + 2 * LEAST_AFTER) as u64).max(LEAST);
-                // Elsewhere than the first one, or a slow place would be taken for a cache that is full.
-                let start = first.span.start + first.block * (fall.before / 2) as u64;
-                let start = if start + length <= now.device.capacity { start } else { first.span.start };
-                let span = Span { start, length: length.min(first.span.length.max(LEAST)) };
-                (Stretch { idle: REST, span }, "the rate fell: does a rest bring it back, and for how much?")
+                (second_burst(first, fall, now), "the rate fell: does a rest bring it back, and for how much?")
             }
         },
-        [first, second, ..] => {
+        [.., before, first] if is_fuller(first, before) => match fall(first) {
+            None if fall(before).is_some_and(|fall| is_slow(first, fall.fast, fall.slow)) => return None,
+            None => (go_on(first, most)?, "no fall of the rate yet: go on"),
+            Some(fall) => {
+                (second_burst(first, fall, now), "the rate fell: how much does it take on the fuller device?")
+            }
+        },
+        [first, second] => {
             let limit = (first.span.length * 2).min(most * 2);
             let hopeless = fall(second).is_some() || first.seconds.len() < LEAST_AFTER || second.seconds.is_empty();
             if hopeless {
-                return None;
+                return fuller(now, first, second, most);
             }
             (go_on(second, limit)?, "no fall of the rate yet: go on")
+        }
+        // On the fuller device, once more.
+        [.., first, second] => {
+            fall(second).is_none().then_some(())?;
+            (go_on(second, (first.span.length * 2).min(most * 2))?, "no fall of the rate yet: go on")
         }
     };
     let fits = burst.span.start + burst.span.length <= now.device.capacity;
@@ -100,6 +112,55 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
         experiment: Experiment::SlcCache(plan::SlcCache { block: BLOCK, bursts: vec![burst] }),
         why: why.to_owned(),
     })
+}
+
+/// A burst that measures what the one before it filled.
+fn second_burst(first: &Series, fall: Fall, now: &Situation) -> Stretch {
+    // A quarter more than the first time, and enough after that to see a fall.
+    let length = (first.block * (fall.before + fall.before / 4 + 2 * LEAST_AFTER) as u64).max(LEAST);
+    // Elsewhere than the first one, or a slow place would be taken for a cache that is full.
+    let start = first.span.start + first.block * (fall.before / 2) as u64;
+    let start = if start + length <= now.device.capacity { start } else { first.span.start };
+    let span = Span { start, length: length.min(first.span.length.max(LEAST)) };
+    Stretch { idle: REST, span }
+}
+
+/// Once the cache of a device with room was measured, and much more may be written: fill it, and measure again.
+fn fuller(now: &Situation, first: &Series, second: &Series, most: Bytes) -> Option<Choice> {
+    let capacity = now.device.capacity;
+    let measured = fall(first).is_some() && fall(second).is_some();
+    let room = second.fill.is_some_and(|fill| fill + FULLER < FULL);
+    if !measured || !room || most < LEAST || now.purse < capacity * ASKED {
+        return None;
+    }
+    let block = now.block(BLOCK);
+    if fill_at_end(now.observations)? + FULLER / 2.0 < FULL {
+        let length = (capacity.as_f64() * FULL) as u64;
+        let span = Span { start: Bytes::ZERO, length: Bytes(length).align_down(block) };
+        return Some(Choice {
+            experiment: Experiment::Overwrite(Overwrite { random: 0, ..super::overwrite::plan(block, span, 1) }),
+            why: "fill the device: does the cache get smaller?".to_owned(),
+        });
+    }
+    let span = Span {
+        start: first.span.start.min(capacity.saturating_sub(most * 2)).align_down(block),
+        length: PIECE.min(most),
+    };
+    Some(Choice {
+        experiment: Experiment::SlcCache(plan::SlcCache { block, bursts: vec![Stretch { idle: REST, span }] }),
+        why: "long writes after a rest on the fuller device".to_owned(),
+    })
+}
+
+/// Shares of the device: full enough, and so much more than before that a cache of free blocks must be smaller.
+const FULL: f64 = 0.95;
+const FULLER: f64 = 0.3;
+
+/// Nobody is asked to fill a device who did not allow so many times its capacity to be written.
+const ASKED: u64 = 2;
+
+fn is_fuller(one: &Series, other: &Series) -> bool {
+    one.fill.zip(other.fill).is_some_and(|(one, other)| one >= other + FULLER)
 }
 
 /// Where a burst goes on without a rest; `None` where it is long enough.
@@ -140,7 +201,9 @@ pub(crate) fn most_written(now: &Situation) -> Bytes {
 /// The bursts, those that went on without a rest in one piece.
 fn stretches(observations: &Observations) -> Vec<Series> {
     let mut stretches: Vec<Series> = Vec::new();
+    let mut fill = None;
     for run in &observations.runs {
+        fill = fill_behind(fill, &run.data, observations.capacity);
         let Data::SlcCache(SlcCacheData { block, bursts }) = &run.data else { continue };
         for burst in bursts {
             let seconds = burst.times.iter().map(|time| time.as_secs_f64());
@@ -150,6 +213,7 @@ fn stretches(observations: &Observations) -> Vec<Series> {
                     last.span.length += burst.burst.span.length;
                 }
                 _ => stretches.push(Series {
+                    fill,
                     idle: burst.burst.idle,
                     span: burst.burst.span,
                     block: *block,
@@ -159,6 +223,30 @@ fn stretches(observations: &Observations) -> Vec<Series> {
         }
     }
     stretches
+}
+
+/// The share of the device that holds data behind a run: what the survey saw, and what fills added. Other writes are few, or
+/// fall on what was written before.
+fn fill_behind(before: Option<f64>, data: &Data, capacity: Option<Bytes>) -> Option<f64> {
+    let capacity = capacity.filter(|capacity| *capacity > Bytes::ZERO)?.as_f64();
+    match data {
+        Data::Survey(data) if survey::answered(data).next().is_some() => {
+            let places = survey::answered(data).count() as f64;
+            Some(survey::answered(data).filter(|place| !survey::is_blank(place)).count() as f64 / places)
+        }
+        Data::Throughput(data) if (data.purpose, data.direction) == (Purpose::Fill, Direction::Write) => {
+            before.map(|before| (before + data.length.as_f64() / capacity).min(1.0))
+        }
+        Data::Overwrite(data) if !data.in_order.is_empty() => {
+            let written = data.block.as_f64() * f64::from(data.window) * data.in_order.len() as f64;
+            Some(before.unwrap_or(0.0).max((written / capacity).min(1.0)))
+        }
+        _ => before,
+    }
+}
+
+fn fill_at_end(observations: &Observations) -> Option<f64> {
+    observations.runs.iter().fold(None, |fill, run| fill_behind(fill, &run.data, observations.capacity))
 }
 
 /// The first lasting fall of the rate.
@@ -188,7 +276,53 @@ const LEAST_CLEAN: f64 = 0.8;
 
 /// The cache, and the rest that brings it back.
 pub(crate) fn estimate(observations: &Observations) -> (Estimate<SlcCache>, Estimate<Nanos>) {
-    let stretches = stretches(observations);
+    let all = stretches(observations);
+    // What was measured on a fuller device speaks of the kind alone.
+    let full = all.iter().position(|stretch| is_fuller(stretch, &all[0])).unwrap_or(all.len());
+    let (stretches, later) = all.split_at(full);
+    let (mut cache, recovery) = measured(observations, stretches);
+    if let Some(found) = &mut cache.value {
+        let (kind, words) = kind(found, later);
+        found.kind = kind;
+        cache.evidence.push_str(&words);
+    }
+    (cache, recovery)
+}
+
+/// Whether a fuller device has a smaller cache, in words as well.
+fn kind(cache: &SlcCache, later: &[Series]) -> (SlcKind, String) {
+    let share = |stretch: &Series| (stretch.fill.unwrap_or(1.0) * 100.0).round();
+    let seconds = |stretch: &Series, rate: ByteRate| stretch.block.as_f64() / rate.get();
+    let none = later.iter().find(|stretch| {
+        fall(stretch).is_none() && is_slow(stretch, seconds(stretch, cache.cached), seconds(stretch, cache.after))
+    });
+    if let Some(none) = none {
+        return (SlcKind::Dynamic, format!("; none when {} % of the device hold data", share(none)));
+    }
+    let falls = later.iter().filter_map(|stretch| Some((stretch, fall(stretch)?)));
+    // The first burst may have met what the fill left in the cache.
+    let Some((stretch, fall)) = falls.skip(1).last() else { return (SlcKind::Untested, String::new()) };
+    let full = stretch.block * fall.before as u64;
+    let kind = match (cache.size.as_f64() / full.as_f64()).ln() {
+        off if off > SMALLER.ln() => SlcKind::Dynamic,
+        off if off.abs() <= SAME.ln() => SlcKind::Static,
+        _ => SlcKind::Untested,
+    };
+    (kind, format!("; {full} when {} % of the device hold data", share(stretch)))
+}
+
+/// Whether all of a burst is nearer to the slower of two times of a write.
+fn is_slow(stretch: &Series, fast: f64, slow: f64) -> bool {
+    let middle = (fast * slow).sqrt();
+    let slow = stretch.seconds.iter().filter(|time| **time > middle).count();
+    stretch.seconds.len() >= 2 * LEAST_AFTER && slow as f64 >= LEAST_CLEAN * stretch.seconds.len() as f64
+}
+
+/// Factors of the sizes on an emptier and on a fuller device that tell one kind from the other.
+const SMALLER: f64 = 1.25;
+const SAME: f64 = 1.1;
+
+fn measured(observations: &Observations, stretches: &[Series]) -> (Estimate<SlcCache>, Estimate<Nanos>) {
     let longest = stretches.iter().max_by_key(|stretch| stretch.seconds.len());
     let Some(longest) = longest.filter(|stretch| !stretch.seconds.is_empty()) else {
         return (Estimate::unknown(NOT_ASKED), Estimate::unknown(NOT_ASKED));
@@ -197,7 +331,7 @@ pub(crate) fn estimate(observations: &Observations) -> (Estimate<SlcCache>, Esti
     match falls.as_slice() {
         [] => (no_fall(longest), Estimate::unknown("the rate never fell")),
         [(stretch, once)] => {
-            (measured_once(observations, &stretches, stretch, once), Estimate::unknown("only one burst saw a fall"))
+            (measured_once(observations, stretches, stretch, once), Estimate::unknown("only one burst saw a fall"))
         }
         [(_, first), .., (stretch, last)] => {
             let (early, late) = (first.before as f64, last.before as f64);
