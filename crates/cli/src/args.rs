@@ -196,7 +196,7 @@ pub(crate) enum ProbeKind {
     #[command(after_help = "Example: flashscope probe parallel sim:ssd-consumer")]
     Parallel(drive::ProbeParallel),
     /// How much of the map is in memory
-    #[command(after_help = "Example: flashscope probe map-reach sim:ssd-consumer --largest 64G")]
+    #[command(visible_alias = "map", after_help = "Example: flashscope probe map-reach sim:ssd-consumer --largest 64G")]
     MapReach(drive::ProbeMapReach),
     /// What collection costs: writes at random until their rate is steady. Wears the device
     #[command(after_help = "Example: flashscope probe gc sim:ssd-consumer,capacity=2G --times 3")]

@@ -162,6 +162,8 @@ fn scored(judged: Judged, could: &Judged, truth: &Truth) -> Scored {
         Parameter::MapReach => drive.is_some_and(|drive| shows(&drive.map_reach)),
         Parameter::BitsPerCell => drive.is_some_and(|drive| shows(&drive.bits_per_cell)),
         Parameter::WriteBuffer => shows(&truth.memory.write_buffer),
+        Parameter::BufferVolatile => shows(&truth.memory.volatile),
+        Parameter::BufferFlushedByRead => shows(&truth.memory.flushed_by_read),
         Parameter::ReadBuffer => shows(&truth.memory.read_buffer),
         Parameter::ReadAhead => shows(&truth.memory.read_ahead),
     };

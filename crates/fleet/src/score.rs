@@ -44,6 +44,10 @@ pub enum Parameter {
     BitsPerCell,
     /// Size of the write buffer, in bytes or entries.
     WriteBuffer,
+    /// Whether a power cut loses the write buffer.
+    BufferVolatile,
+    /// Whether a read has the write buffer written out first.
+    BufferFlushedByRead,
     /// Size of the read buffer.
     ReadBuffer,
     /// Reading ahead: window and trigger.
@@ -90,7 +94,7 @@ pub const RATIO_TOLERANCE: f64 = 1.25;
 
 impl Parameter {
     /// All of them, in the order of the tables.
-    pub const ALL: [Parameter; 18] = [
+    pub const ALL: [Parameter; 20] = [
         Parameter::AllocationUnit,
         Parameter::BoundaryOffset,
         Parameter::Page,
@@ -107,6 +111,8 @@ impl Parameter {
         Parameter::MapReach,
         Parameter::BitsPerCell,
         Parameter::WriteBuffer,
+        Parameter::BufferVolatile,
+        Parameter::BufferFlushedByRead,
         Parameter::ReadBuffer,
         Parameter::ReadAhead,
     ];
@@ -130,6 +136,8 @@ impl Parameter {
             Parameter::MapReach => "map in memory",
             Parameter::BitsPerCell => "bits per cell",
             Parameter::WriteBuffer => "write buffer",
+            Parameter::BufferVolatile => "… volatile",
+            Parameter::BufferFlushedByRead => "… flushed by a read",
             Parameter::ReadBuffer => "read buffer",
             Parameter::ReadAhead => "read-ahead",
         }
@@ -154,6 +162,8 @@ impl Parameter {
             Parameter::MapReach => "map_reach",
             Parameter::BitsPerCell => "bits_per_cell",
             Parameter::WriteBuffer => "write_buffer",
+            Parameter::BufferVolatile => "write_buffer_volatile",
+            Parameter::BufferFlushedByRead => "write_buffer_flushed_by_read",
             Parameter::ReadBuffer => "read_buffer",
             Parameter::ReadAhead => "read_ahead",
         }
@@ -163,6 +173,7 @@ impl Parameter {
 /// Every finding of a geometry, in the order of [`Parameter::ALL`].
 pub fn judge(truth: &Truth, found: &Geometry) -> Vec<Judged> {
     use Parameter::{AllocationUnit, OpenInOrder, OpenRandom, Page, PageInner, SmallWrite};
+    let memory = &found.memory;
     vec![
         plain(AllocationUnit, &truth.allocation_unit, &found.allocation_unit, twice),
         plain(Parameter::BoundaryOffset, &truth.boundary_offset, &found.boundary_offset, |_, _| false),
@@ -174,6 +185,18 @@ pub fn judge(truth: &Truth, found: &Geometry) -> Vec<Judged> {
         area(truth, &found.fast_area),
         plain(SmallWrite, &truth.small_write_path, &found.small_write_path, twice),
         memory::write_buffer(&truth.memory.write_buffer, &found.memory.write_buffer),
+        memory::of_write_buffer(
+            Parameter::BufferVolatile,
+            &truth.memory.volatile,
+            memory,
+            &memory.write_buffer_volatile,
+        ),
+        memory::of_write_buffer(
+            Parameter::BufferFlushedByRead,
+            &truth.memory.flushed_by_read,
+            memory,
+            &memory.write_buffer_flushed_by_read,
+        ),
         memory::read_buffer(&truth.memory.read_buffer, &found.memory.read_buffer),
         memory::read_ahead(&truth.memory.read_ahead, &found.memory.read_ahead),
     ]

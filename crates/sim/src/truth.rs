@@ -433,6 +433,8 @@ impl fmt::Display for Truth {
         line(f, "fast area", &self.fast_area)?;
         line(f, "never written", &self.never_written)?;
         line(f, "write buffer", &self.memory.write_buffer)?;
+        line(f, "… volatile", &self.memory.volatile)?;
+        line(f, "… flushed by a read", &self.memory.flushed_by_read)?;
         line(f, "read buffer", &self.memory.read_buffer)?;
         line(f, "read-ahead", &self.memory.read_ahead)?;
         let Some(drive) = &self.drive else { return Ok(()) };

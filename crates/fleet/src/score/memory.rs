@@ -2,7 +2,7 @@
 
 use super::{Judged, Parameter, Verdict, judged, plain, twice};
 use flashscope_model::Estimate;
-use flashscope_model::finding::{BufferLimit, ReadAhead, WriteBuffer};
+use flashscope_model::finding::{BufferLimit, Memory, ReadAhead, WriteBuffer};
 use flashscope_sim::truth::{AheadTruth, BufferTruth, Fact};
 use flashscope_units::Bytes;
 
@@ -44,6 +44,17 @@ pub(super) fn write_buffer(fact: &Fact<BufferTruth>, estimate: &Estimate<WriteBu
         fact,
         estimate,
     )
+}
+
+/// What is said of a write buffer where one was found; else the report has no line for it.
+pub(super) fn of_write_buffer(
+    parameter: Parameter,
+    fact: &Fact<bool>,
+    memory: &Memory,
+    estimate: &Estimate<bool>,
+) -> Judged {
+    let none = Estimate::unknown("no write buffer was found");
+    plain(parameter, fact, if memory.write_buffer.value.is_some() { estimate } else { &none }, |_, _| false)
 }
 
 pub(super) fn read_buffer(fact: &Fact<Bytes>, estimate: &Estimate<Bytes>) -> Judged {

@@ -56,7 +56,7 @@ pub(crate) fn of(model: &Model) -> MemoryTruth {
     MemoryTruth {
         write_buffer: buffer.map_or(Fact::known_none(), Fact::known),
         volatile: known(card.map(|buffer| buffer.volatile).or(own.map(|buffer| buffer.volatile))),
-        flushed_by_read: known(card.map(|buffer| buffer.flushed_by_read)),
+        flushed_by_read: known(card.map(|buffer| buffer.flushed_by_read).or(own.map(|_| false))),
         flush_window: match card.map(|buffer| buffer.window) {
             Some(window) if window > Nanos::ZERO => Fact::known(window),
             _ => Fact::hidden(None, NONE),
