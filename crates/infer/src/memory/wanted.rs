@@ -20,6 +20,10 @@ const TRIES: [(u32, usize); 3] = [(48, 5), (256, 5), (1024, 3)];
 const LONGEST_BURST: usize = 1024;
 const MOST_ENTRIES: usize = 256;
 
+/// Bursts of the larger blocks, and the fewest writes in one.
+const SIZED_BURSTS: usize = 5;
+const LEAST_BURST: u32 = 26;
+
 /// Rest before each burst.
 const REST: Nanos = Nanos::millis(250);
 
@@ -47,7 +51,7 @@ pub(crate) fn buffer(now: &Situation) -> Option<Choice> {
         return sized(now, first.block, more, "longer bursts: none of the writes had to wait");
     };
     if first.again.is_none() && !first.steady && 2 * taken <= LONGEST_BURST {
-        let writes = u32::try_from(2 * taken + 4).ok()?.max(26);
+        let writes = u32::try_from(2 * taken + 4).ok()?.max(LEAST_BURST);
         return sized(now, first.block, (writes, 3), "does a write wait again when as many were written once more?");
     }
     if first.again == Some(false) {
@@ -56,8 +60,13 @@ pub(crate) fn buffer(now: &Situation) -> Option<Choice> {
     if fillings.len() < 2 {
         // As far as entries can reach, or where that is too much as far as bytes can, and some more.
         let taken = if taken <= MOST_ENTRIES { taken as u64 } else { taken as u64 / SECOND };
-        let writes = u32::try_from(taken + 8).ok()?.max(26);
-        return sized(now, first.block * SECOND, (writes, 5), "a larger block: does the buffer count bytes or writes?");
+        let writes = u32::try_from(taken + 8).ok()?.max(LEAST_BURST);
+        return sized(
+            now,
+            first.block * SECOND,
+            (writes, SIZED_BURSTS),
+            "a larger block: does the buffer count bytes or writes?",
+        );
     }
     let compared =
         now.has(|data| matches!(data, Data::Buffer(data) if data.bursts.iter().any(|one| one.then == Then::Read)));
@@ -95,11 +104,15 @@ fn bursting(now: &Situation, block: Bytes, bursts: Vec<Burst>, why: &str) -> Opt
 /// What the next bursts take, where that is a small part of all that may be written: they settle much for it.
 pub(crate) fn left_for_buffer(now: &Situation) -> Bytes {
     let next = buffer(now).map_or(Bytes::ZERO, |choice| bytes_written(&choice.experiment));
+    // The first bursts are worth little without those of another block size.
+    let first = write_buffer::fillings(now.observations).is_empty();
+    let second = now.block(BLOCK) * SECOND * (u64::from(LEAST_BURST) * SIZED_BURSTS as u64);
+    let next = if first && next > Bytes::ZERO { next + second } else { next };
     if next * BUFFER_SHARE <= now.purse { next } else { Bytes::ZERO }
 }
 
 /// The share of all that may be written, for which bursts go before the dear end of a search.
-const BUFFER_SHARE: u64 = 20;
+const BUFFER_SHARE: u64 = 12;
 
 /// What bursts can write at the worst.
 pub(crate) fn most_written() -> Bytes {

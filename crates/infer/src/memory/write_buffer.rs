@@ -209,18 +209,8 @@ pub(super) fn taken_into_memory(observations: &Observations, block: Bytes) -> bo
     let first =
         bursts(observations).filter(|(data, _)| data.block == block).filter_map(|(_, burst)| burst.writes.first());
     let fastest = first.map(|time| time.as_f64()).min_by(f64::total_cmp);
-    // Where later ones of the same burst wait, the first did not: then the host may have become slower since.
-    let step = fillings(observations).into_iter().find(|filling| filling.block == block);
-    let waits = step.is_some_and(|step| step.taken.is_some_and(|taken| taken >= FEW) && step.slow > WAITED * step.fast);
-    let most = if waits { SLOWER_HOST } else { NOT_TAKEN };
-    fastest.zip(gains::floor(observations, block)).is_some_and(|(fastest, floor)| fastest < floor * most)
+    fastest.zip(gains::floor(observations, block)).is_some_and(|(fastest, floor)| fastest < floor * NOT_TAKEN)
 }
-
-/// A host may slow down by so much since the fastest reads were timed.
-const SLOWER_HOST: f64 = 1.6;
-
-/// Fewer writes before the first that waits may be chance.
-const FEW: usize = 3;
 
 impl Filling {
     fn new(block: Bytes, bursts: &[&BurstTimes]) -> Option<Filling> {
