@@ -1,6 +1,6 @@
 //! `bench` as a user meets it: on simulated devices, on files of its own, and when things go wrong.
 
-use crate::harness::{Run, flashscope, interrupt, scratch};
+use crate::harness::{Run, flashscope, interrupt, let_work, scratch};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Stdio;
@@ -330,7 +330,7 @@ fn an_interrupt_keeps_what_was_measured() {
     ])
     .command();
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_secs(2));
+    let_work(&child, std::time::Duration::from_secs(2));
     // `timeout` sends each signal to the program and then to its whole group: that is one wish, not two.
     interrupt(&child);
     std::thread::sleep(std::time::Duration::from_millis(1));
@@ -339,7 +339,7 @@ fn an_interrupt_keeps_what_was_measured() {
     run.expect(CANNOT);
     let record = json(&run);
     assert_eq!(record["ended"]["how"], "interrupted");
-    // After two seconds the kernel has looked often enough to divide processor time.
+    // In two seconds the kernel has looked often enough to divide processor time.
     let cpu = &first(&record)["cpu"];
     assert!(cpu["user_ns"].as_u64().unwrap() <= cpu["total_ns"].as_u64().unwrap(), "{cpu}");
     assert_eq!(first(&record)["ended"]["how"], "stopped");

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 /// A call of the binary that has not run yet.
 pub(crate) struct Call(Command);
@@ -75,6 +76,24 @@ pub(crate) fn fixture(name: &str) -> String {
 pub(crate) fn interrupt(child: &Child) {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
     assert!(sent.success());
+}
+
+/// Waits until a program has worked for so long: when that is depends on what else the machine does.
+pub(crate) fn let_work(child: &Child, time: Duration) {
+    /// Linux counts processor time in these for programs, whatever the kernel's own clock is.
+    const TICK: Duration = Duration::from_millis(10);
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(60) {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("the program runs");
+        // User and system time, the 14th and 15th field; the second is a name that may hold anything.
+        let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ').skip(11).take(2);
+        let ticks: u32 = fields.filter_map(|field| field.parse::<u32>().ok()).sum();
+        if ticks * TICK >= time {
+            return;
+        }
+        std::thread::sleep(TICK);
+    }
+    panic!("the program has not worked for {time:?} within a minute");
 }
 
 /// Says what a test had to leave out, in the form that the test command collects.

@@ -1,6 +1,6 @@
 //! `bench iozone`, from outside.
 
-use crate::harness::{Run, flashscope, interrupt, left_out, scratch};
+use crate::harness::{Run, flashscope, interrupt, left_out, let_work, scratch};
 use std::path::Path;
 use std::process::Stdio;
 
@@ -146,7 +146,7 @@ fn an_interrupt_keeps_what_was_measured_and_takes_the_file_away() {
     let words = ["bench", "iozone", "-a", "-n", "16m", "-g", "64m", "-y", "4", "-i", "0", "-i", "2", "-o", "--json"];
     let mut command = flashscope(&words).current_dir(&folder).command();
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_secs(2));
+    let_work(&child, std::time::Duration::from_secs(1));
     interrupt(&child);
     let run = Run::from(child.wait_with_output().unwrap());
     run.expect(CANNOT);
