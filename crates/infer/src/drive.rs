@@ -6,6 +6,7 @@ mod fans;
 mod kinds_page;
 mod map_reach;
 mod mapping;
+mod other_page;
 mod overwrite;
 mod parallel;
 pub(crate) mod slc_cache;

@@ -193,10 +193,11 @@ fn left_over(distances: impl Iterator<Item = f64>, scatter: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alignment::tests::run;
     use flashscope_model::Observations;
-    use flashscope_model::observation::{AreaState, BoundariesData, CandidateData, Data, Run, Source, Spent, Straddle};
+    use flashscope_model::observation::{BoundariesData, CandidateData, Data, Straddle};
     use flashscope_stats::Rng;
-    use flashscope_units::{Instant, Nanos};
+    use flashscope_units::Nanos;
 
     const BLOCK: Bytes = Bytes::kib(1);
 
@@ -222,8 +223,7 @@ mod tests {
 
         fn kinds(&self) -> Option<Kinds> {
             let mut rng = Rng::new(7);
-            let sizes = rows().filter(|size| *size >= Bytes::kib(2));
-            let candidates = sizes.map(|size| {
+            let candidates = rows().map(|size| {
                 let places = (0..20).map(|_| {
                     let at = size * (1 + rng.below(4000) as u64);
                     let mut read = |at: Bytes| (0..4).map(|_| self.read(at, &mut rng)).collect();
@@ -233,15 +233,7 @@ mod tests {
             });
             let candidates = candidates.collect();
             let data = BoundariesData { block: BLOCK, offset: Bytes::ZERO, rest: Nanos::ZERO, candidates };
-            let run = Run {
-                source: Source::Probe { started: Instant(0) },
-                state: AreaState::Unknown,
-                complete: true,
-                spent: Spent::default(),
-                failures: Vec::new(),
-                data: Data::Boundaries(data),
-            };
-            of(&Places::of(&Observations { runs: vec![run], ..Observations::default() }))
+            of(&Places::of(&Observations { runs: vec![run(Data::Boundaries(data))], ..Observations::default() }))
         }
     }
 

@@ -4,21 +4,10 @@
 //! show it badly. What they show instead are the planes inside, whose second one costs a little, and rows of chips behind
 //! each other, as pages of other kinds take another time: sizes of several chips that look like a page and are none.
 
+use super::other_page::{self, Edges, GOOD_ENOUGH, OtherPage};
 use super::parallel::Striped;
-use flashscope_model::{Estimate, Geometry};
-use flashscope_units::{Bytes, Contrast};
-
-/// A chunk that is less sure than this says nothing of the page.
-const GOOD_ENOUGH: f64 = 0.9;
-
-/// No page that only chips tell is surer, as chips may as well take turns at parts of a page, or at several.
-const SUREST: f64 = 0.98;
-
-/// … and none that boundaries tell as well.
-const SUREST_OF_BOTH: f64 = 0.999;
-
-/// An edge that costs this share of another wait for a chip has the chip read twice.
-const READ_TWICE: f64 = 0.5;
+use flashscope_model::Geometry;
+use flashscope_units::Contrast;
 
 /// Corrects what boundaries say of the page by how addresses are dealt out to chips. `step` is what a read across the
 /// page's edge takes more.
@@ -27,50 +16,32 @@ pub(super) fn settle(geometry: &mut Geometry, striped: &Striped, step: Option<Co
     let (Some(chunk), Some(each)) = (striped.chunk.value.filter(|_| sure >= GOOD_ENOUGH), striped.each) else {
         return;
     };
-    let of_chips = |words: String| {
-        let evidence =
-            format!("{chunk} stay in one of the chips that read side by side{words}: {}", striped.stripe.evidence);
-        Estimate::known(chunk, sure.min(SUREST), evidence, &["parallel"])
+    let evidence = |edges: Edges| {
+        let words = match edges {
+            Edges::None => String::new(),
+            Edges::Larger(seen) => {
+                format!(" (edges at multiples of {seen} cost more, as those of several chips and kinds of pages)")
+            }
+            Edges::Inside(seen) => format!(", and edges at multiples of {seen} cost less than a second read of it"),
+        };
+        format!("{chunk} stay in one of the chips that read side by side{words}: {}", striped.stripe.evidence)
     };
-    let seen = geometry.page.value.zip(geometry.page.confidence);
-    match seen {
-        Some((page, also)) if page == chunk => {
-            geometry.page.confidence = Some((1.0 - (1.0 - also) * (1.0 - sure)).min(SUREST_OF_BOTH).max(also));
-            geometry.page.evidence.push_str("; as much stays in one of the chips that read side by side");
-            geometry.page.method.push("parallel");
-        }
-        Some((page, _)) if page > chunk => {
-            geometry.page = of_chips(format!(
-                " (edges at multiples of {page} cost more, as those of several chips and kinds of pages)"
-            ));
-            nothing_inside(geometry, chunk);
-        }
-        Some(_) if step.is_some_and(|step| step.get() >= READ_TWICE * each.as_f64()) => {}
-        Some((page, also)) => {
-            geometry.page_inner = geometry.page.clone();
-            geometry.page_inner.confidence = Some(also.min(sure));
-            geometry.page_inner.alternatives.clear();
-            geometry.page = of_chips(format!(", and edges at multiples of {page} cost less than a second read of it"));
-        }
-        None => {
-            geometry.page = of_chips(String::new());
-            nothing_inside(geometry, chunk);
-        }
-    }
-}
-
-/// Takes back a page inside that is no smaller than the page.
-fn nothing_inside(geometry: &mut Geometry, page: Bytes) {
-    if geometry.page_inner.value.is_none_or(|inner| inner >= page) {
-        geometry.page_inner = Estimate::unknown(format!("no level shows inside the {page} page"));
-    }
+    let page = OtherPage {
+        size: chunk,
+        sure,
+        again: each.as_f64(),
+        method: "parallel",
+        agrees: "as much stays in one of the chips that read side by side".to_owned(),
+        evidence: &evidence,
+    };
+    other_page::settle(geometry, &page, step);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashscope_model::Observations;
-    use flashscope_units::Nanos;
+    use flashscope_model::{Estimate, Observations};
+    use flashscope_units::{Bytes, Nanos};
 
     /// Boundaries say a page of so many KiB with a step of so many microseconds; chips take turns at 32 KiB, and another
     /// read of one takes 80 µs. Page and page inside, in KiB.

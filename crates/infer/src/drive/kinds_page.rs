@@ -1,21 +1,10 @@
 //! The page of a device whose reads show kinds of pages in turn: a row of one kind, where one chip holds them all. Where
 //! chips side by side hold them, edges between kinds look like those of a page and are none.
 
+use super::other_page::{self, Edges, GOOD_ENOUGH, OtherPage};
 use crate::alignment::Kinds;
 use flashscope_model::{Estimate, Geometry};
 use flashscope_units::Contrast;
-
-/// A turn that is less sure than this says nothing of the page.
-const GOOD_ENOUGH: f64 = 0.9;
-
-/// No page that kinds tell is surer …
-const SUREST: f64 = 0.98;
-
-/// … and none that edges tell as well.
-const SUREST_OF_BOTH: f64 = 0.999;
-
-/// A level that costs less than this share of a second read lies inside the page.
-const INSIDE: f64 = 0.5;
 
 /// Corrects what edges say of the page by kinds of pages. `step` is what a read across the page's edge takes more.
 pub(super) fn settle(geometry: &mut Geometry, kinds: &Kinds, step: Option<Contrast>) {
@@ -30,35 +19,26 @@ pub(super) fn settle(geometry: &mut Geometry, kinds: &Kinds, step: Option<Contra
 }
 
 fn row_is_page(geometry: &mut Geometry, kinds: &Kinds, step: Option<Contrast>) {
-    let seen = geometry.page.value.zip(geometry.page.confidence);
     let turns = format!("{} kinds of pages take turns every {}", kinds.count, kinds.row);
-    let page = |words: &str| {
-        let evidence = format!(
+    let evidence = |edges: Edges| {
+        let words = match edges {
+            Edges::Larger(seen) => format!(", and {seen} are several rows"),
+            Edges::Inside(_) | Edges::None => String::new(),
+        };
+        format!(
             "{turns}{words}; the slowest takes {} more to read, and a read across an edge {} more than that",
             kinds.apart, kinds.across
-        );
-        Estimate::known(kinds.row, kinds.sure.min(SUREST), evidence, &["boundaries"])
+        )
     };
-    match seen {
-        Some((seen, also)) if seen == kinds.row => {
-            geometry.page.confidence = Some((1.0 - (1.0 - also) * (1.0 - kinds.sure)).min(SUREST_OF_BOTH).max(also));
-            geometry.page.evidence.push_str(&format!("; {turns}"));
-        }
-        Some((seen, _)) if seen > kinds.row => {
-            geometry.page = page(&format!(", and {seen} are several rows"));
-            if geometry.page_inner.value.is_none_or(|inner| inner >= kinds.row) {
-                geometry.page_inner = Estimate::unknown(format!("no level shows inside the {} page", kinds.row));
-            }
-        }
-        Some((_, also)) if step.is_some_and(|step| step.get() < INSIDE * kinds.across.get()) => {
-            geometry.page_inner = geometry.page.clone();
-            geometry.page_inner.confidence = Some(also.min(kinds.sure));
-            geometry.page_inner.alternatives.clear();
-            geometry.page = page("");
-        }
-        Some(_) => {}
-        None => geometry.page = page(""),
-    }
+    let page = OtherPage {
+        size: kinds.row,
+        sure: kinds.sure,
+        again: kinds.across.get(),
+        method: "boundaries",
+        agrees: turns.clone(),
+        evidence: &evidence,
+    };
+    other_page::settle(geometry, &page, step);
 }
 
 fn no_page_of_rows(geometry: &mut Geometry, kinds: &Kinds) {

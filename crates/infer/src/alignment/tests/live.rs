@@ -96,7 +96,8 @@ impl Device {
     }
 }
 
-fn run(data: Data) -> Run {
+/// A run that came to its end.
+pub(in super::super) fn run(data: Data) -> Run {
     Run {
         source: Source::Probe { started: Instant::ORIGIN },
         state: AreaState::Unknown,

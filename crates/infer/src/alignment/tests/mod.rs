@@ -4,6 +4,8 @@ mod fixture;
 mod live;
 mod logs;
 
+pub(super) use live::run;
+
 use super::AlignmentFindings;
 use crate::Choice;
 use crate::memo::Memo;
