@@ -112,7 +112,7 @@ impl Drop for Block {
 /// still there; empty places in it are passed over.
 pub(super) fn suspend(list: &[*const libc::aiocb], limit: Option<Nanos>) {
     let limit = limit.map(|limit| libc::timespec {
-        tv_sec: (limit.get() / 1_000_000_000) as libc::time_t,
+        tv_sec: (limit.get() / 1_000_000_000) as _,
         tv_nsec: (limit.get() % 1_000_000_000) as _,
     });
     let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
