@@ -1,7 +1,7 @@
 //! Where a sample lies and how wide it is, without trusting its tails.
 //!
 //! Every function takes the values in any order and unit and answers in the same unit. `None` means that the sample is
-//! empty (or too small, where stated) or holds a value that is not finite. All costs are O(n log n): the pairwise
+//! empty (or too small, where stated) or holds a value that is not finite. All costs are at most O(n log n): the pairwise
 //! estimators select exactly among the n² pairs by bisection (see `pairwise`), so large samples need no thinning.
 
 use crate::pairwise::{kth_difference, kth_walsh_average, middle};
@@ -23,12 +23,13 @@ pub fn quantile(values: &[f64], p: f64) -> Option<f64> {
     if !(0.0..=1.0).contains(&p) {
         return None;
     }
-    let sorted = sorted(values)?;
-    let position = p * (sorted.len() - 1) as f64;
+    let mut values = finite(values)?;
+    let position = p * (values.len() - 1) as f64;
     let below = position.floor() as usize;
-    let above = (below + 1).min(sorted.len() - 1);
     let weight = position - below as f64;
-    Some(if weight == 0.0 { sorted[below] } else { (1.0 - weight) * sorted[below] + weight * sorted[above] })
+    let (_, at, above) = values.select_nth_unstable_by(below, f64::total_cmp);
+    let next = above.iter().copied().min_by(f64::total_cmp).filter(|_| weight > 0.0);
+    Some(next.map_or(*at, |next| (1.0 - weight) * *at + weight * next))
 }
 
 /// The 10th percentile: the location for *structure* probes, whose noise only ever adds time. Steadier than the
@@ -119,12 +120,14 @@ pub fn qn_scale(values: &[f64]) -> Option<f64> {
 
 /// The finite values in ascending order; `None` if there are none or one is not finite.
 pub(crate) fn sorted(values: &[f64]) -> Option<Vec<f64>> {
-    if values.is_empty() || values.iter().any(|v| !v.is_finite()) {
-        return None;
-    }
-    let mut sorted = values.to_vec();
+    let mut sorted = finite(values)?;
     sorted.sort_unstable_by(f64::total_cmp);
     Some(sorted)
+}
+
+/// The values as they come; `None` if there are none or one is not finite.
+fn finite(values: &[f64]) -> Option<Vec<f64>> {
+    (!values.is_empty() && values.iter().all(|v| v.is_finite())).then(|| values.to_vec())
 }
 
 #[cfg(test)]
