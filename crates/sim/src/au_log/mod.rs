@@ -183,19 +183,18 @@ impl AuLog {
     }
 
     /// The runs of pages that a range touches, one per sub-unit.
-    fn page_runs(&self, extent: Extent) -> Vec<PageRun> {
+    fn page_runs(&self, extent: Extent) -> impl Iterator<Item = PageRun> + use<> {
         let first = extent.start / self.params.page;
         let end = extent.end().align_up(self.params.page) / self.params.page;
         let per_sub = u64::from(self.flash.pages);
-        let mut runs = Vec::with_capacity(1);
-        let mut page = first;
-        while page < end {
-            let next = (page / per_sub + 1) * per_sub;
-            let count = (end.min(next) - page) as u32;
-            runs.push(PageRun { sub: (page / per_sub) as u32, from: (page % per_sub) as u32, count });
-            page += u64::from(count);
-        }
-        runs
+        let (mut sub, mut from) = (first / per_sub, first % per_sub);
+        let mut left = end - first;
+        std::iter::from_fn(move || {
+            let count = left.min(per_sub - from);
+            let run = PageRun { sub: sub as u32, from: from as u32, count: count as u32 };
+            (sub, from, left) = (sub + 1, 0, left - count);
+            (count > 0).then_some(run)
+        })
     }
 
     fn tick(&mut self) -> u64 {

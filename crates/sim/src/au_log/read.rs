@@ -18,7 +18,7 @@ impl AuLog {
             time += self.params.read.unit_switch;
         }
         self.last_read_unit = Some(self.unit_at(extent.end() - Bytes(1)));
-        if self.page_runs(extent).into_iter().any(|run| self.small.any_in(self.numbers(run))) {
+        if self.page_runs(extent).any(|run| self.small.any_in(self.numbers(run))) {
             time += self.params.read.small_lookup;
         }
         time + self.flash_time(extent)
@@ -69,7 +69,10 @@ impl AuLog {
     }
 
     fn visible_decode(&self, behind: Bytes) -> Nanos {
-        self.params.read.decode.saturating_sub(self.link.transfer(behind))
+        match self.params.read.decode {
+            Nanos::ZERO => Nanos::ZERO,
+            decode => decode.saturating_sub(self.link.transfer(behind)),
+        }
     }
 }
 

@@ -97,8 +97,8 @@ impl AuLog {
         let page = self.params.page;
         let partial = |at: Bytes| {
             let chunks = page / self.params.read.chunk;
-            let base = self.page_runs(Extent::new(at, Bytes(1)));
-            let held = base.first().is_some_and(|run| self.holds(run.sub, run.from));
+            let mut base = self.page_runs(Extent::new(at, Bytes(1)));
+            let held = base.next().is_some_and(|run| self.holds(run.sub, run.from));
             if held { self.params.read.sense + self.params.read.decode * chunks } else { Nanos::ZERO }
         };
         let mut time = Nanos::ZERO;
