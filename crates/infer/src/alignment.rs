@@ -8,6 +8,7 @@
 mod classes;
 mod from_places;
 mod from_tables;
+mod gathering;
 mod kinds;
 mod ladder;
 mod levels;
@@ -23,10 +24,11 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use gathering::Gathering;
 pub(crate) use kinds::{Kinds, Turning};
 
 use crate::Choice;
-use crate::memo::{Memo, Question};
+use crate::memo::{Memo, Question, Shared};
 use flashscope_model::{DeviceFacts, Estimate, Observations, finding::Note, plan::Span};
 use flashscope_units::{Bytes, Contrast, Nanos};
 
@@ -54,7 +56,7 @@ pub(crate) struct AlignmentFindings {
 pub(crate) struct Weighing;
 
 impl Question for Weighing {
-    type Given = places::Places;
+    type Given = Shared<places::Places>;
     type Answer = Option<structure::Posterior>;
 }
 
@@ -81,8 +83,8 @@ pub(crate) fn estimate(observations: &Observations, memo: &Memo) -> AlignmentFin
 }
 
 /// Whether reads that come one after another wait for what the device fetches unasked behind each.
-pub(crate) fn reads_wait(observations: &Observations) -> bool {
-    places::rest(observations).is_some_and(|rest| rest > Nanos::ZERO)
+pub(crate) fn reads_wait(observations: &Observations, memo: &Memo) -> bool {
+    memo.places.rest(observations).is_some_and(|rest| rest > Nanos::ZERO)
 }
 
 /// The read-only experiment that would settle most about alignment, or `None` when none is worth its reads. `within` is the

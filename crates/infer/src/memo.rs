@@ -4,19 +4,53 @@
 //! the last answer to a dear question together with all that the answer rests on, and gives it again only where that is
 //! the same: it decides how long an answer takes and never what it is.
 
-use crate::alignment::{Turning, Weighing};
+use crate::alignment::{Gathering, Turning, Weighing};
 use crate::drive::Striping;
 use std::cell::RefCell;
+use std::ops::Deref;
+use std::rc::Rc;
 
 /// Memory for the questions of one run; see [`next`](crate::next). One that served another run does no harm.
 #[derive(Debug, Default)]
 pub struct Memo {
+    /// The places that were read around.
+    pub(crate) places: Gathering,
     /// Which sizes explain the places that were read around.
     pub(crate) alignment: Latest<Weighing>,
     /// Which turn of kinds of pages explains the reads beside edges.
     pub(crate) kinds: Latest<Turning>,
     /// Which layout explains sets of reads handed over at once.
     pub(crate) stripes: Latest<Striping>,
+}
+
+/// An answer that other questions rest on: it is seen to be the same without looking into it.
+#[derive(Debug)]
+pub(crate) struct Shared<T>(Rc<T>);
+
+impl<T> Shared<T> {
+    pub(crate) fn new(value: T) -> Shared<T> {
+        Shared(Rc::new(value))
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Shared<T> {
+        Shared(Rc::clone(&self.0))
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: PartialEq> PartialEq for Shared<T> {
+    fn eq(&self, other: &Shared<T>) -> bool {
+        Rc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
 }
 
 /// A question that is dear to answer.

@@ -76,7 +76,7 @@ fn reads_that_slow_down_during_a_test_are_noticed() {
             rest: Nanos::ZERO,
             candidates: vec![candidate],
         };
-        infer(&Observations { capacity: Some(Bytes::gib(4)), runs: vec![common::run(Data::Boundaries(data))] })
+        infer(&Observations { capacity: Some(Bytes::gib(4)), runs: vec![common::run(Data::Boundaries(data.into()))] })
     };
     assert!(warns_of(&table(1500), "at the end of a test"));
     assert!(!warns_of(&table(720), "at the end of a test"));

@@ -16,6 +16,7 @@ pub use drive::{
 
 use crate::{Direction, Order, plan::Purpose};
 use flashscope_units::{ByteRate, Bytes, Contrast, Instant, Nanos};
+use std::sync::Arc;
 
 /// Everything that was observed on one device, in the order in which it was done.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -107,7 +108,8 @@ pub enum Data {
     /// Of [`crate::plan::Align`], and of logs of flashbench `-a`.
     Align(AlignData),
     /// Of [`crate::plan::Boundaries`].
-    Boundaries(BoundariesData),
+    /// Shared, as those who draw conclusions while a run goes on keep hold of it.
+    Boundaries(Arc<BoundariesData>),
     /// Of [`crate::plan::Slide`].
     Slide(SlideData),
     /// Of [`crate::plan::OpenAu`] and [`crate::plan::OpenUnits`], and of logs of flashbench `-O`.

@@ -94,7 +94,7 @@ impl Probe for Boundaries {
             })
         });
         let (block, offset, rest) = (self.block, self.offset, self.rest);
-        (Data::Boundaries(BoundariesData { block, offset, rest, candidates: measured }), end)
+        (Data::Boundaries(BoundariesData { block, offset, rest, candidates: measured }.into()), end)
     }
 }
 

@@ -9,6 +9,7 @@ use flashscope_model::observation::{ScatterData, ScatterPlace, ThroughputData};
 use flashscope_model::{Data, RunRecord};
 use flashscope_report::html;
 use flashscope_units::{ByteRate, Bytes, Nanos};
+use std::sync::Arc;
 
 fn count(text: &str, what: &str) -> usize {
     text.matches(what).count()
@@ -131,7 +132,9 @@ fn flatten(data: &mut Data) {
         Data::Floor(floor) => floor.times.truncate(1),
         Data::Survey(survey) => survey.places.truncate(1),
         Data::Align(align) => align.rows.truncate(1),
-        Data::Boundaries(boundaries) => boundaries.candidates.iter_mut().for_each(|found| found.places.truncate(1)),
+        Data::Boundaries(boundaries) => {
+            Arc::make_mut(boundaries).candidates.iter_mut().for_each(|found| found.places.truncate(1));
+        }
         Data::OpenUnits(open) => open.rows.truncate(1),
         Data::FastArea(area) => area.controls.clear(),
         Data::Scatter(scatter) => scatter.places.iter_mut().for_each(|place| place.times = vec![Nanos(7)]),

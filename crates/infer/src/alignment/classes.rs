@@ -1,6 +1,6 @@
 //! Classes of places: the multiples of one size that are none of the next, their common level, and what it is worth.
 
-use super::noise::{self, ln_add, ln_normal};
+use super::noise::{Sample, ln_add, ln_normal, spread};
 use super::places::Group;
 use super::prior::{Contrast, Role};
 use flashscope_units::Bytes;
@@ -38,10 +38,9 @@ pub(super) struct Fit {
 
 impl Fit {
     /// The level of shares in rising order, each with its scatter.
-    pub(super) fn of(shares: &[(f64, f64)]) -> Fit {
-        let (ln_fit, at) = noise::flat_level(shares);
-        let information: f64 = shares.iter().map(|(_, scale)| scale.powi(-2)).sum();
-        Fit { at, error: information.sqrt().recip(), ln_fit, count: shares.len() }
+    pub(super) fn of(shares: &Sample) -> Fit {
+        let level = shares.flat_level();
+        Fit { at: level.at, error: level.information.sqrt().recip(), ln_fit: level.ln_fit, count: shares.len() }
     }
 
     /// Log evidence under a prior density, given as its logarithm at the level.
@@ -89,7 +88,7 @@ impl<'a> Classes<'a> {
 
     /// Whether any place is a multiple of `size` and none of `next`. There need be none that is a multiple of nothing.
     pub(super) fn has_places(&self, size: Option<usize>, next: Option<usize>) -> bool {
-        size.is_none_or(|_| self.groups.iter().any(|group| group.shows(size) && group.count(size, next) > 0))
+        size.is_none_or(|_| self.groups.iter().any(|group| group.shows(size) && group.any(size, next)))
     }
 
     /// Log evidence of the places that are multiples of nothing.
@@ -107,6 +106,8 @@ impl<'a> Classes<'a> {
 /// The places of one block size.
 struct Member<'a> {
     group: &'a Group,
+    /// What the scatter of each place is to a [`Sample`].
+    spreads: Vec<f64>,
     /// For each size whether reads of this block can show it: one that is larger than a page covers as many pages when it
     /// straddles an edge as when it does not.
     visible: Vec<bool>,
@@ -114,6 +115,9 @@ struct Member<'a> {
     multiples: Vec<Vec<u64>>,
     /// For each size (the last stands for none) and each next one (likewise).
     fits: Vec<Option<Fit>>,
+    /// Room for the places of one class, and for the same with more scatter.
+    sample: Sample,
+    wider: Sample,
 }
 
 impl<'a> Member<'a> {
@@ -126,7 +130,15 @@ impl<'a> Member<'a> {
         };
         let multiples = sizes.iter().map(|size| bits(&|at| at.is_multiple_of(size.get()))).collect();
         let visible = sizes.iter().map(|size| group.shows(*size)).collect();
-        Member { group, visible, multiples, fits: vec![None; (sizes.len() + 1) * (sizes.len() + 1)] }
+        Member {
+            group,
+            spreads: group.places.iter().map(|place| spread(place.scale)).collect(),
+            visible,
+            multiples,
+            fits: vec![None; (sizes.len() + 1) * (sizes.len() + 1)],
+            sample: Sample::default(),
+            wider: Sample::default(),
+        }
     }
 
     fn shows(&self, size: Option<usize>) -> bool {
@@ -144,20 +156,22 @@ impl<'a> Member<'a> {
         })
     }
 
-    fn count(&self, size: Option<usize>, next: Option<usize>) -> u32 {
-        self.bits(size, next).map(u64::count_ones).sum()
+    fn any(&self, size: Option<usize>, next: Option<usize>) -> bool {
+        self.bits(size, next).any(|bits| bits != 0)
     }
 
-    fn shares(&self, size: Option<usize>, next: Option<usize>) -> Vec<(f64, f64)> {
-        let mut shares = Vec::with_capacity(self.group.places.len());
+    /// Takes the places of a class into [`Member::sample`].
+    fn take(&mut self, size: Option<usize>, next: Option<usize>) {
+        let mut sample = std::mem::take(&mut self.sample);
+        sample.clear();
         for (word, mut bits) in self.bits(size, next).enumerate() {
             while bits != 0 {
-                let place = &self.group.places[word * 64 + bits.trailing_zeros() as usize];
-                shares.push((place.share, place.scale));
+                let index = word * 64 + bits.trailing_zeros() as usize;
+                sample.push(self.group.places[index].share, self.spreads[index]);
                 bits &= bits - 1;
             }
         }
-        shares
+        self.sample = sample;
     }
 
     /// The level of the multiples of `size` (of nothing, where it does not show) that are none of `next`.
@@ -168,7 +182,8 @@ impl<'a> Member<'a> {
         if let Some(fit) = self.fits[index] {
             return fit;
         }
-        let fit = Fit::of(&self.shares(size, next));
+        self.take(size, next);
+        let fit = Fit::of(&self.sample);
         self.fits[index] = Some(fit);
         fit
     }
@@ -226,12 +241,16 @@ impl<'a> Member<'a> {
     /// Evidence of the unit's level, whose scatter may grow with its contrast.
     fn ln_top(&mut self, unit: usize, about: Fit, below: f64) -> f64 {
         let contrast = |at: f64| density(Contrast::Beyond { below }, at - below);
-        let shares = self.shares(Some(unit), None);
+        self.take(Some(unit), None);
         let mut sum = f64::NEG_INFINITY;
         for (scatter, weight) in TOP_SCATTER {
             let own = scatter * (about.at - below).max(0.0);
-            let wider = || shares.iter().map(|(share, scale)| (*share, scale.hypot(own))).collect::<Vec<_>>();
-            let fit = if own == 0.0 { about } else { Fit::of(&wider()) };
+            let fit = if own == 0.0 {
+                about
+            } else {
+                self.sample.widened(own, &mut self.wider);
+                Fit::of(&self.wider)
+            };
             sum = ln_add(sum, weight.ln() + fit.ln_above(below, contrast));
         }
         sum

@@ -3,7 +3,7 @@
 use super::AlignmentFindings;
 use super::kinds;
 use super::offset;
-use super::places::{self, Group, Places};
+use super::places::{self, Group};
 use super::structure::{self, Chain, Posterior, class};
 use crate::memo::Memo;
 use flashscope_model::finding::{Note, Severity};
@@ -41,7 +41,7 @@ const METHOD: &[&str] = &["boundaries"];
 
 /// Concludes from measured places; `None` where there are none.
 pub(super) fn estimate(observations: &Observations, memo: &Memo) -> Option<AlignmentFindings> {
-    let places = Places::of(observations);
+    let places = memo.places.places(observations);
     let never_written = places::never_written(observations).unwrap_or(0.0);
     if places.groups.is_empty() {
         return None;
@@ -51,7 +51,7 @@ pub(super) fn estimate(observations: &Observations, memo: &Memo) -> Option<Align
             "the device was never written: its answers do not touch the flash (fill a part of it and measure again)",
         ));
     }
-    let Some(posterior) = memo.alignment.answer(&places, structure::weigh) else {
+    let Some(posterior) = memo.alignment.answer(&places, |places| structure::weigh(places)) else {
         return Some(nothing("no boundary could be read around: the device is too small"));
     };
     let view = View::new(&places.groups, &posterior);
@@ -62,7 +62,7 @@ pub(super) fn estimate(observations: &Observations, memo: &Memo) -> Option<Align
         page: view.page(),
         page_inner: view.inner(),
         page_step: view.page_step(),
-        kinds: memo.kinds.answer(&places, kinds::of),
+        kinds: memo.kinds.answer(&places, |places| kinds::of(places)),
         notes: view.notes(never_written),
     })
 }

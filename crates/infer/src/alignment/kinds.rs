@@ -6,7 +6,7 @@
 //! at the time across the edge alone.
 
 use super::places::{Group, Places};
-use crate::memo::Question;
+use crate::memo::{Question, Shared};
 use flashscope_stats::location::{MAD_NORMAL_FACTOR, mad_raw, median};
 use flashscope_units::{Bytes, Contrast};
 
@@ -33,7 +33,7 @@ pub(crate) struct Kinds {
 pub(crate) struct Turning;
 
 impl Question for Turning {
-    type Given = Places;
+    type Given = Shared<Places>;
     type Answer = Option<Kinds>;
 }
 
@@ -233,7 +233,7 @@ mod tests {
             });
             let candidates = candidates.collect();
             let data = BoundariesData { block: BLOCK, offset: Bytes::ZERO, rest: Nanos::ZERO, candidates };
-            of(&Places::of(&Observations { runs: vec![run(Data::Boundaries(data))], ..Observations::default() }))
+            of(&Places::of(&Observations { runs: vec![run(Data::Boundaries(data.into()))], ..Observations::default() }))
         }
     }
 

@@ -1,8 +1,8 @@
 //! Measured places: for every boundary that was read around, its address and its contrast.
 
 use crate::numbers::clock_step;
-use flashscope_model::observation::{AlignEvidence, Data, Straddle, SurveyPlace};
-use flashscope_model::{Direction, Observations};
+use flashscope_model::Observations;
+use flashscope_model::observation::{Data, Straddle, SurveyPlace};
 use flashscope_stats::location::median;
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
@@ -49,71 +49,23 @@ pub(crate) struct Places {
     pub(super) groups: Vec<Group>,
     /// Shifts of the grid under which places were chosen; always holds zero.
     pub(super) phases: Vec<Bytes>,
-    /// How long the device was left alone before each read; see [`rest`].
+    /// How long the device must be left alone before each read so that none waits for what it fetches unasked behind the
+    /// one before; zero where nothing is gained by it, `None` where that was not tried.
     pub(super) rest: Option<Nanos>,
     /// Capacity of the device, where it is known.
     pub(super) capacity: Option<Bytes>,
 }
 
+#[cfg(test)]
 impl Places {
     /// What was measured.
-    pub(super) fn of(observations: &Observations) -> Places {
-        let rest = rest(observations);
-        let groups = read_places(observations, rest.is_some_and(|rest| rest > Nanos::ZERO));
-        Places { groups, phases: phases(observations), rest, capacity: observations.capacity }
+    pub(super) fn of(observations: &Observations) -> crate::memo::Shared<Places> {
+        super::gathering::Gathering::default().places(observations)
     }
-}
-
-/// All places by block size, smallest block first: of the reads that came after a rest, or of those that did not.
-fn read_places(observations: &Observations, rested: bool) -> Vec<Group> {
-    let mut by_block: BTreeMap<Bytes, BTreeMap<Bytes, Straddle>> = BTreeMap::new();
-    for run in &observations.runs {
-        match &run.data {
-            Data::Boundaries(data) if (data.rest > Nanos::ZERO) == rested => {
-                let places = by_block.entry(data.block).or_default();
-                data.candidates.iter().flat_map(|candidate| &candidate.places).for_each(|place| merge(places, place));
-            }
-            Data::Align(data) if data.direction == Direction::Read && data.access == 1 => {
-                let Some(block) = data.block else { continue };
-                for row in &data.rows {
-                    let AlignEvidence::Places(measured) = &row.evidence else { continue };
-                    measured.iter().for_each(|place| merge(by_block.entry(block).or_default(), place));
-                }
-            }
-            _ => {}
-        }
-    }
-    let share = never_written(observations);
-    by_block.into_iter().filter_map(|(block, places)| Group::new(block, places.into_values(), share)).collect()
-}
-
-/// How long the device must be left alone before each read so that none waits for what it fetches unasked behind the
-/// one before; zero where nothing is gained by it, `None` where that was not tried.
-pub(super) fn rest(observations: &Observations) -> Option<Nanos> {
-    /// Reads that waited are slower by this factor at least.
-    const WAITED: f64 = 1.1;
-    let typical = |block: Bytes, with: &dyn Fn(Nanos) -> bool| {
-        let runs = observations.runs.iter().filter_map(|run| match &run.data {
-            Data::Boundaries(data) if data.block == block && with(data.rest) => Some(data),
-            _ => None,
-        });
-        let places = runs.flat_map(|data| &data.candidates).flat_map(|candidate| &candidate.places);
-        median(&places.filter_map(|place| Place::new(place, Share::Few)).map(|place| place.access).collect::<Vec<_>>())
-    };
-    let (block, rest) = observations.runs.iter().find_map(|run| match &run.data {
-        Data::Boundaries(data) if data.rest > Nanos::ZERO => Some((data.block, data.rest)),
-        _ => None,
-    })?;
-    let (Some(at_once), Some(rested)) =
-        (typical(block, &|rest| rest == Nanos::ZERO), typical(block, &|own| own == rest))
-    else {
-        return Some(rest);
-    };
-    Some(if at_once > WAITED * rested { rest } else { Nanos::ZERO })
 }
 
 /// Shifts of the grid under which places were chosen; always holds zero.
-fn phases(observations: &Observations) -> Vec<Bytes> {
+pub(super) fn phases(observations: &Observations) -> Vec<Bytes> {
     let mut offsets: Vec<Bytes> = observations
         .runs
         .iter()
@@ -143,16 +95,65 @@ pub(super) fn never_written(observations: &Observations) -> Option<f64> {
     (!surveyed.is_empty()).then(|| blank as f64 / surveyed.len() as f64)
 }
 
-fn merge(places: &mut BTreeMap<Bytes, Straddle>, place: &Straddle) {
-    let known = places.entry(place.at).or_insert_with(|| Straddle {
-        at: place.at,
-        pre: Vec::new(),
-        on: Vec::new(),
-        post: Vec::new(),
-    });
-    known.pre.extend(&place.pre);
-    known.on.extend(&place.on);
-    known.post.extend(&place.post);
+/// All reads around one boundary.
+#[derive(Debug)]
+pub(super) struct Measured {
+    reads: Straddle,
+    /// What they say, until there are more of them.
+    spread: Option<f64>,
+    shares: Option<(bool, Option<Shares>)>,
+}
+
+impl Measured {
+    /// Adds reads to what was measured.
+    pub(super) fn merge(places: &mut BTreeMap<Bytes, Measured>, place: &Straddle) {
+        let reads = || Straddle { at: place.at, pre: Vec::new(), on: Vec::new(), post: Vec::new() };
+        let known = places.entry(place.at).or_insert_with(|| Measured { reads: reads(), spread: None, shares: None });
+        known.reads.pre.extend(&place.pre);
+        known.reads.on.extend(&place.on);
+        known.reads.post.extend(&place.post);
+        (known.spread, known.shares) = (None, None);
+    }
+
+    fn spread(&mut self) -> Option<f64> {
+        self.spread = self.spread.or_else(|| spread(&self.reads.on));
+        self.spread
+    }
+
+    fn place(&mut self, share: Share) -> Option<Place> {
+        let many = matches!(share, Share::Many(_));
+        let known = self.shares.filter(|(of, _)| *of == many).map(|(_, shares)| shares);
+        let shares = known.unwrap_or_else(|| Shares::of(&self.reads, share));
+        self.shares = Some((many, shares));
+        shares.map(|shares| Place::new(self.reads.at, self.reads.on.len(), &shares))
+    }
+}
+
+/// The typical times of the three reads of a place, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shares {
+    pre: f64,
+    on: f64,
+    post: f64,
+}
+
+impl Shares {
+    /// `None` where one of them was never done.
+    pub(super) fn of(reads: &Straddle, share: Share) -> Option<Shares> {
+        let [pre, on, post] = [&reads.pre, &reads.on, &reads.post].map(|times| share.typical(times));
+        Some(Shares { pre: pre?, on: on?, post: post? })
+    }
+
+    /// Of a read that crosses no boundary.
+    pub(super) fn access(&self) -> f64 {
+        0.5 * (self.pre + self.post)
+    }
+}
+
+/// How far the middle of some times lies above the shortest.
+fn spread(times: &[Nanos]) -> Option<f64> {
+    let least = times.iter().min()?.as_f64();
+    Some(median(&times.iter().map(|time| time.as_f64()).collect::<Vec<_>>())? - least)
 }
 
 impl Group {
@@ -162,10 +163,15 @@ impl Group {
         size.get() * 2 > self.block.get()
     }
 
-    fn new(block: Bytes, measured: impl Iterator<Item = Straddle>, never_written: Option<f64>) -> Option<Group> {
-        let measured: Vec<Straddle> = measured.collect();
-        let share = Share::of(measured.iter().map(|place| &place.on[..]));
-        let mut places: Vec<Place> = measured.iter().filter_map(|place| Place::new(place, share)).collect();
+    /// `None` where no place tells anything.
+    pub(super) fn new(
+        block: Bytes,
+        measured: &mut BTreeMap<Bytes, Measured>,
+        never_written: Option<f64>,
+    ) -> Option<Group> {
+        let spreads: Vec<f64> = measured.values_mut().filter_map(Measured::spread).collect();
+        let share = Share::with(&spreads, measured.values().map(|place| &place.reads.on[..]));
+        let mut places: Vec<Place> = measured.values_mut().filter_map(|place| place.place(share)).collect();
         let blank = leave_out_blank(&mut places, never_written.unwrap_or(0.0));
         let access = median(&places.iter().map(|place| place.access).collect::<Vec<_>>()).filter(|time| *time > 0.0)?;
         for place in &mut places {
@@ -195,18 +201,19 @@ pub(super) enum Share {
 impl Share {
     /// By the step of the clock against the middle distance of a place's median from its shortest time.
     pub(super) fn of<'a>(places: impl Iterator<Item = &'a [Nanos]> + Clone) -> Share {
+        Share::with(&places.clone().filter_map(spread).collect::<Vec<_>>(), places)
+    }
+
+    /// As [`Share::of`], where those distances are known.
+    fn with<'a>(spreads: &[f64], places: impl Iterator<Item = &'a [Nanos]> + Clone) -> Share {
         /// A scatter of fewer steps than this is a coarse clock's.
         const STEPS: f64 = 5.0;
         /// As many times as are enough to tell the step of a clock.
         const ENOUGH: usize = 4096;
         let all: usize = places.clone().map(<[Nanos]>::len).sum();
-        let some = places.clone().flatten().step_by(all.div_ceil(ENOUGH).max(1));
+        let some = places.flatten().step_by(all.div_ceil(ENOUGH).max(1));
         let step = clock_step(some.map(|time| time.as_f64()).collect());
-        let spread = |times: &[Nanos]| {
-            let least = times.iter().min()?.as_f64();
-            Some(median(&times.iter().map(|time| time.as_f64()).collect::<Vec<_>>())? - least)
-        };
-        let spread = median(&places.filter_map(spread).collect::<Vec<_>>()).unwrap_or(0.0);
+        let spread = median(spreads).unwrap_or(0.0);
         if step * STEPS > spread { Share::Many(step) } else { Share::Few }
     }
 
@@ -231,12 +238,9 @@ impl Share {
 }
 
 impl Place {
-    fn new(measured: &Straddle, share: Share) -> Option<Place> {
-        let [pre, on, post] = [&measured.pre, &measured.on, &measured.post].map(|times| share.typical(times));
-        let (pre, on, post) = (pre?, on?, post?);
-        let access = 0.5 * (pre + post);
-        let (at, rounds) = (measured.at, measured.on.len());
-        Some(Place { at, share: on - access, tilt: pre - post, scale: 0.0, rounds, access })
+    fn new(at: Bytes, rounds: usize, times: &Shares) -> Place {
+        let access = times.access();
+        Place { at, share: times.on - access, tilt: times.pre - times.post, scale: 0.0, rounds, access }
     }
 }
 

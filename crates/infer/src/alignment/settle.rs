@@ -13,7 +13,7 @@ use super::prior;
 use super::straddling::{plan, small_block, tidy};
 use super::structure::{self, Posterior, class};
 use crate::Choice;
-use crate::memo::Memo;
+use crate::memo::{Memo, Shared};
 use crate::numbers::median;
 use flashscope_model::observation::Run;
 use flashscope_model::plan::{Boundaries, Experiment, Span};
@@ -108,7 +108,7 @@ pub(super) fn wanted(
     if never_written > 0.95 {
         return None;
     }
-    let places = Places::of(observations);
+    let places = memo.places.places(observations);
     let Some(rest) = places.rest else { return waits(device, places.groups.first()?) };
     let past = Past(done.into_iter().filter(|run| run.rested == (rest > Nanos::ZERO)).collect());
     let mut choice = settle((device, observations), &places, memo, &past, within)?;
@@ -121,7 +121,7 @@ pub(super) fn wanted(
 /// As [`wanted`], once the coarse survey is done and it is known whether reads wait.
 fn settle(
     (device, observations): (&DeviceFacts, &Observations),
-    places: &Places,
+    places: &Shared<Places>,
     memo: &Memo,
     past: &Past,
     within: Option<Span>,
@@ -131,7 +131,7 @@ fn settle(
     if past.times(&survey) == 0 {
         return Some(survey);
     }
-    let posterior = memo.alignment.answer(places, structure::weigh)?;
+    let posterior = memo.alignment.answer(places, |places| structure::weigh(places))?;
     let trust = trust(&places.groups, &posterior);
     let most = if fits(&places.groups, &posterior) { MOST_READS } else { READS_IN_ANY_CASE };
     let reads = past.reads(posterior.phase);

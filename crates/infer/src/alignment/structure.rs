@@ -10,7 +10,7 @@
 //! once, size by size (forward and backward, as in a hidden Markov chain); the levels themselves are in [`super::classes`].
 
 use super::classes::{Classes, Fit};
-use super::noise::ln_add;
+use super::noise::{Sample, ln_add};
 use super::places::{Group, Places};
 use super::prior::{self, Role};
 use flashscope_units::Bytes;
@@ -105,7 +105,7 @@ pub(super) fn levels(group: &Group, chain: &Chain, phase: Bytes) -> [Option<(f64
     let classes = classes(group, chain, phase);
     std::array::from_fn(|class| {
         let shares = members(group, &classes, class);
-        (!shares.is_empty()).then(|| (Fit::of(&shares).at, shares.len()))
+        (!shares.is_empty()).then(|| (Fit::of(&Sample::of(shares.iter().copied())).at, shares.len()))
     })
 }
 
@@ -207,6 +207,8 @@ impl Trellis {
             if from.is_some() && steps.is_empty() {
                 continue;
             }
+            // What the level is worth goes by the size that comes next, whatever its role; sizes come in order.
+            let mut levels: Option<(Option<usize>, Vec<f64>)> = None;
             for to in trellis.follow(from, &priors) {
                 let ln_prior = priors.ln_step(from, to);
                 let next = to.map(|(_, size)| size);
@@ -214,8 +216,10 @@ impl Trellis {
                 if ln_prior == f64::NEG_INFINITY || !classes.has_places(at, next) {
                     continue;
                 }
-                let ways: Vec<(usize, f64)> =
-                    steps.iter().map(|step| (*step, trellis.ln_level(&mut classes, *step, from, next))).collect();
+                let known = levels.take().filter(|(of, _)| *of == next).map(|(_, known)| known);
+                let known = known.unwrap_or_else(|| {
+                    steps.iter().map(|step| trellis.ln_level(&mut classes, *step, from, next)).collect()
+                });
                 let mut step = Step {
                     from,
                     to,
@@ -228,7 +232,8 @@ impl Trellis {
                     step.best.0 = step.before;
                 }
                 let ways: Vec<(usize, f64)> =
-                    ways.into_iter().map(|(way, weight)| (way, ln_prior + TEMPER * weight)).collect();
+                    steps.iter().zip(&known).map(|(way, weight)| (*way, ln_prior + TEMPER * weight)).collect();
+                levels = Some((next, known));
                 for (way, weight) in &ways {
                     let lead = &trellis.steps[*way];
                     step.before = ln_add(step.before, lead.before + weight);

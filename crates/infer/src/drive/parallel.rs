@@ -134,7 +134,7 @@ pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations
         let why = "this device takes one request at a time, so nothing can be seen side by side";
         return nothing(if one { why } else { NOT_ASKED }.to_owned());
     };
-    if alignment::reads_wait(observations) {
+    if alignment::reads_wait(observations, memo) {
         return nothing(
             "the device reads ahead behind every read, which keeps its units busy with something else".into(),
         );

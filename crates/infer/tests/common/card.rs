@@ -242,7 +242,7 @@ impl Card {
                 CandidateData { size: *size, excluded, places }
             })
             .collect();
-        Data::Boundaries(BoundariesData { block: plan.block, offset: plan.offset, rest: plan.rest, candidates })
+        Data::Boundaries(BoundariesData { block: plan.block, offset: plan.offset, rest: plan.rest, candidates }.into())
     }
 
     fn fat(&mut self, plan: Fat) -> Data {

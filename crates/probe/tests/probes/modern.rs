@@ -27,7 +27,7 @@ fn candidates(plan: &Boundaries, capacity: Bytes) -> Vec<CandidateData> {
     let mut target = ScriptedTarget::new(capacity, |request, _| Nanos(request.offset().get() / 512));
     let run = run_on(&Experiment::Boundaries(plan.clone()), &mut target, 5).unwrap();
     let Data::Boundaries(data) = run.data else { panic!() };
-    data.candidates
+    data.candidates.clone()
 }
 
 #[test]

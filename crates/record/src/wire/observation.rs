@@ -587,12 +587,13 @@ impl Data {
                 rows: each(rows, |row| row.into_model(field))?,
             }),
             Data::Boundaries { block_bytes, offset_bytes, rest_ns, candidates } => {
-                seen::Data::Boundaries(seen::BoundariesData {
+                let boundaries = seen::BoundariesData {
                     block: Bytes(block_bytes),
                     offset: Bytes(offset_bytes),
                     rest: Nanos(rest_ns),
                     candidates: candidates.into_iter().map(Candidate::into_model).collect(),
-                })
+                };
+                seen::Data::Boundaries(boundaries.into())
             }
             Data::OpenUnits { order, count, unit_bytes, units_at_bytes, rows } => {
                 seen::Data::OpenUnits(seen::OpenUnitsData {

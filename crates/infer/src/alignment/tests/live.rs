@@ -67,7 +67,7 @@ impl Device {
             candidates.push(CandidateData { size: *size, excluded, places });
         }
         let data = BoundariesData { block: plan.block, offset: plan.offset, rest: plan.rest, candidates };
-        run(Data::Boundaries(data))
+        run(Data::Boundaries(data.into()))
     }
 
     fn straddle(&self, at: Bytes, plan: &Boundaries, rng: &mut Rng) -> Straddle {
