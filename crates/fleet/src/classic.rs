@@ -78,6 +78,7 @@ pub(crate) fn work_through<T: Target>(
         random_order_penalty: value(penalty(&linear, &random)),
         small_write_path: value(None),
         fast_area: value(area),
+        fast_area_parts: Estimate::unknown("the procedure does not ask"),
         never_written: value(None),
         memory: Memory::unknown("the classic procedure does not look for it"),
         drive: DriveFindings::unknown("the procedure does not ask"),

@@ -154,6 +154,7 @@ fn scored(judged: Judged, could: &Judged, truth: &Truth) -> Scored {
         Parameter::OpenRandom => shows(&truth.open_units_random),
         Parameter::Penalty => !truth.random_order_penalty.is_empty(),
         Parameter::FastArea => shows(&truth.fast_area),
+        Parameter::AreaParts => shows(&truth.fast_area_parts),
         Parameter::SmallWrite => shows(&truth.small_write_path),
         Parameter::Mapping => shows(&truth.mapping_kind),
         Parameter::Stripe => drive.is_some_and(|drive| shows(&drive.stripe)),

@@ -1,11 +1,12 @@
 //! Findings against the truth. The rules stand in docs/fleet.md.
 
+mod area;
 mod drive;
 mod memory;
 
-use flashscope_model::finding::{AreaKind, FastArea, Penalty};
+use flashscope_model::finding::Penalty;
 use flashscope_model::{Estimate, Geometry};
-use flashscope_sim::truth::{AreaTruth, Fact, PenaltyTruth, Truth};
+use flashscope_sim::truth::{Fact, PenaltyTruth, Truth};
 use flashscope_units::Bytes;
 use std::fmt::Display;
 
@@ -28,6 +29,8 @@ pub enum Parameter {
     Penalty,
     /// An area at the start that differs: presence, extent and kind.
     FastArea,
+    /// The parts of such an area: extents, rates and mapping.
+    AreaParts,
     /// Longest write on the small-write path.
     SmallWrite,
     /// How addresses are mapped.
@@ -94,7 +97,7 @@ pub const RATIO_TOLERANCE: f64 = 1.25;
 
 impl Parameter {
     /// All of them, in the order of the tables.
-    pub const ALL: [Parameter; 20] = [
+    pub const ALL: [Parameter; 21] = [
         Parameter::AllocationUnit,
         Parameter::BoundaryOffset,
         Parameter::Page,
@@ -103,6 +106,7 @@ impl Parameter {
         Parameter::OpenRandom,
         Parameter::Penalty,
         Parameter::FastArea,
+        Parameter::AreaParts,
         Parameter::SmallWrite,
         Parameter::Mapping,
         Parameter::Stripe,
@@ -128,6 +132,7 @@ impl Parameter {
             Parameter::OpenRandom => "open units, random",
             Parameter::Penalty => "random-order penalty",
             Parameter::FastArea => "fast area",
+            Parameter::AreaParts => "… inside",
             Parameter::SmallWrite => "small-write path",
             Parameter::Mapping => "mapping",
             Parameter::Stripe => "stripe",
@@ -154,6 +159,7 @@ impl Parameter {
             Parameter::OpenRandom => "open_units_random",
             Parameter::Penalty => "random_order_penalty",
             Parameter::FastArea => "fast_area",
+            Parameter::AreaParts => "fast_area_parts",
             Parameter::SmallWrite => "small_write_path",
             Parameter::Mapping => "mapping",
             Parameter::Stripe => "stripe",
@@ -182,7 +188,8 @@ pub fn judge(truth: &Truth, found: &Geometry) -> Vec<Judged> {
         plain(OpenInOrder, &truth.open_units_linear, &found.open_units_linear, next_to),
         plain(OpenRandom, &truth.open_units_random, &found.open_units_random, next_to),
         penalty(&truth.random_order_penalty, &found.random_order_penalty),
-        area(truth, &found.fast_area),
+        area::presence(truth, &found.fast_area),
+        area::parts(truth, &found.fast_area_parts),
         plain(SmallWrite, &truth.small_write_path, &found.small_write_path, twice),
         memory::write_buffer(&truth.memory.write_buffer, &found.memory.write_buffer),
         memory::of_write_buffer(
@@ -276,38 +283,6 @@ fn penalty(truth: &[PenaltyTruth], estimate: &Estimate<Penalty>) -> Judged {
     judged(parameter, verdict, estimate, verdict == Verdict::Exact, said, here)
 }
 
-/// An area of which nothing shows is none.
-fn area(truth: &Truth, estimate: &Estimate<FastArea>) -> Judged {
-    let parameter = Parameter::FastArea;
-    let right = truth.fast_area.value.filter(|area| area.kind != AreaKind::None);
-    let words = right.map_or("none".to_owned(), |area: AreaTruth| {
-        format!("{} to {}, {:?}, {:.2}×", area.first, area.end, area.kind, area.ratio)
-    });
-    let Some(value) = estimate.value else {
-        return judged(parameter, Verdict::Silent, estimate, true, "cannot tell".to_owned(), words);
-    };
-    let found = Some(value).filter(|area| area.kind != AreaKind::None);
-    let said = found.map_or("none".to_owned(), |area| {
-        format!("{} to {}, {:?}, {:.2}×", area.first, area.end, area.kind, area.ratio)
-    });
-    let step = truth.allocation_unit.value.unwrap_or(Bytes::ZERO).get();
-    let verdict = match (right, found) {
-        (None, None) => Verdict::Exact,
-        (Some(right), Some(found)) if right.kind == found.kind => {
-            let off = right.first.get().abs_diff(found.first.get()).max(right.end.get().abs_diff(found.end.get()));
-            match off {
-                0 => Verdict::Exact,
-                off if off <= step => Verdict::OneStep,
-                _ => Verdict::Wrong,
-            }
-        }
-        _ => Verdict::Wrong,
-    };
-    let mut judged = judged(parameter, verdict, estimate, verdict == Verdict::Exact, said, words);
-    judged.false_alarm = right.is_none() && found.is_some();
-    judged
-}
-
 fn judged<T>(
     parameter: Parameter,
     verdict: Verdict,
@@ -384,24 +359,5 @@ mod tests {
         check(150.0, 16, Verdict::OneStep);
         check(40.0, 16, Verdict::Wrong);
         check(100.0, 8, Verdict::Unscored);
-    }
-
-    #[test]
-    fn an_area_is_judged_by_presence_extent_and_kind() {
-        let read = |_: &str| Err("no files".to_owned());
-        let with = flashscope_sim::truth::of("sd-4mib", read).expect("a model of the catalogue");
-        let without = flashscope_sim::truth::of("sd-flat", read).expect("a model of the catalogue");
-        let check = |truth: &Truth, area: Option<(u64, u64, AreaKind)>, expect: Verdict, alarm: bool| {
-            let (first, end, kind) = area.unwrap_or((0, 0, AreaKind::None));
-            let found = FastArea { first: Bytes::mib(first), end: Bytes::mib(end), kind, ratio: 1.8 };
-            let judged = super::area(truth, &Estimate::known(found, 0.99, "", &[]));
-            assert_eq!((judged.verdict, judged.false_alarm), (expect, alarm), "{area:?}");
-        };
-        check(&with, Some((4, 8, AreaKind::Faster)), Verdict::Exact, false);
-        check(&with, Some((4, 12, AreaKind::Faster)), Verdict::OneStep, false);
-        check(&with, Some((4, 8, AreaKind::Slower)), Verdict::Wrong, false);
-        check(&with, None, Verdict::Wrong, false);
-        check(&without, Some((0, 4, AreaKind::Faster)), Verdict::Wrong, true);
-        check(&without, None, Verdict::Exact, false);
     }
 }

@@ -92,6 +92,7 @@ fn cap_all(geometry: &mut Geometry, most: f64, basis: Basis) {
         open_units_random,
         random_order_penalty,
         fast_area,
+        fast_area_parts,
         small_write_path,
         never_written: _,
         memory,
@@ -121,6 +122,7 @@ fn cap_all(geometry: &mut Geometry, most: f64, basis: Basis) {
     cap(open_units_random, most);
     cap(random_order_penalty, most);
     cap(fast_area, most);
+    cap(fast_area_parts, most);
     cap(small_write_path, most);
     cap(write_buffer, most);
     cap(write_buffer_volatile, most);

@@ -5,6 +5,10 @@
 //! Effect size and consistency over block sizes and repeats decide, not p values: with enough requests any trifle is
 //! significant.
 
+mod parts;
+
+pub(crate) use parts::estimate as parts;
+
 use crate::assumed::{Known, TableUnit, unit_of};
 use crate::numbers::{below, digits, ln_rate, median, median_rate, probability, rates_side_by_side};
 use crate::{caution, open_units, survey};
@@ -15,6 +19,7 @@ use flashscope_model::{Data, Direction, Estimate, Observations, Order};
 use flashscope_stats::test::cliffs_delta;
 use flashscope_units::Bytes;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A unit of a table counts as different from this factor on: what was written before makes units differ by less.
 const TABLE_FACTOR: f64 = 1.5;
@@ -266,11 +271,9 @@ fn judge(unit: Bytes, units: &Units, threshold: f64, method: &'static str) -> Es
     let Some(first) = verdicts.iter().position(|(_, verdict)| verdict.is_some()) else {
         return none(units, unit, factor, scatter, method);
     };
-    let kind = verdicts[first].1.map_or(AreaKind::None, |verdict| verdict.kind);
-    let area: Vec<(Bytes, Verdict)> = verdicts[first..]
-        .iter()
-        .map_while(|(at, verdict)| verdict.filter(|verdict| verdict.kind == kind).map(|verdict| (*at, verdict)))
-        .collect();
+    let whole: Vec<(Bytes, Verdict)> =
+        verdicts[first..].iter().map_while(|(at, verdict)| verdict.map(|verdict| (*at, verdict))).collect();
+    let area = as_one_area(whole, unit, units, threshold);
     let start = area[0].0;
     let late = start >= unit * 2 && verdicts[0].0 < start;
     let stray = verdicts[first + area.len()..].iter().any(|(_, verdict)| verdict.is_some());
@@ -282,6 +285,22 @@ fn judge(unit: Bytes, units: &Units, threshold: f64, method: &'static str) -> Es
     }
     let open_end = first + area.len() == verdicts.len();
     found(unit, units, &area, scatter, open_end, method)
+}
+
+/// Units that differ in one way; or in several, where what lies side by side differs as well, and each part in one way.
+fn as_one_area(whole: Vec<(Bytes, Verdict)>, unit: Bytes, units: &Units, threshold: f64) -> Vec<(Bytes, Verdict)> {
+    let kind = whole[0].1.kind;
+    let alike = whole.iter().take_while(|(_, verdict)| verdict.kind == kind).count();
+    if alike == whole.len() {
+        return whole;
+    }
+    let places: Vec<Bytes> = whole.iter().map(|(at, _)| *at).collect();
+    let parts = parts::split(&places, unit, units, threshold);
+    let in_one_way = |part: &Range<usize>| whole[part.clone()].iter().all(|(_, v)| v.kind == whole[part.start].1.kind);
+    if !parts.iter().all(in_one_way) {
+        return whole[..alike].to_vec();
+    }
+    whole.into_iter().map(|(at, verdict)| (at, Verdict { kind: AreaKind::Mixed, ..verdict })).collect()
 }
 
 fn found(
@@ -314,8 +333,10 @@ fn found(
         confidence = confidence.min(UNSEEN_SMALL_WRITES);
         tail.push_str("; small writes scatter too much to tell whether it is so for them as well");
     }
-    if verdict.kind == AreaKind::Mixed {
+    if verdict.kind == AreaKind::Mixed && area.iter().all(|(_, other)| other.ln_ratio * verdict.ln_ratio > 0.0) {
         tail.push_str(", the other way round for small blocks");
+    } else if verdict.kind == AreaKind::Mixed {
+        tail.push_str(" over all of it: its parts differ");
     }
     let shown = shown(rows, unit);
     let evidence = format!(

@@ -58,8 +58,10 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
     let sure_unit =
         unit.value.or(unit.at_least).filter(|_| unit.confidence.is_some_and(|confidence| confidence >= 0.8));
     let counted = |found, order| open_units::given_the_unit(found, observations, order, unit);
+    let fast_area = fast_area::estimate(observations, sure_unit);
     let mut geometry = Geometry {
-        fast_area: fast_area::estimate(observations, sure_unit),
+        fast_area_parts: fast_area::parts(observations, &fast_area),
+        fast_area,
         allocation_unit: alignment.allocation_unit,
         boundary_offset: alignment.boundary_offset,
         page: alignment.page,

@@ -126,6 +126,8 @@ pub struct Geometry {
     pub small_write_path: Estimate<Bytes>,
     /// Units at the start that behave differently.
     pub fast_area: Estimate<FastArea>,
+    /// The stretches of such an area that are built or handled alike, in the order of their addresses.
+    pub fast_area_parts: Estimate<Vec<AreaPart>>,
     /// Share of the device that answers without touching the flash, 0…1.
     pub never_written: Estimate<f64>,
     /// Buffers, read-ahead and stalls.
@@ -160,6 +162,22 @@ pub struct FastArea {
     pub ratio: f64,
 }
 
+/// Units of an area at the start that are built and handled alike, side by side. Rates are those over the rates of units
+/// elsewhere; absent where the experiments do not tell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AreaPart {
+    /// Start of the part.
+    pub first: Bytes,
+    /// End of the part (exclusive).
+    pub end: Bytes,
+    /// Rate of long writes in order.
+    pub in_order: Option<f64>,
+    /// Rate of small writes at random.
+    pub small: Option<f64>,
+    /// Whether writes in any order are taken here without the copies that they cost elsewhere.
+    pub by_page: Option<bool>,
+}
+
 /// How an area differs from its neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AreaKind {
@@ -169,7 +187,7 @@ pub enum AreaKind {
     Faster,
     /// Slower.
     Slower,
-    /// Slower for large blocks and faster for small ones, or the other way round.
+    /// Slower for large blocks and faster for small ones, or the other way round; or parts of several kinds side by side.
     Mixed,
 }
 

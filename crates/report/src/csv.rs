@@ -1,6 +1,8 @@
 //! Findings and performance as CSV, one figure per line, under the names of the record.
 
-use flashscope_model::finding::{Collection, FastArea, Memory, Penalty, PerformanceCell, ReadAhead, WriteBuffer};
+use flashscope_model::finding::{
+    AreaPart, Collection, FastArea, Memory, Penalty, PerformanceCell, ReadAhead, WriteBuffer,
+};
 use flashscope_model::{Estimate, Order, RunRecord};
 use flashscope_units::Nanos;
 use flashscope_view::table::direction_word;
@@ -26,6 +28,7 @@ pub fn csv(run: &RunRecord) -> String {
     sheet.estimate("random_order_penalty", &geometry.random_order_penalty, &PENALTY, penalty);
     sheet.estimate("small_write_path", &geometry.small_write_path, &["up_to_bytes"], bytes);
     sheet.estimate("fast_area", &geometry.fast_area, &AREA, area);
+    sheet.parts(&geometry.fast_area_parts);
     sheet.estimate("never_written", &geometry.never_written, &["ratio"], |ratio| vec![ratio.to_string()]);
     sheet.memory(&geometry.memory);
     for cell in &run.findings.performance {
@@ -108,6 +111,24 @@ impl Sheet {
         let confidence = estimate.confidence.map(|confidence| confidence.to_string()).unwrap_or_default();
         self.row("geometry", item, "confidence", &confidence);
         self.row("geometry", item, "reason_unknown", estimate.reason_unknown.as_deref().unwrap_or_default());
+    }
+
+    /// One part after the other, each under its number; the bounds of such a list are never set.
+    fn parts(&mut self, estimate: &Estimate<Vec<AreaPart>>) {
+        let ratio = |ratio: Option<f64>| ratio.map(|ratio| ratio.to_string()).unwrap_or_default();
+        for (number, part) in estimate.value.iter().flatten().enumerate() {
+            let by_page = part.by_page.map(|by_page| by_page.to_string()).unwrap_or_default();
+            for (name, value) in [
+                ("first_bytes", part.first.get().to_string()),
+                ("end_bytes", part.end.get().to_string()),
+                ("in_order_ratio", ratio(part.in_order)),
+                ("small_ratio", ratio(part.small)),
+                ("by_page", by_page),
+            ] {
+                self.row("geometry", "fast_area_parts", &format!("{number}_{name}"), &value);
+            }
+        }
+        self.estimate("fast_area_parts", estimate, &[], |_| Vec::new());
     }
 
     fn memory(&mut self, memory: &Memory) {

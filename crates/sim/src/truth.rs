@@ -5,6 +5,10 @@
 //! is measured on a noise-free copy of the device. A figure that the device does not show is marked so: the
 //! right answer to it is "cannot tell".
 
+mod area;
+
+pub use area::{AreaPartTruth, AreaTruth};
+
 use crate::au_log::AuLogParams;
 use crate::error::SimError;
 use crate::fault::FakeKind;
@@ -16,7 +20,6 @@ use crate::noise;
 pub use crate::page_map::DriveTruth;
 use crate::spec;
 use flashscope_model::drive::MappingKind;
-use flashscope_model::finding::AreaKind;
 use flashscope_units::{Bytes, Instant, Nanos};
 use std::fmt;
 
@@ -58,19 +61,6 @@ impl<T> Fact<T> {
         self.aliases = aliases;
         self
     }
-}
-
-/// An area at the start that is different.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AreaTruth {
-    /// Its start.
-    pub first: Bytes,
-    /// Its end (exclusive).
-    pub end: Bytes,
-    /// How it differs.
-    pub kind: AreaKind,
-    /// Its rate over that of its neighbours for long writes in order.
-    pub ratio: f64,
 }
 
 /// In-order rate over random rate in one unit, at one block size.
@@ -140,6 +130,8 @@ pub struct Truth {
     pub small_write_path: Fact<Bytes>,
     /// Different areas at the start; no value: there is none.
     pub fast_area: Fact<AreaTruth>,
+    /// The parts of such an area, in the order of their addresses; no value: there is none.
+    pub fast_area_parts: Fact<Vec<AreaPartTruth>>,
     /// Share of the device that was never written when it is opened, 0…1.
     pub never_written: Fact<f64>,
     /// What only a page-mapped drive has.
@@ -177,7 +169,8 @@ fn of_au_log(model: &Model, params: &AuLogParams) -> Truth {
         open_units_random: open_units_random(model, params),
         random_order_penalty: random_order_penalty(model, params),
         small_write_path: small_write_path(model, params),
-        fast_area: fast_area(model, params),
+        fast_area: area::fast_area(model, params),
+        fast_area_parts: area::fast_area_parts(model, params),
         never_written: Fact::known(if model.state.start == Start::Blank { 1.0 } else { 0.0 }),
         drive: None,
         memory: crate::memory::truth_of(model),
@@ -323,28 +316,6 @@ fn small_write_path(model: &Model, params: &AuLogParams) -> Fact<Bytes> {
     fact
 }
 
-/// Areas that touch are told as one.
-fn fast_area(model: &Model, params: &AuLogParams) -> Fact<AreaTruth> {
-    let Some(first) = params.areas.iter().min_by_key(|area| area.start) else {
-        return Fact::known(AreaTruth { first: Bytes::ZERO, end: Bytes::ZERO, kind: AreaKind::None, ratio: 1.0 })
-            .noted("there is none");
-    };
-    let wire = model.link.transfer(params.page);
-    let pages = (model.link.max_request / params.page).max(1);
-    let fixed = model.link.command + model.link.durable_write + wire;
-    let long = |program: Nanos| (fixed + program.max(wire) * pages).as_f64();
-    let ratio = long(params.program.page) / long(first.program);
-    let small = params.small.program.as_f64() / first.small_program.as_f64();
-    let kind = match (ratio, small) {
-        (long, small) if (long > 1.1 && small < 0.9) || (long < 0.9 && small > 1.1) => AreaKind::Mixed,
-        (long, small) if long > 1.1 || small > 1.1 || first.page_mapped => AreaKind::Faster,
-        (long, small) if long < 0.9 || small < 0.9 => AreaKind::Slower,
-        _ => AreaKind::None,
-    };
-    let shown = |at: Bytes| at.saturating_sub(params.hidden);
-    Fact::known(AreaTruth { first: shown(first.start), end: shown(first.end), kind, ratio })
-}
-
 /// Writes one ordinary unit of a noise-free copy in order and at random, with blocks from 4 KiB to a quarter of it.
 fn random_order_penalty(model: &Model, params: &AuLogParams) -> Vec<PenaltyTruth> {
     let mut still = params.clone();
@@ -431,6 +402,9 @@ impl fmt::Display for Truth {
         }
         line(f, "small-write path", &self.small_write_path)?;
         line(f, "fast area", &self.fast_area)?;
+        for part in self.fast_area_parts.value.iter().flatten() {
+            writeln!(f, "{:<24}{part}", "… inside")?;
+        }
         line(f, "never written", &self.never_written)?;
         line(f, "write buffer", &self.memory.write_buffer)?;
         line(f, "… volatile", &self.memory.volatile)?;
@@ -457,15 +431,6 @@ impl fmt::Display for SizeTruth {
             write!(f, ", {:.2} % damaged", 100.0 * self.damaged_ratio)?;
         }
         Ok(())
-    }
-}
-
-impl fmt::Display for AreaTruth {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind {
-            AreaKind::None => write!(f, "none"),
-            kind => write!(f, "{} to {}, {kind:?}, {:.2} times its neighbours", self.first, self.end, self.ratio),
-        }
     }
 }
 

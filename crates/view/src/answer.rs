@@ -4,7 +4,7 @@ mod memory;
 
 use crate::time;
 use flashscope_model::drive::{MappingKind, SlcCache, SlcKind};
-use flashscope_model::finding::{AreaKind, FastArea, Penalty};
+use flashscope_model::finding::{AreaKind, AreaPart, FastArea, Penalty};
 use flashscope_model::run::{Ended, RunRecord};
 use flashscope_model::{Data, DeviceKind, DriveFindings, Estimate, Geometry, Run};
 use flashscope_units::Bytes;
@@ -51,8 +51,12 @@ pub fn answers(geometry: &Geometry) -> Vec<Answer> {
         answer("open units, random", &geometry.open_units_random, count),
         answer("random-order penalty", &geometry.random_order_penalty, penalty),
         answer("fast area", &geometry.fast_area, |found| area(found, unit)),
-        answer("small-write path", &geometry.small_write_path, |size| format!("≤ {size}")),
     ]);
+    // Where there is no area, or nothing is known of one, the line above says it.
+    if geometry.fast_area_parts.value.is_some() {
+        answers.push(answer("  inside it", &geometry.fast_area_parts, |parts| area_parts(parts)));
+    }
+    answers.push(answer("small-write path", &geometry.small_write_path, |size| format!("≤ {size}")));
     answers.extend(memory::answers(&geometry.memory));
     answers.extend(drive(&geometry.drive));
     if geometry.never_written.value.is_some_and(|share| share > 0.0) {
@@ -288,6 +292,27 @@ fn area(area: &FastArea, unit: Option<Bytes>) -> String {
     format!("{}{}{kind}", span(area.first, area.end), units.unwrap_or_default())
 }
 
+/// `4–8 MiB 1.9×; 8–12 MiB by page`, or `1.9× throughout`. What is as elsewhere is left to the evidence.
+fn area_parts(parts: &[AreaPart]) -> String {
+    let differs = |ratio: &f64| ratio.ln().abs() > AS_ELSEWHERE.ln();
+    let words = |part: &AreaPart| {
+        let in_order = part.in_order.filter(differs).map(|ratio| format!("{ratio:.1}×"));
+        let small = part.small.filter(differs).map(|ratio| format!("small writes {ratio:.1}×"));
+        let by_page = part.by_page.filter(|by_page| *by_page).map(|_| "by page".to_owned());
+        [in_order, small, by_page].into_iter().flatten().collect::<Vec<String>>().join(", ")
+    };
+    match parts {
+        [one] => format!("{} throughout", words(one)),
+        _ => {
+            let each = parts.iter().map(|part| format!("{} {}", span(part.first, part.end), words(part)));
+            each.collect::<Vec<String>>().join("; ")
+        }
+    }
+}
+
+/// Rates within this factor of each other are the same in a few words.
+const AS_ELSEWHERE: f64 = 1.12;
+
 /// `4–8 MiB` where both ends have the same unit, else `512 KiB – 1 MiB`.
 fn span(first: Bytes, end: Bytes) -> String {
     let (first, end) = (first.to_string(), end.to_string());
@@ -327,6 +352,20 @@ mod tests {
 
         let seen = answer("unit", &Estimate::<Bytes>::unknown("too noisy"), print);
         assert_eq!((seen.figure, seen.why.as_str()), (None, "too noisy"));
+    }
+
+    #[test]
+    fn parts_of_an_area_are_named_by_place_and_kind() {
+        let part = |first, end, in_order, by_page| AreaPart {
+            first: Bytes::mib(first),
+            end: Bytes::mib(end),
+            in_order: Some(in_order),
+            small: Some(1.03),
+            by_page: Some(by_page),
+        };
+        let (fast, paged) = (part(4, 8, 1.9, false), part(8, 12, 1.0, true));
+        assert_eq!(area_parts(&[fast]), "1.9× throughout");
+        assert_eq!(area_parts(&[fast, paged]), "4–8 MiB 1.9×; 8–12 MiB by page");
     }
 
     #[test]

@@ -47,7 +47,8 @@ pub(super) struct Card {
     pub(super) small_gather: Nanos,
     pub(super) stalls: Stalls,
     pub(super) idle_after: Nanos,
-    pub(super) area: Option<Area>,
+    /// Side by side, in the order of their addresses.
+    pub(super) areas: Vec<Area>,
     pub(super) blank: bool,
 }
 
@@ -132,10 +133,10 @@ pub(super) fn draw(chance: &mut Chance, generator: Generator) -> Card {
         small_gather: times::small_gather(chance, generator),
         stalls: stalls(chance, generator),
         idle_after: if chance.happens(0.5) { Nanos::ZERO } else { chance.micros(1e6, 5e6) },
-        area: None,
+        areas: Vec::new(),
         blank: chance.happens(if generator == Generator::Adversarial { 0.25 } else { 0.15 }),
     };
-    card.area = area(chance, generator, &card);
+    card.areas = area(chance, generator, &card).into_iter().collect();
     if !whole {
         card.capacity += unit_remainder(chance, unit);
     }
@@ -379,9 +380,42 @@ fn area(chance: &mut Chance, generator: Generator, card: &Card) -> Option<Area> 
     Some(area)
 }
 
+/// Some areas are of two kinds side by side. Drawn from a stream of its own, so that the rest of a device does not depend on
+/// it.
+pub(super) fn in_parts(chance: &mut Chance, card: &Card) -> Vec<Area> {
+    let [whole] = card.areas[..] else { return card.areas.clone() };
+    let units = (whole.end - whole.start) / card.unit;
+    if units < 2 || !chance.happens(0.4) {
+        return card.areas.clone();
+    }
+    let border = whole.start + card.unit * (1 + chance.below((units - 1) as usize));
+    // Mapping by page shows where all else is copied for; elsewhere the parts would look alike.
+    let mapping_shows = card.logs_random == 0;
+    let mut second = Area { start: border, ..whole };
+    let faster = whole.program < card.program;
+    match chance.weighted(&[(0.5, 0), (0.2, 1), (if mapping_shows { 0.3 } else { 0.0 }, 2)]) {
+        0 if faster => second.program = card.program,
+        0 => second.program = scaled(card.program, chance.between(0.3, 0.7)),
+        1 if faster => second.program = scaled(card.program, chance.between(1.35, 2.5)),
+        1 => second.program = scaled(card.program, chance.between(0.2, 0.4)),
+        _ => second.page_mapped = !whole.page_mapped,
+    }
+    second.small_program = card.small_program;
+    // What is as any other unit is no part of an area.
+    second.page_mapped |= second.program == card.program && mapping_shows;
+    if second.program == card.program && !second.page_mapped {
+        second.program = scaled(card.program, chance.between(1.35, 2.5));
+    }
+    vec![Area { end: border, ..whole }, second]
+}
+
 impl Card {
     pub(super) fn title(&self) -> String {
-        let area = if self.area.is_some() { ", an area at the start" } else { "" };
+        let area = match self.areas.len() {
+            0 => "",
+            1 => ", an area at the start",
+            _ => ", an area of two kinds at the start",
+        };
         let hidden = if self.in_front > Bytes::ZERO { format!(", {} in front", self.in_front) } else { String::new() };
         format!(
             "{} of {}, unit {}, page {}, logs {} in order and {} in any order{hidden}{area}",

@@ -68,6 +68,9 @@ impl std::error::Error for DrawError {}
 /// Tells the stream of what lies in front of a device from the others.
 const IN_FRONT: u64 = 0x6869_6464_656e;
 
+/// The same for areas at the start that are of several kinds.
+const IN_PARTS: u64 = 0x0070_6172_7473;
+
 /// Device number `index` of the fleet with this seed. With `noise` every device has that level; else each draws one.
 pub fn draw(generator: Generator, seed: u64, index: u32, noise: Option<Noise>) -> Result<Drawn, DrawError> {
     let mut chance = Chance::new(seed, index);
@@ -85,6 +88,7 @@ pub fn draw(generator: Generator, seed: u64, index: u32, noise: Option<Noise>) -
     } else {
         let mut card = card::draw(&mut chance, generator);
         card.in_front = card::in_front(&mut Chance::new(seed ^ IN_FRONT, index), generator, &card);
+        card.areas = card::in_parts(&mut Chance::new(seed ^ IN_PARTS, index), &card);
         (card.title(), Some(card.page), text::of_card(&card)?)
     };
     model.memory(&memory::draw(&mut Chance::new(!seed, index), generator, page));

@@ -68,7 +68,7 @@ pub(super) fn of_card(card: &Card) -> Result<ModelText, DrawError> {
     model.set("mapping.housekeeping.longest", time(card.stalls.longest))?;
     model.set("mapping.housekeeping.idle_after", time(card.idle_after))?;
 
-    let area = card.area.map(|area| {
+    let areas = card.areas.iter().map(|area| {
         Table::from_iter([
             ("start".to_owned(), size(area.start)),
             ("end".to_owned(), size(area.end)),
@@ -79,7 +79,7 @@ pub(super) fn of_card(card: &Card) -> Result<ModelText, DrawError> {
             ("page_mapped".to_owned(), Value::Boolean(area.page_mapped)),
         ])
     });
-    model.set("mapping.areas", Value::Array(area.into_iter().map(Value::Table).collect()))?;
+    model.set("mapping.areas", Value::Array(areas.map(Value::Table).collect()))?;
     model.set("state.start", if card.blank { "blank" } else { "filled" })?;
     Ok(model)
 }

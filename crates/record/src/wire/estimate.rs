@@ -71,7 +71,8 @@ macro_rules! estimate {
             pub(crate) fn from_model(estimate: &Estimate<$model>) -> $name {
                 let split: fn($model) -> ($($type,)+) = $split;
                 let bound: fn($model) -> $bound = $to_bound;
-                let alternative = |&(figure, confidence): &($model, f64)| {
+                let estimate = estimate.clone();
+                let alternative = |(figure, confidence): ($model, f64)| {
                     let ($($field,)+) = split(figure);
                     $alternative { $($field,)+ confidence }
                 };
@@ -85,10 +86,10 @@ macro_rules! estimate {
                     confidence: estimate.confidence,
                     at_least: estimate.at_least.map(bound),
                     at_most: estimate.at_most.map(bound),
-                    alternatives: estimate.alternatives.iter().map(alternative).collect(),
-                    evidence: estimate.evidence.clone(),
+                    alternatives: estimate.alternatives.into_iter().map(alternative).collect(),
+                    evidence: estimate.evidence,
                     method: estimate.method.iter().map(|&name| name.to_owned()).collect(),
-                    reason_unknown: estimate.reason_unknown.clone(),
+                    reason_unknown: estimate.reason_unknown,
                 }
             }
 
@@ -214,6 +215,16 @@ estimate! {
 }
 
 estimate! {
+    /// The stretches of an area at the start that are built or handled alike.
+    AreaPartsEstimate, AreaPartsAlternative of Vec<finding::AreaPart>, bounds Vec<AreaPart> {
+        /// The stretches, in the order of their addresses.
+        parts: Vec<AreaPart>,
+    }
+    split |parts| (AreaPart::all(parts),), join |(parts,)| AreaPart::all_into_model(parts),
+    bound AreaPart::all, unbound AreaPart::all_into_model
+}
+
+estimate! {
     /// How addresses are mapped.
     MappingEstimate, MappingAlternative of drive::MappingKind, bounds MappingKind {
         /// The kind.
@@ -298,6 +309,45 @@ pub struct AreaFigure {
     pub kind: AreaKind,
     /// Its rate over that of its neighbours at large blocks.
     pub rate_ratio: f64,
+}
+
+/// Units of an area at the start that are built and handled alike, side by side.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AreaPart {
+    /// Start of the part.
+    pub first_bytes: u64,
+    /// End of the part (exclusive).
+    pub end_bytes: u64,
+    /// Rate of long writes in order over that of units elsewhere; null where not told.
+    pub in_order_ratio: Option<f64>,
+    /// Rate of small writes at random over that of units elsewhere; null where not told.
+    pub small_ratio: Option<f64>,
+    /// Whether writes in any order are taken without the copies that they cost elsewhere; null where not told.
+    pub by_page: Option<bool>,
+}
+
+impl AreaPart {
+    fn all(parts: Vec<finding::AreaPart>) -> Vec<AreaPart> {
+        let part = |part: finding::AreaPart| AreaPart {
+            first_bytes: part.first.get(),
+            end_bytes: part.end.get(),
+            in_order_ratio: part.in_order,
+            small_ratio: part.small,
+            by_page: part.by_page,
+        };
+        parts.into_iter().map(part).collect()
+    }
+
+    fn all_into_model(parts: Vec<AreaPart>) -> Vec<finding::AreaPart> {
+        let part = |part: AreaPart| finding::AreaPart {
+            first: Bytes(part.first_bytes),
+            end: Bytes(part.end_bytes),
+            in_order: part.in_order_ratio,
+            small: part.small_ratio,
+            by_page: part.by_page,
+        };
+        parts.into_iter().map(part).collect()
+    }
 }
 
 impl PenaltyFigure {

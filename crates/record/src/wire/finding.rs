@@ -5,8 +5,8 @@ mod memory;
 pub use memory::Memory;
 
 use super::{
-    AreaEstimate, CountEstimate, Direction, DriveFindings, Order, PenaltyEstimate, RatioEstimate, Severity,
-    SizeEstimate, UpToEstimate,
+    AreaEstimate, AreaPartsEstimate, CountEstimate, Direction, DriveFindings, Order, PenaltyEstimate, RatioEstimate,
+    Severity, SizeEstimate, UpToEstimate,
 };
 use crate::RecordError;
 use flashscope_model::{self as model, finding};
@@ -36,6 +36,9 @@ pub struct Geometry {
     pub small_write_path: UpToEstimate,
     /// Units at the start that behave differently.
     pub fast_area: AreaEstimate,
+    /// The stretches of such an area that are built or handled alike. Unknown in records that did not ask.
+    #[serde(default)]
+    pub fast_area_parts: AreaPartsEstimate,
     /// Share of the device that answers without touching the flash.
     pub never_written: RatioEstimate,
     /// Buffers, read-ahead and stalls.
@@ -131,6 +134,7 @@ impl Geometry {
             random_order_penalty: PenaltyEstimate::from_model(&geometry.random_order_penalty),
             small_write_path: UpToEstimate::from_model(&geometry.small_write_path),
             fast_area: AreaEstimate::from_model(&geometry.fast_area),
+            fast_area_parts: AreaPartsEstimate::from_model(&geometry.fast_area_parts),
             never_written: RatioEstimate::from_model(&geometry.never_written),
             memory: Memory::from_model(&geometry.memory),
             drive: DriveFindings::from_model(&geometry.drive),
@@ -148,6 +152,7 @@ impl Geometry {
             random_order_penalty: self.random_order_penalty.into_model("geometry.random_order_penalty")?,
             small_write_path: self.small_write_path.into_model("geometry.small_write_path")?,
             fast_area: self.fast_area.into_model("geometry.fast_area")?,
+            fast_area_parts: self.fast_area_parts.into_model("geometry.fast_area_parts")?,
             never_written: self.never_written.into_model("geometry.never_written")?,
             memory: self.memory.into_model()?,
             drive: self.drive.into_model()?,

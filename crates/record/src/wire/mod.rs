@@ -16,9 +16,9 @@ mod words;
 pub use device::{Claims, Device};
 pub use drive::{DriveFindings, Fan, Range, Stretch};
 pub use estimate::{
-    AreaEstimate, AreaFigure, CollectionEstimate, CollectionFigure, CountEstimate, FlagEstimate, MappingEstimate,
-    PenaltyEstimate, PenaltyFigure, RatioEstimate, ReadAheadEstimate, ReadAheadFigure, SizeEstimate, SlcCacheEstimate,
-    SlcCacheFigure, TimeEstimate, UpToEstimate, WriteBufferEstimate, WriteBufferFigure,
+    AreaEstimate, AreaFigure, AreaPart, AreaPartsEstimate, CollectionEstimate, CollectionFigure, CountEstimate,
+    FlagEstimate, MappingEstimate, PenaltyEstimate, PenaltyFigure, RatioEstimate, ReadAheadEstimate, ReadAheadFigure,
+    SizeEstimate, SlcCacheEstimate, SlcCacheFigure, TimeEstimate, UpToEstimate, WriteBufferEstimate, WriteBufferFigure,
 };
 pub use finding::{Advice, Geometry, Memory, Note, PerformanceCell, TransferLine, TransferResidual};
 pub use observation::{

@@ -20,7 +20,7 @@ mod small;
 mod tests;
 mod write;
 
-pub(crate) use params::AuLogParams;
+pub(crate) use params::{Area, AuLogParams};
 
 use crate::chance::Chance;
 use crate::ftl::{Counters, Extent, Ftl, Presence, Work};

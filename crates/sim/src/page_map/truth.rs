@@ -43,6 +43,7 @@ pub(crate) fn of(model: &Model, params: &PageMapParams) -> Truth {
         small_write_path: Fact::hidden(None, "there is none"),
         fast_area: Fact::known(AreaTruth { first: Bytes::ZERO, end: Bytes::ZERO, kind: AreaKind::None, ratio: 1.0 })
             .noted("there is none"),
+        fast_area_parts: Fact::hidden(None, "there is none"),
         never_written: Fact::known(if model.state.start == Start::Blank { 1.0 } else { 0.0 }),
         drive: drive(model, params),
         memory: crate::memory::truth_of(model),

@@ -1,0 +1,149 @@
+//! What lies inside an area at the start: units of it need not be alike. A controller may write one with fewer bits per
+//! cell and map the next by page.
+//!
+//! Units side by side are held against each other in every kind of work that the trials asked of them, with the same
+//! care as against units elsewhere; where one differs from those before it, a part begins.
+
+use super::{
+    COPIES, COST_FACTOR, ERRORS, Row, SMALL, TABLE_FACTOR, Units, copies_show, gather_singles, gather_tables,
+    gather_trials, is_large, median,
+};
+use crate::numbers::digits;
+use flashscope_model::finding::{AreaKind, AreaPart, FastArea};
+use flashscope_model::{Estimate, Observations};
+use flashscope_units::Bytes;
+use std::ops::Range;
+
+/// Long writes of two parts differ by at least this factor: blocks of one kind differ by a few percent each.
+const PART_FACTOR: f64 = 1.2;
+
+/// A description of the inside is no surer than this: a kind of work that nobody tried may differ as well.
+const SUREST: f64 = 0.97;
+
+/// The same where only long writes were compared.
+const LONG_WRITES_ONLY: f64 = 0.85;
+
+/// Logarithms of rates over those elsewhere, each with its standard error, and how writes out of order are taken.
+#[derive(Clone, Copy, Debug, Default)]
+struct Look {
+    in_order: Option<(f64, f64)>,
+    small: Option<(f64, f64)>,
+    by_page: Option<bool>,
+}
+
+/// The parts of an area that was found.
+pub(crate) fn estimate(observations: &Observations, area: &Estimate<FastArea>) -> Estimate<Vec<AreaPart>> {
+    let confidence = area.confidence.unwrap_or(0.0);
+    let Some(area) = area.value else {
+        return Estimate::unknown("no area at the start is known");
+    };
+    if area.kind == AreaKind::None {
+        return Estimate::unknown("there is no area at the start");
+    }
+    let tables = || gather_tables(observations).map(|(unit, units)| ((unit.size, units), TABLE_FACTOR, "fat"));
+    let trials = gather_trials(observations).map(|found| (found, PART_FACTOR, "fast-area"));
+    let singles = || gather_singles(observations).map(|found| (found, PART_FACTOR, "throughput"));
+    let Some(((unit, units), factor, method)) = trials.or_else(singles).or_else(tables) else {
+        return Estimate::unknown("its units were not compared with each other");
+    };
+    let places: Vec<Bytes> = units.keys().copied().filter(|at| (area.first..area.end).contains(at)).collect();
+    let parts = split(&places, unit, &units, factor.ln());
+    let looks: Vec<Look> =
+        parts.iter().map(|part| together(&places[part.clone()], unit, &units)).map(without_noise).collect();
+    if looks.iter().any(|look| look.in_order.is_none() && look.small.is_none() && look.by_page.is_none()) {
+        return Estimate::unknown("requests scatter too much to tell whether its units are alike");
+    }
+    let described: Vec<AreaPart> = parts
+        .iter()
+        .zip(&looks)
+        .map(|(part, look)| {
+            let (first, end) = (places[part.start], places[part.end - 1] + unit);
+            described(first, end, *look)
+        })
+        .collect();
+    let only_long = looks.iter().all(|look| look.small.is_none() && look.by_page.is_none());
+    let most = if only_long { LONG_WRITES_ONLY } else { SUREST };
+    Estimate::known(described, confidence.min(most), evidence(&places, &parts, &looks, unit), &[method])
+}
+
+/// Where the units at these places begin to be of another kind: the ranges of those that are alike. `least` is the
+/// logarithm of the factor by which long writes differ at the least.
+pub(super) fn split(places: &[Bytes], unit: Bytes, units: &Units, least: f64) -> Vec<Range<usize>> {
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    for index in 0..places.len() {
+        let here = together(&places[index..=index], unit, units);
+        let goes_on = parts.last().is_some_and(|part| {
+            // An area need not be in one piece: what was not compared is no part of it.
+            let touches = places[index - 1] + unit == places[index];
+            touches && !differ(&together(&places[part.clone()], unit, units), &here, least)
+        });
+        match parts.last_mut() {
+            Some(part) if goes_on => part.end = index + 1,
+            _ => parts.push(index..index + 1),
+        }
+    }
+    parts
+}
+
+fn differ(one: &Look, other: &Look, least: f64) -> bool {
+    let apart = |a: Option<(f64, f64)>, b: Option<(f64, f64)>, least: f64| {
+        a.zip(b).is_some_and(|(a, b)| (a.0 - b.0).abs() > least.max(ERRORS * a.1.hypot(b.1)))
+    };
+    apart(one.in_order, other.in_order, least)
+        || apart(one.small, other.small, least.max(COST_FACTOR.ln()))
+        || one.by_page.zip(other.by_page).is_some_and(|(a, b)| a != b)
+}
+
+/// How these units differ from those elsewhere, taken together.
+fn together(places: &[Bytes], unit: Bytes, units: &Units) -> Look {
+    let rows: Vec<&Row> = places.iter().filter_map(|at| units.get(at)).flatten().collect();
+    let of = |pick: &dyn Fn(&Row) -> bool| {
+        let picked: Vec<&&Row> = rows.iter().filter(|row| pick(row)).collect();
+        let ratio = median(&picked.iter().map(|row| row.ln_ratio).collect::<Vec<f64>>())?;
+        let error = median(&picked.iter().map(|row| row.error).collect::<Vec<f64>>())?;
+        Some((ratio, error / (places.len().max(1) as f64).sqrt()))
+    };
+    let scattered = of(&|row| row.random && row.block > SMALL && row.error > 0.0);
+    let by_page = scattered.filter(|_| copies_show(units, unit)).and_then(|(ratio, error)| {
+        let clear = COPIES.ln();
+        match ratio {
+            ratio if ratio - ERRORS * error > clear => Some(true),
+            ratio if ratio < clear / 2.0 && ratio + ERRORS * error < clear => Some(false),
+            _ => None,
+        }
+    });
+    Look { in_order: of(&|row| is_large(row, unit)), small: of(&|row| row.block <= SMALL), by_page }
+}
+
+/// Without figures that scatter so much that a difference which matters could hide in them.
+fn without_noise(look: Look) -> Look {
+    let clear = |figure: Option<(f64, f64)>, factor: f64| figure.filter(|(_, error)| ERRORS * error < factor.ln());
+    // What a copy costs says nothing of the small write that caused it.
+    let small = clear(look.small, COST_FACTOR).filter(|(ratio, _)| ratio.abs() < (2.0 * COPIES).ln());
+    Look { in_order: clear(look.in_order, COST_FACTOR), small, ..look }
+}
+
+fn described(first: Bytes, end: Bytes, look: Look) -> AreaPart {
+    let ratio = |figure: Option<(f64, f64)>| figure.map(|(ln_ratio, _)| ln_ratio.exp());
+    AreaPart { first, end, in_order: ratio(look.in_order), small: ratio(look.small), by_page: look.by_page }
+}
+
+fn evidence(places: &[Bytes], parts: &[Range<usize>], looks: &[Look], unit: Bytes) -> String {
+    let words = |part: &Range<usize>, look: &Look| {
+        let ratio = |name: &str, figure: Option<(f64, f64)>| {
+            figure.map(|(ln_ratio, _)| format!("{name} {}×", digits(ln_ratio.exp())))
+        };
+        let by_page = look.by_page.map(|by_page| match by_page {
+            true => "no copies for writes at random".to_owned(),
+            false => "copies for writes at random as elsewhere".to_owned(),
+        });
+        let all: Vec<String> = [ratio("in order", look.in_order), ratio("small writes", look.small), by_page]
+            .into_iter()
+            .flatten()
+            .collect();
+        format!("{} to {}: {}", places[part.start], places[part.end - 1] + unit, all.join(", "))
+    };
+    let each: Vec<String> = parts.iter().zip(looks).map(|(part, look)| words(part, look)).collect();
+    let alike = if parts.len() == 1 && places.len() > 1 { "its units are alike; " } else { "" };
+    format!("{alike}{}", each.join("; "))
+}
