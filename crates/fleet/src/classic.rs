@@ -1,4 +1,4 @@
-//! The by-hand procedure of flashbench's users, and what a naive reader makes of its tables.
+//! The by-hand procedure of flashbench's users, what a naive reader makes of its tables, and the log that it leaves.
 //!
 //! Procedure: align at six block sizes; open-au with 1 … limit + 1 units in both orders; find-fat. Whoever works by hand
 //! stops one past the limit, so the true limit says how far it goes (8 where there is none, never more than
@@ -41,6 +41,8 @@ const AREA_CONTRAST: f64 = 1.25;
 pub(crate) struct ByHand {
     /// What the naive reader says; no confidence, as he has none.
     pub(crate) reading: Geometry,
+    /// What flashbench would have left on the terminal: each command and what it printed.
+    pub(crate) log: String,
     /// What the procedure cost.
     pub(crate) cost: Cost,
 }
@@ -83,7 +85,7 @@ pub(crate) fn work_through<T: Target>(
         memory: Memory::unknown("the classic procedure does not look for it"),
         drive: DriveFindings::unknown("the procedure does not ask"),
     };
-    Ok(ByHand { reading, cost: Cost::new(spent, Wear::default(), wear) })
+    Ok(ByHand { reading, log: bench.log, cost: Cost::new(spent, Wear::default(), wear) })
 }
 
 struct Bench<'a, T> {
@@ -91,6 +93,7 @@ struct Bench<'a, T> {
     grant: WriteGrant,
     seed: u64,
     spent: Spent,
+    log: String,
     stop: &'a dyn Fn() -> bool,
 }
 
@@ -98,7 +101,7 @@ impl<'a, T: Target> Bench<'a, T> {
     fn new(target: T, seed: u64, stop: &'a dyn Fn() -> bool) -> Result<Self, NoResult> {
         let grant = WriteGrant::simulated(target.facts(), Bytes(u64::MAX));
         let grant = grant.ok_or_else(|| NoResult::Failed("no grant for a simulated device".to_owned()))?;
-        Ok(Bench { target, grant, seed, spent: Spent::default(), stop })
+        Ok(Bench { target, grant, seed, spent: Spent::default(), log: String::new(), stop })
     }
 
     /// The figures of an experiment; none where it makes no sense on this device.
@@ -115,11 +118,37 @@ impl<'a, T: Target> Bench<'a, T> {
                 self.spent.read += run.spent.read;
                 self.spent.written += run.spent.written;
                 self.spent.time += run.spent.time;
+                if let Some((arguments, printed)) = arguments(experiment).zip(flashscope_transcript::write(&run.data)) {
+                    self.log.push_str(&format!("# ./flashbench {arguments} /dev/sdx\n{printed}"));
+                }
                 Ok(Some(run.data))
             }
             Err(ProbeError::Device { error, .. }) => Err(NoResult::Failed(format!("by hand: {error}"))),
             Err(_) => Ok(None),
         }
+    }
+}
+
+/// How flashbench is asked for an experiment of the procedure.
+fn arguments(experiment: &Experiment) -> Option<String> {
+    let order = |order| if order == Order::Random { " --random" } else { "" };
+    match experiment {
+        Experiment::Align(plan) => Some(format!("-a --blocksize={}", plan.block.get())),
+        Experiment::OpenAu(plan) => Some(format!(
+            "--open-au --open-au-nr={} --erasesize={} --blocksize={}{}",
+            plan.count,
+            plan.erase.get(),
+            plan.block.get(),
+            order(plan.order)
+        )),
+        Experiment::Fat(plan) => Some(format!(
+            "--find-fat --fat-nr={} --erasesize={} --blocksize={}{}",
+            plan.count,
+            plan.erase.get(),
+            plan.block.get(),
+            order(plan.order)
+        )),
+        _ => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::Fleet;
 use crate::calibration::{Bin, Calibration};
+use crate::score::Parameter;
 use crate::summary::{Reader, Row, Summary};
 use crate::text::percent;
 use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
@@ -59,21 +60,23 @@ fn answers(summary: &Summary) -> Markup {
         div.scroll { table {
             thead { tr {
                 @for head in ["parameter", "can be told", "exact", "beside", "wrong", "wrong at ≥ 0.99", "missed",
-                    "rightly silent", "naive: exact", "naive: wrong"] { th { (head) } }
+                    "rightly silent", "naive: exact", "naive: wrong",
+                    "log: exact", "log: wrong", "log: wrong at ≥ 0.99"] { th { (head) } }
             } }
             tbody {
                 @for (parameter, row) in &summary.inspect {
-                    (answer(parameter.words(), row, &summary.row(Reader::Naive, *parameter)))
+                    (answer(parameter, row, summary))
                 }
             }
         } }
     }
 }
 
-fn answer(name: &str, row: &Row, naive: &Row) -> Markup {
+fn answer(parameter: &Parameter, row: &Row, summary: &Summary) -> Markup {
+    let (naive, log) = (summary.row(Reader::Naive, *parameter), summary.row(Reader::Log, *parameter));
     markup! {
         tr {
-            td { (name) }
+            td { (parameter.words()) }
             td { (row.told) }
             td { (percent(row.share_exact())) }
             td { (row.one_step) }
@@ -83,6 +86,9 @@ fn answer(name: &str, row: &Row, naive: &Row) -> Markup {
             td { (row.silent) }
             td { (percent(naive.share_exact())) }
             td { (naive.one_step + naive.wrong) }
+            td { (percent(log.share_exact())) }
+            td { (log.one_step + log.wrong) }
+            td class=[(log.wrong_sure > 0).then_some("bad")] { (log.wrong_sure) }
         }
     }
 }

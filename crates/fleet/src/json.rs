@@ -12,12 +12,13 @@ use serde_json::{Value, json};
 pub fn json(fleet: &Fleet, summary: &Summary) -> String {
     let plan = &fleet.plan;
     let parameters = summary.inspect.iter().map(|(parameter, one)| {
-        let naive = summary.row(Reader::Naive, *parameter);
+        let (naive, log) = (summary.row(Reader::Naive, *parameter), summary.row(Reader::Log, *parameter));
         let calibration = summary.calibration_by.iter().find(|(one, _)| one == parameter);
         json!({
             "parameter": parameter.field(),
             "inspect": row(one),
             "naive": (naive.devices > 0).then(|| row(&naive)),
+            "log": (log.devices > 0).then(|| row(&log)),
             "calibration": calibration.map(|(_, one)| bins(one)),
         })
     });
@@ -54,6 +55,7 @@ pub fn json(fleet: &Fleet, summary: &Summary) -> String {
         "slowest": slowest.collect::<Vec<Value>>(),
         "parameters": parameters.collect::<Vec<Value>>(),
         "calibration": bins(&summary.calibration),
+        "log_calibration": bins(&summary.log_calibration),
         "interval_coverage": { "intervals": summary.coverage.intervals, "hold": summary.coverage.hold },
         "cost": {
             "inspect": costs(&summary.cost),
@@ -123,6 +125,7 @@ fn device(run: &DeviceRun) -> Value {
         "processor_time_s": run.work.as_secs_f64(),
         "findings": run.findings.iter().map(scored).collect::<Vec<Value>>(),
         "naive": run.naive.iter().map(scored).collect::<Vec<Value>>(),
+        "log": run.log.iter().map(scored).collect::<Vec<Value>>(),
         "cost": cost(&run.cost),
         "geometry_cost": cost(&run.geometry_cost),
         "by_hand_cost": run.by_hand_cost.as_ref().map(cost),

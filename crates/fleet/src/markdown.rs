@@ -97,17 +97,17 @@ fn section(sailed: &Sailed<'_>) -> String {
 
 fn answers(summary: &Summary) -> String {
     let mut out = String::from(
-        "\n| parameter | told | exact | beside | wrong | sure | missed | silent | not found | calibration error | naive exact |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|\n",
+        "\n| parameter | told | exact | beside | wrong | sure | missed | silent | not found | calibration error | naive exact | log exact | log wrong | log sure |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     for (parameter, row) in &summary.inspect {
         let target = parameter.target();
-        let naive = summary.row(Reader::Naive, *parameter);
+        let (naive, log) = (summary.row(Reader::Naive, *parameter), summary.row(Reader::Log, *parameter));
         let by = summary.calibration_by.iter().find(|(one, _)| one == parameter);
         let error = by.and_then(|(_, calibration)| calibration.expected_error);
         let sure = row.share(row.wrong_sure);
         out.push_str(&format!(
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
             parameter.words(),
             row.told,
             held(row.share_exact(), target.map(|target| target.exact_share), |share, least| share >= least, "≥"),
@@ -119,6 +119,9 @@ fn answers(summary: &Summary) -> String {
             row.unfound,
             error.map_or("–".to_owned(), |error| format!("{error:.3}")),
             percent(naive.share_exact()),
+            percent(log.share_exact()),
+            log.one_step + log.wrong,
+            log.wrong_sure,
         ));
     }
     out.push_str(&alarms(summary));

@@ -55,6 +55,8 @@ pub struct DeviceRun {
     pub findings: Vec<Scored>,
     /// Readings of the by-hand procedure, judged the same way.
     pub naive: Vec<Scored>,
+    /// What `infer` makes of the log that the by-hand procedure leaves, judged the same way.
+    pub log: Vec<Scored>,
     /// How often intervals held the truth.
     pub coverage: Coverage,
     /// All that `inspect` did.
@@ -79,6 +81,7 @@ impl DeviceRun {
             failure: Some(why),
             findings: Vec::new(),
             naive: Vec::new(),
+            log: Vec::new(),
             coverage: Coverage::default(),
             cost: Cost::default(),
             geometry_cost: Cost::default(),
@@ -119,11 +122,14 @@ pub(crate) fn run(index: u32, drawn: &Drawn, limits: Limits, stop: &dyn Fn() -> 
     };
 
     let findings = score_all(score::judge(&truth, &found.report.findings.geometry));
-    let (naive, by_hand_cost) = if limits.by_hand {
+    let (naive, log, by_hand_cost) = if limits.by_hand {
         let by_hand = classic::work_through(open(&drawn.text, drawn.seed)?, &truth, drawn.seed, stop)?;
-        (score_all(score::judge(&truth, &by_hand.reading)), Some(by_hand.cost))
+        // A pasted log: neither the device nor its capacity is known.
+        let pasted = flashscope_transcript::parse(&by_hand.log).observations;
+        let read = flashscope_infer::infer(&pasted).geometry;
+        (score_all(score::judge(&truth, &by_hand.reading)), score_all(score::judge(&truth, &read)), Some(by_hand.cost))
     } else {
-        (Vec::new(), None)
+        (Vec::new(), Vec::new(), None)
     };
     let coverage = coverage::of(&found.report, open(&drawn.text, drawn.seed ^ 0x5eed)?, stop);
     Ok(DeviceRun {
@@ -133,6 +139,7 @@ pub(crate) fn run(index: u32, drawn: &Drawn, limits: Limits, stop: &dyn Fn() -> 
         failure: None,
         findings,
         naive,
+        log,
         coverage,
         cost: found.cost,
         geometry_cost: found.geometry,

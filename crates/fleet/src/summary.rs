@@ -16,6 +16,18 @@ pub enum Reader {
     Inspect,
     /// The by-hand procedure, read by rule of thumb.
     Naive,
+    /// `infer` on the log of that procedure.
+    Log,
+}
+
+impl Reader {
+    fn scored(self, run: &DeviceRun) -> &[Scored] {
+        match self {
+            Reader::Inspect => &run.findings,
+            Reader::Naive => &run.naive,
+            Reader::Log => &run.log,
+        }
+    }
 }
 
 /// One parameter over all devices.
@@ -147,6 +159,10 @@ pub struct Summary {
     pub inspect: Vec<(Parameter, Row)>,
     /// Those of the naive reader; no devices where he did not read.
     pub naive: Vec<(Parameter, Row)>,
+    /// Those of `infer` on the same tables as flashbench prints them; no devices where there are none.
+    pub log: Vec<(Parameter, Row)>,
+    /// Confidence of `infer` on these logs, over all parameters.
+    pub log_calibration: Calibration,
     /// Confidence over all parameters.
     pub calibration: Calibration,
     /// Confidence by parameter.
@@ -175,8 +191,8 @@ impl Summary {
     /// Counts a fleet up.
     pub fn of(fleet: &Fleet) -> Summary {
         let done: Vec<&DeviceRun> = fleet.devices.iter().filter(|run| run.failure.is_none()).collect();
-        let claims = |parameter: Option<Parameter>| {
-            let all = done.iter().flat_map(|run| &run.findings).map(|scored| &scored.judged);
+        let claims = |reader: Reader, parameter: Option<Parameter>| {
+            let all = done.iter().flat_map(move |run| reader.scored(run)).map(|scored| &scored.judged);
             all.filter(move |judged| parameter.is_none_or(|one| judged.parameter == one))
                 .filter_map(|judged| judged.claim)
         };
@@ -184,8 +200,10 @@ impl Summary {
         Summary {
             inspect: rows(&done, Reader::Inspect),
             naive: rows(&done, Reader::Naive),
-            calibration: calibration(claims(None)),
-            calibration_by: Parameter::ALL.map(|one| (one, calibration(claims(Some(one))))).to_vec(),
+            log: rows(&done, Reader::Log),
+            log_calibration: calibration(claims(Reader::Log, None)),
+            calibration: calibration(claims(Reader::Inspect, None)),
+            calibration_by: Parameter::ALL.map(|one| (one, calibration(claims(Reader::Inspect, Some(one))))).to_vec(),
             coverage: done.iter().fold(Coverage::default(), |sum, run| Coverage {
                 intervals: sum.intervals + run.coverage.intervals,
                 hold: sum.hold + run.coverage.hold,
@@ -206,6 +224,7 @@ impl Summary {
         let rows = match reader {
             Reader::Inspect => &self.inspect,
             Reader::Naive => &self.naive,
+            Reader::Log => &self.log,
         };
         rows.iter().find(|(one, _)| *one == parameter).map(|(_, row)| *row).unwrap_or_default()
     }
@@ -215,11 +234,11 @@ fn rows(done: &[&DeviceRun], reader: Reader) -> Vec<(Parameter, Row)> {
     let row = |parameter: Parameter| {
         let mut row = Row::default();
         for run in done {
-            let findings = match reader {
-                Reader::Inspect => &run.findings,
-                Reader::Naive => &run.naive,
-            };
-            findings.iter().filter(|scored| scored.judged.parameter == parameter).for_each(|one| row.count(one));
+            reader
+                .scored(run)
+                .iter()
+                .filter(|scored| scored.judged.parameter == parameter)
+                .for_each(|one| row.count(one));
         }
         (parameter, row)
     };

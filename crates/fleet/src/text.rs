@@ -56,9 +56,11 @@ fn heading(fleet: &Fleet, summary: &Summary) -> String {
 }
 
 fn answers(summary: &Summary) -> String {
-    let mut out = String::from("\nAnswers, inspect beside a naive reader of flashbench's tables\n");
+    let mut out = String::from(
+        "\nAnswers: inspect, a naive reader of flashbench's tables, and infer on a log of these same tables\n",
+    );
     out.push_str(&format!(
-        "{:<22}{:>6} │{:>8}{:>7}{:>7}{:>7}{:>8}{:>7}{:>7} │{:>8}{:>7}{:>7}{:>8}\n",
+        "{:<22}{:>6} │{:>8}{:>7}{:>7}{:>7}{:>8}{:>7}{:>7} │{:>8}{:>7}{:>7}{:>8} │{:>8}{:>7}{:>7}{:>7}\n",
         "",
         "told",
         "exact",
@@ -71,12 +73,16 @@ fn answers(summary: &Summary) -> String {
         "exact",
         "beside",
         "wrong",
-        "missed"
+        "missed",
+        "exact",
+        "beside",
+        "wrong",
+        "sure"
     ));
     for (parameter, row) in &summary.inspect {
-        let naive = summary.row(Reader::Naive, *parameter);
+        let (naive, log) = (summary.row(Reader::Naive, *parameter), summary.row(Reader::Log, *parameter));
         out.push_str(&format!(
-            "{:<22}{:>6} │{:>8}{:>7}{:>7}{:>7}{:>8}{:>7}{:>7} │{:>8}{:>7}{:>7}{:>8}\n",
+            "{:<22}{:>6} │{:>8}{:>7}{:>7}{:>7}{:>8}{:>7}{:>7} │{:>8}{:>7}{:>7}{:>8} │{:>8}{:>7}{:>7}{:>7}\n",
             parameter.words(),
             row.told,
             percent(row.share_exact()),
@@ -90,6 +96,10 @@ fn answers(summary: &Summary) -> String {
             naive.one_step,
             naive.wrong,
             naive.missed,
+            percent(log.share_exact()),
+            log.one_step,
+            log.wrong,
+            log.wrong_sure,
         ));
     }
     out.push_str(
