@@ -24,6 +24,7 @@ mod penalty;
 mod performance;
 mod pool;
 mod reading;
+mod regions;
 mod situation;
 mod small_write;
 mod survey;
@@ -57,8 +58,11 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
     let unit = &alignment.allocation_unit.clone();
     let sure_unit =
         unit.value.or(unit.at_least).filter(|_| unit.confidence.is_some_and(|confidence| confidence >= 0.8));
-    let counted = |found, order| open_units::given_the_unit(found, observations, order, unit);
-    let fast_area = fast_area::estimate(observations, sure_unit);
+    let counted = |found, order| {
+        let found = open_units::given_the_unit(found, observations, order, unit);
+        regions::count(found, observations, order, unit)
+    };
+    let fast_area = regions::area(fast_area::estimate(observations, sure_unit), observations, unit);
     let mut geometry = Geometry {
         fast_area_parts: fast_area::parts(observations, &fast_area),
         fast_area,
@@ -68,7 +72,7 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
         page_inner: alignment.page_inner,
         open_units_linear: counted(open_units_in_order(observations), Order::InOrder),
         open_units_random: counted(open_units::estimate(observations, Order::Random), Order::Random),
-        random_order_penalty: penalty::estimate(observations),
+        random_order_penalty: regions::penalty(penalty::estimate(observations)),
         small_write_path: small_write::estimate(observations),
         never_written: survey::estimate(observations),
         memory: memory::estimate(observations),

@@ -26,18 +26,20 @@ pub(super) fn read(tables: &[Table], capacity: Option<Bytes>, off: Off) -> Optio
     let (pages, units) = (ladder::page_keys(tables), ladder::unit_keys(longest));
     let joints: Vec<Vec<Vec<f64>>> =
         tables.iter().map(|table| ladder::weigh(table, &pages, &units, capacity)).collect();
-    // Tables of one device are read at the same places, so what is peculiar to a place comes back in each of them:
-    // n tables count as √n.
-    let share = 1.0 / (joints.len() as f64).sqrt();
+    // Tables of one device are read at the same places, and what is peculiar to a place, which is most of the scatter,
+    // comes back in each of them: for the unit, all tables together count as one. A page's step is repeated at every
+    // alignment up to the unit's, where places differ; there n tables count as n to the power of a quarter.
+    let count = joints.len() as f64;
+    let (unit_share, page_share) = (1.0 / count, count.powf(-0.75));
     let mut ln_page = vec![f64::NEG_INFINITY; pages.len()];
     let mut ln_unit = vec![f64::NEG_INFINITY; units.len()];
     let (page_prior, unit_prior) = (page_priors(&pages, off), unit_priors(&units, capacity, off));
     for (row, page) in page_prior.iter().enumerate() {
         for (column, unit) in unit_prior.iter().enumerate() {
-            let evidence: f64 = joints.iter().map(|joint| share * joint[row][column]).sum();
-            let weight = evidence + page.ln() + unit.ln();
-            ln_page[row] = ln_add(ln_page[row], weight);
-            ln_unit[column] = ln_add(ln_unit[column], weight);
+            let evidence: f64 = joints.iter().map(|joint| joint[row][column]).sum();
+            let prior = page.ln() + unit.ln();
+            ln_page[row] = ln_add(ln_page[row], page_share * evidence + prior);
+            ln_unit[column] = ln_add(ln_unit[column], unit_share * evidence + prior);
         }
     }
     let mut reading = Reading { pages: ranked(&pages, &ln_page)?, units: ranked(&units, &ln_unit)?, levels: None };
