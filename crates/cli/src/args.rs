@@ -602,6 +602,9 @@ pub(crate) struct Fleet {
     /// Never write more than this to one device [default: 2 GiB or 10 % of the capacity, whichever is smaller]
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_write: Option<Bytes>,
+    /// Let each run write its device so many times over: spare space and the kind of an SLC cache need two. Takes far longer
+    #[arg(long, value_name = "TIMES", conflicts_with = "max_write", value_parser = clap::value_parser!(u32).range(1..=10))]
+    pub(crate) overwrite: Option<u32>,
     /// Stop each run after this much device time
     #[arg(long, value_name = "TIME")]
     pub(crate) max_time: Option<Nanos>,

@@ -7,7 +7,7 @@
 // A benchmark's table is its data.
 #![allow(clippy::print_stdout)]
 
-use flashscope_fleet::{DeviceRun, Generator, Limits, Noise, Plan, Summary, Watch, sail};
+use flashscope_fleet::{DeviceRun, Generator, Limits, MaxWrite, Noise, Plan, Summary, Watch, sail};
 use flashscope_host::load::usage::CpuTime;
 use flashscope_units::Nanos;
 
@@ -41,7 +41,8 @@ fn main() {
         "generator", "median", "p95", "slowest", "devices/s", "times the target"
     );
     for generator in [Generator::Field, Generator::Wide, Generator::Adversarial] {
-        let limits = Limits { max_write: None, max_time: None, by_hand: true, most_work: Limits::USUAL_WORK };
+        let limits =
+            Limits { max_write: MaxWrite::Usual, max_time: None, by_hand: true, most_work: Limits::USUAL_WORK };
         let plan = Plan { devices: DEVICES, first: 0, seed: SEED, generator, noise: Some(Noise::Field), limits };
         let fleet = sail(plan, &Clock).expect("devices can be drawn");
         let summary = Summary::of(&fleet);

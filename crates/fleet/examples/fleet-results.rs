@@ -3,7 +3,7 @@
 #![allow(clippy::print_stderr, clippy::print_stdout, reason = "a tool for the terminal")]
 
 use flashscope_fleet::{
-    DeviceRun, Fleet, Generator, Limits, Noise, Plan, Sailed, Summary, Watch, json, markdown, sail,
+    DeviceRun, Fleet, Generator, Limits, MaxWrite, Noise, Plan, Sailed, Summary, Watch, json, markdown, sail,
 };
 use flashscope_host::load::usage::CpuTime;
 use flashscope_units::Nanos;
@@ -50,8 +50,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let mut fleets: Vec<(Fleet, Summary, Duration)> = Vec::new();
     for (generator, seed) in arguments.seeds.into_iter().filter(|(_, seed)| *seed > 0) {
-        let limits =
-            Limits { max_write: None, max_time: None, by_hand: arguments.by_hand, most_work: arguments.most_work };
+        let limits = Limits {
+            max_write: MaxWrite::Usual,
+            max_time: None,
+            by_hand: arguments.by_hand,
+            most_work: arguments.most_work,
+        };
         let plan = Plan {
             devices: arguments.devices,
             first: arguments.first,

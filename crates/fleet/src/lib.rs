@@ -27,12 +27,13 @@ pub use draw::{DrawError, Drawn, Generator, Noise, UnknownName, draw};
 pub use html::html;
 pub use json::json;
 pub use markdown::{Sailed, Target, markdown};
-pub use run::{DeviceRun, Limits, Scored};
+pub use run::{DeviceRun, Limits, MaxWrite, Scored};
 pub use score::{Judged, Parameter, RATIO_TOLERANCE, Verdict, judge};
 pub use summary::{CostSummary, Percentiles, Reader, Row, Slow, Summary, WorstCase};
 pub use text::text;
 
-use flashscope_units::Nanos;
+use flashscope_device::Target as _;
+use flashscope_units::{Bytes, Nanos};
 use guard::Guard;
 use rayon::prelude::*;
 use run::NoResult;
@@ -125,6 +126,12 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
 }
 
 impl Plan {
+    fn capacity(&self, index: u32) -> Option<Bytes> {
+        let drawn = draw(self.generator, self.seed, index, self.noise).ok()?;
+        let target = flashscope_sim::open_with("drawn.toml", drawn.seed, |_| Ok(drawn.text.clone())).ok()?;
+        Some(target.facts().capacity)
+    }
+
     /// The command that prints the model file of one of its devices.
     pub fn show_command(&self, index: u32) -> String {
         let noise = self.noise.map_or(String::new(), |noise| format!(" --noise {}", noise.name()));
@@ -134,7 +141,11 @@ impl Plan {
 
     /// The commands that inspect one of its devices again, as the fleet did.
     pub fn replay_command(&self, index: u32, device_seed: u64) -> String {
-        let limits = self.limits.max_write.map_or(String::new(), |size| format!(" --max-write {}", size.get()));
+        let limit = match self.limits.max_write {
+            MaxWrite::Usual => None,
+            limit => self.capacity(index).map(|capacity| limit.on(capacity)),
+        };
+        let limits = limit.map_or(String::new(), |size| format!(" --max-write {}", size.get()));
         let time = self.limits.max_time.map_or(String::new(), |time| format!(" --max-time {}ns", time.get()));
         format!(
             "{} > device-{index}.toml && flashscope inspect sim:device-{index}.toml --seed {device_seed}{limits}{time}",

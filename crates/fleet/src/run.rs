@@ -18,14 +18,37 @@ use std::cell::Cell;
 /// How every device is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes that a run may write; what `inspect` takes by itself where `None`.
-    pub max_write: Option<Bytes>,
+    /// What a run may write.
+    pub max_write: MaxWrite,
     /// Device time that a run may take.
     pub max_time: Option<Nanos>,
     /// Whether the by-hand procedure is done as well.
     pub by_hand: bool,
     /// Processor time that one device may take, all its runs together; one that takes more is given up.
     pub most_work: Nanos,
+}
+
+/// What a run may write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaxWrite {
+    /// What `inspect` takes by itself: 2 GiB or a tenth of the device, whichever is less.
+    Usual,
+    /// So much.
+    Size(Bytes),
+    /// All of the device so many times over: enough for what collection costs, and for whether an SLC cache shrinks as the
+    /// device fills.
+    Times(u32),
+}
+
+impl MaxWrite {
+    /// In bytes, on a device of this size.
+    pub fn on(self, capacity: Bytes) -> Bytes {
+        match self {
+            MaxWrite::Usual => MOST_BYTES.min(capacity / MOST_SHARE),
+            MaxWrite::Size(size) => size,
+            MaxWrite::Times(times) => capacity * u64::from(times),
+        }
+    }
 }
 
 impl Limits {
@@ -168,6 +191,8 @@ fn scored(judged: Judged, could: &Judged, truth: &Truth) -> Scored {
         Parameter::ParallelUnits => drive.is_some_and(|drive| shows(&drive.parallel_units)),
         Parameter::SlcCache => drive.is_some_and(|drive| shows(&drive.slc_cache)),
         Parameter::MapReach => drive.is_some_and(|drive| shows(&drive.map_reach)),
+        Parameter::SlcKind => drive.is_some_and(|drive| shows(&drive.slc_kind)),
+        Parameter::PhysicalOverUser => drive.is_some_and(|drive| shows(&drive.physical_over_user)),
         Parameter::BitsPerCell => drive.is_some_and(|drive| shows(&drive.bits_per_cell)),
         Parameter::WriteBuffer => shows(&truth.memory.write_buffer),
         Parameter::BufferVolatile => shows(&truth.memory.volatile),
@@ -199,8 +224,8 @@ fn inspect(
 ) -> Result<Inspected, NoResult> {
     let target = open(text, drawn.seed)?;
     let capacity = target.facts().capacity;
-    let usual = limits.max_write.unwrap_or(MOST_BYTES.min(capacity / MOST_SHARE));
-    let budget = Budget { write: usual * times, time: limits.max_time.map(|time| time * times) };
+    let budget =
+        Budget { write: limits.max_write.on(capacity) * times, time: limits.max_time.map(|time| time * times) };
     let grant = WriteGrant::simulated(target.facts(), budget.write);
     let mut grant = grant.ok_or_else(|| NoResult::Failed("no grant for a simulated device".to_owned()))?;
     let wear = Cell::new(Wear::default());

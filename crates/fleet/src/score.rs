@@ -41,6 +41,10 @@ pub enum Parameter {
     ParallelUnits,
     /// A part of the flash that is written with one bit per cell first.
     SlcCache,
+    /// Whether the size of that part depends on how full the device is.
+    SlcKind,
+    /// Physical over user capacity.
+    PhysicalOverUser,
     /// How much of the device the map in memory stands for.
     MapReach,
     /// Bits per cell.
@@ -97,7 +101,7 @@ pub const RATIO_TOLERANCE: f64 = 1.25;
 
 impl Parameter {
     /// All of them, in the order of the tables.
-    pub const ALL: [Parameter; 21] = [
+    pub const ALL: [Parameter; 23] = [
         Parameter::AllocationUnit,
         Parameter::BoundaryOffset,
         Parameter::Page,
@@ -112,6 +116,8 @@ impl Parameter {
         Parameter::Stripe,
         Parameter::ParallelUnits,
         Parameter::SlcCache,
+        Parameter::SlcKind,
+        Parameter::PhysicalOverUser,
         Parameter::MapReach,
         Parameter::BitsPerCell,
         Parameter::WriteBuffer,
@@ -138,6 +144,8 @@ impl Parameter {
             Parameter::Stripe => "stripe",
             Parameter::ParallelUnits => "parallel units",
             Parameter::SlcCache => "SLC cache",
+            Parameter::SlcKind => "… static or dynamic",
+            Parameter::PhysicalOverUser => "physical over user",
             Parameter::MapReach => "map in memory",
             Parameter::BitsPerCell => "bits per cell",
             Parameter::WriteBuffer => "write buffer",
@@ -165,6 +173,8 @@ impl Parameter {
             Parameter::Stripe => "stripe",
             Parameter::ParallelUnits => "parallel_units",
             Parameter::SlcCache => "slc_cache",
+            Parameter::SlcKind => "slc_cache_kind",
+            Parameter::PhysicalOverUser => "physical_over_user",
             Parameter::MapReach => "map_reach",
             Parameter::BitsPerCell => "bits_per_cell",
             Parameter::WriteBuffer => "write_buffer",

@@ -1,8 +1,8 @@
 //! Small fleets, whole: drawn, inspected, scored, counted and printed.
 
 use flashscope_fleet::{
-    DeviceRun, Fleet, Generator, Limits, Noise, Parameter, Plan, Reader, Summary, Verdict, Watch, html, json, sail,
-    text,
+    DeviceRun, Fleet, Generator, Limits, MaxWrite, Noise, Parameter, Plan, Reader, Summary, Verdict, Watch, html, json,
+    sail, text,
 };
 use flashscope_units::Nanos;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -34,7 +34,7 @@ fn plan(devices: u32, by_hand: bool) -> Plan {
         seed: 8,
         generator: Generator::Field,
         noise: Some(Noise::Bench),
-        limits: Limits { max_write: None, max_time: None, by_hand, most_work: Limits::USUAL_WORK },
+        limits: Limits { max_write: MaxWrite::Usual, max_time: None, by_hand, most_work: Limits::USUAL_WORK },
     }
 }
 
@@ -96,7 +96,7 @@ fn what_is_done_is_kept_when_it_is_stopped() {
 #[test]
 fn a_budget_too_small_is_no_crash_and_no_guess() {
     let mut plan = plan(4, false);
-    plan.limits.max_write = Some(flashscope_units::Bytes::ZERO);
+    plan.limits.max_write = MaxWrite::Size(flashscope_units::Bytes::ZERO);
     let fleet = sailed(plan, u32::MAX);
     let summary = Summary::of(&fleet);
     assert!(summary.failures.is_empty(), "{:?}", summary.failures);

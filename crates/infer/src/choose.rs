@@ -158,7 +158,13 @@ const USUAL_SHARE: u64 = 8;
 /// What a run within this budget would do, said before anything is measured.
 pub fn outlook(device: &DeviceFacts, budget: Budget) -> Outlook {
     let unit = assumed_unit(device);
-    let parts = if budget.write == Bytes::ZERO { Vec::new() } else { writing::most_written(device, unit) };
+    let mut parts = if budget.write == Bytes::ZERO { Vec::new() } else { writing::most_written(device, unit) };
+    // Only where addresses are mapped by page, which nobody knows yet.
+    let all_over = [
+        ("all of it, for whether a cache of fast cells shrinks", drive::slc_cache::fill_within(device, budget.write)),
+        ("all of it more than once, for spare space", drive::overwritten_within(device, budget.write)),
+    ];
+    parts.extend(all_over.into_iter().filter_map(|(name, bytes)| Some((name, bytes?))));
     let total: Bytes = parts.iter().map(|(_, bytes)| *bytes).sum();
     let will_read_about = reading::about_read(device);
     let seconds = |written: Bytes, (read_rate, write_rate): (f64, f64)| {

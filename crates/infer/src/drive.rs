@@ -17,7 +17,9 @@ pub use parallel::plan as parallel_plan;
 
 pub(crate) use cells::choice as cells_choice;
 pub(crate) use map_reach::choice as map_reach_choice;
-pub(crate) use overwrite::{choice as overwrite_choice, most_written as most_overwritten};
+pub(crate) use overwrite::{
+    choice as overwrite_choice, most_within as overwritten_within, most_written as most_overwritten,
+};
 pub(crate) use parallel::{Striping, choice as parallel_choice};
 
 use crate::alignment::Kinds;

@@ -232,6 +232,11 @@ fn no_time_no_experiment_and_an_outlook_within_the_budget() {
     assert!(little.left_out.iter().any(|name| name.contains("open units")), "{little:?}");
     assert!(little.time.1 <= Nanos::secs(9));
     assert_eq!(outlook(&facts, Budget { write: Bytes::ZERO, time: None }).will_write_at_most, Bytes::ZERO);
+    // What overwrites all of a device is named before anybody consents to it, and only where it can come to that.
+    let names = |write: Bytes| outlook(&facts, Budget { write, time: None }).experiments.join("; ");
+    assert!(!names(facts.capacity).contains("all of it"), "{}", names(facts.capacity));
+    let much = names(facts.capacity * 2);
+    assert!(much.contains("spare space") && much.contains("a cache of fast cells shrinks"), "{much}");
 }
 
 #[test]

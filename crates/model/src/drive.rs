@@ -71,7 +71,7 @@ pub struct SlcCache {
 }
 
 /// Whether the size of an SLC cache depends on how full the device is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SlcKind {
     /// Nobody tried at different fills.
     Untested,

@@ -4,7 +4,7 @@ use crate::args::Fleet as Args;
 use crate::error::{Failure, Outcome};
 use crate::{interrupt, output};
 use anyhow::anyhow;
-use flashscope_fleet::{DeviceRun, Limits, Plan, Summary, Watch};
+use flashscope_fleet::{DeviceRun, Limits, MaxWrite, Plan, Summary, Watch};
 use flashscope_host::load::usage::CpuTime;
 use flashscope_units::Nanos;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -19,7 +19,11 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         generator: args.generator,
         noise: args.noise,
         limits: Limits {
-            max_write: args.max_write,
+            max_write: match (args.max_write, args.overwrite) {
+                (Some(size), _) => MaxWrite::Size(size),
+                (None, Some(times)) => MaxWrite::Times(times),
+                (None, None) => MaxWrite::Usual,
+            },
             max_time: args.max_time,
             by_hand: !args.no_naive,
             most_work: args.max_work.unwrap_or(Limits::USUAL_WORK),

@@ -1,6 +1,7 @@
 //! What was found of a controller's inside, held against the truth.
 
 use super::{Judged, Parameter, Verdict, judged, plain, twice};
+use flashscope_model::drive::{SlcCache, SlcKind};
 use flashscope_model::{DriveFindings, Estimate};
 use flashscope_sim::truth::{Fact, Truth};
 use flashscope_units::Bytes;
@@ -32,6 +33,8 @@ pub(super) fn judge(truth: &Truth, found: &DriveFindings) -> Vec<Judged> {
             |a, b| a == 2 * b || b == 2 * a,
         ),
         slc_cache,
+        slc_kind(drive.map(|drive| &drive.slc_kind), &found.slc_cache),
+        spare(drive.map(|drive| &drive.physical_over_user), &found.physical_over_user),
         within(Parameter::MapReach, &absent(drive.map(|drive| &drive.map_reach)), &found.map_reach, REACH_TOLERANCE),
         plain(
             Parameter::BitsPerCell,
@@ -40,6 +43,37 @@ pub(super) fn judge(truth: &Truth, found: &DriveFindings) -> Vec<Judged> {
             |a, b| a.abs_diff(b) == 1,
         ),
     ]
+}
+
+/// One that was measured once has no kind yet.
+fn slc_kind(fact: Option<&Fact<SlcKind>>, cache: &Estimate<SlcCache>) -> Judged {
+    let untested = Estimate::unknown("nobody tried at different fills");
+    let tested = cache.value.filter(|cache| cache.kind != SlcKind::Untested);
+    let kind = tested.map_or(untested, |_| mapped(cache, |cache| Word(cache.kind)));
+    plain(Parameter::SlcKind, &mapped_fact(&fact.cloned().unwrap_or_else(none)), &kind, |_, _| false)
+}
+
+/// A bracket is right where it holds what is spare, be it all of it or what collection makes use of; one that is open, or
+/// whose ends are more than a factor of this apart, is true and says too little.
+const NARROW: f64 = 3.0;
+
+fn spare(fact: Option<&Fact<f64>>, estimate: &Estimate<f64>) -> Judged {
+    let fact = fact.cloned().unwrap_or_else(none);
+    let (low, high) = (estimate.at_least, estimate.at_most);
+    let holds = |truth: &f64| low.is_none_or(|low| low <= *truth) && high.is_none_or(|high| *truth <= high);
+    let narrow = low.zip(high).is_some_and(|(low, high)| high - 1.0 <= NARROW * (low - 1.0));
+    let said_something = estimate.value.is_some() || low.is_some() || high.is_some();
+    let verdict = match fact.value.iter().chain(&fact.aliases).any(holds) {
+        _ if !said_something => Verdict::Silent,
+        true if narrow => Verdict::Exact,
+        true => Verdict::Silent,
+        false => Verdict::Wrong,
+    };
+    let ends = |end: Option<f64>| end.map_or("…".to_owned(), |end| format!("{end:.3}"));
+    let said = if said_something { format!("{} to {}", ends(low), ends(high)) } else { "cannot tell".to_owned() };
+    let truth: Vec<String> = fact.value.iter().chain(&fact.aliases).map(|value| format!("{value:.3}")).collect();
+    let holds = verdict != Verdict::Wrong;
+    judged(Parameter::PhysicalOverUser, verdict, estimate, holds, said, truth.join(", or "))
 }
 
 /// There is no such thing.
@@ -104,5 +138,27 @@ fn mapped<T: Copy, U>(estimate: &Estimate<T>, as_other: impl Fn(T) -> U) -> Esti
         evidence: estimate.evidence.clone(),
         method: estimate.method.clone(),
         reason_unknown: estimate.reason_unknown.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bracket_of_spare_space_is_judged_by_what_it_holds_and_how_wide_it_is() {
+        let truth =
+            Fact { value: Some(1.2), aliases: vec![1.1], at_least: None, can_be_told: true, note: String::new() };
+        let check = |low: Option<f64>, high: Option<f64>, expect: Verdict| {
+            let reason = (low.is_none() && high.is_none()).then(|| "nobody asked".to_owned());
+            let found = Estimate { at_least: low, at_most: high, reason_unknown: reason, ..Estimate::unknown("") };
+            assert_eq!(spare(Some(&truth), &found).verdict, expect, "{low:?} {high:?}");
+        };
+        check(Some(1.15), Some(1.25), Verdict::Exact);
+        check(Some(1.08), Some(1.12), Verdict::Exact);
+        check(Some(1.01), Some(1.4), Verdict::Silent);
+        check(None, Some(1.4), Verdict::Silent);
+        check(Some(1.25), Some(1.4), Verdict::Wrong);
+        check(None, None, Verdict::Silent);
     }
 }

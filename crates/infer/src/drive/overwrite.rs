@@ -14,7 +14,7 @@ use crate::{Choice, open_units};
 use flashscope_model::drive::MappingKind;
 use flashscope_model::observation::OverwriteData;
 use flashscope_model::plan::{Overwrite, Span};
-use flashscope_model::{Data, Estimate, Experiment, Observations, Order};
+use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, Observations, Order};
 use flashscope_units::Bytes;
 
 /// Windows that a span's worth of writes is cut into.
@@ -98,7 +98,17 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
 
 /// What a run can write for this at the worst.
 pub(crate) fn most_written(now: &Situation) -> Bytes {
-    now.device.capacity + now.device.capacity / PIECE_SHARE * MOST_PIECES
+    most_on(now.device)
+}
+
+/// The same before anything is known of the device.
+fn most_on(device: &DeviceFacts) -> Bytes {
+    device.capacity + device.capacity / PIECE_SHARE * MOST_PIECES
+}
+
+/// What it takes where so much may be written that it is thought of at all.
+pub(crate) fn most_within(device: &DeviceFacts, write: Bytes) -> Option<Bytes> {
+    (write >= device.capacity * ASKED).then(|| most_on(device))
 }
 
 /// Write amplification of all of the device, and physical over user capacity.

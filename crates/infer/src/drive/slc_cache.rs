@@ -159,6 +159,11 @@ const FULLER: f64 = 0.3;
 /// Nobody is asked to fill a device who did not allow so many times its capacity to be written.
 const ASKED: u64 = 2;
 
+/// What filling the device for it takes, where so much may be written that it is thought of at all.
+pub(crate) fn fill_within(device: &DeviceFacts, write: Bytes) -> Option<Bytes> {
+    (write >= device.capacity * ASKED).then_some(device.capacity)
+}
+
 fn is_fuller(one: &Series, other: &Series) -> bool {
     one.fill.zip(other.fill).is_some_and(|(one, other)| one >= other + FULLER)
 }

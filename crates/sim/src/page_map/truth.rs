@@ -5,7 +5,7 @@ use crate::model::{Model, Start};
 use crate::noise;
 use crate::page_map::{PageMapParams, SlcCache};
 use crate::truth::{AreaTruth, Fact, PenaltyTruth, SizeTruth, Truth, penalties};
-use flashscope_model::drive::MappingKind;
+use flashscope_model::drive::{MappingKind, SlcKind};
 use flashscope_model::finding::AreaKind;
 use flashscope_units::{Bytes, Instant, Nanos};
 
@@ -20,6 +20,8 @@ pub struct DriveTruth {
     pub bits_per_cell: Fact<u32>,
     /// Host data that the SLC cache takes in the start state; no value: there is none.
     pub slc_cache: Fact<Bytes>,
+    /// Whether that depends on how full the device is.
+    pub slc_kind: Fact<SlcKind>,
     /// Physical over user capacity, bad superblocks left out.
     pub physical_over_user: Fact<f64>,
     /// How much of the device the map in memory stands for; no value: all of it.
@@ -128,11 +130,13 @@ fn random_order_penalty(model: &Model) -> Vec<PenaltyTruth> {
 
 fn drive(model: &Model, params: &PageMapParams) -> Option<DriveTruth> {
     let drive = PageMap::of_model(params, model, 0).ok()?;
+    let slc_cache = slc_cache(model, params, &drive)?;
     Some(DriveTruth {
+        slc_kind: slc_kind(model, params, &slc_cache),
         stripe: stripe(model, params, drive.stripe()),
         parallel_units: parallel_units(model, params),
         bits_per_cell: bits_per_cell(params),
-        slc_cache: slc_cache(model, params, &drive)?,
+        slc_cache,
         physical_over_user: Fact::known(drive.physical_over_user())
             .or(vec![drive.turnover_over_user()])
             .noted("or what is left of it when those superblocks are left out that are always free or being written"),
@@ -196,6 +200,20 @@ fn slc_cache(model: &Model, params: &PageMapParams, drive: &PageMap) -> Option<F
     };
     fact.at_least = Some(room.min(SEARCHED).min(model.device.capacity / SEARCHED_SHARE));
     Some(fact)
+}
+
+/// A cache is measured on the device as it comes and on the filled one; a full device is no emptier the first time.
+fn slc_kind(model: &Model, params: &PageMapParams, cache: &Fact<Bytes>) -> Fact<SlcKind> {
+    let kind = match params.slc {
+        SlcCache::None => return Fact::hidden(None, "there is none"),
+        SlcCache::Static { .. } => SlcKind::Static,
+        SlcCache::Dynamic { .. } => SlcKind::Dynamic,
+    };
+    match (cache.can_be_told, model.state.start) {
+        (false, _) => Fact::hidden(Some(kind), "the cache does not show"),
+        (true, Start::Blank) => Fact::known(kind),
+        (true, _) => Fact::hidden(Some(kind), "the device is full as it comes"),
+    }
 }
 
 /// Long writes are slower by this factor where a cache shows.
