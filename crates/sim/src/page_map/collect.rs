@@ -93,10 +93,12 @@ impl PageMap {
         let fold = self.superblocks.pick_fold(written);
         let collect = || {
             let rules = &self.params.collection;
+            if self.superblocks.free() >= rules.background_to {
+                return None;
+            }
             let picked = self.superblocks.pick_victim(rules.policy, self.units_written(), written)?;
             let one = self.superblocks.get(picked);
-            let worth = f64::from(one.valid) <= rules.background_valid_ratio * f64::from(one.slots);
-            (self.superblocks.free() < rules.background_to && worth).then_some(picked)
+            (f64::from(one.valid) <= rules.background_valid_ratio * f64::from(one.slots)).then_some(picked)
         };
         let Some(superblock) = fold.or_else(collect) else { return false };
         self.begin_victim(superblock);

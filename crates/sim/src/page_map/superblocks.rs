@@ -34,6 +34,15 @@ pub(super) struct Superblock {
     pub(super) filled_at: u64,
 }
 
+/// A full superblock, in an order in which those that differ in nothing but their age lie together, the oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Full {
+    slots: u32,
+    valid: u32,
+    filled_at: u64,
+    index: u32,
+}
+
 /// All superblocks, with the counts that would otherwise be searched for.
 #[derive(Clone, Debug)]
 pub(super) struct Superblocks {
@@ -42,6 +51,8 @@ pub(super) struct Superblocks {
     free: BTreeSet<(u32, u32)>,
     /// The same of those that are set aside.
     free_aside: BTreeSet<(u32, u32)>,
+    /// The full ones that are not set aside.
+    full: BTreeSet<Full>,
     slc: u32,
     erases: u64,
 }
@@ -62,6 +73,7 @@ impl Superblocks {
             all: vec![blank; count as usize],
             free: (0..count).map(|index| (0, index)).collect(),
             free_aside: BTreeSet::new(),
+            full: BTreeSet::new(),
             slc: 0,
             erases: 0,
         }
@@ -107,11 +119,36 @@ impl Superblocks {
     }
 
     pub(super) fn add_valid(&mut self, index: u32, units: u32) {
-        self.all[index as usize].valid += units;
+        self.set_valid(index, self.get(index).valid + units);
     }
 
     pub(super) fn remove_valid(&mut self, index: u32, units: u32) {
-        self.all[index as usize].valid -= units;
+        self.set_valid(index, self.get(index).valid - units);
+    }
+
+    fn set_valid(&mut self, index: u32, valid: u32) {
+        self.unlist_full(index);
+        self.all[index as usize].valid = valid;
+        self.list_full(index);
+    }
+
+    /// How a superblock is listed if it is full, and not set aside.
+    fn as_full(&self, index: u32) -> Option<Full> {
+        let one = self.get(index);
+        let full = Full { slots: one.slots, valid: one.valid, filled_at: one.filled_at, index };
+        (one.usage == Use::Full && !one.set_aside).then_some(full)
+    }
+
+    fn list_full(&mut self, index: u32) {
+        if let Some(full) = self.as_full(index) {
+            self.full.insert(full);
+        }
+    }
+
+    fn unlist_full(&mut self, index: u32) {
+        if let Some(full) = self.as_full(index) {
+            self.full.remove(&full);
+        }
     }
 
     /// Sets free superblocks aside for the SLC cache.
@@ -173,9 +210,11 @@ impl Superblocks {
         let superblock = &mut self.all[index as usize];
         superblock.usage = Use::Full;
         superblock.filled_at = at;
+        self.list_full(index);
     }
 
     pub(super) fn begin_collection(&mut self, index: u32) {
+        self.unlist_full(index);
         self.all[index as usize].usage = Use::Victim;
     }
 
@@ -191,21 +230,37 @@ impl Superblocks {
     /// The full superblock to collect next; those set aside are folded, not collected. `now` counts map units written,
     /// `avoid` names those that come last whatever the policy says.
     pub(super) fn pick_victim(&self, policy: Policy, now: u64, avoid: impl Fn(u32) -> bool) -> Option<u32> {
-        let full = self.all.iter().enumerate().filter(|(_, one)| one.usage == Use::Full && !one.set_aside);
-        let full = full.map(|(index, one)| (index as u32, one));
+        let full = self.oldest(&avoid);
         let picked = match policy {
-            Policy::Greedy => full.min_by_key(|(index, one)| (avoid(*index), one.valid, one.filled_at)),
-            Policy::Fifo => full.min_by_key(|(index, one)| (avoid(*index), one.filled_at)),
+            Policy::Greedy => full.min_by_key(|one| (avoid(one.index), one.valid, one.filled_at, one.index)),
+            Policy::Fifo => full.min_by_key(|one| (avoid(one.index), one.filled_at, one.index)),
             Policy::CostBenefit => full.min_by(|a, b| {
-                let worth = |one: &Superblock| benefit(one, now);
-                avoid(a.0).cmp(&avoid(b.0)).then(worth(b.1).total_cmp(&worth(a.1))).then(a.0.cmp(&b.0))
+                let worth = |one: &Full| benefit(one, now);
+                let worse = worth(b).total_cmp(&worth(a));
+                avoid(a.index).cmp(&avoid(b.index)).then(worse).then(a.index.cmp(&b.index))
             }),
         };
-        picked.map(|(index, _)| index)
+        picked.map(|one| one.index)
+    }
+
+    /// Of the full superblocks that differ in nothing but their age the oldest, and the oldest that is not to be avoided: no
+    /// policy would have another. There are far fewer of these than superblocks.
+    fn oldest(&self, avoid: impl Fn(u32) -> bool) -> impl Iterator<Item = Full> {
+        let mut from = Full { slots: 0, valid: 0, filled_at: 0, index: 0 };
+        let kinds = std::iter::from_fn(move || {
+            let first = *self.full.range(from..).next()?;
+            from = Full { valid: first.valid + 1, filled_at: 0, index: 0, ..first };
+            let wanted = self.full.range(first..from).find(|one| !avoid(one.index)).copied();
+            Some([Some(first), wanted.filter(|one| *one != first)])
+        });
+        kinds.flatten().flatten()
     }
 
     /// The superblock of the SLC cache that was filled first.
     pub(super) fn pick_fold(&self, avoid: impl Fn(u32) -> bool) -> Option<u32> {
+        if self.slc == 0 {
+            return None;
+        }
         let full = self.all.iter().enumerate().filter(|(_, one)| one.usage == Use::Full && one.slc);
         full.min_by_key(|(index, one)| (avoid(*index as u32), one.filled_at)).map(|(index, _)| index as u32)
     }
@@ -225,6 +280,10 @@ impl Superblocks {
             one.usage != Use::Free || one.erases != *erases
         }) {
             return Err(format!("superblock {index} is listed as free: {:?}", self.get(*index)));
+        }
+        let full = count(|one| one.usage == Use::Full && !one.set_aside);
+        if full as usize != self.full.len() || self.full.iter().any(|one| self.as_full(one.index) != Some(*one)) {
+            return Err(format!("{full} superblocks are full, {} are listed, or not as they are", self.full.len()));
         }
         let slc = count(|one| one.slc && one.usage != Use::Free);
         if slc != self.slc {
@@ -247,12 +306,13 @@ impl Superblocks {
     /// Bytes held beside the object itself.
     pub(super) fn bytes(&self) -> usize {
         let listed = self.free.len() + self.free_aside.len();
-        self.all.capacity() * size_of::<Superblock>() + listed * size_of::<(u32, u32)>()
+        let full = self.full.len() * size_of::<Full>();
+        self.all.capacity() * size_of::<Superblock>() + listed * size_of::<(u32, u32)>() + full
     }
 }
 
 /// (1 − u) / 2u × age; without bound for one without valid pages.
-fn benefit(one: &Superblock, now: u64) -> f64 {
+fn benefit(one: &Full, now: u64) -> f64 {
     let valid_ratio = f64::from(one.valid) / f64::from(one.slots);
     (1.0 - valid_ratio) / (2.0 * valid_ratio) * (now - one.filled_at + 1) as f64
 }
