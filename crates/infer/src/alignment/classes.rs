@@ -118,6 +118,8 @@ struct Member<'a> {
     /// Room for the places of one class, and for the same with more scatter.
     sample: Sample,
     wider: Sample,
+    /// The class that is in [`Member::sample`].
+    taken: Option<(Option<usize>, Option<usize>)>,
 }
 
 impl<'a> Member<'a> {
@@ -138,6 +140,7 @@ impl<'a> Member<'a> {
             fits: vec![None; (sizes.len() + 1) * (sizes.len() + 1)],
             sample: Sample::default(),
             wider: Sample::default(),
+            taken: None,
         }
     }
 
@@ -162,6 +165,9 @@ impl<'a> Member<'a> {
 
     /// Takes the places of a class into [`Member::sample`].
     fn take(&mut self, size: Option<usize>, next: Option<usize>) {
+        if self.taken.replace((size, next)) == Some((size, next)) {
+            return;
+        }
         let mut sample = std::mem::take(&mut self.sample);
         sample.clear();
         for (word, mut bits) in self.bits(size, next).enumerate() {

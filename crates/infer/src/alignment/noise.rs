@@ -189,8 +189,10 @@ pub(super) fn level(values: &[(f64, f64)], ln_prior: impl Fn(f64) -> f64) -> (f6
 
 /// ln(exp(a) + exp(b)).
 pub(super) fn ln_add(a: f64, b: f64) -> f64 {
+    /// What is less than the larger by this factor (as a logarithm) is lost in the rounding of the sum.
+    const LOST: f64 = -40.0;
     let (high, low) = if a > b { (a, b) } else { (b, a) };
-    if low == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
+    if low - high < LOST || high == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
 }
 
 /// Logarithm of the density of a normal distribution.
