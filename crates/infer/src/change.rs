@@ -5,8 +5,9 @@
 //! size that the places of the tables do not fit is a contradiction of the same kind.
 
 use crate::numbers::{digits, median};
+use flashscope_model::drive::SlcCache;
 use flashscope_model::observation::{AlignEvidence, BoundariesData, RateEvidence, Run, Straddle};
-use flashscope_model::{Data, Observations, Order};
+use flashscope_model::{Data, Estimate, Observations, Order};
 use flashscope_stats::test::cliffs_delta;
 use flashscope_units::{Bytes, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,8 @@ pub(crate) struct Contradiction {
 /// How far a contradiction reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Scope {
+    /// Trials that met a cache of fast cells now empty, now full: nothing changed but that.
+    Cache,
     /// Trials of one count of units, whose places may be why: two of them in one unit, or a slow one.
     Counts,
     /// All that was written.
@@ -39,6 +42,9 @@ const READS_FACTOR: f64 = 1.5;
 /// Share of pairs that are on one side.
 const CLEAR: f64 = 0.9;
 
+/// Short writes may differ by more than the long ones that a cache was found with.
+const CACHE_ROOM: f64 = 1.25;
+
 /// Fewer samples of a repeat tell nothing.
 const LEAST_SAMPLES: usize = 6;
 
@@ -46,10 +52,15 @@ const LEAST_SAMPLES: usize = 6;
 const LEAST_ALIGNMENTS: u64 = 3;
 
 /// The first contradiction there is, those of reads first.
-pub(crate) fn contradiction(observations: &Observations) -> Option<Contradiction> {
+pub(crate) fn contradiction(observations: &Observations, cache: &Estimate<SlcCache>) -> Option<Contradiction> {
     let reads = capacity(observations).or_else(|| reads_changed(observations));
     let found = reads.map(|what| Contradiction { what, scope: Scope::Everything });
-    found.or_else(|| writes_changed(observations))
+    found.or_else(|| writes_changed(observations, cache.value.map_or(1.0, slower_when_full)))
+}
+
+/// How many times as slow writes are at most where the cache is full, and a bit: what waits for it to be emptied is part.
+fn slower_when_full(cache: SlcCache) -> f64 {
+    CACHE_ROOM * cache.cached.0 / cache.after.0.max(1.0)
 }
 
 /// A stated size that the places which were measured do not fit.
@@ -118,12 +129,14 @@ fn roles(place: &Straddle) -> [&Vec<Nanos>; 3] {
 }
 
 /// Trials of the same count, order and block size that do not agree. A device that changed takes another time for more than
-/// one of them; where others agree, or there are none, the places may be why.
-fn writes_changed(observations: &Observations) -> Option<Contradiction> {
+/// one of them; where others agree, or there are none, the places may be why. Where a cache takes writes that are `when_full`
+/// times as slow without it, and no trial differs by more, it is the cache.
+fn writes_changed(observations: &Observations, when_full: f64) -> Option<Contradiction> {
     type Trials<'a> = BTreeMap<(bool, Bytes, usize), Vec<f64>>;
     let mut before = Trials::new();
     let mut first: Option<String> = None;
     let mut changed_trials = BTreeSet::new();
+    let mut most: f64 = 1.0;
     for run in observations.runs.iter().filter(|run| run.spent.written > Bytes::ZERO) {
         let Data::OpenUnits(data) = &run.data else { continue };
         for row in &data.rows {
@@ -134,9 +147,10 @@ fn writes_changed(observations: &Observations) -> Option<Contradiction> {
                 && let Some(factor) = changed(earlier, &seconds, WRITES_FACTOR)
             {
                 changed_trials.insert(key);
+                most = most.max(factor.max(1.0 / factor));
                 first.get_or_insert_with(|| {
                     format!(
-                        "{} units at {} were {}× as slow when they were tried again: the device changed under the test",
+                        "{} units at {} were {}× as slow when they were tried again",
                         data.units.len(),
                         row.block,
                         digits(factor)
@@ -146,8 +160,16 @@ fn writes_changed(observations: &Observations) -> Option<Contradiction> {
             before.insert(key, seconds);
         }
     }
-    let scope = if changed_trials.len() > 1 { Scope::Writes } else { Scope::Counts };
-    first.map(|what| Contradiction { what, scope })
+    let scope = match changed_trials.len() {
+        _ if most <= when_full => Scope::Cache,
+        0 | 1 => Scope::Counts,
+        _ => Scope::Writes,
+    };
+    let what = match scope {
+        Scope::Cache => first?,
+        _ => format!("{}: the device changed under the test", first?),
+    };
+    Some(Contradiction { what, scope })
 }
 
 /// Times of single writes without the first two rounds, which pay for what was open before.

@@ -84,12 +84,21 @@ struct Verdict {
 
 /// Whether an area at the start differs, and how. Tables that do not say their unit are held against the allocation
 /// unit that reads show, where they show one: addresses are worth nothing with the wrong unit.
-pub(crate) fn estimate(observations: &Observations, allocation_unit: Option<Bytes>) -> Estimate<FastArea> {
+pub(crate) fn estimate(observations: &Observations, allocation_unit: &Estimate<Bytes>) -> Estimate<FastArea> {
+    let sure = allocation_unit.confidence.filter(|sure| *sure >= SURE_ENOUGH);
     let trials = gather_trials(observations).map(|found| (found, "fast-area"));
-    if let Some(((unit, units), method)) = trials.or_else(|| Some((gather_singles(observations)?, "throughput"))) {
-        let found = judge(unit, &units, TRIAL_FACTOR.ln(), method);
-        let known = allocation_unit.is_some_and(|real| unit.is_multiple_of(real));
-        let Some(area) = found.value.filter(|area| area.kind != AreaKind::None && !known) else { return found };
+    if let Some(((unit, mut units), method)) = trials.or_else(|| Some((gather_singles(observations)?, "throughput"))) {
+        let known = sure.filter(|_| allocation_unit.value.is_some_and(|real| unit.is_multiple_of(real)));
+        if known.is_none() {
+            // What a write at random costs in a piece of a unit depends on what was written to the rest of it.
+            units.values_mut().for_each(|rows| rows.retain(|row| !is_scattered(row)));
+        }
+        let mut found = judge(unit, &units, TRIAL_FACTOR.ln(), method);
+        let Some(area) = found.value.filter(|area| area.kind != AreaKind::None) else { return found };
+        if let Some(sure) = known {
+            caution::cap(&mut found, sure);
+            return found;
+        }
         // Pieces of one unit that are written in turn cost copies, which make far more of a difference than flash does.
         if area.ratio.ln().abs() > COPIES.ln() {
             return Estimate::unknown(format!(
@@ -97,14 +106,14 @@ pub(crate) fn estimate(observations: &Observations, allocation_unit: Option<Byte
                 found.evidence
             ));
         }
-        let mut found = found;
         caution::cap(&mut found, WITHOUT_A_UNIT);
         return found;
     }
     let Some((unit, units)) = gather_tables(observations) else {
         return Estimate::unknown("the first units were not compared with others");
     };
-    let larger = allocation_unit.filter(|real| *real > unit.size && real.is_multiple_of(unit.size));
+    let real = allocation_unit.value.or(allocation_unit.at_least).filter(|_| sure.is_some());
+    let larger = real.filter(|real| *real > unit.size && real.is_multiple_of(unit.size));
     match (unit.known, larger) {
         (Known::Lost, _) => Estimate::unknown(format!(
             "the tables hold no row above {}: without the row of a whole unit nobody can say where the units lie",
@@ -326,12 +335,12 @@ fn found(
     let mut confidence = 1.0 - 0.4 * (-depth / 6.0).exp() - 0.3 * (1.0 - consistent) - 0.15 * (-seen).exp();
     let mut tail = format!(", {}× its neighbours", digits(ratio));
     if open_end {
-        confidence = confidence.min(0.6);
+        confidence = confidence.min(WITHOUT_AN_END);
         tail.push_str("; it may go on beyond the units that were compared");
     }
-    if verdict.kind != AreaKind::Mixed && rows.iter().any(|row| row.error > 0.0) && !small_ones_are_known(rows) {
+    if verdict.kind == AreaKind::Slower && rows.iter().any(|row| row.error > 0.0) && !small_ones_are_known(rows) {
         confidence = confidence.min(UNSEEN_SMALL_WRITES);
-        tail.push_str("; small writes scatter too much to tell whether it is so for them as well");
+        tail.push_str("; small writes do not tell whether it is so for them as well");
     }
     if verdict.kind == AreaKind::Mixed && area.iter().all(|(_, other)| other.ln_ratio * verdict.ln_ratio > 0.0) {
         tail.push_str(", the other way round for small blocks");
@@ -353,14 +362,25 @@ fn found(
     )
 }
 
-/// Whether a difference of small writes the other way round would have shown.
+/// Whether a difference of small writes the other way round would have shown: where they scatter little, and take no longer
+/// than long ones. Those that do are copied for, or make room for others, which hides what the flash takes for them.
 fn small_ones_are_known(rows: &[Row]) -> bool {
     let errors: Vec<f64> = rows.iter().filter(|row| row.block <= SMALL).map(|row| row.error).collect();
-    median(&errors).is_some_and(|error| ERRORS * error < COST_FACTOR.ln())
+    let seconds = |pick: &dyn Fn(&&Row) -> bool| {
+        median(&rows.iter().filter(pick).map(|row| row.block.as_f64() / row.rates.1).collect::<Vec<f64>>())
+    };
+    let small = seconds(&|row| row.block <= SMALL);
+    let long = seconds(&|row| row.block > SMALL && !row.random);
+    let own_way = small.zip(long).is_some_and(|(small, long)| small <= long);
+    own_way && median(&errors).is_some_and(|error| ERRORS * error < COST_FACTOR.ln())
 }
 
-/// Where small writes do not tell, about one area in ten is the other way round for them.
-const UNSEEN_SMALL_WRITES: f64 = 0.9;
+/// Where small writes do not tell, so many of the areas that are slower are so for them as well. Controllers make an area
+/// that is slower for long writes faster for small ones, and hardly ever the other way round.
+const UNSEEN_SMALL_WRITES: f64 = 0.75;
+
+/// An area that differs up to the last unit that was compared mostly goes on.
+const WITHOUT_AN_END: f64 = 0.15;
 
 /// No unit differs by enough: as sure as the most deviant one is far from the factor, measured by the scatter among units
 /// that are alike. Where those differ by as much as an area would, nothing can be denied.
@@ -438,8 +458,12 @@ fn copies_show(units: &Units, unit: Bytes) -> bool {
 /// A factor that copies make, and flash does not.
 const COPIES: f64 = 3.0;
 
-/// Where the unit is not known, the extent of an area is no surer than this.
-const WITHOUT_A_UNIT: f64 = 0.75;
+/// Where the unit is not known, the extent of an area is no surer than this: of such areas in fleets three in five begin
+/// and end where was said.
+const WITHOUT_A_UNIT: f64 = 0.6;
+
+/// A unit that is less sure is not known.
+const SURE_ENOUGH: f64 = 0.8;
 
 /// An area is denied with no less confidence than this.
 const LEAST_NONE: f64 = 0.7;
@@ -455,11 +479,11 @@ fn without_area(ln_ratio: f64, error: f64) -> (f64, f64) {
 /// How one unit differs, if it does in every run and nearly every row.
 fn verdict(rows: &[Row], unit: Bytes, threshold: f64) -> Option<Verdict> {
     let is_small = |row: &Row| row.block <= SMALL;
-    let is_scattered = |row: &Row| row.random && !is_small(row) && row.error > 0.0;
     let is_long = |row: &Row| is_large(row, unit);
     let cost = threshold.max(COST_FACTOR.ln());
     let (large, small) = (stands_out(rows, is_long, threshold), stands_out(rows, is_small, cost));
-    let scattered = stands_out(rows, is_scattered, cost);
+    // What is mapped otherwise escapes copies, which cost many times what a page does; nothing makes them dearer.
+    let scattered = stands_out(rows, is_scattered, COPIES.ln()).filter(|ratio| *ratio > 0.0);
     let small_rows = rows.iter().filter(|row| is_small(row)).count();
     let has_large = rows.iter().any(is_long);
     let (lead, pick): (f64, &dyn Fn(&Row) -> bool) = match (large, scattered, small) {
@@ -498,6 +522,11 @@ fn stands_out(rows: &[Row], pick: impl Fn(&Row) -> bool, least: f64) -> Option<f
     let errors: Vec<f64> = rows.iter().filter(|row| pick(row)).map(|row| row.error).collect();
     let error = median(&errors).unwrap_or(0.0);
     (ratio.abs() >= least.max(ERRORS * error)).then_some(ratio)
+}
+
+/// Writes of a trial at random, longer than any that may take a way of its own: what copies cost.
+fn is_scattered(row: &Row) -> bool {
+    row.random && row.block > SMALL && row.error > 0.0
 }
 
 /// Rows of large blocks; whole units are left out where there are others, for the first row after an erase lies.

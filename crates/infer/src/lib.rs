@@ -56,13 +56,11 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
     let observations = observations.as_ref();
     let alignment = alignment::estimate(&situation::readable_part(observations), memo);
     let unit = &alignment.allocation_unit.clone();
-    let sure_unit =
-        unit.value.or(unit.at_least).filter(|_| unit.confidence.is_some_and(|confidence| confidence >= 0.8));
     let counted = |found, order| {
         let found = open_units::given_the_unit(found, observations, order, unit);
         regions::count(found, observations, order, unit)
     };
-    let fast_area = regions::area(fast_area::estimate(observations, sure_unit), observations, unit);
+    let fast_area = regions::area(fast_area::estimate(observations, unit), observations, unit);
     let mut geometry = Geometry {
         fast_area_parts: fast_area::parts(observations, &fast_area),
         fast_area,
@@ -81,11 +79,12 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
     drive::settle(&mut geometry, alignment.page_step, alignment.kinds.as_ref(), device, observations, memo);
     caution::of_units_without_effect(&mut geometry);
     let contradiction = open_units::contradiction(observations);
-    let change = change::contradiction(observations);
+    let change = change::contradiction(observations, &geometry.drive.slc_cache);
     match (contradiction.is_some(), change.as_ref().map(|change| change.scope)) {
         (_, Some(Scope::Everything)) => caution::of_everything(&mut geometry, caution::CONTRADICTED),
         (true, _) | (_, Some(Scope::Writes)) => caution::of_writes(&mut geometry, caution::CONTRADICTED),
         (false, Some(Scope::Counts)) => caution::of_counts(&mut geometry, caution::CONTRADICTED),
+        (false, Some(Scope::Cache)) => caution::of_writes(&mut geometry, caution::CACHE_IN_BETWEEN),
         (false, None) => {}
     }
     let host_file = caution::host_file(device);
@@ -97,7 +96,7 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
     notes.extend(alignment.notes);
     notes.extend(write_align::notes(observations));
     notes.extend(contradiction.map(notes::contradiction));
-    notes.extend(change.map(|change| notes::changed(change.what)));
+    notes.extend(change.map(notes::changed));
     notes.extend(notes::copies(copies));
     notes.extend(notes::remarks(observations, &geometry));
     Findings {

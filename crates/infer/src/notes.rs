@@ -1,5 +1,6 @@
 //! What else a reader must know: weak spots of a run, contradictions, and what would help.
 
+use crate::change::{Contradiction, Scope};
 use flashscope_model::finding::{Geometry, Note, Severity};
 use flashscope_model::{Data, Direction, Observations};
 use flashscope_units::Bytes;
@@ -27,7 +28,13 @@ pub(crate) fn contradiction(what: String) -> Note {
 }
 
 /// What was measured does not go together.
-pub(crate) fn changed(what: String) -> Note {
+pub(crate) fn changed(change: Contradiction) -> Note {
+    let what = change.what;
+    if change.scope == Scope::Cache {
+        let text =
+            format!("{what}, as often as others met a cache of fast cells full: that changes nothing of the device");
+        return Note { severity: Severity::Info, text, hint: None };
+    }
     Note {
         severity: Severity::Warning,
         text: format!("{what}; no answer that rests on it is surer than a toss"),

@@ -9,7 +9,7 @@ use crate::situation::{Situation, written_stretch};
 use crate::{Choice, fast_area, memory, small_write};
 use flashscope_model::finding::AreaKind;
 use flashscope_model::plan::{FastArea, OpenUnits, Purpose, Throughput};
-use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Order};
+use flashscope_model::{Data, DeviceFacts, Direction, Estimate, Experiment, Order};
 use flashscope_units::Bytes;
 
 /// Units that a blank device is filled with, so that boundaries of the next candidates show as well.
@@ -379,8 +379,8 @@ fn area_requests(now: &Situation, requests: u32) -> u32 {
 
 /// How many units from the start to compare: more while the last one that was compared still differs.
 fn suspects_wanted(now: &Situation) -> usize {
-    let found =
-        fast_area::estimate(now.observations, Some(now.unit())).value.filter(|area| area.kind != AreaKind::None);
+    let unit = Estimate::known(now.unit(), 1.0, "assumed", &[]);
+    let found = fast_area::estimate(now.observations, &unit).value.filter(|area| area.kind != AreaKind::None);
     let end = found.map_or(0, |area| (area.end / now.unit()) as usize);
     (end + 2).clamp(SUSPECTS, MOST_SUSPECTS)
 }

@@ -114,6 +114,8 @@ fn a_card_is_characterised_with_few_writes() {
 fn a_longer_area_is_followed_to_its_end() {
     let mut card = Card::new((8, 8), 2);
     card.area = (0, 7, 0.5);
+    // Small writes that are copied for would not tell whether it is so for them as well.
+    card.small = Bytes::kib(8);
     let area = session(card, Bytes::gib(1), 5).findings().geometry.fast_area;
     let found = area.value.unwrap();
     assert_eq!((found.first, found.end, found.kind), (Bytes::ZERO, Bytes::mib(28), AreaKind::Slower), "{area:?}");

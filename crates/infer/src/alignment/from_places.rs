@@ -4,6 +4,7 @@ use super::AlignmentFindings;
 use super::kinds;
 use super::offset;
 use super::places::{self, Group};
+use super::prior;
 use super::structure::{self, Chain, Posterior, class};
 use crate::memo::Memo;
 use flashscope_model::finding::{Note, Severity};
@@ -35,6 +36,9 @@ const STRAY: f64 = 0.7;
 
 /// Share of the range of all levels by which a level may lie below that of a smaller size.
 const MAY_FALL: f64 = 0.1;
+
+/// So many standard errors above the level of pages is more than chance.
+const CLEARLY_ABOVE: f64 = 4.0;
 
 /// The experiments' names.
 const METHOD: &[&str] = &["boundaries"];
@@ -175,15 +179,19 @@ impl<'a> View<'a> {
         let Some((best, probability)) = sized.first().copied().filter(|_| self.chain.unit.is_some()) else {
             return Estimate::unknown(self.why_no_unit());
         };
-        if let Some(why) = self.falls() {
+        if let Some(why) = self.falls().or_else(|| self.no_step()) {
             return Estimate::unknown(why);
         }
         let evidence = self.unit_evidence();
         let rest: Vec<(Bytes, f64)> =
             sized.iter().skip(1).filter(|(_, share)| *share >= 0.001).take(4).copied().collect();
-        if self.confidence_of_unit(probability) >= ENOUGH {
-            return Estimate::known(best, self.confidence_of_unit(probability), evidence, METHOD)
-                .with_alternatives(rest);
+        let sure = self.confidence_of_unit(probability);
+        if sure >= ENOUGH && best <= prior::PAGE_RANGE.1 {
+            let evidence = format!("{evidence}; pages are as large, so that it may be one of them");
+            return Estimate::at_least(best, sure, evidence, METHOD);
+        }
+        if sure >= ENOUGH {
+            return Estimate::known(best, sure, evidence, METHOD).with_alternatives(rest);
         }
         // Several sizes fit: the smallest of those that matter bounds the unit.
         let (mut sum, mut low) = (0.0, best);
@@ -202,6 +210,30 @@ impl<'a> View<'a> {
             "no size explains the contrasts: {best} fits best, with {:.0} % (more places or rounds may settle it)",
             100.0 * self.confidence_of_unit(probability)
         ))
+    }
+
+    /// Why the level at the likeliest unit is no step, though it lies above the one right below. An edge costs something, so
+    /// that one that costs less than nothing is none; and where reads pay less at the sizes between page and unit than at the
+    /// page, what the unit's costs more than the page's must be more than that.
+    fn no_step(&self) -> Option<String> {
+        let (size, (level, _)) = self.chain.unit.zip(self.levels[class::UNIT])?;
+        if level.get() < 0.0 {
+            return Some(format!(
+                "reads that straddle multiples of {size} take no longer than others ({})",
+                signed(level)
+            ));
+        }
+        let (page, (of_page, _)) = self.chain.page.zip(self.levels[class::PAGE])?;
+        let (middle, (of_middle, _)) = self.chain.middle.zip(self.levels[class::MIDDLE])?;
+        let finest = &self.groups[0];
+        let error = structure::error(finest, size, self.posterior.phase) * finest.access;
+        let (above, dip) = (level.get() - of_page.get(), of_page.get() - of_middle.get());
+        (dip > 0.0 && above < dip.max(CLEARLY_ABOVE * error)).then(|| {
+            format!(
+                "straddling costs {level} at {size}, {of_middle} at {middle} and {of_page} at {page}: what is larger does not \
+                 cost more than a page, so that it is no unit's edge"
+            )
+        })
     }
 
     fn unit_evidence(&self) -> String {

@@ -8,7 +8,7 @@
 
 use super::from_places::{page_shows, trust, unit_shows};
 use super::offset;
-use super::places::{self, Group, Place, Places};
+use super::places::{self, Group, Places};
 use super::prior;
 use super::straddling::{plan, small_block, tidy};
 use super::structure::{self, Posterior, class};
@@ -278,15 +278,8 @@ fn stands_out(groups: &[Group], posterior: &Posterior, class: usize) -> bool {
         let below = levels[..class].iter().rev().flatten().next();
         let step = levels[class].zip(below.copied()).map(|((level, _), (below, _))| level - below);
         let size = posterior.best.size_of(class);
-        step.zip(size).is_some_and(|(step, size)| step >= CLEAR * error(group, size, posterior.phase))
+        step.zip(size).is_some_and(|(step, size)| step >= CLEAR * structure::error(group, size, posterior.phase))
     })
-}
-
-/// Standard error of the level of the multiples of a size.
-fn error(group: &Group, size: Bytes, phase: Bytes) -> f64 {
-    let at = |place: &&Place| place.at.get().abs_diff(phase.get()).is_multiple_of(size.get());
-    let information: f64 = group.places.iter().filter(at).map(|place| place.scale.powi(-2)).sum();
-    information.sqrt().recip()
 }
 
 /// The likeliest sizes, as far as they are worth telling apart.
@@ -381,7 +374,7 @@ fn excluded(group: &Group, units: &[Bytes], posterior: &Posterior) -> bool {
         (Some(page), base) => LEAST_STEP * (page - base.unwrap_or(0.0)).abs(),
         _ => LEAST_STEP_ALONE,
     };
-    let errors: Vec<f64> = units.iter().map(|unit| error(group, *unit, posterior.phase)).collect();
+    let errors: Vec<f64> = units.iter().map(|unit| structure::error(group, *unit, posterior.phase)).collect();
     median(&errors).is_some_and(|error| WOULD_SHOW * error <= step)
 }
 

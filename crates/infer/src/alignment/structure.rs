@@ -11,7 +11,7 @@
 
 use super::classes::{Classes, Fit};
 use super::noise::{Sample, ln_add};
-use super::places::{Group, Places};
+use super::places::{Group, Place, Places};
 use super::prior::{self, Role};
 use flashscope_units::Bytes;
 use std::collections::BTreeMap;
@@ -98,6 +98,13 @@ pub(super) fn weigh(places: &Places) -> Option<Posterior> {
         .iter()
         .filter_map(|phase| search(&places.groups, *phase, places.capacity))
         .max_by(|left, right| left.ln_evidence.total_cmp(&right.ln_evidence))
+}
+
+/// Standard error of the level of the multiples of a size.
+pub(super) fn error(group: &Group, size: Bytes, phase: Bytes) -> f64 {
+    let at = |place: &&Place| place.at.get().abs_diff(phase.get()).is_multiple_of(size.get());
+    let information: f64 = group.places.iter().filter(at).map(|place| place.scale.powi(-2)).sum();
+    information.sqrt().recip()
 }
 
 /// The level of every class of places under a chain, and how many places have it; see [`class`].

@@ -43,7 +43,7 @@ pub(crate) fn estimate(geometry: &Geometry, observations: &Observations) -> Esti
 }
 
 fn clues_of_writes(geometry: &Geometry, observations: &Observations) -> Vec<Clue> {
-    [in_order(geometry), at_random(geometry), penalty(geometry, observations)].into_iter().flatten().collect()
+    [open_units(geometry), penalty(geometry, observations)].into_iter().flatten().collect()
 }
 
 fn clues_of_reads(geometry: &Geometry) -> Vec<Clue> {
@@ -85,28 +85,35 @@ fn posterior(clues: &[Clue]) -> Vec<(MappingKind, f64)> {
 const LEAST_SHARE: f64 = 0.6;
 const SUREST: f64 = 0.99;
 
-/// Whether a number of units open in order is too many.
-fn in_order(geometry: &Geometry) -> Option<Clue> {
-    limit(&geometry.open_units_linear, "in order", [[0.015, 0.9, 0.93, 0.5], [0.985, 0.1, 0.07, 0.5]])
+/// Whether a number of units open is too many, in order and at random. The two are one finding: where nothing is too many
+/// in order, nothing is at random, whatever the mapping; and where each write at random is merged, that hides any limit.
+/// The shares are those of fleets of cards and drives with a known inside, and no less than 0.005.
+fn open_units(geometry: &Geometry) -> Option<Clue> {
+    let in_order = limited(&geometry.open_units_linear, "in order");
+    let at_random = limited(&geometry.open_units_random, "at random");
+    let likelihood = match (in_order.as_ref().map(|found| found.0), at_random.as_ref().map(|found| found.0)) {
+        (Some(true), Some(true)) => [0.005, 0.93, 0.42, 0.25],
+        (Some(true), Some(false)) => [0.01, 0.01, 0.5, 0.25],
+        (Some(false), Some(true)) => [0.01, 0.035, 0.005, 0.25],
+        (Some(false), Some(false)) => [0.975, 0.025, 0.075, 0.25],
+        (Some(true), None) => [0.015, 0.92, 0.93, 0.5],
+        (Some(false), None) => [0.985, 0.08, 0.07, 0.5],
+        (None, Some(true)) => [0.015, 0.95, 0.4, 0.5],
+        (None, Some(false)) => [0.985, 0.05, 0.6, 0.5],
+        (None, None) => return None,
+    };
+    let words: Vec<String> = [in_order, at_random].into_iter().flatten().map(|found| found.1).collect();
+    Some(Clue { likelihood, words: words.join("; "), method: "open-units" })
 }
 
-/// Whether a number of units open at random is too many. Where each write is merged, that hides any limit.
-fn at_random(geometry: &Geometry) -> Option<Clue> {
-    limit(&geometry.open_units_random, "at random", [[0.015, 0.88, 0.5, 0.5], [0.985, 0.2, 0.3, 0.5]])
-}
-
-fn limit(open: &Estimate<u32>, order: &str, [limited, unlimited]: [[f64; 4]; 2]) -> Option<Clue> {
+/// Whether some number of units is too many, in words as well.
+fn limited(open: &Estimate<u32>, order: &str) -> Option<(bool, String)> {
     open.confidence.filter(|sure| *sure >= GOOD_ENOUGH_FOR_A_LIMIT)?;
     if let Some(count) = open.value {
-        let words = format!("{count} units can be open {order}");
-        return Some(Clue { likelihood: limited, words, method: "open-units" });
+        return Some((true, format!("{count} units can be open {order}")));
     }
-    let least = open.at_least?;
-    (least >= MANY).then(|| Clue {
-        likelihood: unlimited,
-        words: format!("{least} units written in turn {order} are not too many"),
-        method: "open-units",
-    })
+    let least = open.at_least.filter(|least| *least >= MANY)?;
+    Some((false, format!("{least} units written in turn {order} are not too many")))
 }
 
 /// What random order costs within one unit: of whole pages where they are known, since a write that covers a page in part
@@ -122,12 +129,12 @@ fn penalty(geometry: &Geometry, observations: &Observations) -> Option<Clue> {
         None => (found.value.filter(|_| sure(found.confidence))?, false),
     };
     let likelihood = match (penalty.ratio, whole) {
-        (ratio, true) if ratio < SAME => [0.95, 0.88, 0.02, 0.33],
-        (ratio, true) if ratio < COPIES => [0.04, 0.08, 0.06, 0.33],
-        (_, true) => [0.01, 0.04, 0.92, 0.33],
-        (ratio, false) if ratio < SAME => [0.93, 0.75, 0.04, 0.33],
+        (ratio, true) if ratio < SAME => [0.97, 0.93, 0.1, 0.33],
+        (ratio, true) if ratio < COPIES => [0.02, 0.02, 0.02, 0.33],
+        (_, true) => [0.01, 0.05, 0.88, 0.33],
+        (ratio, false) if ratio < SAME => [0.93, 0.75, 0.12, 0.33],
         (ratio, false) if ratio < COPIES => [0.05, 0.15, 0.06, 0.33],
-        (_, false) => [0.02, 0.3, 0.9, 0.33],
+        (_, false) => [0.02, 0.3, 0.82, 0.33],
     };
     let words = format!("random order costs {:.1}× at {}", penalty.ratio, penalty.block);
     Some(Clue { likelihood, words, method: "throughput" })
@@ -161,7 +168,7 @@ fn reach(geometry: &Geometry) -> Option<Clue> {
 }
 
 /// From this probability of a mapping by page on, and only where reads show it as well, steps of reads are none of units.
-const NO_UNITS: f64 = 0.95;
+const NO_UNITS: f64 = 0.93;
 
 /// Fewer pages than this are no unit, but rows of chips or kinds of pages.
 const FEW_PAGES: u64 = 16;

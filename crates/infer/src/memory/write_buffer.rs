@@ -83,7 +83,8 @@ pub(super) fn size(observations: &Observations) -> Estimate<WriteBuffer> {
     }
     let writes = first.holds(taken);
     let second = fillings.get(1).map(|second| (second, taken_into_memory(observations, second.block)));
-    let Some((limit, certainty)) = limit(first, second) else {
+    let counts_too_many = |limit: BufferLimit| limit == BufferLimit::Entries && writes > MOST_ENTRIES;
+    let Some((limit, certainty)) = limit(first, second).filter(|(limit, _)| !counts_too_many(*limit)) else {
         return Estimate::unknown(format!(
             "{taken} writes of {block} after a rest make the next one wait, but blocks of another size do so neither after \
              as many bytes nor after as many writes"
@@ -320,6 +321,10 @@ fn mean_wait(bursts: &[Vec<f64>]) -> Option<(f64, f64)> {
     let count = means.len().max(2) as f64;
     Some((all, (square / (count - 1.0) / count).sqrt()))
 }
+
+/// Known controllers count up to 64 writes; one in so many that waits, whatever their size, waits for a log or a part of the
+/// map that is written out now and then.
+const MOST_ENTRIES: u64 = 128;
 
 /// Bytes or entries, by a larger block size and whether its writes are taken into memory at all; and how sure. `None`
 /// where it fits neither.

@@ -21,8 +21,10 @@ const SHARP_DELTA: f64 = 0.9;
 /// Rates that fall by so much, though no count stands out, may hide a limit beyond which little has to be copied …
 const DECLINE: f64 = 1.15;
 
-/// … and a bound is no surer than this.
-const WITH_A_DECLINE: f64 = 0.75;
+/// … and a bound is no surer than this: in fleets such a decline is a limit at every second device at random, where few
+/// writes escape the copies anyway, and at one in seven in order.
+const WITH_A_DECLINE_IN_ORDER: f64 = 0.85;
+const WITH_A_DECLINE_AT_RANDOM: f64 = 0.45;
 
 /// What was seen with one count at one block size.
 #[derive(Clone, Debug, PartialEq)]
@@ -178,9 +180,12 @@ fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], o
         }
     }
     // One stream in order has a privilege that two lose: that it declines says little, unless it is by much.
-    let least = if order == Order::Random { DECLINE } else { SMALLEST_FALL };
+    let (least, most) = match order {
+        Order::Random => (DECLINE, WITH_A_DECLINE_AT_RANDOM),
+        Order::InOrder => (SMALLEST_FALL, WITH_A_DECLINE_IN_ORDER),
+    };
     if first.fallen.is_none() && factor > least {
-        confidence = confidence.min(WITH_A_DECLINE);
+        confidence = confidence.min(most);
         remark.push_str(&format!("; they decline to {:.0} %, so that a limit may cost little here", 100.0 / factor));
     }
     if first.torn {
