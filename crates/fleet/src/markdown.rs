@@ -49,6 +49,7 @@ impl Parameter {
             Parameter::AllocationUnit => (0.99, 0.003),
             Parameter::Page => (0.98, 0.005),
             Parameter::OpenInOrder | Parameter::OpenRandom | Parameter::Penalty | Parameter::FastArea => (0.97, 0.005),
+            Parameter::WriteBuffer | Parameter::SlcCache | Parameter::Mapping | Parameter::Stripe => (0.95, 0.01),
             _ => return None,
         };
         let alarms = (self == Parameter::FastArea).then_some(0.01);
@@ -90,6 +91,7 @@ fn section(sailed: &Sailed<'_>) -> String {
     ));
     out.push_str(&answers(summary));
     out.push_str(&confidence(summary));
+    out.push_str(&logs(summary));
     out.push_str(&intervals(summary));
     out.push_str(&costs(summary));
     out
@@ -142,6 +144,18 @@ fn alarms(summary: &Summary) -> String {
         ));
     }
     out
+}
+
+/// What `infer` made of the by-hand tables as pasted logs; nothing where nobody worked by hand.
+fn logs(summary: &Summary) -> String {
+    let calibration: &Calibration = &summary.log_calibration;
+    let Some(error) = calibration.expected_error else { return String::new() };
+    let answers: u32 = calibration.bins.iter().map(|bin| bin.claims).sum();
+    let sure: u32 = summary.log.iter().map(|(_, row)| row.wrong_sure).sum();
+    format!(
+        "\nLogs of the by-hand procedure, read by `infer` (columns *log*): {answers} answers, calibration error \
+         {error:.3}, {sure} of them sure and wrong.\n"
+    )
 }
 
 fn confidence(summary: &Summary) -> String {
