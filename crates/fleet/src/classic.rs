@@ -131,23 +131,18 @@ impl<'a, T: Target> Bench<'a, T> {
 
 /// How flashbench is asked for an experiment of the procedure.
 fn arguments(experiment: &Experiment) -> Option<String> {
-    let order = |order| if order == Order::Random { " --random" } else { "" };
+    let regions = |erase: Bytes, block: Bytes, order: Order| {
+        let random = if order == Order::Random { " --random" } else { "" };
+        format!("--erasesize={} --blocksize={}{random}", erase.get(), block.get())
+    };
     match experiment {
         Experiment::Align(plan) => Some(format!("-a --blocksize={}", plan.block.get())),
-        Experiment::OpenAu(plan) => Some(format!(
-            "--open-au --open-au-nr={} --erasesize={} --blocksize={}{}",
-            plan.count,
-            plan.erase.get(),
-            plan.block.get(),
-            order(plan.order)
-        )),
-        Experiment::Fat(plan) => Some(format!(
-            "--find-fat --fat-nr={} --erasesize={} --blocksize={}{}",
-            plan.count,
-            plan.erase.get(),
-            plan.block.get(),
-            order(plan.order)
-        )),
+        Experiment::OpenAu(plan) => {
+            Some(format!("--open-au --open-au-nr={} {}", plan.count, regions(plan.erase, plan.block, plan.order)))
+        }
+        Experiment::Fat(plan) => {
+            Some(format!("--find-fat --fat-nr={} {}", plan.count, regions(plan.erase, plan.block, plan.order)))
+        }
         _ => None,
     }
 }

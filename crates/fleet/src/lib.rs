@@ -128,8 +128,7 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
 impl Plan {
     fn capacity(&self, index: u32) -> Option<Bytes> {
         let drawn = draw(self.generator, self.seed, index, self.noise).ok()?;
-        let target = flashscope_sim::open_with("drawn.toml", drawn.seed, |_| Ok(drawn.text.clone())).ok()?;
-        Some(target.facts().capacity)
+        Some(run::open(&drawn.text, drawn.seed).ok()?.facts().capacity)
     }
 
     /// The command that prints the model file of one of its devices.

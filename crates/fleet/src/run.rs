@@ -251,7 +251,8 @@ fn inspect(
     Ok(Inspected { report, cost: total, geometry })
 }
 
-fn open(text: &str, seed: u64) -> Result<SimTarget, NoResult> {
+/// A drawn device.
+pub(crate) fn open(text: &str, seed: u64) -> Result<SimTarget, NoResult> {
     flashscope_sim::open_with("drawn.toml", seed, |_| Ok(text.to_owned())).map_err(failed)
 }
 

@@ -4,6 +4,7 @@
 //! lost its head: tables of one log belong together, and what one of them lost another still has.
 
 use crate::open_units::is_table;
+use flashscope_model::observation::{FatData, OpenUnitsData};
 use flashscope_model::{Data, Observations};
 use flashscope_units::Bytes;
 
@@ -37,8 +38,18 @@ impl TableUnit {
     }
 }
 
+/// The unit of a table of writes to several units.
+pub(crate) fn unit_of_counts(observations: &Observations, data: &OpenUnitsData) -> Option<TableUnit> {
+    unit_of(observations, data.unit, data.rows.iter().map(|row| row.block).max())
+}
+
+/// The unit of a table of the first units.
+pub(crate) fn unit_of_first(observations: &Observations, data: &FatData) -> Option<TableUnit> {
+    unit_of(observations, data.unit, data.rows.iter().map(|row| row.block).max())
+}
+
 /// The unit of a table that says `told`, or of one that says nothing and whose largest block is `largest`.
-pub(crate) fn unit_of(observations: &Observations, told: Option<Bytes>, largest: Option<Bytes>) -> Option<TableUnit> {
+fn unit_of(observations: &Observations, told: Option<Bytes>, largest: Option<Bytes>) -> Option<TableUnit> {
     if let Some(size) = told {
         return Some(TableUnit { size, known: Known::Told });
     }

@@ -9,9 +9,9 @@ mod parts;
 
 pub(crate) use parts::estimate as parts;
 
-use crate::assumed::{Known, TableUnit, unit_of};
+use crate::assumed::{Known, TableUnit, unit_of_first};
 use crate::numbers::{below, digits, ln_rate, median, median_rate, probability, rates_side_by_side};
-use crate::{caution, open_units, survey};
+use crate::{caution, open_units, regions, survey};
 use flashscope_model::finding::{AreaKind, FastArea};
 use flashscope_model::observation::{FastAreaData, FatData, RateEvidence, ThroughputData, UnitTimes};
 use flashscope_model::plan::Purpose;
@@ -85,7 +85,7 @@ struct Verdict {
 /// Whether an area at the start differs, and how. Tables that do not say their unit are held against the allocation
 /// unit that reads show, where they show one: addresses are worth nothing with the wrong unit.
 pub(crate) fn estimate(observations: &Observations, allocation_unit: &Estimate<Bytes>) -> Estimate<FastArea> {
-    let sure = allocation_unit.confidence.filter(|sure| *sure >= SURE_ENOUGH);
+    let sure = allocation_unit.confidence.filter(|sure| *sure >= regions::KNOWN);
     let trials = gather_trials(observations).map(|found| (found, "fast-area"));
     if let Some(((unit, mut units), method)) = trials.or_else(|| Some((gather_singles(observations)?, "throughput"))) {
         let known = sure.filter(|_| allocation_unit.value.is_some_and(|real| unit.is_multiple_of(real)));
@@ -136,8 +136,7 @@ fn gather_tables(observations: &Observations) -> Option<(TableUnit, Units)> {
         _ => None,
     });
     for (run, data) in tables.enumerate() {
-        let largest = data.rows.iter().map(|row| row.block).max();
-        let Some(unit) = unit_of(observations, data.unit, largest) else { continue };
+        let Some(unit) = unit_of_first(observations, data) else { continue };
         add_table(run, unit.size, data, by_unit.entry(unit).or_default());
     }
     let figures = |units: &Units| units.values().map(Vec::len).sum::<usize>();
@@ -461,9 +460,6 @@ const COPIES: f64 = 3.0;
 /// Where the unit is not known, the extent of an area is no surer than this: of such areas in fleets three in five begin
 /// and end where was said.
 const WITHOUT_A_UNIT: f64 = 0.6;
-
-/// A unit that is less sure is not known.
-const SURE_ENOUGH: f64 = 0.8;
 
 /// An area is denied with no less confidence than this.
 const LEAST_NONE: f64 = 0.7;

@@ -9,7 +9,7 @@
 //! (docs/inference.md), raised towards what published logs show, whose operators knew their cards better. Each is one more
 //! condition beside what the table itself says, and multiplies its confidence.
 
-use crate::assumed::unit_of;
+use crate::assumed::{unit_of_counts, unit_of_first};
 use crate::numbers::probability;
 use crate::open_units::is_table;
 use flashscope_model::finding::{AreaKind, FastArea, Penalty};
@@ -19,8 +19,8 @@ use flashscope_units::Bytes;
 /// Where flashbench's tests of several units begin unless told otherwise.
 const FIRST_REGION: Bytes = Bytes::mib(16);
 
-/// A unit that is known from this confidence on can speak against a table.
-const KNOWN: f64 = 0.8;
+/// A unit that is less sure is not known, and cannot speak against a table.
+pub(crate) const KNOWN: f64 = 0.8;
 
 /// How often a count is right where reads show a unit that divides the regions.
 const WHOLE: f64 = 0.985;
@@ -94,10 +94,7 @@ pub(crate) fn area(
         return found;
     }
     let assumed = observations.runs.iter().find_map(|run| match &run.data {
-        Data::Fat(data) => {
-            let largest = data.rows.iter().map(|row| row.block).max();
-            Some((unit_of(observations, data.unit, largest)?.size, data.offset.unwrap_or(Bytes::ZERO)))
-        }
+        Data::Fat(data) => Some((unit_of_first(observations, data)?.size, data.offset.unwrap_or(Bytes::ZERO))),
         _ => None,
     });
     match assumed.map(|assumed| against(assumed, unit)) {
@@ -112,9 +109,8 @@ pub(crate) fn area(
 fn counted(observations: &Observations, order: Order) -> Option<(Bytes, Bytes)> {
     observations.runs.iter().find_map(|run| match &run.data {
         Data::OpenUnits(data) if data.order == order && is_table(data) => {
-            let largest = data.rows.iter().map(|row| row.block).max();
             let begin = data.units.iter().min().copied().unwrap_or(FIRST_REGION);
-            Some((unit_of(observations, data.unit, largest)?.size, begin))
+            Some((unit_of_counts(observations, data)?.size, begin))
         }
         _ => None,
     })

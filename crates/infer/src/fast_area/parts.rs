@@ -6,7 +6,7 @@
 
 use super::{
     COPIES, COST_FACTOR, ERRORS, Row, SMALL, TABLE_FACTOR, Units, copies_show, gather_singles, gather_tables,
-    gather_trials, is_large, median,
+    gather_trials, is_large, is_scattered, median,
 };
 use crate::numbers::digits;
 use flashscope_model::finding::{AreaKind, AreaPart, FastArea};
@@ -103,7 +103,7 @@ fn together(places: &[Bytes], unit: Bytes, units: &Units) -> Look {
         let error = median(&picked.iter().map(|row| row.error).collect::<Vec<f64>>())?;
         Some((ratio, error / (places.len().max(1) as f64).sqrt()))
     };
-    let scattered = of(&|row| row.random && row.block > SMALL && row.error > 0.0);
+    let scattered = of(&is_scattered);
     let by_page = scattered.filter(|_| copies_show(units, unit)).and_then(|(ratio, error)| {
         let clear = COPIES.ln();
         match ratio {

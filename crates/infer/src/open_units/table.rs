@@ -5,7 +5,7 @@
 //! neighbouring rows at once, that stays with all larger counts.
 
 use super::{COLLAPSE, Limit, SMALLEST_FALL, Silence, is_table, runs, words};
-use crate::assumed::{Known, TableUnit, unit_of};
+use crate::assumed::{Known, TableUnit, unit_of_counts};
 use crate::numbers::{digits, ln_rate, median};
 use flashscope_model::{Observations, Order};
 use flashscope_units::Bytes;
@@ -72,8 +72,7 @@ fn contradict(one: &Limit, other: &Limit) -> bool {
 fn gather(observations: &Observations, order: Order) -> BTreeMap<TableUnit, Cells> {
     let mut tables: BTreeMap<TableUnit, Cells> = BTreeMap::new();
     for data in runs(observations, order).filter(|data| is_table(data)) {
-        let largest = data.rows.iter().map(|row| row.block).max();
-        let (Some(count), Some(unit)) = (data.count, unit_of(observations, data.unit, largest)) else { continue };
+        let (Some(count), Some(unit)) = (data.count, unit_of_counts(observations, data)) else { continue };
         for row in &data.rows {
             let Some(rate) = ln_rate(row.block, &row.rate) else { continue };
             tables.entry(unit).or_default().entry(count).or_default().entry(row.block).or_default().push(rate);
