@@ -79,8 +79,8 @@ pub(crate) struct TargetArgs {
 /// What may be done to what is looked at.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Consent {
-    /// Never write more than this in all [default: inspect: 2 GiB or 10 % of the capacity, whichever is smaller; probe, bench: what
-    /// they need]
+    /// Never write more than this in all [default: inspect: 10 % of the capacity or 1 GiB, whichever is more, but at most
+    /// 2 GiB and half of the device; probe, bench: what they need]
     #[arg(long, value_name = "SIZE", env = "FLASHSCOPE_MAX_WRITE")]
     pub(crate) max_write: Option<Bytes>,
     /// Only read, even where writing would be granted
@@ -599,7 +599,8 @@ pub(crate) struct Fleet {
     /// Noise around every device: none, bench, field or harsh [default: each draws its own]
     #[arg(long, value_name = "NAME")]
     pub(crate) noise: Option<Noise>,
-    /// Never write more than this to one device [default: 2 GiB or 10 % of the capacity, whichever is smaller]
+    /// Never write more than this to one device [default: what inspect takes: 10 % of the capacity or 1 GiB, whichever is
+    /// more, but at most 2 GiB and half of the device]
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_write: Option<Bytes>,
     /// Let each run write its device so many times over: spare space and the kind of an SLC cache need two. Takes far longer

@@ -8,6 +8,7 @@ use flashscope_device::{Target, WriteGrant};
 use flashscope_host::{HostError, HostTarget, OpenOptions, SysRoot};
 use flashscope_model::DeviceFacts;
 use flashscope_model::run::HostFacts;
+use flashscope_session::usual_write_budget;
 use flashscope_sim::SimTarget;
 use flashscope_units::Bytes;
 use std::path::Path;
@@ -39,11 +40,6 @@ pub(crate) enum Writes<'a> {
     /// Exactly what this says of a device; nothing may be zero.
     Exactly(&'a dyn Fn(&DeviceFacts) -> Result<Bytes, Failure>),
 }
-
-/// The default budget is the smaller of this …
-const MOST_BYTES: Bytes = Bytes::gib(2);
-/// … and this share of the capacity.
-const MOST_SHARE: u64 = 10;
 
 /// A target that is written to must hold at least this: no experiment that writes makes sense on less.
 const LEAST_CAPACITY: Bytes = Bytes::mib(1);
@@ -142,7 +138,7 @@ fn warn_of_use(target: &HostTarget) {
 
 fn budget(facts: &DeviceFacts, args: &TargetArgs, writes: &Writes<'_>) -> Result<Bytes, Failure> {
     match writes {
-        Writes::Adaptive => Ok(args.consent.max_write.unwrap_or(MOST_BYTES.min(facts.capacity / MOST_SHARE))),
+        Writes::Adaptive => Ok(args.consent.max_write.unwrap_or(usual_write_budget(facts.capacity))),
         Writes::Exactly(cost) => cost(facts),
     }
 }

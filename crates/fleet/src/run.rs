@@ -9,7 +9,7 @@ use crate::score::{self, Judged, Verdict};
 use flashscope_device::{Target, Wear, WriteGrant};
 use flashscope_model::plan::Budget;
 use flashscope_model::run::Ended;
-use flashscope_session::{Options, SessionReport};
+use flashscope_session::{Options, SessionReport, usual_write_budget};
 use flashscope_sim::SimTarget;
 use flashscope_sim::truth::{self, Truth};
 use flashscope_units::{Bytes, Nanos};
@@ -31,7 +31,7 @@ pub struct Limits {
 /// What a run may write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaxWrite {
-    /// What `inspect` takes by itself: 2 GiB or a tenth of the device, whichever is less.
+    /// What `inspect` takes by itself.
     Usual,
     /// So much.
     Size(Bytes),
@@ -44,7 +44,7 @@ impl MaxWrite {
     /// In bytes, on a device of this size.
     pub fn on(self, capacity: Bytes) -> Bytes {
         match self {
-            MaxWrite::Usual => MOST_BYTES.min(capacity / MOST_SHARE),
+            MaxWrite::Usual => usual_write_budget(capacity),
             MaxWrite::Size(size) => size,
             MaxWrite::Times(times) => capacity * u64::from(times),
         }
@@ -56,10 +56,6 @@ impl Limits {
     pub const USUAL_WORK: Nanos = Nanos::secs(120);
 }
 
-/// The budget of `inspect` where none is given: the smaller of this …
-const MOST_BYTES: Bytes = Bytes::gib(2);
-/// … and this share of the capacity.
-const MOST_SHARE: u64 = 10;
 /// What can be told is what is found without noise with so many times the budget.
 const REFERENCE_BUDGET: u64 = 10;
 

@@ -6,10 +6,12 @@
 //! asked whether to stop. Whatever happens, everything measured so far comes back.
 
 mod adapter;
+mod budget;
 mod describe;
 mod wear;
 
 use adapter::Adapter;
+pub use budget::usual_write_budget;
 pub use describe::describe;
 
 use flashscope_device::{Target, WriteGrant};
