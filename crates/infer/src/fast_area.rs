@@ -5,20 +5,19 @@
 //! Effect size and consistency over block sizes and repeats decide, not p values: with enough requests any trifle is
 //! significant.
 
+mod compared;
 mod parts;
 
+pub(crate) use compared::singles;
 pub(crate) use parts::estimate as parts;
 
-use crate::assumed::{Known, TableUnit, unit_of_first};
-use crate::numbers::{below, digits, ln_rate, median, median_rate, probability, rates_side_by_side};
-use crate::{caution, open_units, regions, survey};
+use crate::assumed::Known;
+use crate::numbers::{below, digits, median, probability, rates_side_by_side};
+use crate::{caution, regions};
+use compared::{Compared, Row};
 use flashscope_model::finding::{AreaKind, FastArea};
-use flashscope_model::observation::{FastAreaData, FatData, RateEvidence, ThroughputData, UnitTimes};
-use flashscope_model::plan::Purpose;
-use flashscope_model::{Data, Direction, Estimate, Observations, Order};
-use flashscope_stats::test::cliffs_delta;
+use flashscope_model::{Estimate, Observations};
 use flashscope_units::Bytes;
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A unit of a table counts as different from this factor on: what was written before makes units differ by less.
@@ -37,9 +36,6 @@ const MATTERS: f64 = 1.15;
 /// A difference counts from so many standard errors on.
 const ERRORS: f64 = 4.0;
 
-/// Share of pairs by which the requests of a unit that differs are on one side of those of the controls.
-const CLEAR_DELTA: f64 = 0.5;
-
 /// No area at the start reaches further, in units.
 const UNITS_AT_START: u64 = 32;
 
@@ -51,26 +47,6 @@ const LARGE: Bytes = Bytes::kib(32);
 
 /// Blocks up to this size are small.
 const SMALL: Bytes = Bytes::kib(4);
-
-/// One unit against the controls at one block size.
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    run: usize,
-    block: Bytes,
-    /// Logarithm of its rate over that of the controls.
-    ln_ratio: f64,
-    /// Its rate and that of the controls.
-    rates: (f64, f64),
-    /// Whether the samples behind it are told apart; taken for granted where a log left none.
-    distinct: bool,
-    /// Standard error of `ln_ratio`; 0 where a log left no samples, and units that are alike must tell.
-    error: f64,
-    /// Whether the offsets within the unit came at random.
-    random: bool,
-}
-
-/// All rows of one unit.
-type Units = BTreeMap<Bytes, Vec<Row>>;
 
 /// How one unit differs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,14 +62,15 @@ struct Verdict {
 /// unit that reads show, where they show one: addresses are worth nothing with the wrong unit.
 pub(crate) fn estimate(observations: &Observations, allocation_unit: &Estimate<Bytes>) -> Estimate<FastArea> {
     let sure = allocation_unit.confidence.filter(|sure| *sure >= regions::KNOWN);
-    let trials = gather_trials(observations).map(|found| (found, "fast-area"));
-    if let Some(((unit, mut units), method)) = trials.or_else(|| Some((gather_singles(observations)?, "throughput"))) {
-        let known = sure.filter(|_| allocation_unit.value.is_some_and(|real| unit.is_multiple_of(real)));
+    let trials = compared::trials(observations).map(|found| (found, "fast-area"));
+    let singles = || Some((compared::one_by_one(observations)?, "throughput"));
+    if let Some((mut compared, method)) = trials.or_else(singles) {
+        let known = sure.filter(|_| allocation_unit.value.is_some_and(|real| compared.unit.is_multiple_of(real)));
         if known.is_none() {
             // What a write at random costs in a piece of a unit depends on what was written to the rest of it.
-            units.values_mut().for_each(|rows| rows.retain(|row| !is_scattered(row)));
+            compared.rows.values_mut().for_each(|rows| rows.retain(|row| !row.is_scattered()));
         }
-        let mut found = judge(unit, &units, TRIAL_FACTOR.ln(), method);
+        let mut found = judge(&compared, TRIAL_FACTOR.ln(), method);
         let Some(area) = found.value.filter(|area| area.kind != AreaKind::None) else { return found };
         if let Some(sure) = known {
             caution::cap(&mut found, sure);
@@ -109,7 +86,7 @@ pub(crate) fn estimate(observations: &Observations, allocation_unit: &Estimate<B
         caution::cap(&mut found, WITHOUT_A_UNIT);
         return found;
     }
-    let Some((unit, units)) = gather_tables(observations) else {
+    let Some((unit, compared)) = compared::tables(observations) else {
         return Estimate::unknown("the first units were not compared with others");
     };
     let real = allocation_unit.value.or(allocation_unit.at_least).filter(|_| sure.is_some());
@@ -123,167 +100,24 @@ pub(crate) fn estimate(observations: &Observations, allocation_unit: &Estimate<B
             "the tables begin at {} and do not say their unit, while reads show units of {real}: their head may be missing",
             unit.size
         )),
-        _ => judge(unit.size, &units, TABLE_FACTOR.ln(), "fat"),
+        _ => judge(&compared, TABLE_FACTOR.ln(), "fat"),
     }
 }
 
-/// Tables of the first units, flashbench `-f`: the later half are the controls. Tables with another unit cannot be laid
-/// over each other: those with most figures speak.
-fn gather_tables(observations: &Observations) -> Option<(TableUnit, Units)> {
-    let mut by_unit: BTreeMap<TableUnit, Units> = BTreeMap::new();
-    let tables = observations.runs.iter().filter_map(|run| match &run.data {
-        Data::Fat(data) => Some(data),
-        _ => None,
-    });
-    for (run, data) in tables.enumerate() {
-        let Some(unit) = unit_of_first(observations, data) else { continue };
-        add_table(run, unit.size, data, by_unit.entry(unit).or_default());
-    }
-    let figures = |units: &Units| units.values().map(Vec::len).sum::<usize>();
-    by_unit.into_iter().filter(|(_, units)| !units.is_empty()).max_by_key(|(_, units)| figures(units))
-}
-
-fn add_table(run: usize, unit: Bytes, data: &FatData, units: &mut Units) {
-    let offset = data.offset.unwrap_or(Bytes::ZERO);
-    for row in &data.rows {
-        let rates: Vec<Option<f64>> = row.units.iter().map(|evidence| ln_unit_rate(row.block, evidence)).collect();
-        let controls: Vec<f64> = rates.iter().skip(rates.len().div_ceil(2)).flatten().copied().collect();
-        let (Some(control), true) = (median(&controls), controls.len() >= 2) else { continue };
-        for (index, rate) in rates.iter().enumerate() {
-            let Some(rate) = rate else { continue };
-            let row = Row {
-                run,
-                block: row.block,
-                ln_ratio: rate - control,
-                rates: (rate.exp(), control.exp()),
-                distinct: true,
-                error: 0.0,
-                random: data.order == Some(Order::Random),
-            };
-            units.entry(offset + unit * index as u64).or_default().push(row);
-        }
-    }
-}
-
-/// Rate of one unit as a logarithm: where every request was timed, that of the middle one, since the first may have to
-/// wait until another unit is closed.
-fn ln_unit_rate(block: Bytes, evidence: &RateEvidence) -> Option<f64> {
-    match evidence {
-        RateEvidence::Times(times) if times.len() >= 4 => median_rate(block, times).map(f64::ln),
-        _ => ln_rate(block, evidence),
-    }
-}
-
-/// Suspect units against controls, every request timed.
-fn gather_trials(observations: &Observations) -> Option<(Bytes, Units)> {
-    // On a blank device the controls lie where it was filled, and copies cost as much as there is to copy.
-    let blank = survey::blank_share(observations).is_some_and(|share| share >= survey::BLANK);
-    let mut units = Units::new();
-    let mut assumed = None;
-    let trials = observations.runs.iter().filter_map(|run| match &run.data {
-        Data::FastArea(data) => Some(data),
-        _ => None,
-    });
-    for (run, data) in trials.enumerate() {
-        let copies = data.order == Order::Random && data.block > SMALL;
-        if *assumed.get_or_insert(data.unit) == data.unit && !(blank && copies) {
-            add_trial(run, data, &mut units);
-        }
-    }
-    assumed.filter(|_| !units.is_empty()).map(|unit| (unit, units))
-}
-
-/// Addresses of the single units of this size that were written one after the other with such blocks.
-pub(crate) fn singles(observations: &Observations, unit: Bytes, block: Bytes) -> impl Iterator<Item = Bytes> {
-    single_runs(observations)
-        .filter(move |data| data.block == block && data.length.align_up(unit) == unit)
-        .map(|data| data.start)
-}
-
-fn single_runs(observations: &Observations) -> impl Iterator<Item = &ThroughputData> {
-    observations.runs.iter().filter_map(|run| match &run.data {
-        Data::Throughput(data)
-            if (data.purpose, data.direction, data.order) == (Purpose::OneUnit, Direction::Write, Order::InOrder) =>
-        {
-            Some(data)
-        }
-        _ => None,
-    })
-}
-
-/// The first units and others, written one after the other where only one can be open: those that share the block size of
-/// the one at the start.
-fn gather_singles(observations: &Observations) -> Option<(Bytes, Units)> {
-    let unit = open_units::trial_unit(observations)?;
-    let first = single_runs(observations).find(|data| data.start < unit)?;
-    let timed = |data: &ThroughputData| UnitTimes { at: data.start, times: data.times.clone() };
-    let same = single_runs(observations).filter(|data| data.block == first.block && data.length <= unit);
-    let at_start = |data: &&ThroughputData| data.start < unit * UNITS_AT_START;
-    let (suspects, controls): (Vec<&ThroughputData>, Vec<&ThroughputData>) = same.partition(at_start);
-    if controls.len() < 2 {
-        return None;
-    }
-    let data = FastAreaData {
-        unit,
-        direction: Direction::Write,
-        order: Order::InOrder,
-        block: first.block,
-        suspects: suspects.into_iter().map(timed).collect(),
-        controls: controls.into_iter().map(timed).collect(),
-    };
-    let mut units = Units::new();
-    add_trial(0, &data, &mut units);
-    (!units.is_empty()).then_some((unit, units))
-}
-
-fn add_trial(run: usize, data: &FastAreaData, units: &mut Units) {
-    // The first requests pay for what was open before.
-    let seconds = |unit: &UnitTimes| -> Vec<f64> {
-        let steady = &unit.times[OPENING.min(unit.times.len() / 2)..];
-        steady.iter().map(|time| time.as_secs_f64()).filter(|s| *s > 0.0).collect()
-    };
-    let pool: Vec<f64> = data.controls.iter().flat_map(seconds).collect();
-    let Some(control) = median(&pool) else { return };
-    for suspect in &data.suspects {
-        let times = seconds(suspect);
-        let (Some(middle), Ok(delta)) = (median(&times), cliffs_delta(&times, &pool)) else { continue };
-        let rate = |seconds: f64| data.block.as_f64() / seconds;
-        let row = Row {
-            run,
-            block: data.block,
-            ln_ratio: (control / middle).ln(),
-            rates: (rate(middle), rate(control)),
-            distinct: delta.abs() > CLEAR_DELTA,
-            error: error_of_median(&times).hypot(error_of_median(&pool)),
-            random: data.order == Order::Random,
-        };
-        units.entry(suspect.at).or_default().push(row);
-    }
-}
-
-/// Standard error of the logarithm of a median: that of a normal sample, whose width the median deviation tells.
-fn error_of_median(seconds: &[f64]) -> f64 {
-    let logs: Vec<f64> = seconds.iter().map(|seconds| seconds.ln()).collect();
-    let middle = median(&logs).unwrap_or(0.0);
-    let away: Vec<f64> = logs.iter().map(|log| (log - middle).abs()).collect();
-    let deviation = 1.4826 * median(&away).unwrap_or(0.0);
-    1.2533 * deviation / (logs.len().max(1) as f64).sqrt()
-}
-
-fn judge(unit: Bytes, units: &Units, threshold: f64, method: &'static str) -> Estimate<FastArea> {
-    let scatter = scatter(units, method == "fat");
+fn judge(compared: &Compared, threshold: f64, method: &'static str) -> Estimate<FastArea> {
+    let scatter = scatter(compared, method == "fat");
     let factor = threshold;
     let threshold = factor.max(4.0 * scatter);
     let verdicts: Vec<(Bytes, Option<Verdict>)> =
-        units.iter().map(|(at, rows)| (*at, verdict(rows, unit, threshold))).collect();
+        compared.rows.iter().map(|(at, rows)| (*at, verdict(rows, compared, threshold))).collect();
     let Some(first) = verdicts.iter().position(|(_, verdict)| verdict.is_some()) else {
-        return none(units, unit, factor, scatter, method);
+        return none(compared, factor, scatter, method);
     };
     let whole: Vec<(Bytes, Verdict)> =
         verdicts[first..].iter().map_while(|(at, verdict)| verdict.map(|verdict| (*at, verdict))).collect();
-    let area = as_one_area(whole, unit, units, threshold);
+    let area = as_one_area(whole, compared, threshold);
     let start = area[0].0;
-    let late = start >= unit * 2 && verdicts[0].0 < start;
+    let late = start >= compared.unit * 2 && verdicts[0].0 < start;
     let stray = verdicts[first + area.len()..].iter().any(|(_, verdict)| verdict.is_some());
     if late || stray {
         return Estimate::unknown(format!(
@@ -292,18 +126,18 @@ fn judge(unit: Bytes, units: &Units, threshold: f64, method: &'static str) -> Es
         ));
     }
     let open_end = first + area.len() == verdicts.len();
-    found(unit, units, &area, scatter, open_end, method)
+    found(compared, &area, scatter, open_end, method)
 }
 
 /// Units that differ in one way; or in several, where what lies side by side differs as well, and each part in one way.
-fn as_one_area(whole: Vec<(Bytes, Verdict)>, unit: Bytes, units: &Units, threshold: f64) -> Vec<(Bytes, Verdict)> {
+fn as_one_area(whole: Vec<(Bytes, Verdict)>, compared: &Compared, threshold: f64) -> Vec<(Bytes, Verdict)> {
     let kind = whole[0].1.kind;
     let alike = whole.iter().take_while(|(_, verdict)| verdict.kind == kind).count();
     if alike == whole.len() {
         return whole;
     }
     let places: Vec<Bytes> = whole.iter().map(|(at, _)| *at).collect();
-    let parts = parts::split(&places, unit, units, threshold);
+    let parts = parts::split(&places, compared, threshold);
     let in_one_way = |part: &Range<usize>| whole[part.clone()].iter().all(|(_, v)| v.kind == whole[part.start].1.kind);
     if !parts.iter().all(in_one_way) {
         return whole[..alike].to_vec();
@@ -312,18 +146,17 @@ fn as_one_area(whole: Vec<(Bytes, Verdict)>, unit: Bytes, units: &Units, thresho
 }
 
 fn found(
-    unit: Bytes,
-    units: &Units,
+    compared: &Compared,
     area: &[(Bytes, Verdict)],
     scatter: f64,
     open_end: bool,
     method: &'static str,
 ) -> Estimate<FastArea> {
     let (start, verdict) = area[0];
-    let end = area[area.len() - 1].0 + unit;
+    let end = compared.end(area[area.len() - 1].0);
     let ratios: Vec<f64> = area.iter().map(|(_, verdict)| verdict.ln_ratio).collect();
     let ratio = median(&ratios).unwrap_or(verdict.ln_ratio).exp();
-    let rows = &units[&start];
+    let rows = &compared.rows[&start];
     let runs = run_count(rows);
     let consistent = area.iter().map(|(_, verdict)| verdict.consistent).fold(1.0, f64::min);
     let errors: Vec<f64> = rows.iter().map(|row| row.error).collect();
@@ -337,6 +170,13 @@ fn found(
         confidence = confidence.min(WITHOUT_AN_END);
         tail.push_str("; it may go on beyond the units that were compared");
     }
+    if start == compared.front && compared.leaves_front_out() {
+        confidence = confidence.min(MAYBE_FROM_ZERO);
+        tail.push_str("; what lies in front of it was not compared");
+    } else if compared.rows.keys().next().is_some_and(|at| *at < start) && method != "fat" && !copies_show(compared) {
+        confidence = confidence.min(MAYBE_BEFORE);
+        tail.push_str("; whether what lies in front of it is mapped otherwise does not show");
+    }
     if verdict.kind == AreaKind::Slower && rows.iter().any(|row| row.error > 0.0) && !small_ones_are_known(rows) {
         confidence = confidence.min(UNSEEN_SMALL_WRITES);
         tail.push_str("; small writes do not tell whether it is so for them as well");
@@ -346,7 +186,7 @@ fn found(
     } else if verdict.kind == AreaKind::Mixed {
         tail.push_str(" over all of it: its parts differ");
     }
-    let shown = shown(rows, unit);
+    let shown = shown(rows, compared);
     let evidence = format!(
         "{start} to {end} against other units: {} at {}{tail}, in {runs} {}",
         rates_side_by_side(shown.rates.1, shown.rates.0),
@@ -364,12 +204,12 @@ fn found(
 /// Whether a difference of small writes the other way round would have shown: where they scatter little, and take no longer
 /// than long ones. Those that do are copied for, or make room for others, which hides what the flash takes for them.
 fn small_ones_are_known(rows: &[Row]) -> bool {
-    let errors: Vec<f64> = rows.iter().filter(|row| row.block <= SMALL).map(|row| row.error).collect();
+    let errors: Vec<f64> = rows.iter().filter(|row| row.is_small()).map(|row| row.error).collect();
     let seconds = |pick: &dyn Fn(&&Row) -> bool| {
         median(&rows.iter().filter(pick).map(|row| row.block.as_f64() / row.rates.1).collect::<Vec<f64>>())
     };
-    let small = seconds(&|row| row.block <= SMALL);
-    let long = seconds(&|row| row.block > SMALL && !row.random);
+    let small = seconds(&|row| row.is_small());
+    let long = seconds(&|row| !row.is_small() && !row.random);
     let own_way = small.zip(long).is_some_and(|(small, long)| small <= long);
     own_way && median(&errors).is_some_and(|error| ERRORS * error < COST_FACTOR.ln())
 }
@@ -378,16 +218,23 @@ fn small_ones_are_known(rows: &[Row]) -> bool {
 /// that is slower for long writes faster for small ones, and hardly ever the other way round.
 const UNSEEN_SMALL_WRITES: f64 = 0.75;
 
+/// An area from the first whole unit on mostly holds the piece in front of it as well.
+const MAYBE_FROM_ZERO: f64 = 0.3;
+
+/// Where no copies show, a part that is only mapped otherwise may lie in front of what is seen of an area.
+const MAYBE_BEFORE: f64 = 0.9;
+
 /// An area that differs up to the last unit that was compared mostly goes on.
 const WITHOUT_AN_END: f64 = 0.15;
 
 /// No unit differs by enough: as sure as the most deviant one is far from the factor, measured by the scatter among units
 /// that are alike. Where those differ by as much as an area would, nothing can be denied.
-fn none(units: &Units, unit: Bytes, threshold: f64, scatter: f64, method: &'static str) -> Estimate<FastArea> {
-    let deviation = |rows: &Vec<Row>| typical(rows, |row| is_large(row, unit)).or_else(|| typical(rows, |_| true));
-    let most = units
+fn none(compared: &Compared, threshold: f64, scatter: f64, method: &'static str) -> Estimate<FastArea> {
+    let deviation = |rows: &Vec<Row>| typical(rows, |row| compared.is_large(row)).or_else(|| typical(rows, |_| true));
+    let most = compared
+        .rows
         .iter()
-        .filter_map(|(at, rows)| Some((*at, deviation(rows)?, shown(rows, unit), rows.len())))
+        .filter_map(|(at, rows)| Some((*at, deviation(rows)?, shown(rows, compared), rows.len())))
         .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
     let Some((at, ln_ratio, row, rows)) = most else {
         return Estimate::unknown("the first units were not compared with others");
@@ -419,11 +266,14 @@ fn none(units: &Units, unit: Bytes, threshold: f64, scatter: f64, method: &'stat
             100.0 * (excluded.exp() - 1.0)
         ));
     }
-    let confidence = confidence.min(if row.error > 0.0 && !copies_show(units, unit) { UNSEEN_MAPPING } else { 0.99 });
+    let mut confidence = confidence.min(if row.error > 0.0 && !copies_show(compared) { UNSEEN_MAPPING } else { 0.99 });
+    if compared.leaves_front_out() {
+        confidence = confidence.min(UNSEEN_FRONT);
+    }
     let area = FastArea { first: Bytes::ZERO, end: Bytes::ZERO, kind: AreaKind::None, ratio: 1.0 };
     let evidence = format!(
         "none of {} units stands out: the farthest off, at {at}, has {}× the rate of the others ({} at {}){}",
-        units.len(),
+        compared.rows.len(),
         digits(ln_ratio.exp()),
         rates_side_by_side(row.rates.1, row.rates.0),
         row.block,
@@ -437,19 +287,22 @@ fn none(units: &Units, unit: Bytes, threshold: f64, scatter: f64, method: &'stat
     Estimate::known(area, probability(confidence), evidence, &[method])
 }
 
-/// An area that is only mapped otherwise shows where writes at random are copied for. Where none are, one in about fifteen
+/// The piece in front of the first whole unit may be all that there is of an area.
+const UNSEEN_FRONT: f64 = 0.95;
+
+/// An area that is only mapped otherwise shows where writes at random are copied for. Where none are, one in about seventeen
 /// devices that show nothing has one all the same.
-const UNSEEN_MAPPING: f64 = 0.91;
+const UNSEEN_MAPPING: f64 = 0.94;
 
 /// A write at random that is copied for has less than this share of the rate of long transfers.
 const COPIED_FOR: f64 = 0.1;
 
 /// Whether writes at random were copied for in the units that the first ones were compared with.
-fn copies_show(units: &Units, unit: Bytes) -> bool {
+fn copies_show(compared: &Compared) -> bool {
     let control = |pick: &dyn Fn(&Row) -> bool| {
-        median(&units.values().flatten().filter(|row| pick(row)).map(|row| row.rates.1).collect::<Vec<f64>>())
+        median(&compared.rows.values().flatten().filter(|row| pick(row)).map(|row| row.rates.1).collect::<Vec<f64>>())
     };
-    let long = control(&|row| is_large(row, unit) && !row.random);
+    let long = control(&|row| compared.is_large(row) && !row.random);
     let scattered = control(&|row| row.random && row.block > SMALL);
     long.zip(scattered).is_some_and(|(long, scattered)| scattered < COPIED_FOR * long)
 }
@@ -473,20 +326,19 @@ fn without_area(ln_ratio: f64, error: f64) -> (f64, f64) {
 }
 
 /// How one unit differs, if it does in every run and nearly every row.
-fn verdict(rows: &[Row], unit: Bytes, threshold: f64) -> Option<Verdict> {
-    let is_small = |row: &Row| row.block <= SMALL;
-    let is_long = |row: &Row| is_large(row, unit);
+fn verdict(rows: &[Row], compared: &Compared, threshold: f64) -> Option<Verdict> {
+    let is_long = |row: &Row| compared.is_large(row);
     let cost = threshold.max(COST_FACTOR.ln());
-    let (large, small) = (stands_out(rows, is_long, threshold), stands_out(rows, is_small, cost));
+    let (large, small) = (stands_out(rows, is_long, threshold), stands_out(rows, Row::is_small, cost));
     // What is mapped otherwise escapes copies, which cost many times what a page does; nothing makes them dearer.
-    let scattered = stands_out(rows, is_scattered, COPIES.ln()).filter(|ratio| *ratio > 0.0);
-    let small_rows = rows.iter().filter(|row| is_small(row)).count();
+    let scattered = stands_out(rows, Row::is_scattered, COPIES.ln()).filter(|ratio| *ratio > 0.0);
+    let small_rows = rows.iter().filter(|row| row.is_small()).count();
     let has_large = rows.iter().any(is_long);
     let (lead, pick): (f64, &dyn Fn(&Row) -> bool) = match (large, scattered, small) {
         (Some(large), ..) => (large, &is_long),
         // Transfers take as long as elsewhere, and writes at random do not: they take another way there.
-        (None, Some(scattered), _) => (scattered, &is_scattered),
-        (None, None, Some(small)) if small_rows >= 2 || !has_large => (small, &is_small),
+        (None, Some(scattered), _) => (scattered, &Row::is_scattered),
+        (None, None, Some(small)) if small_rows >= 2 || !has_large => (small, &Row::is_small),
         _ if !has_large => (stands_out(rows, |_| true, threshold)?, &|_| true),
         _ => return None,
     };
@@ -501,14 +353,15 @@ fn verdict(rows: &[Row], unit: Bytes, threshold: f64) -> Option<Verdict> {
     if consistent < 0.8 || !every_run {
         return None;
     }
-    let opposite = large.is_some() && stands_out(rows, is_small, threshold).is_some_and(|small| small * lead < 0.0);
+    let opposite =
+        large.is_some() && stands_out(rows, Row::is_small, threshold).is_some_and(|small| small * lead < 0.0);
     let kind = match (opposite, lead > 0.0) {
         (true, _) => AreaKind::Mixed,
         (false, true) => AreaKind::Faster,
         (false, false) => AreaKind::Slower,
     };
     // The figure that people quote is the one of the largest blocks, where a request costs next to nothing.
-    let largest = typical(rows, |row| is_large(row, unit) && row.block * 8 >= unit);
+    let largest = typical(rows, |row| compared.is_large(row) && row.block * 8 >= compared.unit);
     Some(Verdict { kind, ln_ratio: largest.or(large).unwrap_or(lead), consistent })
 }
 
@@ -520,25 +373,14 @@ fn stands_out(rows: &[Row], pick: impl Fn(&Row) -> bool, least: f64) -> Option<f
     (ratio.abs() >= least.max(ERRORS * error)).then_some(ratio)
 }
 
-/// Writes of a trial at random, longer than any that may take a way of its own: what copies cost.
-fn is_scattered(row: &Row) -> bool {
-    row.random && row.block > SMALL && row.error > 0.0
-}
-
-/// Rows of large blocks; whole units are left out where there are others, for the first row after an erase lies.
-fn is_large(row: &Row, unit: Bytes) -> bool {
-    // Of trials, those at random show what copies cost.
-    row.block >= LARGE && row.block < unit && !(row.random && row.error > 0.0)
-}
-
 fn typical(rows: &[Row], pick: impl Fn(&Row) -> bool) -> Option<f64> {
     let ratios: Vec<f64> = rows.iter().filter(|row| pick(row)).map(|row| row.ln_ratio).collect();
     median(&ratios)
 }
 
 /// The row to show: the middle one of the large rows, else of all.
-fn shown(rows: &[Row], unit: Bytes) -> Row {
-    let mut sorted: Vec<Row> = rows.iter().filter(|row| is_large(row, unit)).copied().collect();
+fn shown(rows: &[Row], compared: &Compared) -> Row {
+    let mut sorted: Vec<Row> = rows.iter().filter(|row| compared.is_large(row)).copied().collect();
     if sorted.is_empty() {
         sorted = rows.to_vec();
     }
@@ -554,11 +396,11 @@ fn run_count(rows: &[Row]) -> usize {
 }
 
 /// Scatter of one figure among units that are alike: of a table its later half; trials have samples of their own.
-fn scatter(units: &Units, table: bool) -> f64 {
+fn scatter(compared: &Compared, table: bool) -> f64 {
     if !table {
         return 0.0;
     }
     let controls: Vec<f64> =
-        units.values().skip(units.len().div_ceil(2)).flatten().map(|row| row.ln_ratio.abs()).collect();
+        compared.rows.values().skip(compared.rows.len().div_ceil(2)).flatten().map(|row| row.ln_ratio.abs()).collect();
     1.4826 * median(&controls).unwrap_or(0.0)
 }

@@ -80,6 +80,9 @@ const ONE_UNIT_SHARE: u64 = 96;
 /// Units at the start that are looked at first, and by how many the search goes on while they differ.
 const SUSPECTS: usize = 4;
 
+/// The piece in front of the first whole unit is compared where it holds this many blocks.
+const LEAST_OF_FRONT: u64 = 6;
+
 /// No area at the start is followed further than this.
 const MOST_SUSPECTS: usize = 32;
 
@@ -322,15 +325,18 @@ fn area_one_by_one(now: &Situation) -> Option<Choice> {
     let units = suspects_wanted(now).min((now.device.capacity / now.unit() / 8) as usize) as u64;
     let done = fast_area::singles(now.observations, now.unit(), block);
     let (suspects, controls): (Vec<Bytes>, Vec<Bytes>) = done.partition(|at| *at < now.unit() * MOST_SUSPECTS as u64);
-    let left = (0..units).map(|index| now.first_unit() + now.unit() * index).find(|start| !suspects.contains(start));
+    let piece = front_piece(now, block);
+    let wanted = (0..units).map(|index| now.first_unit() + now.unit() * index).chain(piece);
+    let left = wanted.into_iter().find(|start| !suspects.contains(start));
     let start = match left {
         Some(start) if suspects.len() <= controls.len() => start,
         _ if controls.len() < SUSPECTS => now.close_pool().middle(1, now.device.capacity)?[0],
         left => left?,
     };
-    let requests = u64::from(requests).min(now.unit() / block);
+    let length = if start < now.first_unit() { now.first_unit() - start } else { now.unit() };
+    let requests = u64::from(requests).min(length / block);
     Some(Choice {
-        experiment: throughput(Direction::Write, order, block, (start, now.unit()), requests, Purpose::OneUnit),
+        experiment: throughput(Direction::Write, order, block, (start, length), requests, Purpose::OneUnit),
         why: format!("whether the first units differ from others, one after the other: {block} in order at {start}"),
     })
 }
@@ -347,13 +353,57 @@ fn area_trial(now: &Situation, (block, order, requests): (Bytes, Order, u32)) ->
     let (group, controls) = group_sizes(now, order, block);
     let suspects: Vec<Bytes> = left.into_iter().take(group).collect();
     if suspects.is_empty() {
-        return None;
+        return front_trial(now, block, order, requests);
     }
     let controls = pool.middle(controls, now.device.capacity)?;
     let requests = area_requests(now, requests).min(u32::try_from(now.unit() / block).unwrap_or(u32::MAX));
     let why = format!("whether the first units differ from others: {block} {}", open_units::words(order));
-    let plan = FastArea { unit: now.unit(), suspects, controls, block, direction: Direction::Write, order, requests };
-    Some(Choice { experiment: Experiment::FastArea(plan), why })
+    Some(Choice { experiment: compare(now, now.unit(), suspects, controls, (block, order, requests)), why })
+}
+
+/// The piece of a unit in front of the first whole one, once whole units were compared: an area may begin there, or end.
+fn front_trial(now: &Situation, block: Bytes, order: Order, requests: u32) -> Option<Choice> {
+    let start = front_piece(now, area_block(now, AREA_TRIALS[0].0, AREA_TRIALS[0].1))?;
+    let reach = now.first_unit() - start;
+    if compared(now, block, order).contains(&start) {
+        return None;
+    }
+    let (_, controls) = group_sizes(now, order, block);
+    let controls = now.close_pool().middle(controls, now.device.capacity)?;
+    let requests = area_requests(now, requests).min(u32::try_from(reach / block).unwrap_or(u32::MAX));
+    let why = format!(
+        "whether the piece in front of the first whole unit differs from others: {block} {}",
+        open_units::words(order)
+    );
+    let experiment = compare(now, reach, vec![start], controls, (block, order, requests));
+    Some(Choice { experiment, why })
+}
+
+/// Where blocks begin that end with the piece in front of the first whole unit, so that they lie on pages as elsewhere;
+/// `None` where it holds few of them.
+fn front_piece(now: &Situation, block: Bytes) -> Option<Bytes> {
+    let front = now.first_unit();
+    (front >= block * LEAST_OF_FRONT).then(|| front % block)
+}
+
+fn compare(
+    now: &Situation,
+    reach: Bytes,
+    suspects: Vec<Bytes>,
+    controls: Vec<Bytes>,
+    (block, order, requests): (Bytes, Order, u32),
+) -> Experiment {
+    let unit = now.unit();
+    Experiment::FastArea(FastArea {
+        unit,
+        reach,
+        suspects,
+        controls,
+        block,
+        direction: Direction::Write,
+        order,
+        requests,
+    })
 }
 
 /// Block size of one trial of the area at the start: whole pages where they are large, several to a unit, and smaller

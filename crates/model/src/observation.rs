@@ -340,6 +340,9 @@ pub struct FatRow {
 pub struct FastAreaData {
     /// Assumed unit.
     pub unit: Bytes,
+    /// How much of each was used, from its start: less than a unit where the piece in front of the first whole one was
+    /// under suspicion.
+    pub reach: Bytes,
     /// Reads or writes.
     pub direction: Direction,
     /// Order within each unit.

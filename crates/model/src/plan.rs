@@ -205,6 +205,9 @@ pub struct Fat {
 pub struct FastArea {
     /// Assumed unit.
     pub unit: Bytes,
+    /// How much of each is used, from its start: all of it, but where the piece in front of the first whole unit is under
+    /// suspicion.
+    pub reach: Bytes,
     /// Starts of the units under suspicion, at the start of the device.
     pub suspects: Vec<Bytes>,
     /// Starts of the control units.

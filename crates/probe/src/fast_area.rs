@@ -1,7 +1,7 @@
 //! The first units against control units from elsewhere.
 //!
 //! Request `i` goes to every suspect and control, in an order drawn afresh for each `i`, before request `i + 1`
-//! goes to any: drift, heat and background work hit both sides alike. Requests beyond the end of a unit start over.
+//! goes to any: drift, heat and background work hit both sides alike. Requests beyond the end of what is used of a unit start over.
 
 use crate::checks;
 use crate::error::PlanError;
@@ -19,7 +19,8 @@ impl Probe for FastArea {
     fn validate(&self, facts: &DeviceFacts) -> Result<(), PlanError> {
         checks::size("the block", self.block, facts)?;
         checks::size("the unit", self.unit, facts)?;
-        checks::at_least("the unit", self.unit.get(), self.block.get())?;
+        checks::at_least("what is used of a unit", self.reach.get(), self.block.get())?;
+        checks::at_least("the unit", self.unit.get(), self.reach.get())?;
         checks::at_least("the number of suspects", self.suspects.len() as u64, 1)?;
         checks::at_least("the number of controls", self.controls.len() as u64, 1)?;
         checks::at_least("the number of requests", self.requests.into(), 1)?;
@@ -37,7 +38,7 @@ impl Probe for FastArea {
         rig: &mut Rig<'_, '_, T>,
     ) -> (Data, Result<(), Halt>) {
         let mut units: Vec<UnitTimes> = starts(self).map(|at| UnitTimes { at, times: Vec::new() }).collect();
-        let offsets: Vec<Vec<Bytes>> = units.iter().map(|_| offsets(self.order, self.unit, self.block, rng)).collect();
+        let offsets: Vec<Vec<Bytes>> = units.iter().map(|_| offsets(self.order, self.reach, self.block, rng)).collect();
         let end = (0..self.requests as usize).try_for_each(|request| {
             rng.permutation(units.len() as u64).into_iter().try_for_each(|index| {
                 let (unit, offsets) = (&mut units[index as usize], &offsets[index as usize]);
@@ -48,6 +49,7 @@ impl Probe for FastArea {
         let controls = units.split_off(self.suspects.len());
         let data = FastAreaData {
             unit: self.unit,
+            reach: self.reach,
             direction: self.direction,
             order: self.order,
             block: self.block,

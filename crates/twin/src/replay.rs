@@ -192,6 +192,7 @@ fn experiment(data: &Data) -> Option<Experiment> {
         Data::Fat(data) => Experiment::Fat(fat(data)?),
         Data::FastArea(data) => Experiment::FastArea(FastArea {
             unit: data.unit,
+            reach: data.reach,
             suspects: data.suspects.iter().map(|unit| unit.at).collect(),
             controls: data.controls.iter().map(|unit| unit.at).collect(),
             block: data.block,

@@ -4,10 +4,8 @@
 //! Units side by side are held against each other in every kind of work that the trials asked of them, with the same
 //! care as against units elsewhere; where one differs from those before it, a part begins.
 
-use super::{
-    COPIES, COST_FACTOR, ERRORS, Row, SMALL, TABLE_FACTOR, Units, copies_show, gather_singles, gather_tables,
-    gather_trials, is_large, is_scattered, median,
-};
+use super::compared::{self, Compared, Row};
+use super::{COPIES, COST_FACTOR, ERRORS, TABLE_FACTOR, copies_show, median};
 use crate::numbers::digits;
 use flashscope_model::finding::{AreaKind, AreaPart, FastArea};
 use flashscope_model::{Estimate, Observations};
@@ -40,16 +38,16 @@ pub(crate) fn estimate(observations: &Observations, area: &Estimate<FastArea>) -
     if area.kind == AreaKind::None {
         return Estimate::unknown("there is no area at the start");
     }
-    let tables = || gather_tables(observations).map(|(unit, units)| ((unit.size, units), TABLE_FACTOR, "fat"));
-    let trials = gather_trials(observations).map(|found| (found, PART_FACTOR, "fast-area"));
-    let singles = || gather_singles(observations).map(|found| (found, PART_FACTOR, "throughput"));
-    let Some(((unit, units), factor, method)) = trials.or_else(singles).or_else(tables) else {
+    let tables = || compared::tables(observations).map(|(_, found)| (found, TABLE_FACTOR, "fat"));
+    let trials = compared::trials(observations).map(|found| (found, PART_FACTOR, "fast-area"));
+    let singles = || compared::one_by_one(observations).map(|found| (found, PART_FACTOR, "throughput"));
+    let Some((compared, factor, method)) = trials.or_else(singles).or_else(tables) else {
         return Estimate::unknown("its units were not compared with each other");
     };
-    let places: Vec<Bytes> = units.keys().copied().filter(|at| (area.first..area.end).contains(at)).collect();
-    let parts = split(&places, unit, &units, factor.ln());
+    let places: Vec<Bytes> = compared.rows.keys().copied().filter(|at| (area.first..area.end).contains(at)).collect();
+    let parts = split(&places, &compared, factor.ln());
     let looks: Vec<Look> =
-        parts.iter().map(|part| together(&places[part.clone()], unit, &units)).map(without_noise).collect();
+        parts.iter().map(|part| together(&places[part.clone()], &compared)).map(without_noise).collect();
     if looks.iter().any(|look| look.in_order.is_none() && look.small.is_none() && look.by_page.is_none()) {
         return Estimate::unknown("requests scatter too much to tell whether its units are alike");
     }
@@ -57,25 +55,25 @@ pub(crate) fn estimate(observations: &Observations, area: &Estimate<FastArea>) -
         .iter()
         .zip(&looks)
         .map(|(part, look)| {
-            let (first, end) = (places[part.start], places[part.end - 1] + unit);
+            let (first, end) = (places[part.start], compared.end(places[part.end - 1]));
             described(first, end, *look)
         })
         .collect();
     let only_long = looks.iter().all(|look| look.small.is_none() && look.by_page.is_none());
     let most = if only_long { LONG_WRITES_ONLY } else { SUREST };
-    Estimate::known(described, confidence.min(most), evidence(&places, &parts, &looks, unit), &[method])
+    Estimate::known(described, confidence.min(most), evidence(&places, &parts, &looks, &compared), &[method])
 }
 
 /// Where the units at these places begin to be of another kind: the ranges of those that are alike. `least` is the
 /// logarithm of the factor by which long writes differ at the least.
-pub(super) fn split(places: &[Bytes], unit: Bytes, units: &Units, least: f64) -> Vec<Range<usize>> {
+pub(super) fn split(places: &[Bytes], compared: &Compared, least: f64) -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
     for index in 0..places.len() {
-        let here = together(&places[index..=index], unit, units);
+        let here = together(&places[index..=index], compared);
         let goes_on = parts.last().is_some_and(|part| {
             // An area need not be in one piece: what was not compared is no part of it.
-            let touches = places[index - 1] + unit == places[index];
-            touches && !differ(&together(&places[part.clone()], unit, units), &here, least)
+            let touches = compared.end(places[index - 1]) == places[index];
+            touches && !differ(&together(&places[part.clone()], compared), &here, least)
         });
         match parts.last_mut() {
             Some(part) if goes_on => part.end = index + 1,
@@ -95,16 +93,16 @@ fn differ(one: &Look, other: &Look, least: f64) -> bool {
 }
 
 /// How these units differ from those elsewhere, taken together.
-fn together(places: &[Bytes], unit: Bytes, units: &Units) -> Look {
-    let rows: Vec<&Row> = places.iter().filter_map(|at| units.get(at)).flatten().collect();
+fn together(places: &[Bytes], compared: &Compared) -> Look {
+    let rows: Vec<&Row> = places.iter().filter_map(|at| compared.rows.get(at)).flatten().collect();
     let of = |pick: &dyn Fn(&Row) -> bool| {
         let picked: Vec<&&Row> = rows.iter().filter(|row| pick(row)).collect();
         let ratio = median(&picked.iter().map(|row| row.ln_ratio).collect::<Vec<f64>>())?;
         let error = median(&picked.iter().map(|row| row.error).collect::<Vec<f64>>())?;
         Some((ratio, error / (places.len().max(1) as f64).sqrt()))
     };
-    let scattered = of(&is_scattered);
-    let by_page = scattered.filter(|_| copies_show(units, unit)).and_then(|(ratio, error)| {
+    let scattered = of(&Row::is_scattered);
+    let by_page = scattered.filter(|_| copies_show(compared)).and_then(|(ratio, error)| {
         let clear = COPIES.ln();
         match ratio {
             ratio if ratio - ERRORS * error > clear => Some(true),
@@ -112,7 +110,7 @@ fn together(places: &[Bytes], unit: Bytes, units: &Units) -> Look {
             _ => None,
         }
     });
-    Look { in_order: of(&|row| is_large(row, unit)), small: of(&|row| row.block <= SMALL), by_page }
+    Look { in_order: of(&|row| compared.is_large(row)), small: of(&Row::is_small), by_page }
 }
 
 /// Without figures that scatter so much that a difference which matters could hide in them.
@@ -128,7 +126,7 @@ fn described(first: Bytes, end: Bytes, look: Look) -> AreaPart {
     AreaPart { first, end, in_order: ratio(look.in_order), small: ratio(look.small), by_page: look.by_page }
 }
 
-fn evidence(places: &[Bytes], parts: &[Range<usize>], looks: &[Look], unit: Bytes) -> String {
+fn evidence(places: &[Bytes], parts: &[Range<usize>], looks: &[Look], compared: &Compared) -> String {
     let words = |part: &Range<usize>, look: &Look| {
         let ratio = |name: &str, figure: Option<(f64, f64)>| {
             figure.map(|(ln_ratio, _)| format!("{name} {}×", digits(ln_ratio.exp())))
@@ -141,7 +139,7 @@ fn evidence(places: &[Bytes], parts: &[Range<usize>], looks: &[Look], unit: Byte
             .into_iter()
             .flatten()
             .collect();
-        format!("{} to {}: {}", places[part.start], places[part.end - 1] + unit, all.join(", "))
+        format!("{} to {}: {}", places[part.start], compared.end(places[part.end - 1]), all.join(", "))
     };
     let each: Vec<String> = parts.iter().zip(looks).map(|(part, look)| words(part, look)).collect();
     let alike = if parts.len() == 1 && places.len() > 1 { "its units are alike; " } else { "" };

@@ -303,6 +303,7 @@ impl Card {
         let controls = units.split_off(plan.suspects.len());
         Data::FastArea(FastAreaData {
             unit: plan.unit,
+            reach: plan.reach,
             direction: plan.direction,
             order: plan.order,
             block: plan.block,

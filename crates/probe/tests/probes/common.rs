@@ -82,6 +82,7 @@ pub(crate) fn one_of_each() -> Vec<Experiment> {
         Experiment::Fat(Fat { erase: unit, ..classic::fat(Order::InOrder) }),
         Experiment::FastArea(FastArea {
             unit,
+            reach: unit,
             suspects: units(&[0, 1, 2]),
             controls: units(&[500, 700]),
             block: Bytes::kib(64),

@@ -203,6 +203,7 @@ fn the_turn_of_the_units_depends_on_the_seed() {
 fn suspects_and_controls_take_turns() {
     let plan = FastArea {
         unit: Bytes::mib(1),
+        reach: Bytes::mib(1),
         suspects: [0, 1].map(Bytes::mib).to_vec(),
         controls: [50, 60, 70].map(Bytes::mib).to_vec(),
         block: Bytes::kib(256),

@@ -133,6 +133,7 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
     check(
         Experiment::FastArea(FastArea {
             unit: Bytes::mib(4),
+            reach: Bytes::mib(4),
             suspects: vec![Bytes::mib(4)],
             controls: vec![Bytes::mib(4)],
             block: Bytes::kib(4),

@@ -152,6 +152,9 @@ pub enum Data {
     FastArea {
         /// Assumed unit.
         unit_bytes: u64,
+        /// How much of each was used, from its start; null where all of it was.
+        #[serde(default)]
+        reach_bytes: Option<u64>,
         /// Reads or writes.
         direction: Direction,
         /// Order within each unit.
@@ -495,6 +498,7 @@ impl Data {
             },
             seen::Data::FastArea(area) => Data::FastArea {
                 unit_bytes: area.unit.get(),
+                reach_bytes: Some(area.reach.get()).filter(|reach| *reach < area.unit.get()),
                 direction: area.direction.into(),
                 order: area.order.into(),
                 block_bytes: area.block.get(),
@@ -610,9 +614,10 @@ impl Data {
                 offset: offset_bytes.map(Bytes),
                 rows: each(rows, |row| row.into_model(field))?,
             }),
-            Data::FastArea { unit_bytes, direction, order, block_bytes, suspects, controls } => {
+            Data::FastArea { unit_bytes, reach_bytes, direction, order, block_bytes, suspects, controls } => {
                 seen::Data::FastArea(seen::FastAreaData {
                     unit: Bytes(unit_bytes),
+                    reach: Bytes(reach_bytes.unwrap_or(unit_bytes)),
                     direction: direction.into(),
                     order: order.into(),
                     block: Bytes(block_bytes),
