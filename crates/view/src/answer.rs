@@ -299,7 +299,8 @@ fn area_parts(parts: &[AreaPart]) -> String {
         let in_order = part.in_order.filter(differs).map(|ratio| format!("{ratio:.1}×"));
         let small = part.small.filter(differs).map(|ratio| format!("small writes {ratio:.1}×"));
         let by_page = part.by_page.filter(|by_page| *by_page).map(|_| "by page".to_owned());
-        [in_order, small, by_page].into_iter().flatten().collect::<Vec<String>>().join(", ")
+        let said: Vec<String> = [in_order, small, by_page].into_iter().flatten().collect();
+        if said.is_empty() { "nearly as elsewhere".to_owned() } else { said.join(", ") }
     };
     match parts {
         [one] => format!("{} throughout", words(one)),
@@ -366,6 +367,8 @@ mod tests {
         let (fast, paged) = (part(4, 8, 1.9, false), part(8, 12, 1.0, true));
         assert_eq!(area_parts(&[fast]), "1.9× throughout");
         assert_eq!(area_parts(&[fast, paged]), "4–8 MiB 1.9×; 8–12 MiB by page");
+        let plain = part(8, 12, 1.08, false);
+        assert_eq!(area_parts(&[fast, plain]), "4–8 MiB 1.9×; 8–12 MiB nearly as elsewhere");
     }
 
     #[test]

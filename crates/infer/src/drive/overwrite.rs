@@ -23,8 +23,8 @@ const WINDOWS: u64 = 256;
 /// Size of a write in an adaptive run: whole rows of every chip, and small beside what is erased as one.
 const BLOCK: Bytes = Bytes::kib(128);
 
-/// Nobody is asked to wear a device like this who did not allow so many times its capacity to be written.
-const ASKED: u64 = 2;
+/// Nobody is asked to wear a device like this, or to fill it, who did not allow so many times its capacity to be written.
+pub(super) const ASKED: u64 = 2;
 
 /// Share of the device by which the writes at random go on while they show no end of the spare space (an eighth), and how
 /// often.
@@ -37,6 +37,9 @@ const SLOWER: f64 = 1.5;
 /// … in so many of so many windows in a row, …
 const OF: usize = 8;
 const MOST_OF: usize = 6;
+
+/// … behind so many that were as fast as those in order, since no drive has less than a hundredth to spare, …
+const LEAST_BEFORE: usize = 2;
 
 /// … and so many windows are behind that.
 const LEAST_BEHIND: usize = 12;
@@ -136,6 +139,13 @@ pub(super) fn estimate(observations: &Observations, mapping: Option<MappingKind>
              flash hides what collection costs"
         ));
     };
+    // Some space is always spare, and what is slow before it is used is so for another reason.
+    if end.before < LEAST_BEFORE {
+        return nothing(format!(
+            "writes at random take {} times as long as those in order from the first on, and not for want of space",
+            digits(end.behind / end.fresh)
+        ));
+    }
     found(observations, &series, &end)
 }
 

@@ -9,6 +9,7 @@
 //! full as it comes stays untested.
 
 use super::NOT_ASKED;
+use super::overwrite::ASKED;
 use crate::numbers::{digits, median};
 use crate::situation::Situation;
 use crate::{Choice, open_units, survey};
@@ -155,9 +156,6 @@ fn fuller(now: &Situation, first: &Series, second: &Series, most: Bytes) -> Opti
 /// Shares of the device: full enough, and so much more than before that a cache of free blocks must be smaller.
 const FULL: f64 = 0.95;
 const FULLER: f64 = 0.3;
-
-/// Nobody is asked to fill a device who did not allow so many times its capacity to be written.
-const ASKED: u64 = 2;
 
 /// What filling the device for it takes, where so much may be written that it is thought of at all.
 pub(crate) fn fill_within(device: &DeviceFacts, write: Bytes) -> Option<Bytes> {

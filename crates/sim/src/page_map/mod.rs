@@ -320,6 +320,13 @@ impl PageMap {
             + Bytes(u64::from(self.slc_superblocks_left()) * self.geometry.bytes(self.geometry.slc_slots).get())
     }
 
+    /// The same of a blank drive once it holds so much data.
+    pub fn slc_room_behind(&self, data: Bytes) -> Bytes {
+        let taken = data.get().div_ceil(self.geometry.bytes(self.geometry.slots).get()) as u32;
+        let left = self.slc_superblocks_within(self.superblocks.free().saturating_sub(taken));
+        Bytes(u64::from(left) * self.geometry.bytes(self.geometry.slc_slots).get())
+    }
+
     /// Map units of all usable superblocks.
     pub fn physical_units(&self) -> u64 {
         u64::from(self.geometry.superblocks) * u64::from(self.geometry.slots)

@@ -174,12 +174,16 @@ impl PageMap {
 
     /// How many more superblocks the SLC cache may open.
     pub(super) fn slc_superblocks_left(&self) -> u32 {
+        self.slc_superblocks_within(self.superblocks.free())
+    }
+
+    /// The same with so many free ones.
+    pub(super) fn slc_superblocks_within(&self, free: u32) -> u32 {
         match self.params.slc {
             SlcCache::None => 0,
             SlcCache::Static { superblocks } => superblocks.saturating_sub(self.superblocks.slc()),
             SlcCache::Dynamic { max_superblocks, keep_free } => {
-                let free = self.superblocks.free().saturating_sub(keep_free);
-                max_superblocks.saturating_sub(self.superblocks.slc()).min(free)
+                max_superblocks.saturating_sub(self.superblocks.slc()).min(free.saturating_sub(keep_free))
             }
         }
     }

@@ -132,7 +132,7 @@ fn drive(model: &Model, params: &PageMapParams) -> Option<DriveTruth> {
     let drive = PageMap::of_model(params, model, 0).ok()?;
     let slc_cache = slc_cache(model, params, &drive)?;
     Some(DriveTruth {
-        slc_kind: slc_kind(model, params, &slc_cache),
+        slc_kind: slc_kind(model, params, &drive, &slc_cache),
         stripe: stripe(model, params, drive.stripe()),
         parallel_units: parallel_units(model, params),
         bits_per_cell: bits_per_cell(params),
@@ -203,18 +203,33 @@ fn slc_cache(model: &Model, params: &PageMapParams, drive: &PageMap) -> Option<F
 }
 
 /// A cache is measured on the device as it comes and on the filled one; a full device is no emptier the first time.
-fn slc_kind(model: &Model, params: &PageMapParams, cache: &Fact<Bytes>) -> Fact<SlcKind> {
+fn slc_kind(model: &Model, params: &PageMapParams, drive: &PageMap, cache: &Fact<Bytes>) -> Fact<SlcKind> {
     let kind = match params.slc {
         SlcCache::None => return Fact::hidden(None, "there is none"),
         SlcCache::Static { .. } => SlcKind::Static,
         SlcCache::Dynamic { .. } => SlcKind::Dynamic,
     };
-    match (cache.can_be_told, model.state.start) {
-        (false, _) => Fact::hidden(Some(kind), "the cache does not show"),
-        (true, Start::Blank) => Fact::known(kind),
-        (true, _) => Fact::hidden(Some(kind), "the device is full as it comes"),
+    if !cache.can_be_told {
+        return Fact::hidden(Some(kind), "the cache does not show");
+    }
+    if model.state.start != Start::Blank {
+        return Fact::hidden(Some(kind), "the device is full as it comes");
+    }
+    let data = Bytes((model.device.capacity.as_f64() * NEARLY_FULL) as u64);
+    let left = drive.slc_room_behind(data).as_f64() / drive.slc_room().as_f64();
+    match kind {
+        SlcKind::Dynamic if left > STAYS => Fact::known(SlcKind::Static)
+            .noted("free superblocks are enough for it when the device is nearly full: it does not shrink"),
+        SlcKind::Dynamic if left > SHRINKS => Fact::hidden(Some(kind), "it shrinks by less than a quarter"),
+        kind => Fact::known(kind),
     }
 }
+
+/// Share of the device that holds data when a cache is measured again, and what is left then of one that stays as it is or
+/// shrinks.
+const NEARLY_FULL: f64 = 0.95;
+const STAYS: f64 = 0.9;
+const SHRINKS: f64 = 0.75;
 
 /// Long writes are slower by this factor where a cache shows.
 const LEAST_SHOWN: f64 = 1.25;
