@@ -29,6 +29,7 @@ enum Subject {
     Escape,
     Area,
     OtherBlock,
+    Longer,
     ReadCache,
     WriteBuffer,
     Writes,
@@ -36,7 +37,7 @@ enum Subject {
     Collection,
 }
 
-const SUBJECTS: [Subject; 20] = [
+const SUBJECTS: [Subject; 21] = [
     Subject::Floor,
     Subject::Survey,
     Subject::Fill,
@@ -52,6 +53,7 @@ const SUBJECTS: [Subject; 20] = [
     Subject::Escape,
     Subject::Area,
     Subject::OtherBlock,
+    Subject::Longer,
     Subject::ReadCache,
     Subject::WriteBuffer,
     Subject::Writes,
@@ -213,6 +215,7 @@ impl Subject {
             Self::Escape => writing::escape(now),
             Self::Area => writing::area(now),
             Self::OtherBlock => writing::other_block(now),
+            Self::Longer => writing::longer(now),
             Self::ReadCache => memory::wanted_reads::read_cache(now),
             Self::WriteBuffer => memory::wanted::buffer(now),
             Self::Writes => writing::performance(now),
@@ -243,6 +246,7 @@ impl Subject {
             Self::Escape => writing::most_escape(),
             Self::Area => writing::most_area(),
             Self::OtherBlock => writing::most_other_block(now),
+            Self::Longer => writing::most_longer(now),
             Self::WriteBuffer => memory::wanted::most_written(),
             Self::Writes => writing::most_cells(),
             Self::SlcCache => drive::slc_cache::most_written(now),
@@ -260,7 +264,7 @@ impl Subject {
                     + inside(now)
             }
             Self::OpenRandom => writing::left_for_one_unit(now) + writing::left_for_area(now) + inside(now),
-            Self::Escape | Self::Area | Self::OtherBlock => inside(now),
+            Self::Escape | Self::Area | Self::OtherBlock | Self::Longer => inside(now),
             Self::Writes => drive::slc_cache::left_for_cache(now),
             _ => Bytes::ZERO,
         }
@@ -280,6 +284,7 @@ impl Subject {
             Self::Escape => "small writes beyond the open units",
             Self::Area => "an area at the start that differs",
             Self::OtherBlock => "whether the count of open units depends on the block size",
+            Self::Longer => "what order costs small writes when a log is full",
             Self::ReadCache => "read buffer and read-ahead",
             Self::WriteBuffer => "write buffer",
             Self::Writes => "speed of writes",

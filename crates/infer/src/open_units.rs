@@ -61,6 +61,12 @@ pub(crate) fn estimate(observations: &Observations, order: Order) -> Estimate<u3
     }
 }
 
+/// Trials go by a unit that is this sure; by an assumed one else, …
+pub(crate) const GOOD_ENOUGH: f64 = 0.8;
+
+/// … and then so many of the counts are right, where reads tell another unit at last.
+const BY_ANOTHER_UNIT: f64 = 0.7;
+
 /// A unit of cards of a gigabyte and more; larger ones are rare enough to live with.
 const USUAL_UNIT: Bytes = Bytes::mib(4);
 
@@ -79,8 +85,9 @@ pub(crate) fn given_the_unit(
         (Some(size), _) => (Some(size), 1.0 - (1.0 - sure) * (size.as_f64() / apart.as_f64()).min(1.0)),
         (None, Some(size)) if size * 4 <= apart => (Some(size), 0.95),
         (None, Some(size)) => (Some(size), 0.93),
-        // Writes that do not begin where a unit does may pass for ones at random, and then fewer can be open.
-        (None, None) if order == Order::InOrder && found.value.is_some() => (None, 0.8),
+        // Writes that do not begin where a unit does may pass for ones at random, and then fewer can be open; and those at
+        // random within what is assumed to be a unit may go to two.
+        (None, None) if found.value.is_some() => (None, if order == Order::InOrder { 0.83 } else { 0.88 }),
         // Most units are no larger, and few trials have two places in a larger one.
         (None, None) => (None, 0.95),
     };
@@ -95,6 +102,8 @@ pub(crate) fn given_the_unit(
              share one unit"
         ));
     }
+    // The trials went by another unit then, most likely.
+    let most = if largest.is_some() && sure < GOOD_ENOUGH { most.min(BY_ANOTHER_UNIT) } else { most };
     let mut found = found;
     if found.confidence.is_some_and(|confidence| confidence > most) {
         found.confidence = Some(probability(most));

@@ -58,6 +58,9 @@ const USUAL_SCATTER: f64 = 0.15;
 const ON_A_BLANK_DEVICE: f64 = 0.35;
 const NONE_ON_A_BLANK_DEVICE: f64 = 0.95;
 
+/// That order costs nothing is no surer than this where so few writes were seen that all of them may fit a log.
+const NONE_OF_A_FEW: f64 = 0.97;
+
 /// The largest penalty over the block sizes; the others stand in the evidence.
 pub(crate) fn estimate(observations: &Observations) -> Estimate<Penalty> {
     let mut found = of_sources(observations);
@@ -65,7 +68,24 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<Penalty> {
         let none = found.value.is_some_and(|penalty| penalty.ratio <= 1.0);
         caution::cap(&mut found, if none { NONE_ON_A_BLANK_DEVICE } else { ON_A_BLANK_DEVICE });
     }
+    if none_of_a_few(observations, &found).is_some() {
+        caution::cap(&mut found, NONE_OF_A_FEW);
+    }
     found
+}
+
+/// The small block at which order seems to cost nothing, by no more writes than a log may take before it has to make room:
+/// more of them would tell.
+pub(crate) fn unsettled(observations: &Observations) -> Option<Bytes> {
+    none_of_a_few(observations, &of_sources(observations))
+}
+
+fn none_of_a_few(observations: &Observations, found: &Estimate<Penalty>) -> Option<Bytes> {
+    let none =
+        found.value.or(found.at_least).filter(|penalty| penalty.ratio <= 1.0 && penalty.block <= SMALL_ENOUGH)?;
+    let timed = seconds(observations);
+    let [in_order, random] = timed.get(&none.block)?;
+    (in_order.len().min(random.len()) < MANY_WRITES).then_some(none.block)
 }
 
 /// What random order costs whole pages, longer than any small write that takes another way: the largest over the sizes.
@@ -196,8 +216,9 @@ fn printed(value: f64) -> Rate {
     Rate { value, error: None }
 }
 
-/// Writes within one unit, every request timed; the first ones pay for what was open before.
-fn one_unit(observations: &Observations) -> Rates {
+/// Seconds of the writes within one unit, in order and at random, by block size; the first of each run pay for what was
+/// open before.
+fn seconds(observations: &Observations) -> BTreeMap<Bytes, [Vec<f64>; 2]> {
     let mut seconds: BTreeMap<Bytes, [Vec<f64>; 2]> = BTreeMap::new();
     for run in &observations.runs {
         let Data::Throughput(data) = &run.data else { continue };
@@ -207,9 +228,14 @@ fn one_unit(observations: &Observations) -> Rates {
             seconds.entry(data.block).or_default()[order].extend(steady.filter(|seconds| *seconds > 0.0));
         }
     }
+    seconds
+}
+
+/// Writes within one unit, every request timed.
+fn one_unit(observations: &Observations) -> Rates {
     let mut rates = Rates::new();
-    for (block, [in_order, random]) in seconds {
-        if fills(observations, block, &in_order, &random) {
+    for (block, [in_order, random]) in seconds(observations) {
+        if fills(observations, block, &in_order, &random) || mostly_waits(&in_order) || mostly_waits(&random) {
             continue;
         }
         // Where nearly every write out of order is copied for, the middle one shows it, whatever is collected meanwhile.
@@ -224,6 +250,20 @@ fn one_unit(observations: &Observations) -> Rates {
     }
     rates
 }
+
+/// Whether many writes spend more than a tolerable share of their time waiting for what few of them wait for: then the ratio
+/// is that of these waits, as where a log makes room once in many writes, and trials of this length tell it badly.
+fn mostly_waits(times: &[f64]) -> bool {
+    let Some(most) = median(times).map(|middle| COLLECTION * middle).filter(|_| times.len() >= MANY_WRITES) else {
+        return false;
+    };
+    let usual: Vec<f64> = times.iter().copied().filter(|seconds| *seconds <= most).collect();
+    let mean = |times: &[f64]| times.iter().sum::<f64>() / times.len().max(1) as f64;
+    mean(times) > TOLERANCE * mean(&usual)
+}
+
+/// From so many writes on, waits of few of them are no accident.
+const MANY_WRITES: usize = 100;
 
 /// Whether writes of this size fill a log on their way, so that the trials of the two orders met it in different states: then
 /// their ratio tells when it was full, and not what the order costs. Some of the writes of one trial are as fast as can be
@@ -352,4 +392,23 @@ fn program(observations: &Observations) -> Rates {
         }
     }
     rates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_of_few_among_many_writes_are_no_accident() {
+        let check = |writes: usize, every: usize, wait: f64, expect: bool| {
+            let times: Vec<f64> = (1..=writes).map(|index| if index % every == 0 { wait } else { 2e-3 }).collect();
+            assert_eq!(mostly_waits(&times), expect, "{writes} writes, every {every}th of {wait} s");
+        };
+        check(400, 30, 200e-3, true);
+        check(400, 30, 20e-3, true);
+        // They hardly add to the whole; or there are too few writes to say so.
+        check(400, 100, 20e-3, false);
+        check(60, 30, 200e-3, false);
+        check(400, 401, 1.0, false);
+    }
 }

@@ -46,10 +46,9 @@ impl Pool {
         (unit, measured): (Bytes, bool),
         first: Bytes,
     ) -> Pool {
-        // On a device that was blank, a copy has nothing to copy but in the region that was filled.
+        // On a device that was blank, a copy has nothing to copy but in what was filled.
         let whole = Span { start: Bytes::ZERO, length: device.capacity };
-        let slots = filled(observations)
-            .map(|region| inside(region, unit, first))
+        let slots = filled_units(observations, unit, first)
             .filter(|slots| slots.len() >= LEAST_SLOTS)
             .or_else(|| {
                 // Nor where it was never written; and what keeps nothing, as a part of some fakes, looks like that.
@@ -111,6 +110,26 @@ impl Pool {
         let from = if fresh.is_empty() { any } else { fresh };
         (!from.is_empty()).then(|| *from[rng.below(from.len())])
     }
+}
+
+/// The units of a device that was blank in which a copy has something to copy: those of the region that was filled to be
+/// read, and those that were filled by themselves. `None` where nothing was filled.
+pub(crate) fn filled_units(observations: &Observations, unit: Bytes, first: Bytes) -> Option<Vec<Bytes>> {
+    let mut fills = fills(observations);
+    let mut units = inside(fills.next()?, unit, first);
+    units.extend(fills.map(|piece| piece.start));
+    units.sort_unstable();
+    units.dedup();
+    Some(units)
+}
+
+/// The units all over a blank device that were neither filled nor written.
+pub(crate) fn blank_units(device: &DeviceFacts, observations: &Observations, unit: Bytes, first: Bytes) -> Vec<Bytes> {
+    let whole = Span { start: Bytes::ZERO, length: device.capacity };
+    let mut slots = all_over(device, (unit, true), first, whole);
+    let used: Vec<Span> = fills(observations).chain(written(observations, unit)).collect();
+    slots.retain(|start| used.iter().all(|range| *start + unit <= range.start || range.start + range.length <= *start));
+    slots
 }
 
 /// Slots all over a part of the device, past its start.
@@ -187,7 +206,12 @@ fn ranges(run: &Run, assumed: Bytes) -> Vec<Span> {
 
 /// The region that was filled so that reads have something to read.
 pub(crate) fn filled(observations: &Observations) -> Option<Span> {
-    observations.runs.iter().find_map(|run| match &run.data {
+    fills(observations).next()
+}
+
+/// All that was filled: the region to read, and then the units of which trials had too few.
+fn fills(observations: &Observations) -> impl Iterator<Item = Span> {
+    observations.runs.iter().filter_map(|run| match &run.data {
         Data::Throughput(data) if (data.purpose, data.direction) == (Purpose::Fill, Direction::Write) => {
             Some(Span { start: data.start, length: data.length })
         }

@@ -2,7 +2,7 @@
 
 use crate::alignment::{self, AlignmentFindings};
 use crate::memo::Memo;
-use crate::open_units::{is_table, trial_unit};
+use crate::open_units::{GOOD_ENOUGH, is_table, trial_unit};
 use crate::pool::{Pool, filled};
 use crate::survey;
 use flashscope_model::observation::OpenUnitsData;
@@ -12,9 +12,6 @@ use flashscope_stats::Rng;
 use flashscope_units::Bytes;
 use std::borrow::Cow;
 use std::cell::OnceCell;
-
-/// An allocation unit that was found with less confidence than this is not built upon.
-const GOOD_ENOUGH: f64 = 0.8;
 
 /// What most cards of a gigabyte and more have.
 const USUAL_UNIT: Bytes = Bytes::mib(4);

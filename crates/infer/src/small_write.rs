@@ -130,7 +130,8 @@ fn one_unit(observations: &Observations) -> Curve {
             let middle = median(&steady.iter().map(|time| time.as_secs_f64()).collect::<Vec<f64>>()).map(of);
             if let Some((mean, middle)) = penalty::usual_rate(data.block, steady).zip(middle) {
                 // A middle of many samples stands for repeats of its own.
-                rates.insert(data.block, Rate { mean, middle, repeats: 2 });
+                // The first run of a size counts: a longer one behind it asks for what waits when a log is full.
+                rates.entry(data.block).or_insert(Rate { mean, middle, repeats: 2 });
             }
         }
     }

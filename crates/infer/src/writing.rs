@@ -1,32 +1,22 @@
 //! The experiments that write: a fill for blank devices, open units, one unit in order and at random, the area at the
 //! start, and the writing half of the table. Each takes fresh units, and as few bytes as a decision needs.
 
+mod filling;
+mod one_unit;
+
+pub(crate) use filling::{fill, most_fill};
+pub(crate) use one_unit::{left_for_one_unit, longer, most_longer, most_one_unit, one_unit};
+
 use crate::drive::slc_cache;
 use crate::open_units::{self, search};
 use crate::pool::{Pool, filled};
-use crate::reading::STRETCH_IN_UNITS;
-use crate::situation::{Situation, written_stretch};
+use crate::situation::Situation;
 use crate::{Choice, fast_area, memory, small_write};
+use filling::{filling, more_filled};
 use flashscope_model::finding::AreaKind;
 use flashscope_model::plan::{FastArea, OpenUnits, Purpose, Throughput};
 use flashscope_model::{Data, DeviceFacts, Direction, Estimate, Experiment, Order};
 use flashscope_units::Bytes;
-
-/// Units that a blank device is filled with, so that boundaries of the next candidates show as well.
-const FILLED_UNITS: u64 = 48;
-
-/// … and so much at least, since the unit is only assumed yet and may be as large as 64 MiB, …
-const LEAST_FILLED: Bytes = Bytes::mib(512);
-
-/// … but no more than this, nor than this share of the device: the other questions must be left something to write.
-const MOST_FILLED: (Bytes, u64) = (Bytes::gib(1), 8);
-
-/// A fill takes no more than this share of what may be written (two fifths): the rest must answer something.
-const FILL_SHARE: (u64, u64) = (2, 5);
-
-/// A shorter region shows the boundaries of pages, and of few units or none. How long the units are is not known yet, and
-/// a claim may be wrong, so that none of them says how long a region must be.
-const SHORTEST_FILL: Bytes = Bytes::mib(8);
 
 /// Rounds of a trial of several units: two that pay for what was open before, and eight that count.
 const ROUNDS: u32 = 10;
@@ -65,18 +55,6 @@ const SHORT_PURSE: Bytes = Bytes::mib(192);
 const SHORT_ROUNDS_OF_ONE: u32 = 12;
 const SHORT_ROUNDS: u32 = 5;
 
-/// Block sizes at which one unit is written in order and at random.
-const ONE_UNIT_BLOCKS: [Bytes; 6] =
-    [Bytes::kib(16), Bytes::kib(8), Bytes::kib(4), Bytes::kib(32), Bytes::kib(64), Bytes::kib(2)];
-
-/// Requests to one unit: enough for a median, few enough for a card that copies a unit for each; and the fewest, where
-/// little may be written.
-const ONE_UNIT_REQUESTS: u32 = 40;
-const LEAST_ONE_UNIT_REQUESTS: u64 = 16;
-
-/// No single block size of one unit takes more than this share of all that may be written.
-const ONE_UNIT_SHARE: u64 = 96;
-
 /// Units at the start that are looked at first, and by how many the search goes on while they differ.
 const SUSPECTS: usize = 4;
 
@@ -103,28 +81,6 @@ const WRITE_CELLS: [(Bytes, Order, u32); 8] = [
     (Bytes::mib(1), Order::Random, 16),
 ];
 
-/// A region to read, for a device that was never written.
-pub(crate) fn fill(now: &Situation) -> Option<Choice> {
-    let blank = written_stretch(now.observations)?.length < now.unit() * STRETCH_IN_UNITS;
-    if !blank || filled(now.observations).is_some() {
-        return None;
-    }
-    let block = now.block(Bytes::kib(512)).min(now.unit());
-    let most = (now.purse * FILL_SHARE.0 / FILL_SHARE.1).align_down(Bytes::mib(1));
-    let length = most_fill(now.device, now.unit()).min(most);
-    if length < SHORTEST_FILL {
-        return None;
-    }
-    // At a quarter of the device: clear of the start, and on a boundary of every candidate.
-    let start = (now.device.capacity / 4).align_down(now.unit() * 16);
-    Some(throughput(Direction::Write, Order::InOrder, block, (start, length), length / block, Purpose::Fill)).map(
-        |experiment| Choice {
-            experiment,
-            why: "the device was never written where reads should tell something: fill a region in order".into(),
-        },
-    )
-}
-
 fn throughput(
     direction: Direction,
     order: Order,
@@ -150,10 +106,12 @@ fn page_block(now: &Situation) -> Option<Bytes> {
     let page = now.page()?;
     let levels = if is_short(now) { 1 } else { MOST_LEVELS };
     let least = (page * levels).clamp(LEAST_TRIAL_BLOCK, LEAST_TRIAL_BLOCK * 2);
-    // A unit with a factor of three may have pages with one.
+    let plain = least.align_up(page);
+    // A unit with a factor of three may have pages with one, where there is room for whole pages of both kinds.
     let three = now.unit().is_multiple_of(Bytes::kib(3)) && !page.is_multiple_of(Bytes::kib(3));
-    let block = now.block(least.align_up(page) / 2 * if three { 3 } else { 2 });
-    (block * LEAST_BLOCKS <= now.unit()).then_some(block)
+    let both = (plain / 2 * 3).align_up(page);
+    let fits = |block: &Bytes| *block * LEAST_BLOCKS <= now.unit();
+    [both, plain].into_iter().skip(usize::from(!three)).map(|block| now.block(block)).find(fits)
 }
 
 /// A block that is likely to be whole pages: it divides the unit, so that it shares its odd factors.
@@ -206,19 +164,23 @@ fn most_units(pool: &Pool) -> u32 {
 /// The next count of units to write in turn.
 pub(crate) fn open_units(now: &Situation, order: Order) -> Option<Choice> {
     let pool = now.pool();
-    let confirm = !is_short(now);
-    let bounds = search::Bounds::of(now.observations, order, trial_blocks(now)[0], most_units(&pool), confirm);
-    let trial = search::next_trial(now.observations, order, trial_blocks(now)[0], bounds)?;
-    one_trial(now, order, trial, &pool)
+    let trial = search::next_trial(now.observations, order, trial_blocks(now)[0], bounds(now, order, &pool))?;
+    more_filled(now, trial.count).or_else(|| one_trial(now, order, trial, &pool))
 }
 
 /// The limits again at a second block size.
 pub(crate) fn other_block(now: &Situation) -> Option<Choice> {
     let pool = now.pool();
     [Order::InOrder, Order::Random].into_iter().find_map(|order| {
-        let trial = search::second_trial(now.observations, order, trial_blocks(now))?;
-        one_trial(now, order, trial, &pool)
+        let bounds = bounds(now, order, &pool);
+        let trial = search::second_trial(now.observations, order, trial_blocks(now), bounds)?;
+        more_filled(now, trial.count).or_else(|| one_trial(now, order, trial, &pool))
     })
+}
+
+fn bounds(now: &Situation, order: Order, pool: &Pool) -> search::Bounds {
+    let most = filling(now).map_or(most_units(pool), |(ready, more)| (ready + more).clamp(1, search::MOST_UNITS));
+    search::Bounds::of(now.observations, order, trial_blocks(now)[0], most, !is_short(now))
 }
 
 fn one_trial(now: &Situation, order: Order, trial: search::Trial, pool: &Pool) -> Option<Choice> {
@@ -232,26 +194,6 @@ fn one_trial(now: &Situation, order: Order, trial: search::Trial, pool: &Pool) -
     Some(Choice { experiment: Experiment::OpenUnits(plan), why })
 }
 
-/// One unit, in order and at random, at the next block size.
-pub(crate) fn one_unit(now: &Situation) -> Option<Choice> {
-    let (block, order) = ONE_UNIT_BLOCKS
-        .iter()
-        .filter(|block| **block >= now.device.logical_block && **block * 16 <= now.unit())
-        .flat_map(|block| [(*block, Order::InOrder), (*block, Order::Random)])
-        .find(|(block, order)| !now.has_throughput(Purpose::OneUnit, Direction::Write, *order, *block))?;
-    let pool = now.pool();
-    let start = pool.take(1, &mut now.rng(block.get()))?[0];
-    let requests = one_unit_requests(now.purse, block).min(now.unit() / block);
-    let why = format!("one unit {} at {block}: random-order penalty and small-write path", open_units::words(order));
-    let experiment = throughput(Direction::Write, order, block, (start, now.unit()), requests, Purpose::OneUnit);
-    Some(Choice { experiment, why })
-}
-
-/// Requests to one unit at one block size, given all that may be written.
-fn one_unit_requests(purse: Bytes, block: Bytes) -> u64 {
-    (purse / ONE_UNIT_SHARE / block).clamp(LEAST_ONE_UNIT_REQUESTS, ONE_UNIT_REQUESTS.into())
-}
-
 /// What the first steps of a search at random take, up to the count that is the likeliest limit: that of the search in
 /// order so far. Nothing once they were done.
 pub(crate) fn left_for_random(now: &Situation) -> Bytes {
@@ -260,16 +202,6 @@ pub(crate) fn left_for_random(now: &Situation) -> Bytes {
     let likely = seen.good.unwrap_or(1);
     let steps = search::left(now.observations, Order::Random, lead, likely);
     lead * steps.into_iter().map(|count| u64::from(count) * u64::from(rounds_of(now, count))).sum::<u64>()
-}
-
-/// What the rest of one unit, in order and at random, takes.
-pub(crate) fn left_for_one_unit(now: &Situation) -> Bytes {
-    let done = |block: Bytes, order| now.has_throughput(Purpose::OneUnit, Direction::Write, order, block);
-    let each = |block: Bytes| {
-        let left = [Order::InOrder, Order::Random].into_iter().filter(|order| !done(block, *order)).count() as u64;
-        block * (one_unit_requests(now.purse, block) * left)
-    };
-    ONE_UNIT_BLOCKS.into_iter().map(each).sum()
 }
 
 /// What the first look at the area at the start takes; nothing once it was looked at.
@@ -519,17 +451,6 @@ pub(crate) fn most_other_block(now: &Situation) -> Bytes {
         second * (2 * u64::from(count) * u64::from(rounds_of(now, count)))
     };
     each(Order::InOrder) + each(Order::Random)
-}
-
-/// What the region to read takes on a blank device.
-pub(crate) fn most_fill(device: &DeviceFacts, unit: Bytes) -> Bytes {
-    let wanted = (unit * FILLED_UNITS).max(LEAST_FILLED);
-    wanted.min(MOST_FILLED.0).min(device.capacity / MOST_FILLED.1).align_up(unit)
-}
-
-/// What one unit in order and at random takes.
-pub(crate) fn most_one_unit(purse: Bytes) -> Bytes {
-    ONE_UNIT_BLOCKS.iter().map(|block| *block * one_unit_requests(purse, *block) * 2).sum()
 }
 
 /// What small writes beyond the open units take at the worst.

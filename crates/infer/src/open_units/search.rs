@@ -1,7 +1,7 @@
 //! Which count of units to try next: bracket, bisect, confirm, and repeat at a second block size.
 
 use super::COLLAPSE;
-use super::trial::{LiveCount, live_counts, state};
+use super::trial::{LiveCount, live_counts, overrules, state};
 use crate::numbers::median;
 use flashscope_model::{Observations, Order};
 use flashscope_units::Bytes;
@@ -146,8 +146,14 @@ pub(crate) fn left(observations: &Observations, order: Order, lead: Bytes, likel
     }
 }
 
-/// A trial at the second block size, once the search at the first is over: a limit that moves with it is a buffer.
-pub(crate) fn second_trial(observations: &Observations, order: Order, blocks: [Bytes; 2]) -> Option<Trial> {
+/// A trial at the second block size, once the search at the first is over: a limit that moves with it is a buffer. Where the
+/// larger blocks do not fall where the smaller ones do, what fell was no limit, and the search goes on with the larger ones.
+pub(crate) fn second_trial(
+    observations: &Observations,
+    order: Order,
+    blocks: [Bytes; 2],
+    bounds: Bounds,
+) -> Option<Trial> {
     let counts = live_counts(observations, order);
     let [lead, second] = blocks;
     let seen = state(&counts, lead, order);
@@ -160,7 +166,10 @@ pub(crate) fn second_trial(observations: &Observations, order: Order, blocks: [B
         None => [2.min(good), good],
     };
     let tried = |count: u32| counts.iter().any(|trial| (trial.block, trial.count) == (second, count));
-    let count = ends.into_iter().find(|count| !tried(*count))?;
+    let Some(count) = ends.into_iter().find(|count| !tried(*count)) else {
+        return overrules((lead, &seen), (second, &state(&counts, second, order)))
+            .then(|| next_trial(observations, order, second, bounds))?;
+    };
     let why = "the same at another block size: a limit that moves with it is a buffer".to_owned();
     Some(Trial { count, block: second, again: false, why })
 }

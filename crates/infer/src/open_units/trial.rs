@@ -79,6 +79,12 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
     let mut states: Vec<(Bytes, State)> = blocks.iter().map(|block| (*block, state(&counts, *block, order))).collect();
     // The block size at which most counts were tried leads.
     states.sort_by_key(|(block, _)| std::cmp::Reverse(counts.iter().filter(|c| c.block == *block).count()));
+    // What goes wrong in a trial makes it slower, never faster.
+    for (block, state) in &states {
+        if let Some(lead) = states.iter().find(|(lead, first)| overrules((*lead, first), (*block, state))) {
+            return Ok(overruled((lead.0, &lead.1), (*block, state)));
+        }
+    }
     let Some(((block, first), others)) = states.split_first() else { return Err(None) };
     let tried = counts.iter().filter(|count| count.block == *block).count();
     let (Some(good), true) = (first.good, tried >= 2) else {
@@ -147,9 +153,43 @@ fn without_a_fall(counts: &[LiveCount], block: Bytes, good: u32) -> Result<Limit
 /// How sure a limit of one is that shows by what does not grow with the size.
 const COPIED_FOR: f64 = 0.9;
 
+/// Whether larger blocks show that a count is good at which smaller ones collapsed: they take hardly longer than as much
+/// data does with these. A buffer that so many blocks fill would hold fewer of the larger ones.
+pub(super) fn overrules((lead, first): (Bytes, &State), (block, other): (Bytes, &State)) -> bool {
+    let longer = block.as_f64() / lead.as_f64();
+    let collapsed = first.seconds.1 > COLLAPSE * first.seconds.0;
+    let good = if other.fallen.is_some() { other.seconds.0 } else { other.seconds.1 };
+    longer > 1.0
+        && collapsed
+        && good < SLIGHT_FALL * longer * first.seconds.0
+        && first.fallen.zip(other.good).is_some_and(|(fallen, good)| good >= fallen)
+}
+
+/// The limit that larger blocks show, where smaller ones fell below it.
+fn overruled((lead, first): (Bytes, &State), (block, other): (Bytes, &State)) -> Limit {
+    let rate = |seconds: f64| block.as_f64() / seconds;
+    Limit {
+        good: other.good.unwrap_or(1),
+        fallen: other.fallen,
+        confidence: if other.torn || other.muddled { OVERRULED * 0.8 } else { OVERRULED },
+        alternatives: first.good.map(|good| (good, 0.1)).into_iter().collect(),
+        row: (block, rate(other.seconds.0), rate(other.seconds.1)),
+        remark: format!("; at {lead} fewer are too many, which no limit of units explains"),
+    }
+}
+
+/// How sure a limit is that only the larger blocks show.
+const OVERRULED: f64 = 0.8;
+
 /// What is left of the confidence where another block size has another limit: blocks of one of them are no whole pages, or
 /// begin their units at other places than the flash does.
 const ELSEWHERE: f64 = 0.5;
+
+/// A fall that would be no more than this at another block size may not show there, …
+const SHOWS_BESIDE: f64 = 1.8;
+
+/// … and so much of the confidence is left then.
+const HIDDEN: f64 = 0.9;
 
 fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], order: Order) -> Limit {
     let factor = first.seconds.1 / first.seconds.0;
@@ -174,8 +214,14 @@ fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], o
                 remark = format!(", the same at {other_block}");
             }
         } else {
-            confidence *= ELSEWHERE;
-            remark = format!("; at {other_block} the limit lies elsewhere, as that of a buffer would");
+            // What a copy adds to a write is less beside a larger one, and may not show there.
+            let beside = 1.0 + (factor - 1.0) * block.as_f64() / other_block.as_f64();
+            let hidden = other.fallen.is_none() && beside < SHOWS_BESIDE;
+            confidence *= if hidden { HIDDEN } else { ELSEWHERE };
+            remark = match hidden {
+                true => format!("; at {other_block} there is no telling"),
+                false => format!("; at {other_block} the limit lies elsewhere, as that of a buffer would"),
+            };
             alternatives.extend(other.good.map(|n| (n, 0.15)));
         }
     }
@@ -324,4 +370,32 @@ fn has_fallen(pool: &[f64], seconds: &[f64], single: bool) -> bool {
         false => SMALLEST_FALL,
     };
     after > factor * before && delta > CLEAR_DELTA
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn larger_blocks_overrule_a_collapse_of_smaller_ones_and_no_slight_fall() {
+        let state = |good: u32, fallen: Option<u32>, seconds: (f64, f64)| State {
+            good: Some(good),
+            fallen,
+            seconds,
+            ..State::default()
+        };
+        let check = |first: &State, block: u64, other: &State, expect: bool| {
+            assert_eq!(overrules((Bytes::kib(64), first), (Bytes::kib(block), other)), expect, "{first:?} {other:?}");
+        };
+        let collapsed = state(3, Some(4), (10e-3, 200e-3));
+        let slight = state(3, Some(4), (10e-3, 18e-3));
+        let (seen, none) = (state(5, Some(6), (20e-3, 300e-3)), state(4, None, (20e-3, 21e-3)));
+        check(&collapsed, 128, &seen, true);
+        check(&collapsed, 128, &none, true);
+        check(&slight, 128, &seen, false);
+        // The same limit; one that smaller blocks show; and larger ones that are slow themselves.
+        check(&collapsed, 128, &state(3, Some(4), (20e-3, 300e-3)), false);
+        check(&collapsed, 32, &seen, false);
+        check(&collapsed, 128, &state(4, None, (20e-3, 90e-3)), false);
+    }
 }

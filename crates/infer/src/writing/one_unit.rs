@@ -1,0 +1,96 @@
+//! One unit, written in order and at random at several block sizes: the random-order penalty and the small-write path.
+
+use super::throughput;
+use crate::situation::Situation;
+use crate::{Choice, open_units, penalty};
+use flashscope_model::plan::Purpose;
+use flashscope_model::{Data, Direction, Order};
+use flashscope_units::Bytes;
+
+/// Block sizes at which one unit is written in order and at random.
+const ONE_UNIT_BLOCKS: [Bytes; 6] =
+    [Bytes::kib(16), Bytes::kib(8), Bytes::kib(4), Bytes::kib(32), Bytes::kib(64), Bytes::kib(2)];
+
+/// Requests to one unit: enough for a median, few enough for a card that copies a unit for each; and the fewest, where
+/// little may be written.
+const ONE_UNIT_REQUESTS: u32 = 40;
+const LEAST_ONE_UNIT_REQUESTS: u64 = 16;
+
+/// No single block size of one unit takes more than this share of all that may be written.
+const ONE_UNIT_SHARE: u64 = 96;
+
+/// What is written once more, for longer, where order seems to cost nothing: this part of a unit, and of a small one so many
+/// blocks, …
+const LONGER_PART: u64 = 8;
+const LONGER_REQUESTS: u64 = 512;
+
+/// … no more than this share of all that may be written, and not at all where that is less than so many times as much.
+const LONGER_SHARE: u64 = 64;
+const LONGER: u64 = 3;
+
+/// One unit, in order and at random, at the next block size.
+pub(crate) fn one_unit(now: &Situation) -> Option<Choice> {
+    let (block, order) = ONE_UNIT_BLOCKS
+        .iter()
+        .filter(|block| **block >= now.device.logical_block && **block * 16 <= now.unit())
+        .flat_map(|block| [(*block, Order::InOrder), (*block, Order::Random)])
+        .find(|(block, order)| !now.has_throughput(Purpose::OneUnit, Direction::Write, *order, *block))?;
+    let pool = now.pool();
+    let start = pool.take(1, &mut now.rng(block.get()))?[0];
+    let requests = one_unit_requests(now.purse, block).min(now.unit() / block);
+    let why = format!("one unit {} at {block}: random-order penalty and small-write path", open_units::words(order));
+    let experiment = throughput(Direction::Write, order, block, (start, now.unit()), requests, Purpose::OneUnit);
+    Some(Choice { experiment, why })
+}
+
+/// One unit once more, for longer, at the small block at which order seems to cost nothing: some controllers take the first
+/// hundreds of small writes into a log, and what that costs shows when it is full.
+pub(crate) fn longer(now: &Situation) -> Option<Choice> {
+    let block = penalty::unsettled(now.observations)?;
+    let requests = longer_requests(now, block)?;
+    let done = |wanted: Order| {
+        now.has(|data| {
+            matches!(data, Data::Throughput(found)
+                if (found.purpose, found.order, found.block) == (Purpose::OneUnit, wanted, block)
+                    && found.times.len() as u64 >= requests)
+        })
+    };
+    let order = [Order::InOrder, Order::Random].into_iter().find(|order| !done(*order))?;
+    let start = now.pool().take(1, &mut now.rng(block.get() + 3))?[0];
+    let why = format!("one unit {} at {block} for longer: a log may be full later", open_units::words(order));
+    let experiment = throughput(Direction::Write, order, block, (start, now.unit()), requests, Purpose::OneUnit);
+    Some(Choice { experiment, why })
+}
+
+/// Requests of the longer look at one unit; `None` where it would be hardly longer.
+fn longer_requests(now: &Situation, block: Bytes) -> Option<u64> {
+    let whole = now.unit() / block;
+    let requests = (whole / LONGER_PART).max(whole.min(LONGER_REQUESTS)).min(now.purse / LONGER_SHARE / block);
+    (requests >= LONGER * u64::from(ONE_UNIT_REQUESTS)).then_some(requests)
+}
+
+/// What the longer look takes at the worst: each of the small blocks in both orders.
+pub(crate) fn most_longer(now: &Situation) -> Bytes {
+    let Some(block) = penalty::unsettled(now.observations) else { return Bytes::ZERO };
+    longer_requests(now, block).map_or(Bytes::ZERO, |requests| block * requests * 2)
+}
+
+/// Requests to one unit at one block size, given all that may be written.
+fn one_unit_requests(purse: Bytes, block: Bytes) -> u64 {
+    (purse / ONE_UNIT_SHARE / block).clamp(LEAST_ONE_UNIT_REQUESTS, ONE_UNIT_REQUESTS.into())
+}
+
+/// What the rest of one unit, in order and at random, takes.
+pub(crate) fn left_for_one_unit(now: &Situation) -> Bytes {
+    let done = |block: Bytes, order| now.has_throughput(Purpose::OneUnit, Direction::Write, order, block);
+    let each = |block: Bytes| {
+        let left = [Order::InOrder, Order::Random].into_iter().filter(|order| !done(block, *order)).count() as u64;
+        block * (one_unit_requests(now.purse, block) * left)
+    };
+    ONE_UNIT_BLOCKS.into_iter().map(each).sum()
+}
+
+/// What one unit in order and at random takes.
+pub(crate) fn most_one_unit(purse: Bytes) -> Bytes {
+    ONE_UNIT_BLOCKS.iter().map(|block| *block * one_unit_requests(purse, *block) * 2).sum()
+}
