@@ -70,7 +70,7 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
         page_inner: alignment.page_inner,
         open_units_linear: counted(open_units_in_order(observations), Order::InOrder),
         open_units_random: counted(open_units::estimate(observations, Order::Random), Order::Random),
-        random_order_penalty: regions::penalty(penalty::estimate(observations)),
+        random_order_penalty: regions::penalty(penalty::estimate(observations), observations, unit),
         small_write_path: small_write::estimate(observations),
         never_written: survey::estimate(observations),
         memory: memory::estimate(observations),

@@ -14,7 +14,7 @@ use crate::numbers::probability;
 use crate::open_units::is_table;
 use flashscope_model::finding::{AreaKind, FastArea, Penalty};
 use flashscope_model::{Data, Estimate, Observations, Order};
-use flashscope_units::Bytes;
+use flashscope_units::{Bytes, Nanos};
 
 /// Where flashbench's tests of several units begin unless told otherwise.
 const FIRST_REGION: Bytes = Bytes::mib(16);
@@ -31,30 +31,60 @@ const WHOLE_PARTS: f64 = 0.85;
 /// The same where the regions are as long as units are but begin amid one.
 const SHIFTED: f64 = 0.6;
 
-/// The same where they show nothing of it.
+/// The same where they show nothing of it, and a little better where no count was too many. Regions amid units make small
+/// counts in order collapse: a soft fall is none of theirs, and many units rarely are.
 const UNSEEN: f64 = 0.75;
+const UNSEEN_BOUND: f64 = 0.85;
+const UNSEEN_FEW_IN_ORDER: f64 = 0.6;
+const FEW: u32 = 8;
+const UNSEEN_SOFT: f64 = 0.95;
 
-/// How often a penalty in a table is that of other units as well: one was written once in each order, in whatever state.
+/// A fall that a table shows with less is a soft one.
+const SOFT: f64 = 0.95;
+
+/// How often a penalty in a table of whole units is that of other units as well: one was written once in each order, in
+/// whatever state.
 const PENALTY: f64 = 0.88;
 
+/// How often it is where the unit is not known: streams through regions that are no units cost a few copies in any order, and
+/// many times as much as these only where each write out of order costs one.
+const SOME_PENALTY_UNSEEN: f64 = 0.25;
+const LARGE_PENALTY_UNSEEN: f64 = 0.8;
+const LARGE_PENALTY: f64 = 20.0;
+
+/// How often a table that shows no penalty is right, however much its rows scatter.
+const NO_PENALTY: f64 = 0.95;
+
+/// Writes in order that take as long as this are copied for, so that order cannot cost more.
+const A_COPY: Nanos = Nanos::millis(40);
+
 /// How often there is no area where a table shows none: in order it shows none that is only mapped otherwise, nor one as
-/// long as the table.
-const NO_AREA: f64 = 0.88;
+/// long as the table. Each unit was written once, so that what else speaks against it weighs as in three tables.
+const NO_AREA: f64 = 0.9;
+const NO_AREA_UNSEEN: f64 = 0.86;
+const ONE_PASS: i32 = 3;
 
-/// How often an area in a table is one, where the regions are whole units, and …
-const AREA: f64 = 0.75;
+/// How often an area in a table is one, where the regions are whole units, …
+const AREA: f64 = 0.7;
 
-/// … of one in a table of which that is not known.
-const AREA_UNSEEN: f64 = 0.5;
+/// … where they are whole parts of what may be the unit, …
+const AREA_OF_PARTS: f64 = 0.5;
+
+/// … and in a table of which that is not known.
+const AREA_UNSEEN: f64 = 0.25;
 
 /// How the regions of tables lie to the allocation unit.
 enum Regions {
     /// They are whole units, with how often a table of such is right.
     Whole(f64),
+    /// They are whole parts of what may be the unit.
+    Parts,
+    /// They are as long as units are, but begin amid one.
+    Shifted,
+    /// There is no telling.
+    Unseen,
     /// They are not.
     Broken(String),
-    /// There is no telling, with how often it is right all the same.
-    Unseen(f64),
 }
 
 /// A count from tables of one order.
@@ -68,15 +98,51 @@ pub(crate) fn count(
     let Some(assumed) = counted(observations, order).filter(|_| of_table) else { return found };
     match against(assumed, unit) {
         Regions::Broken(why) => return Estimate::unknown(format!("{}, but {why}", found.evidence)),
-        Regions::Whole(right) | Regions::Unseen(right) => weaken(&mut found, right),
+        Regions::Whole(right) => weaken(&mut found, right),
+        Regions::Parts => weaken(&mut found, WHOLE_PARTS),
+        Regions::Shifted => weaken(&mut found, SHIFTED),
+        Regions::Unseen => {
+            let soft = found.confidence.is_some_and(|confidence| confidence < SOFT);
+            let right = match (found.value, order) {
+                (None, _) => UNSEEN_BOUND,
+                (Some(_), Order::InOrder) if soft => UNSEEN_SOFT,
+                (Some(count), Order::InOrder) if count < FEW => UNSEEN_FEW_IN_ORDER,
+                (Some(_), _) => UNSEEN,
+            };
+            weaken(&mut found, right);
+        }
     }
     found
 }
 
-/// A penalty from tables.
-pub(crate) fn penalty(mut found: Estimate<Penalty>) -> Estimate<Penalty> {
-    if found.method.contains(&"open-au") {
-        weaken(&mut found, PENALTY);
+/// A penalty from tables: that of one unit only where a region is one.
+pub(crate) fn penalty(
+    mut found: Estimate<Penalty>,
+    observations: &Observations,
+    unit: &Estimate<Bytes>,
+) -> Estimate<Penalty> {
+    let of_table = found.method.contains(&"open-au");
+    let Some(penalty) = found.value.or(found.at_least).filter(|_| of_table) else { return found };
+    let regions = counted(observations, Order::Random).map(|assumed| (assumed.0, against(assumed, unit)));
+    let each = Nanos((penalty.block.as_f64() / penalty.in_order.0 * 1e9) as u64);
+    if penalty.ratio <= 1.0 {
+        if each > A_COPY {
+            return Estimate::unknown(format!(
+                "{}, but each write takes {each} in either order, as where it is copied for whatever the order",
+                found.evidence
+            ));
+        }
+        found.confidence = found.confidence.map(|_| NO_PENALTY);
+        return found;
+    }
+    match regions {
+        Some((_, Regions::Broken(why))) => return Estimate::unknown(format!("{}, but {why}", found.evidence)),
+        Some((assumed, Regions::Whole(_))) if unit.value.is_some_and(|unit| unit < assumed) => {
+            return Estimate::unknown(format!("{}, but {assumed} are several units", found.evidence));
+        }
+        Some((_, Regions::Whole(_))) => weaken(&mut found, PENALTY),
+        _ if penalty.ratio >= LARGE_PENALTY => weaken(&mut found, LARGE_PENALTY_UNSEEN),
+        _ => weaken(&mut found, SOME_PENALTY_UNSEEN),
     }
     found
 }
@@ -90,7 +156,9 @@ pub(crate) fn area(
     let of_table = found.method.contains(&"fat");
     let Some(kind) = found.value.map(|area| area.kind).filter(|_| of_table) else { return found };
     if kind == AreaKind::None {
-        weaken(&mut found, NO_AREA);
+        let known = unit.value.or(unit.at_least).is_some() && unit.confidence.is_some_and(|sure| sure >= KNOWN);
+        let right = if known { NO_AREA } else { NO_AREA_UNSEEN };
+        found.confidence = found.confidence.map(|confidence| probability(confidence.powi(ONE_PASS) * right));
         return found;
     }
     let assumed = observations.runs.iter().find_map(|run| match &run.data {
@@ -100,7 +168,8 @@ pub(crate) fn area(
     match assumed.map(|assumed| against(assumed, unit)) {
         Some(Regions::Whole(_)) => weaken(&mut found, AREA),
         Some(Regions::Broken(why)) => return Estimate::unknown(format!("{}, but {why}", found.evidence)),
-        Some(Regions::Unseen(_)) | None => weaken(&mut found, AREA_UNSEEN),
+        Some(Regions::Parts) => weaken(&mut found, AREA_OF_PARTS),
+        Some(Regions::Shifted | Regions::Unseen) | None => weaken(&mut found, AREA_UNSEEN),
     }
     found
 }
@@ -122,20 +191,24 @@ fn weaken<T>(found: &mut Estimate<T>, right: f64) {
 
 fn against((assumed, begin): (Bytes, Bytes), unit: &Estimate<Bytes>) -> Regions {
     let sure = unit.confidence.filter(|sure| *sure >= KNOWN);
-    let Some((size, sure)) = unit.value.or(unit.at_least).zip(sure) else { return Regions::Unseen(UNSEEN) };
+    let Some((size, sure)) = unit.value.or(unit.at_least).zip(sure) else { return Regions::Unseen };
     if !assumed.is_multiple_of(size) {
         return Regions::Broken(format!("it went over regions of {assumed}, which are not whole units of {size}"));
     }
     match (begin.is_multiple_of(size), unit.value.is_some()) {
         (true, true) => Regions::Whole(WHOLE * (1.0 - (1.0 - sure) / 2.0)),
-        (true, false) => Regions::Unseen(WHOLE_PARTS),
-        (false, _) => Regions::Unseen(SHIFTED),
+        (true, false) => Regions::Parts,
+        (false, _) => Regions::Shifted,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashscope_model::observation::{
+        AreaState, OpenUnitsData, OpenUnitsRow, Printed, RateEvidence, Run, Source, Spent, Statistic,
+    };
+    use flashscope_units::ByteRate;
 
     fn unit(value: Option<Bytes>, at_least: Option<Bytes>) -> Estimate<Bytes> {
         match (value, at_least) {
@@ -148,7 +221,10 @@ mod tests {
     #[test]
     fn regions_must_be_whole_units() {
         let against = |assumed, value, least| match against((assumed, FIRST_REGION), &unit(value, least)) {
-            Regions::Whole(right) | Regions::Unseen(right) => Some(right),
+            Regions::Whole(right) => Some(right),
+            Regions::Parts => Some(WHOLE_PARTS),
+            Regions::Shifted => Some(SHIFTED),
+            Regions::Unseen => Some(UNSEEN),
             Regions::Broken(_) => None,
         };
         let mib = Bytes::mib;
@@ -161,5 +237,50 @@ mod tests {
         assert_eq!(against(mib(8), None, Some(mib(8))), Some(WHOLE_PARTS), "8 MiB or 24 MiB");
         assert_eq!(against(mib(4), None, Some(mib(8))), None);
         assert_eq!(against(mib(4), None, None), Some(UNSEEN));
+    }
+
+    #[test]
+    fn a_penalty_is_that_of_one_unit_only() {
+        let row = |power: u32| OpenUnitsRow {
+            block: Bytes::mib(4) / (1 << power),
+            rate: RateEvidence::Printed(Printed {
+                value: ByteRate(8e6),
+                quantum: ByteRate(1e4),
+                statistic: Statistic::Throughput,
+                places: None,
+                tries: None,
+            }),
+        };
+        let run = |order| Run {
+            source: Source::Log { first_line: 1, last_line: 9 },
+            state: AreaState::Unknown,
+            complete: true,
+            spent: Spent::default(),
+            failures: Vec::new(),
+            data: Data::OpenUnits(OpenUnitsData {
+                order,
+                count: Some(1),
+                unit: Some(Bytes::mib(4)),
+                units: Vec::new(),
+                rows: (0..8).map(row).collect(),
+            }),
+        };
+        let observations = Observations { capacity: None, runs: [Order::InOrder, Order::Random].map(run).to_vec() };
+        let check = |ratio: f64, in_order: f64, size: Option<u64>, expect: Option<f64>| {
+            let block = Bytes::kib(64);
+            let penalty = Penalty { ratio, block, in_order: ByteRate(in_order), random: ByteRate(in_order / ratio) };
+            let found = Estimate::known(penalty, 1.0, "rows", &["open-au"]);
+            let found = super::penalty(found, &observations, &unit(size.map(Bytes::mib), None));
+            let right = found.value.and(found.confidence);
+            assert_eq!(right.map(|right| (right * 100.0).round()), expect.map(|share| (share * 100.0).round()));
+        };
+        check(3.0, 8e6, Some(4), Some(PENALTY));
+        check(3.0, 8e6, Some(2), None);
+        check(3.0, 8e6, Some(12), None);
+        check(3.0, 8e6, None, Some(SOME_PENALTY_UNSEEN));
+        check(60.0, 8e6, None, Some(LARGE_PENALTY_UNSEEN));
+        check(1.0, 8e6, None, Some(NO_PENALTY));
+        // 640 ms for each write in order.
+        check(1.0, 0.1e6, Some(4), None);
     }
 }

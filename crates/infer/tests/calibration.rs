@@ -13,11 +13,14 @@ const CASES: u64 = 12_000;
 
 /// These tables stand alone, without reads that show the unit: what they say is multiplied by how often the regions of such
 /// a log are whole units …
-const REGIONS_UNSEEN: f64 = 0.75;
+const FEW_UNSEEN: f64 = 0.6;
+const MANY_UNSEEN: f64 = 0.75;
+const SOFT_UNSEEN: f64 = 0.95;
+const BOUND_UNSEEN: f64 = 0.85;
 
 /// … an area by how often it is one, and the absence of one by how often there is none that a table cannot show.
-const AREA_UNSEEN: f64 = 0.5;
-const NO_AREA: f64 = 0.88;
+const AREA_UNSEEN: f64 = 0.25;
+const NO_AREA: f64 = 0.86;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Verdict {
@@ -76,7 +79,15 @@ fn answers_are_right_at_least_as_often_as_they_say() {
         let case = case(seed);
         let found = infer(&case.observations).geometry.open_units_linear;
         let Some(confidence) = found.confidence else { continue };
-        let bin = (0..5).find(|bin| confidence / REGIONS_UNSEEN < edges[bin + 1]).unwrap();
+        let unseen = match found.value {
+            None => BOUND_UNSEEN,
+            Some(count) => {
+                let collapse = if count < 8 { FEW_UNSEEN } else { MANY_UNSEEN };
+                // A collapse is one from 0.95 on.
+                if (0.95 * collapse..=collapse).contains(&confidence) { collapse } else { SOFT_UNSEEN }
+            }
+        };
+        let bin = (0..5).find(|bin| confidence / unseen < edges[bin + 1]).unwrap();
         bins[bin].add(verdict(&case, &found), &found);
     }
     // As wrong as the lower edge of the bin allows, and near certainty as good as never.
@@ -149,8 +160,12 @@ fn areas_at_the_start_are_found_and_state_is_not_taken_for_one() {
         };
         answered += 1;
         wrong += u32::from(!right);
-        let unseen = if value.kind == AreaKind::None { NO_AREA } else { AREA_UNSEEN };
-        if found.confidence.unwrap() / unseen >= 0.99 {
+        let confidence = found.confidence.unwrap();
+        let of_table = match value.kind {
+            AreaKind::None => (confidence / NO_AREA).cbrt(),
+            _ => confidence / AREA_UNSEEN,
+        };
+        if of_table >= 0.99 {
             sure += 1;
             sure_and_wrong += u32::from(!right);
         }
