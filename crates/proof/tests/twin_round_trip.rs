@@ -3,7 +3,7 @@
 
 use flashscope_device::{Target, WriteGrant};
 use flashscope_fleet::{Generator, Noise};
-use flashscope_model::finding::AreaKind;
+use flashscope_model::finding::{AreaKind, BufferLimit};
 use flashscope_model::plan::Budget;
 use flashscope_model::run::Cost;
 use flashscope_model::{Estimate, Geometry, RunRecord};
@@ -11,8 +11,9 @@ use flashscope_proof::Nobody;
 use flashscope_session::{Options, inspect};
 use flashscope_sim::SimTarget;
 use flashscope_sim::truth::{self, Fact, Truth};
-use flashscope_twin::{Fit, Measured, Part, Unattended};
+use flashscope_twin::{Fate, Fit, Measured, Origin, Part, Unattended};
 use flashscope_units::Bytes;
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 fn opened(text: &str, seed: u64) -> SimTarget {
@@ -130,3 +131,91 @@ const SEED: u64 = 404;
 const LEAST_CLOSENESS: f64 = 0.6;
 /// Of a unit that the twin is to have.
 const SURE: f64 = 0.9;
+
+/// A model of the catalogue, changed on the spot.
+fn model(spec: &str) -> String {
+    flashscope_sim::show(spec, false, |_| Err("no files".to_owned())).expect("a model of the catalogue")
+}
+
+#[test]
+fn a_twin_has_the_buffers_of_its_original() {
+    let record = record(&model("emmc-cached"), 7);
+    let found = record.findings.geometry.memory.clone();
+    let fit = fitted(record);
+    for path in ["write_buffer.size", "read_buffer.size", "read_ahead.window", "write_buffer.volatile"] {
+        let parameter = fit.parameters.iter().find(|parameter| parameter.path == path);
+        let parameter = parameter.unwrap_or_else(|| panic!("{path}: {}", fit.model));
+        assert!(matches!(&parameter.origin, Origin::Found(_)), "{parameter:?}");
+    }
+    let twin = self::record(&fit.model, 7).findings.geometry.memory;
+    assert_eq!(
+        found.write_buffer.value.map(|buffer| (buffer.size, buffer.limit)),
+        Some((Bytes::kib(256), BufferLimit::Bytes))
+    );
+    assert_eq!(twin.write_buffer.value, found.write_buffer.value, "{:?}", twin.write_buffer);
+    assert_eq!(twin.write_buffer_volatile.value, found.write_buffer_volatile.value, "{:?}", twin.write_buffer_volatile);
+    assert_eq!(found.read_buffer.value, Some(Bytes::kib(64)));
+    assert_eq!(twin.read_buffer.value, found.read_buffer.value, "{:?}", twin.read_buffer);
+    assert_eq!(found.read_ahead.value.map(|ahead| ahead.window), Some(Bytes::kib(128)));
+    assert_eq!(twin.read_ahead.value, found.read_ahead.value, "{:?}", twin.read_ahead);
+}
+
+#[test]
+fn units_of_a_twin_begin_where_those_of_its_original_do() {
+    for hidden in ["1632KiB", "3MiB"] {
+        let record = record(&model(&format!("sd-4mib,mapping.hidden={hidden}")), 7);
+        let found = record.findings.geometry.clone();
+        assert!(found.boundary_offset.value.is_some_and(|offset| offset > Bytes::ZERO), "{:?}", found.boundary_offset);
+        let fit = fitted(record);
+        let truth = truth::of("twin.toml", |_| Ok(fit.model.clone())).expect("the twin is a model");
+        assert_eq!(truth.boundary_offset.value, found.boundary_offset.value, "{}", fit.model);
+        assert_eq!(untruths(&found, &truth), Vec::<String>::new(), "{hidden}");
+        let twin = self::record(&fit.model, 7).findings.geometry;
+        assert_eq!(twin.allocation_unit.value, found.allocation_unit.value, "{:?}", twin.allocation_unit);
+        assert_eq!(twin.boundary_offset.value, found.boundary_offset.value, "{:?}", twin.boundary_offset);
+    }
+}
+
+/// Every estimate of a record by its name: an object that says how sure it is, or why it is not known.
+fn estimates(value: &serde_json::Value, named: &str, found: &mut BTreeMap<String, bool>) {
+    let Some(object) = value.as_object() else { return };
+    if object.contains_key("confidence") {
+        found.insert(named.to_owned(), object["confidence"].is_number());
+        return;
+    }
+    object.iter().for_each(|(name, value)| estimates(value, name, found));
+}
+
+#[test]
+fn nothing_that_was_found_of_a_drive_is_left_out_in_silence() {
+    let record = record(&model("ssd-consumer"), 7);
+    let json: serde_json::Value = serde_json::from_str(&flashscope_record::to_json(&record)).expect("a record is JSON");
+    let mut all = BTreeMap::new();
+    estimates(&json["geometry"], "", &mut all);
+    let fit = fitted(record);
+    let told: BTreeMap<String, bool> =
+        fit.findings.iter().map(|finding| (finding.name.to_owned(), finding.figure.is_some())).collect();
+    assert_eq!(told, all, "a finding of the record is missing, or it is not said of one whether it was found");
+
+    let text = flashscope_twin::text(&fit, false);
+    let json: serde_json::Value = serde_json::from_str(&flashscope_twin::json(&fit)).expect("JSON");
+    let listed = json["findings"].as_array().expect("findings");
+    for finding in &fit.findings {
+        let of_json = listed.iter().find(|listed| listed["finding"] == finding.name).expect("all of them");
+        match &finding.fate {
+            Fate::Held(_) => assert_eq!(of_json["fate"], "held"),
+            Fate::NotHeld(why) => {
+                assert_eq!((&of_json["fate"], &of_json["why"]), (&"not-held".into(), &why.as_str().into()));
+                assert!(text.contains(why) && text.contains(&finding.words()), "{finding:?}\n{text}");
+            }
+            Fate::Unknown(..) => assert_eq!(of_json["fate"], "unknown"),
+        }
+    }
+    for name in ["mapping", "stripe", "parallel_units"] {
+        let finding = fit.findings.iter().find(|finding| finding.name == name).expect("it is one of them");
+        assert!(matches!(finding.fate, Fate::NotHeld(_)), "{finding:?}");
+    }
+    assert!(fit.caution.is_some() && text.contains("maps by page, and this twin is a card"), "{text}");
+    assert!(fit.model.starts_with("# the measured device maps by page"), "{}", fit.model);
+    opened(&fit.model, 1);
+}

@@ -12,6 +12,14 @@ use std::collections::BTreeMap;
 const FORM: &str = "sd-flat";
 /// Where the lines of the special area go: before the section behind the mapping.
 const BEHIND_AREAS: &str = "[state]";
+/// Where the sections of the memory go: before the mapping behind it.
+const BEHIND_MEMORY: &str = "[mapping]";
+/// The sections of the memory and their keys; each stands where the first of its keys was filled in.
+const MEMORY: [(&str, &[&str]); 3] = [
+    ("write_buffer", &["size", "entries", "flush", "window", "flushed_by_read", "volatile"]),
+    ("read_buffer", &["size", "line"]),
+    ("read_ahead", &["window", "trigger", "step"]),
+];
 /// The section of what the registers say.
 const CLAIMS: &str = "device.claims.";
 
@@ -23,6 +31,7 @@ enum Value {
     Time(f64),
     Count(u64),
     Share(f64),
+    Flag(bool),
     Text(String),
 }
 
@@ -54,14 +63,16 @@ pub(crate) struct Card {
     form: String,
     values: BTreeMap<String, Value>,
     origins: BTreeMap<String, Origin>,
-    /// Start and end of the special area.
+    /// Start and end of the special area, counted from the first byte of the flash.
     area: Option<(Bytes, Bytes)>,
+    /// What a reader of the file must know first.
+    caution: Option<String>,
 }
 
 impl Card {
     pub(crate) fn new() -> Result<Card, FitError> {
         let form = flashscope_sim::show(FORM, false, |_| Err("no files".to_owned())).map_err(FitError::model)?;
-        Ok(Card { form, values: BTreeMap::new(), origins: BTreeMap::new(), area: None })
+        Ok(Card { form, values: BTreeMap::new(), origins: BTreeMap::new(), area: None, caution: None })
     }
 
     pub(crate) fn set_size(&mut self, path: &str, size: Bytes, origin: Origin) {
@@ -85,6 +96,10 @@ impl Card {
         self.set(path, Value::Text(text.to_owned()), origin);
     }
 
+    pub(crate) fn set_flag(&mut self, path: &str, flag: bool, origin: Origin) {
+        self.set(path, Value::Flag(flag), origin);
+    }
+
     fn set(&mut self, path: &str, value: Value, origin: Origin) {
         self.values.insert(path.to_owned(), value);
         self.origins.insert(path.to_owned(), origin);
@@ -96,6 +111,11 @@ impl Card {
 
     pub(crate) fn area(&self) -> Option<(Bytes, Bytes)> {
         self.area
+    }
+
+    /// A remark at the head of the file.
+    pub(crate) fn set_caution(&mut self, caution: &str) {
+        self.caution = Some(caution.to_owned());
     }
 
     /// A time in nanoseconds, or a rate or share; 0 where it was not filled in.
@@ -118,6 +138,17 @@ impl Card {
         self.origins.get(path)
     }
 
+    pub(crate) fn flag(&self, path: &str) -> Option<bool> {
+        match self.values.get(path) {
+            Some(Value::Flag(flag)) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_text(&self, path: &str, text: &str) -> bool {
+        matches!(self.values.get(path), Some(Value::Text(is)) if is == text)
+    }
+
     pub(crate) fn size(&self, path: &str) -> Option<Bytes> {
         match self.values.get(path) {
             Some(Value::Size(size)) => Some(*size),
@@ -138,12 +169,18 @@ impl Card {
     pub(crate) fn text(&self, remarks: bool) -> String {
         let mut text = String::new();
         let mut section = String::new();
+        if let Some(caution) = self.caution.as_ref().filter(|_| remarks) {
+            text.push_str(&format!("# {caution}\n"));
+        }
         for line in self.form.lines() {
             if let Some(name) = line.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
                 section = format!("{}.", name.trim_matches(['[', ']']));
             }
             if line.trim() == BEHIND_AREAS {
                 text.push_str(&self.area_lines(remarks));
+            }
+            if line.trim() == BEHIND_MEMORY {
+                text.push_str(&self.memory_lines(remarks));
             }
             if let Some(line) = self.line(&section, line, remarks) {
                 text.push_str(&line);
@@ -177,6 +214,21 @@ impl Card {
         }
     }
 
+    fn memory_lines(&self, remarks: bool) -> String {
+        let mut text = String::new();
+        for (section, keys) in MEMORY {
+            let lines = keys.iter().filter_map(|key| {
+                let path = format!("{section}.{key}");
+                Some(format!("{key} = {}{}\n", spell(self.values.get(&path)?), self.remark(&path, remarks)))
+            });
+            let lines: String = lines.collect();
+            if !lines.is_empty() {
+                text.push_str(&format!("[{section}]\n{lines}\n"));
+            }
+        }
+        text
+    }
+
     fn area_lines(&self, remarks: bool) -> String {
         let Some((start, end)) = self.area else { return String::new() };
         let mut text = format!("[[mapping.areas]]\nstart = {}\nend = {}\n", spell_size(start), spell_size(end));
@@ -185,7 +237,9 @@ impl Card {
             let value = self.values.get(&path).map_or_else(|| "\"0us\"".to_owned(), spell);
             text.push_str(&format!("{key} = {value}{}\n", self.remark(&path, remarks)));
         }
-        text + "page_mapped = false\n\n"
+        let path = "mapping.areas.0.page_mapped";
+        let by_page = self.flag(path).unwrap_or(false);
+        text + &format!("page_mapped = {by_page}{}\n\n", self.remark(path, remarks))
     }
 
     /// A device of this model.
@@ -205,6 +259,7 @@ fn spell(value: &Value) -> String {
         Value::Time(ns) => spell_time(*ns),
         Value::Count(count) => count.to_string(),
         Value::Share(share) => format!("{share:?}"),
+        Value::Flag(flag) => flag.to_string(),
         Value::Text(text) => format!("{text:?}"),
     }
 }
@@ -250,6 +305,20 @@ mod tests {
         assert!(text.contains("program = \"1.235ms\" # default: a test"), "{text}");
         open(&text, 1).expect("the file is a model");
         card.open(1).expect("without the remarks as well");
+    }
+
+    #[test]
+    fn sections_of_the_memory_stand_where_they_were_filled_in() {
+        let mut card = Card::new().expect("the form is in the catalogue");
+        assert!(!card.text(true).contains("_buffer]") && !card.text(true).contains("read_ahead"));
+        let origin = || Origin::Default("a test".to_owned());
+        card.set_size("read_buffer.size", Bytes::kib(64), origin());
+        card.set_size("read_buffer.line", Bytes::kib(16), origin());
+        card.set_size("mapping.hidden", Bytes::kib(1632), origin());
+        let text = card.text(true);
+        assert!(text.contains("[read_buffer]\nsize = \"64KiB\" # default: a test\nline = "), "{text}");
+        assert!(text.contains("hidden = \"1632KiB\" # default: a test"), "{text}");
+        open(&text, 1).expect("the file is a model");
     }
 
     #[test]

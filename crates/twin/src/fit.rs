@@ -1,12 +1,13 @@
 //! From a measurement to a model.
 
 use crate::card::{Card, Origin, Parameter};
+use crate::findings::Finding;
 use crate::goodness::{self, Goodness};
 use crate::measured::{self, Measured};
 use crate::refine;
 use crate::replay::Replay;
 use crate::shape::{self, Shape};
-use crate::{FitError, reads, writes};
+use crate::{FitError, findings, memory, reads, writes};
 use flashscope_device::Target;
 use flashscope_model::observation::{Data, FloorData, Run};
 use flashscope_model::{DeviceKind, Experiment};
@@ -22,6 +23,10 @@ pub struct Fit {
     pub model: String,
     /// Every parameter that was filled in, and where it comes from.
     pub parameters: Vec<Parameter>,
+    /// What became of every finding: nothing that was found is left out in silence.
+    pub findings: Vec<Finding>,
+    /// What a reader must know first: that this is a twin of a kind of device that it is not.
+    pub caution: Option<String>,
     /// Measured figures that no model here could be asked for, and why.
     pub left_out: Vec<String>,
     /// How well it fits.
@@ -87,11 +92,17 @@ pub fn fit(measured: &Measured, title: &str, watch: &mut dyn Watch) -> Result<Fi
 
     let (replay, mut left_out) = everything.fitting(&facts);
     left_out.extend(not_replayed(measured, &everything));
+    let geometry = &measured.findings.geometry;
+    let findings = findings::all(geometry, &card, &shape);
+    let caution = findings::caution(geometry, &findings);
+    caution.iter().for_each(|caution| card.set_caution(caution));
     let goodness = goodness::judge(&card, &shape, &replay, watch)?;
     Ok(Fit {
         sources: measured.sources.clone(),
         model: card.text(true),
         parameters: card.parameters(),
+        findings,
+        caution,
         left_out,
         goodness,
     })
@@ -112,7 +123,9 @@ fn is_read(experiment: &Experiment) -> bool {
 fn not_replayed(measured: &Measured, replay: &Replay) -> Vec<String> {
     let done: BTreeSet<&str> = replay.measured.iter().map(|run| run.data.name()).collect();
     let all: BTreeSet<&str> = measured.observations.runs.iter().map(|run| run.data.name()).collect();
-    all.difference(&done).map(|name| format!("{name}: its figures say nothing of a model's times")).collect()
+    all.difference(&done)
+        .map(|name| format!("{name}: read by the inference only, its figures are not simulated"))
+        .collect()
 }
 
 /// Everything in closed form.
@@ -120,6 +133,7 @@ fn first_guess(measured: &Measured, shape: &Shape, title: &str) -> Result<Card, 
     let mut card = Card::new()?;
     device(&mut card, measured, shape, title);
     structure(&mut card, shape);
+    memory::fill(&mut card, measured, shape.page.value);
     reads::fill(&mut card, measured, shape);
     writes::fill(&mut card, measured, shape);
     noise(&mut card, measured)?;
@@ -198,8 +212,15 @@ fn structure(card: &mut Card, shape: &Shape) {
         let why = "rows after a pause are not slowed by what was written before; how long the pauses were is assumed";
         card.set_time("mapping.housekeeping.idle_after", TIDIES_UP_AFTER_NS, Origin::Fitted(why.to_owned()));
     }
+    if let Some(hidden) = &shape.hidden {
+        card.set_size("mapping.hidden", hidden.value, hidden.origin.clone());
+    }
     if let Some((start, end)) = shape.area {
-        card.set_area(start, end);
+        let (start, end) = ((start + shape.in_front()), (end + shape.in_front()));
+        card.set_area(start.align_down(shape.unit.value), end.align_up(shape.unit.value));
+        if let Some(by_page) = &shape.area_by_page {
+            card.set_flag(findings::AREA_BY_PAGE, by_page.value, by_page.origin.clone());
+        }
     }
 }
 

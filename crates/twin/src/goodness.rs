@@ -15,6 +15,7 @@ use crate::refine::distance;
 use crate::replay::Replay;
 use crate::shape::Shape;
 use flashscope_device::Target;
+use flashscope_model::observation::Data;
 use flashscope_stats::location::median;
 use flashscope_units::Bytes;
 use std::collections::BTreeMap;
@@ -211,7 +212,13 @@ pub(crate) fn judge(card: &Card, shape: &Shape, replay: &Replay, watch: &mut dyn
     let upper = replay.upper_rows(UPPER_ROWS);
     let bands = bands(&simulated(card, &upper, BAND_SEEDS, "rows of chance", watch)?, shape);
     let wrong = wrong(card, shape, replay, watch)?;
-    Ok(Goodness { tests: pools(&cells), plateaus: plateaus(&cells, shape), bands, wrong, cells })
+    let offset = |run: usize| {
+        replay.measured.get(run).map_or(Bytes::ZERO, |run| match &run.data {
+            Data::Boundaries(data) => data.offset,
+            _ => Bytes::ZERO,
+        })
+    };
+    Ok(Goodness { tests: pools(&cells), plateaus: plateaus(&cells, shape, offset), bands, wrong, cells })
 }
 
 fn simulated(
@@ -269,10 +276,10 @@ fn level(size: Bytes, shape: &Shape) -> &'static str {
     }
 }
 
-fn plateaus(cells: &[Cell], shape: &Shape) -> Vec<Plateau> {
+fn plateaus(cells: &[Cell], shape: &Shape, offset: impl Fn(usize) -> Bytes) -> Vec<Plateau> {
     let mut groups: BTreeMap<(usize, &'static str), Vec<&Cell>> = BTreeMap::new();
     for cell in cells.iter().filter(|cell| Clause::of(cell) == Clause::Plateau) {
-        groups.entry((cell.run, level(cell.row, shape))).or_default().push(cell);
+        groups.entry((cell.run, level(shape.alignment(cell.row, offset(cell.run)), shape))).or_default().push(cell);
     }
     let mean =
         |cells: &[&Cell], of: fn(&Cell) -> f64| cells.iter().map(|cell| of(cell)).sum::<f64>() / cells.len() as f64;

@@ -2,6 +2,7 @@
 
 use crate::card::{Origin, Parameter};
 use crate::cells::{Cell, Figure};
+use crate::findings::{Fate, Finding};
 use crate::fit::Fit;
 use crate::goodness::{Clause, Errors};
 use serde_json::{Value, json};
@@ -46,6 +47,8 @@ pub fn json(fit: &Fit) -> String {
         "sources": fit.sources,
         "model_toml": fit.model,
         "parameters": fit.parameters.iter().map(parameter).collect::<Vec<Value>>(),
+        "findings": fit.findings.iter().map(finding).collect::<Vec<Value>>(),
+        "caution": fit.caution,
         "left_out": fit.left_out,
         "goodness": {
             "within_15_percent_ratio": goodness.within(),
@@ -64,6 +67,23 @@ fn errors(errors: &Errors) -> Value {
         "cells": errors.cells,
         "within_15_percent_ratio": errors.within,
         "median_error_ratio": errors.median,
+    })
+}
+
+/// What became of a finding: `held`, `not-held` or `unknown`.
+fn finding(finding: &Finding) -> Value {
+    let (fate, why, path) = match &finding.fate {
+        Fate::Held(path) => ("held", None, Some(*path)),
+        Fate::NotHeld(why) => ("not-held", Some(why), None),
+        Fate::Unknown(why, path) => ("unknown", Some(why), Some(*path)),
+    };
+    json!({
+        "finding": finding.name,
+        "figure": finding.figure,
+        "confidence": finding.confidence,
+        "fate": fate,
+        "why": why,
+        "path": path.filter(|path| !path.is_empty()),
     })
 }
 

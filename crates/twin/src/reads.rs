@@ -3,6 +3,7 @@
 
 use crate::card::{Card, Origin};
 use crate::measured::Measured;
+use crate::memory::gcd;
 use crate::shape::Shape;
 use flashscope_model::observation::{
     AlignData, AlignEvidence, BoundariesData, Data, IntervalEvidence, Straddle, ThroughputData,
@@ -20,33 +21,40 @@ pub(crate) struct Table {
     rows: Vec<(Bytes, f64, f64)>,
 }
 
-/// The read tables of a measurement.
-pub(crate) fn tables(measured: &Measured) -> Vec<Table> {
+/// The read tables of a measurement; each boundary by what it is of on a device that keeps so much flash in front of the
+/// host's first byte.
+pub(crate) fn tables(measured: &Measured, in_front: Bytes) -> Vec<Table> {
     let tables = measured.observations.runs.iter().filter_map(|run| match &run.data {
-        Data::Align(data) if data.direction == Direction::Read => Some(of_align(data)),
-        Data::Boundaries(data) => Some(of_boundaries(data)),
+        Data::Align(data) if data.direction == Direction::Read => Some(of_align(data, in_front)),
+        Data::Boundaries(data) => Some(of_boundaries(data, in_front)),
         _ => None,
     });
     tables.filter(|table| !table.rows.is_empty()).collect()
 }
 
-fn of_align(data: &AlignData) -> Table {
+fn of_align(data: &AlignData, in_front: Bytes) -> Table {
     let smallest = data.rows.iter().map(|row| row.align).min().unwrap_or(Bytes::kib(2));
     let rows = data.rows.iter().filter_map(|row| match &row.evidence {
-        AlignEvidence::Places(places) => means(row.align, places),
+        AlignEvidence::Places(places) => means(shifted(row.align, in_front), places),
         AlignEvidence::Printed { pre, on, post, diff } => {
             let (pre, post) = (pre.as_ref()?.value.get(), post.as_ref()?.value.get());
             let diff = diff.as_ref().map(|diff| diff.value.get());
             let diff = diff.or_else(|| on.as_ref().map(|on| on.value.get() - (pre + post) / 2.0))?;
-            Some((row.align, pre, diff))
+            Some((shifted(row.align, in_front), pre, diff))
         }
     });
     Table { block: data.block.unwrap_or(smallest / 2), rows: rows.collect() }
 }
 
-fn of_boundaries(data: &BoundariesData) -> Table {
-    let rows = data.candidates.iter().filter_map(|candidate| means(candidate.size, &candidate.places));
+fn of_boundaries(data: &BoundariesData, in_front: Bytes) -> Table {
+    let size = |size: Bytes| shifted(size, data.offset + in_front);
+    let rows = data.candidates.iter().filter_map(|candidate| means(size(candidate.size), &candidate.places));
     Table { block: data.block, rows: rows.collect() }
+}
+
+/// What multiples of a size are multiples of when all of them lie so much further.
+fn shifted(size: Bytes, by: Bytes) -> Bytes {
+    Bytes(gcd(size.get(), by.get()))
 }
 
 fn means(size: Bytes, places: &[Straddle]) -> Option<(Bytes, f64, f64)> {
@@ -107,7 +115,7 @@ pub(crate) const REFINED: [&str; 9] = [
 
 /// Fills in the times of reading.
 pub(crate) fn fill(card: &mut Card, measured: &Measured, shape: &Shape) {
-    let tables = tables(measured);
+    let tables = tables(measured, shape.in_front());
     let (unit, page, inner) = (shape.unit.value, shape.page.value, shape.page_inner.value);
     let all = |level: &dyn Fn(&Table) -> Option<f64>| {
         median(&tables.iter().filter_map(level).collect::<Vec<f64>>()).unwrap_or(0.0)
@@ -168,9 +176,16 @@ fn line(card: &mut Card, measured: &Measured, tables: &[Table], page: Bytes) {
     let moved: Vec<(Bytes, f64)> = tables.iter().filter_map(|table| Some((table.block, table.plain(page)?))).collect();
     let stream = streams(measured);
     let senses = |block: Bytes| sense * (block.as_f64() / page.as_f64()).ceil().max(1.0) + (inside - sense);
-    let points: Vec<(Bytes, f64)> = if still.len() >= 2 { still.clone() } else { moved.clone() };
-    let points: Vec<(Bytes, f64)> = points.into_iter().chain(stream).collect();
-    let wire = wire(&points, &senses);
+    // What is read again and again does not come from the flash where it lies in the read buffer.
+    let at_hand = card.size("read_buffer.size").unwrap_or(Bytes::ZERO);
+    let of_still = |block: Bytes| if block <= at_hand { 0.0 } else { senses(block) };
+    let with = |points: &[(Bytes, f64)], senses: &dyn Fn(Bytes) -> f64| -> Vec<Point> {
+        points.iter().map(|(block, time)| Point { block: *block, time: *time, inside: senses(*block) }).collect()
+    };
+    let (still, moved) = (with(&still, &of_still), with(&moved, &senses));
+    let mut points = if still.len() >= 2 { still.clone() } else { moved.clone() };
+    points.extend(with(&stream, &senses));
+    let wire = wire(&points);
     let rate = wire.unwrap_or_else(|| (2.0 * fastest(measured)).max(LEAST_WIRE));
     let told = match wire {
         Some(_) => Origin::Fitted("to reads of several sizes".to_owned()),
@@ -178,10 +193,10 @@ fn line(card: &mut Card, measured: &Measured, tables: &[Table], page: Bytes) {
     };
     card.set_share("link.bytes_per_s", rate.round(), told);
 
-    let fixed = |points: &[(Bytes, f64)]| {
-        let rest = |(block, time): &(Bytes, f64)| time - block.as_f64() / rate * 1e9 - senses(*block);
-        let smallest = points.iter().map(|point| point.0).min()?;
-        median(&points.iter().filter(|point| point.0 <= smallest * 8).map(rest).collect::<Vec<f64>>())
+    let fixed = |points: &[Point]| {
+        let rest = |point: &Point| point.time - point.block.as_f64() / rate * 1e9 - point.inside;
+        let smallest = points.iter().map(|point| point.block).min()?;
+        median(&points.iter().filter(|point| point.block <= smallest * 8).map(rest).collect::<Vec<f64>>())
     };
     match (fixed(&still), fixed(&moved)) {
         (Some(still), moved) => {
@@ -205,11 +220,21 @@ fn line(card: &mut Card, measured: &Measured, tables: &[Table], page: Bytes) {
     }
 }
 
+/// A read of one size.
+#[derive(Clone, Copy)]
+struct Point {
+    block: Bytes,
+    /// Nanoseconds of all of it.
+    time: f64,
+    /// Those that the flash takes.
+    inside: f64,
+}
+
 /// The rate at which longer reads take longer.
-fn wire(points: &[(Bytes, f64)], senses: &impl Fn(Bytes) -> f64) -> Option<f64> {
-    let x: Vec<f64> = points.iter().map(|point| point.0.as_f64()).collect();
-    let y: Vec<f64> = points.iter().map(|(block, time)| time - senses(*block)).collect();
-    let weights: Vec<f64> = points.iter().map(|point| point.1.powi(-2)).collect();
+fn wire(points: &[Point]) -> Option<f64> {
+    let x: Vec<f64> = points.iter().map(|point| point.block.as_f64()).collect();
+    let y: Vec<f64> = points.iter().map(|point| point.time - point.inside).collect();
+    let weights: Vec<f64> = points.iter().map(|point| point.time.powi(-2)).collect();
     let largest = x.iter().copied().fold(0.0, f64::max);
     let smallest = x.iter().copied().fold(f64::MAX, f64::min);
     if largest < 4.0 * smallest {

@@ -5,6 +5,7 @@
 
 use crate::card::Origin;
 use crate::measured::Measured;
+use crate::memory::gcd;
 use flashscope_model::finding::AreaKind;
 use flashscope_model::observation::Data;
 use flashscope_model::{Estimate, Order};
@@ -77,14 +78,38 @@ pub(crate) struct Shape {
     pub(crate) out_of_order: OutOfOrder,
     /// Longest write that takes the small-write path; 0 where there is none.
     pub(crate) small_limit: Told<Bytes>,
+    /// The area at the start that differs, as the host counts.
     pub(crate) area: Option<(Bytes, Bytes)>,
+    /// Whether that area is mapped by page, where that is sure.
+    pub(crate) area_by_page: Option<Told<bool>>,
+    /// Flash in front of the host's first byte; absent where units begin at multiples of their size, or nobody is sure.
+    pub(crate) hidden: Option<Told<Bytes>>,
     /// Whether what was written is tidied up in a pause.
     pub(crate) tidies_up: bool,
     /// Units that can be written in turn before it gets dear, in order and at random, where that was seen.
     pub(crate) limits: Limits,
 }
 
+/// What the model takes over beyond what every device has must be found with this confidence.
+pub(crate) const SURE: f64 = 0.9;
+
+/// Whether a finding is sure enough to be taken over.
+pub(crate) fn is_sure(confidence: Option<f64>) -> bool {
+    confidence.is_some_and(|confidence| confidence >= SURE)
+}
+
 impl Shape {
+    /// What the controller keeps in front of the host's first byte.
+    pub(crate) fn in_front(&self) -> Bytes {
+        self.hidden.as_ref().map_or(Bytes::ZERO, |hidden| hidden.value)
+    }
+
+    /// What a boundary is of that lies at odd multiples of this size on a grid shifted by `offset`: units that begin elsewhere
+    /// make ordinary boundaries of its multiples.
+    pub(crate) fn alignment(&self, size: Bytes, offset: Bytes) -> Bytes {
+        Bytes(gcd(size.get(), (offset + self.in_front()).get()))
+    }
+
     /// Whether reads show a level between page and unit.
     pub(crate) fn half_shows(&self) -> bool {
         matches!(self.sub_unit.origin, Origin::Fitted(_)) && self.sub_unit.value < self.unit.value
@@ -110,14 +135,26 @@ pub(crate) fn shapes(measured: &Measured) -> Vec<Shape> {
         _ => Told::default(page.value, "no level shows inside the page"),
     };
     let area = geometry.fast_area.value.filter(|area| area.kind != AreaKind::None && area.end > area.first);
-    let area = area.map(|area| (area.first.align_down(unit.value), area.end.align_up(unit.value)));
+    let hidden = hidden(&geometry.boundary_offset, &unit);
+    let in_front = hidden.as_ref().map_or(Bytes::ZERO, |hidden| hidden.value);
+    let (start_of, end_of) = (
+        |at: Bytes| (at + in_front).align_down(unit.value).saturating_sub(in_front),
+        |at: Bytes| (at + in_front).align_up(unit.value) - in_front,
+    );
+    let area = area.map(|area| (start_of(area.first), end_of(area.end)));
+    let parts = &geometry.fast_area_parts;
+    let by_page = match parts.value.as_deref() {
+        Some([part]) if area.is_some() && is_sure(parts.confidence) => part.by_page.filter(|by_page| *by_page),
+        _ => None,
+    };
+    let area_by_page = by_page.map(|by_page| Told::found(by_page, parts.confidence));
 
     let limits = Limits { in_order: geometry.open_units_linear.value, random: geometry.open_units_random.value };
     let mut shapes = Vec::new();
     for (in_order, random, out_of_order) in kinds_of_logs(measured) {
         let small_limits = small_limits(measured, page.value);
         for (small_limit, tidies_up) in small_limits.iter().flat_map(|limit| [(limit, false), (limit, true)]) {
-            let sub_unit = sub_unit(measured, &unit, page.value, out_of_order);
+            let sub_unit = sub_unit(measured, &unit, (page.value, in_front), out_of_order);
             shapes.push(Shape {
                 unit: unit.clone(),
                 sub_unit,
@@ -128,6 +165,8 @@ pub(crate) fn shapes(measured: &Measured) -> Vec<Shape> {
                 out_of_order,
                 small_limit: small_limit.clone(),
                 area,
+                area_by_page: area_by_page.clone(),
+                hidden: hidden.clone(),
                 tidies_up,
                 limits,
             });
@@ -148,6 +187,13 @@ fn unit(measured: &Measured) -> Told<Bytes> {
         Some(unit) => Told::default(unit, "it does not show; what was written by"),
         None => Told::default(USUAL_UNIT, "it does not show; usual for cards"),
     }
+}
+
+/// Where units begin says how much lies in front of the first one.
+fn hidden(found: &Estimate<Bytes>, unit: &Told<Bytes>) -> Option<Told<Bytes>> {
+    let offset = found.value.filter(|offset| *offset > Bytes::ZERO && *offset < unit.value)?;
+    let sure = !unit.is_default() && is_sure(found.confidence);
+    sure.then(|| Told::found(unit.value - offset, found.confidence))
 }
 
 /// The unit that the writes went by.
@@ -172,12 +218,17 @@ fn page(found: &Estimate<Bytes>, unit: Bytes) -> Told<Bytes> {
 /// How far below the level of the unit that of its half must lie above the page's, as a share of the way.
 const HALF_SHOWS: f64 = 0.25;
 
-fn sub_unit(measured: &Measured, unit: &Told<Bytes>, page: Bytes, out_of_order: OutOfOrder) -> Told<Bytes> {
+fn sub_unit(
+    measured: &Measured,
+    unit: &Told<Bytes>,
+    (page, in_front): (Bytes, Bytes),
+    out_of_order: OutOfOrder,
+) -> Told<Bytes> {
     let half = unit.value / 2;
     if !half.is_multiple_of(page) || half < page * 2 {
         return Told::default(unit.value, "one block takes a whole unit");
     }
-    if half_shows(measured, unit.value, page) {
+    if half_shows(measured, unit.value, page, in_front) {
         return Told::fitted(half, "straddling costs more at half units than at pages");
     }
     if unit.is_default() && out_of_order != OutOfOrder::MergedWhole {
@@ -191,9 +242,11 @@ fn sub_unit(measured: &Measured, unit: &Told<Bytes>, page: Bytes, out_of_order: 
 }
 
 /// Whether boundaries of half units stand clear of those of pages.
-fn half_shows(measured: &Measured, unit: Bytes, page: Bytes) -> bool {
-    let tables: Vec<[f64; 3]> =
-        crate::reads::tables(measured).iter().filter_map(|table| table.levels_around_half(unit, page)).collect();
+fn half_shows(measured: &Measured, unit: Bytes, page: Bytes, in_front: Bytes) -> bool {
+    let tables: Vec<[f64; 3]> = crate::reads::tables(measured, in_front)
+        .iter()
+        .filter_map(|table| table.levels_around_half(unit, page))
+        .collect();
     let middle = |index: usize| {
         let values: Vec<f64> = tables.iter().map(|levels| levels[index]).collect();
         flashscope_stats::location::median(&values)

@@ -2,6 +2,7 @@
 
 use crate::card::Origin;
 use crate::cells::Cell;
+use crate::findings::{Fate, Finding};
 use crate::fit::Fit;
 use crate::goodness::{Clause, Errors, Goodness};
 use std::fmt::Write;
@@ -16,6 +17,9 @@ macro_rules! line {
 pub fn text(fit: &Fit, cells: bool) -> String {
     let mut text = String::new();
     line!(text, "Twin of {}", fit.sources.join(", "));
+    if let Some(caution) = &fit.caution {
+        line!(text, "Caution: {caution}");
+    }
     parameters(&mut text, fit);
     line!(text, "\nGoodness of fit");
     line!(text, "  {:<20} {:>6} {:>13} {:>13}  (a)", "test", "cells", "within 15 %", "median error");
@@ -31,6 +35,7 @@ pub fn text(fit: &Fit, cells: bool) -> String {
     for what in &fit.left_out {
         line!(text, "  left out: {what}");
     }
+    not_held(&mut text, fit);
     unknown(&mut text, fit);
     if cells {
         line!(text, "\nCell by cell (measured, simulated, difference)");
@@ -51,6 +56,40 @@ fn parameters(text: &mut String, fit: &Fit) {
     }
 }
 
+/// What was found and the twin does not have, with the reason.
+fn lost(fit: &Fit) -> impl Iterator<Item = (&Finding, String)> {
+    fit.findings.iter().filter_map(|finding| {
+        let Fate::NotHeld(why) = &finding.fate else { return None };
+        let sure = finding.confidence.map_or_else(String::new, |sure| format!(" ({} sure)", percent(sure)));
+        Some((finding, format!("{}{sure}: {why}", finding.figure.as_deref().unwrap_or_default())))
+    })
+}
+
+fn not_held(text: &mut String, fit: &Fit) {
+    if lost(fit).next().is_some() {
+        line!(text, "\nFound, but could not be carried over (the twin does not have it)");
+    }
+    for (finding, what) in lost(fit) {
+        line!(text, "  {:<34} {what}", finding.words());
+    }
+}
+
+/// Reasons why something was not found, each with the findings that no parameter stands for.
+fn unknown_findings(fit: &Fit) -> Vec<(&str, Vec<String>)> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for finding in &fit.findings {
+        let Fate::Unknown(why, path) = &finding.fate else { continue };
+        if fit.parameters.iter().any(|parameter| !path.is_empty() && parameter.path.starts_with(path)) {
+            continue;
+        }
+        match reasons.iter_mut().find(|(reason, _)| reason == why) {
+            Some((_, names)) => names.push(finding.words()),
+            None => reasons.push((why, vec![finding.words()])),
+        }
+    }
+    reasons
+}
+
 fn unknown(text: &mut String, fit: &Fit) {
     line!(text, "\nCould not be known (a default is in its place)");
     for parameter in &fit.parameters {
@@ -59,6 +98,13 @@ fn unknown(text: &mut String, fit: &Fit) {
         }
     }
     line!(text, "  everything else stands as in the catalogue's card that shows nothing (sim show sd-flat)");
+    let unknown = unknown_findings(fit);
+    if !unknown.is_empty() {
+        line!(text, "\nWas not found, and is not in the twin");
+    }
+    for (why, names) in unknown {
+        line!(text, "  {}: {why}", names.join(", "));
+    }
 }
 
 /// Clauses (b), (c) and (d) in a sentence each.
@@ -141,6 +187,15 @@ pub fn markdown(fit: &Fit, heading: &str) -> String {
     }
     for what in &fit.left_out {
         line!(text, "- left out: {what}");
+    }
+    if let Some(caution) = &fit.caution {
+        line!(text, "- caution: {caution}");
+    }
+    if lost(fit).next().is_some() {
+        line!(text, "\nFound, but not in the twin:\n");
+    }
+    for (finding, what) in lost(fit) {
+        line!(text, "- {}: {what}", finding.words());
     }
     line!(text, "\nNot known, default taken:\n");
     for parameter in &fit.parameters {

@@ -3,6 +3,7 @@
 
 use crate::card::{Card, Origin};
 use crate::measured::Measured;
+use crate::memory;
 use crate::shape::{OutOfOrder, Shape, Told};
 use flashscope_model::observation::{Data, RateEvidence, UnitTimes};
 use flashscope_model::{Direction, Order};
@@ -53,6 +54,12 @@ struct Sample {
 }
 
 fn samples(measured: &Measured) -> Vec<Sample> {
+    let buffered = memory::takes_durable_writes(measured);
+    let times = |block: Bytes, rate: &RateEvidence| {
+        let (typical, mean) = times(block, rate)?;
+        // Most writes into memory take no time of the flash's: in the long run they take the mean.
+        Some((if buffered { mean } else { typical }, mean))
+    };
     let mut found = Vec::new();
     for run in &measured.observations.runs {
         match &run.data {

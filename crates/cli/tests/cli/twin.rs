@@ -46,6 +46,22 @@ fn json_holds_the_model_and_every_cell() {
 }
 
 #[test]
+fn a_twin_of_a_drive_says_what_of_it_is_missing() {
+    let folder = scratch();
+    let seen = flashscope(&["inspect", "sim:ssd-consumer", "--seed", "7", "--json"]).current_dir(&folder).run();
+    seen.expect(0);
+    std::fs::write(folder.join("drive.json"), &seen.stdout).expect("a file");
+    let run = flashscope(&["twin", "fit", "drive.json", "-o", "card.toml", "--no-cells"]).current_dir(&folder).run();
+    run.expect(0);
+    let lost = run.stdout.split("could not be carried over").nth(1).unwrap_or_else(|| panic!("{}", run.stdout));
+    let lost = lost.split("\n\n").next().unwrap_or_default();
+    for part in ["by page", "stripe", "512 KiB", "parallel units"] {
+        assert!(lost.contains(part), "'{part}' is missing from:\n{lost}");
+    }
+    assert!(run.stdout.lines().nth(1).is_some_and(|line| line.starts_with("Caution: ")), "{}", run.stdout);
+}
+
+#[test]
 fn the_same_log_gives_the_same_bytes() {
     let log = fixture("field/usb-reader-2mib.txt");
     let once = flashscope(&["twin", "fit", &log, "-o", "card.toml", "--json"]).run();
