@@ -1,10 +1,11 @@
-//! A fleet as one self-contained page: the table, the cost, and a reliability plot over all and per parameter.
+//! A fleet as one self-contained page: the answers, reliability plots over all and per parameter, what it cost,
+//! and the worst cases.
 
 use crate::Fleet;
 use crate::calibration::{Bin, Calibration};
 use crate::score::Parameter;
 use crate::summary::{Reader, Row, Summary};
-use crate::text::percent;
+use crate::text::{COST_HEADS, confidence, cost_rows, heading, how, intervals, percent, remarks};
 use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 
 const STYLE: &str = "
@@ -36,9 +37,10 @@ pub fn html(fleet: &Fleet, summary: &Summary) -> String {
             }
             body {
                 h1 { (title) }
-                p.dim { "Noise: " (plan.noise.map_or("drawn for each device", crate::Noise::name)) }
+                (lines(&heading(fleet, summary)))
                 h2 { "Answers" }
                 (answers(summary))
+                (lines(&remarks(summary)))
                 h2 { "Confidence against truth" }
                 p.dim { "A dot on the diagonal means what it says; its bar is the 95 % interval of the share that is right." }
                 div.plots {
@@ -47,6 +49,10 @@ pub fn html(fleet: &Fleet, summary: &Summary) -> String {
                         (plot(parameter.words(), calibration, 180.0))
                     }
                 }
+                pre { (confidence(&summary.calibration).trim()) "\n" (intervals(summary).trim()) }
+                h2 { "Cost of a device" }
+                p.dim { "Median and 95th percentile; the ratio is that of the sums over the fleet, geometry over by hand." }
+                (costs(summary))
                 h2 { "Worst cases" }
                 (cases(fleet, summary))
             }
@@ -55,13 +61,27 @@ pub fn html(fleet: &Fleet, summary: &Summary) -> String {
     page.into_string()
 }
 
+/// Each line of a text as a paragraph of its own.
+fn lines(text: &str) -> Markup {
+    markup! { @for line in text.lines().filter(|line| !line.is_empty()) { p.dim { (line) } } }
+}
+
+fn costs(summary: &Summary) -> Markup {
+    markup! {
+        div.scroll { table {
+            thead { tr { @for head in COST_HEADS { th { (head) } } } }
+            tbody { @for row in cost_rows(summary) { tr { @for cell in row { td { (cell) } } } } }
+        } }
+    }
+}
+
 fn answers(summary: &Summary) -> Markup {
     markup! {
         div.scroll { table {
             thead { tr {
                 @for head in ["parameter", "can be told", "exact", "beside", "wrong", "wrong at ≥ 0.99", "missed",
-                    "rightly silent", "naive: exact", "naive: wrong",
-                    "log: exact", "log: wrong", "log: wrong at ≥ 0.99"] { th { (head) } }
+                    "rightly silent", "not found", "naive: exact", "naive: beside", "naive: wrong",
+                    "log: exact", "log: beside", "log: wrong", "log: wrong at ≥ 0.99"] { th { (head) } }
             } }
             tbody {
                 @for (parameter, row) in &summary.inspect {
@@ -84,10 +104,13 @@ fn answer(parameter: &Parameter, row: &Row, summary: &Summary) -> Markup {
             td class=[(row.wrong_sure > 0).then_some("bad")] { (row.wrong_sure) }
             td { (row.missed) }
             td { (row.silent) }
+            td { (row.unfound) }
             td { (percent(naive.share_exact())) }
-            td { (naive.one_step + naive.wrong) }
+            td { (naive.one_step) }
+            td { (naive.wrong) }
             td { (percent(log.share_exact())) }
-            td { (log.one_step + log.wrong) }
+            td { (log.one_step) }
+            td { (log.wrong) }
             td class=[(log.wrong_sure > 0).then_some("bad")] { (log.wrong_sure) }
         }
     }
@@ -132,15 +155,17 @@ fn dot(bin: &Bin) -> Option<(f64, f64, f64, f64, u32)> {
 fn cases(fleet: &Fleet, summary: &Summary) -> Markup {
     markup! {
         div.scroll { table {
-            thead { tr { @for head in ["parameter", "said", "true", "confidence", "replay"] { th { (head) } } } }
+            thead { tr { @for head in ["parameter", "how", "said", "true", "confidence", "because", "replay"] { th { (head) } } } }
             tbody {
                 @for case in summary.worst.iter().take(CASES) {
                     @let judged = &case.scored.judged;
                     tr {
                         td { (judged.parameter.words()) }
+                        td { (how(judged.verdict)) }
                         td { (judged.said) }
                         td { (judged.truth) }
                         td { (percent(judged.claim.map(|(stated, _)| stated))) }
+                        td { (judged.because) }
                         td { code { (fleet.plan.replay_command(case.index, case.seed)) } }
                     }
                 }

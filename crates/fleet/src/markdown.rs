@@ -26,6 +26,9 @@ const FULL_BIN: u32 = 100;
 /// … this, on the generator `adversarial`.
 const BIN_OFF: f64 = 0.05;
 
+/// Share of what can be told that is answered at the least.
+const ANSWERED: f64 = 0.95;
+
 /// Nominal 95 % intervals cover between these shares.
 const COVERAGE: [f64; 2] = [0.93, 0.97];
 
@@ -64,7 +67,7 @@ pub fn markdown(command: &str, fleets: &[Sailed<'_>]) -> String {
     out.push_str(command);
     out.push_str(
         "\n```\n\nThe rules of scoring stand in [fleet](fleet.md). *Told*: found by a noise-free run with ten times the \
-         budget. *Exact* is a share of these, everything else of all devices. *Sure*: wrong or one step beside with a \
+         budget. *Answered* and *exact* are shares of these, everything else of all devices. *Sure*: wrong or one step beside with a \
          confidence of 0.99 or more. Targets stand in brackets; **bold** is a target that is not met.\n",
     );
     for sailed in fleets {
@@ -99,8 +102,8 @@ fn section(sailed: &Sailed<'_>) -> String {
 
 fn answers(summary: &Summary) -> String {
     let mut out = String::from(
-        "\n| parameter | told | exact | beside | wrong | sure | missed | silent | not found | calibration error | naive exact | log exact | log wrong | log sure |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+        "\n| parameter | told | answered | exact | beside | wrong | sure | missed | silent | not found | calibration error | naive exact | log exact | log beside or wrong | log sure |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     for (parameter, row) in &summary.inspect {
         let target = parameter.target();
@@ -108,10 +111,12 @@ fn answers(summary: &Summary) -> String {
         let by = summary.calibration_by.iter().find(|(one, _)| one == parameter);
         let error = by.and_then(|(_, calibration)| calibration.expected_error);
         let sure = row.share(row.wrong_sure);
+        let answered = (row.told > 0).then(|| 1.0 - f64::from(row.missed) / f64::from(row.told));
         out.push_str(&format!(
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
             parameter.words(),
             row.told,
+            held(answered, Some(ANSWERED), |share, least| share >= least, "≥"),
             held(row.share_exact(), target.map(|target| target.exact_share), |share, least| share >= least, "≥"),
             row.one_step,
             row.wrong,
@@ -127,6 +132,11 @@ fn answers(summary: &Summary) -> String {
         ));
     }
     out.push_str(&alarms(summary));
+    let unscored: u32 = summary.inspect.iter().map(|(_, row)| row.unscored).sum();
+    out.push_str(&format!(
+        "\n{unscored} answers stand in no column, as no truth is known for what they say (penalties at a block size \
+         without one).\n"
+    ));
     out
 }
 

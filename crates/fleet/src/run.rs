@@ -195,6 +195,7 @@ fn scored(judged: Judged, could: &Judged, truth: &Truth) -> Scored {
         Parameter::BufferFlushedByRead => shows(&truth.memory.flushed_by_read),
         Parameter::ReadBuffer => shows(&truth.memory.read_buffer),
         Parameter::ReadAhead => shows(&truth.memory.read_ahead),
+        Parameter::Stalls => shows(&truth.stalls),
     };
     // A penalty that the reference states at a block without a truth is told all the same.
     let can_be_told = matches!(could.verdict, Verdict::Exact | Verdict::Unscored);

@@ -59,6 +59,8 @@ pub enum Parameter {
     ReadBuffer,
     /// Reading ahead: window and trigger.
     ReadAhead,
+    /// Stalls of long writes in order: their length and how far they lie apart.
+    Stalls,
 }
 
 /// A finding held against the truth of its device.
@@ -101,7 +103,7 @@ pub const RATIO_TOLERANCE: f64 = 1.25;
 
 impl Parameter {
     /// All of them, in the order of the tables.
-    pub const ALL: [Parameter; 23] = [
+    pub const ALL: [Parameter; 24] = [
         Parameter::AllocationUnit,
         Parameter::BoundaryOffset,
         Parameter::Page,
@@ -125,6 +127,7 @@ impl Parameter {
         Parameter::BufferFlushedByRead,
         Parameter::ReadBuffer,
         Parameter::ReadAhead,
+        Parameter::Stalls,
     ];
 
     /// Its name in tables.
@@ -153,6 +156,7 @@ impl Parameter {
             Parameter::BufferFlushedByRead => "… flushed by a read",
             Parameter::ReadBuffer => "read buffer",
             Parameter::ReadAhead => "read-ahead",
+            Parameter::Stalls => "stalls",
         }
     }
 
@@ -182,6 +186,7 @@ impl Parameter {
             Parameter::BufferFlushedByRead => "write_buffer_flushed_by_read",
             Parameter::ReadBuffer => "read_buffer",
             Parameter::ReadAhead => "read_ahead",
+            Parameter::Stalls => "collection",
         }
     }
 }
@@ -216,6 +221,7 @@ pub fn judge(truth: &Truth, found: &Geometry) -> Vec<Judged> {
         ),
         memory::read_buffer(&truth.memory.read_buffer, &found.memory.read_buffer),
         memory::read_ahead(&truth.memory.read_ahead, &found.memory.read_ahead),
+        memory::stalls(&truth.stalls, &found.memory.collection),
     ]
     .into_iter()
     .chain(drive::judge(truth, &found.drive))

@@ -20,7 +20,8 @@ pub fn text(fleet: &Fleet, summary: &Summary) -> String {
     out
 }
 
-fn heading(fleet: &Fleet, summary: &Summary) -> String {
+/// What was run, and what of it came to no result.
+pub(crate) fn heading(fleet: &Fleet, summary: &Summary) -> String {
     let plan = &fleet.plan;
     let noise = plan.noise.map_or("drawn", crate::Noise::name);
     let mut out = format!(
@@ -107,21 +108,27 @@ fn answers(summary: &Summary) -> String {
          wrong or beside with confidence of 0.99 or more; missed: no answer though it can be told; silent: rightly no\n\
          answer; unfnd: said to show by the device's truth, but the noise-free run does not find it either\n",
     );
-    let alarms: Row = summary.row(Reader::Inspect, crate::Parameter::FastArea);
-    out.push_str(&format!("false alarms, fast area: {} of {} devices\n", alarms.false_alarms, alarms.devices));
-    for parameter in [crate::Parameter::WriteBuffer, crate::Parameter::ReadBuffer, crate::Parameter::ReadAhead] {
+    out.push_str(&remarks(summary));
+    out
+}
+
+/// False alarms, and answers that have no truth.
+pub(crate) fn remarks(summary: &Summary) -> String {
+    use crate::Parameter::{FastArea, ReadAhead, ReadBuffer, WriteBuffer};
+    let mut out = String::new();
+    for parameter in [FastArea, WriteBuffer, ReadBuffer, ReadAhead] {
         let alarms: Row = summary.row(Reader::Inspect, parameter);
         let words = parameter.words();
         out.push_str(&format!("false alarms, {words}: {} of {} devices\n", alarms.false_alarms, alarms.devices));
     }
-    let unscored: u32 = summary.inspect.iter().map(|(_, row)| row.unscored).sum();
-    if unscored > 0 {
-        out.push_str(&format!("{unscored} penalties were stated at a block size of which no truth is known\n"));
+    for (parameter, row) in summary.inspect.iter().filter(|(_, row)| row.unscored > 0) {
+        let words = parameter.words();
+        out.push_str(&format!("without a truth to hold them against, {words}: {} answers\n", row.unscored));
     }
     out
 }
 
-fn confidence(calibration: &Calibration) -> String {
+pub(crate) fn confidence(calibration: &Calibration) -> String {
     let mut out = String::from("\nConfidence\n");
     for bin in calibration.bins.iter().filter(|bin| bin.claims > 0) {
         out.push_str(&format!(
@@ -141,7 +148,7 @@ fn confidence(calibration: &Calibration) -> String {
     out
 }
 
-fn intervals(summary: &Summary) -> String {
+pub(crate) fn intervals(summary: &Summary) -> String {
     let coverage = summary.coverage;
     if coverage.intervals == 0 {
         return String::new();
@@ -152,30 +159,40 @@ fn intervals(summary: &Summary) -> String {
 }
 
 fn costs(summary: &Summary) -> String {
-    let mut out = format!(
-        "\nCost per device (p50, p95)\n{:<20}{:>22}{:>22}{:>22}{:>10}\n",
-        "", "inspect", "its geometry", "by hand", "ratio"
-    );
+    let mut out = String::from("\nCost per device (p50, p95)\n");
+    for [name, inspect, geometry, hand, ratio] in [COST_HEADS.map(str::to_owned)].into_iter().chain(cost_rows(summary))
+    {
+        out.push_str(&format!("{name:<20}{inspect:>22}{geometry:>22}{hand:>22}{ratio:>10}\n"));
+    }
+    out.push_str("ratio: geometry over by hand, summed over the fleet\n");
+    out
+}
+
+/// What the columns of [`cost_rows`] hold.
+pub(crate) const COST_HEADS: [&str; 5] = ["", "inspect", "its geometry", "by hand", "ratio"];
+
+/// Median and 95th percentile of each cost.
+pub(crate) fn cost_rows(summary: &Summary) -> [[String; 5]; 5] {
     let hand = summary.by_hand_cost;
-    let mut line = |name: &str, pick: fn(&CostSummary) -> Percentiles, show: fn(f64) -> String| {
+    let row = |name: &str, pick: fn(&CostSummary) -> Percentiles, show: fn(f64) -> String| {
         let both = |cost: &CostSummary| format!("{}, {}", show(pick(cost).p50), show(pick(cost).p95));
         let ratio = hand.map(|hand| pick(&summary.geometry_cost).total / pick(&hand).total);
-        out.push_str(&format!(
-            "{name:<20}{:>22}{:>22}{:>22}{:>10}\n",
+        [
+            name.to_owned(),
             both(&summary.cost),
             both(&summary.geometry_cost),
             hand.as_ref().map_or("–".to_owned(), both),
             ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2}")),
-        ));
+        ]
     };
     let bytes = |value: f64| Bytes(value as u64).to_string();
-    line("written by the host", |cost| cost.written_bytes, bytes);
-    line("erases inside", |cost| cost.erases, |value| format!("{value:.0}"));
-    line("programmed inside", |cost| cost.programmed_bytes, bytes);
-    line("read by the host", |cost| cost.read_bytes, bytes);
-    line("device time", |cost| cost.time_s, |value| Nanos((value * 1e9) as u64).to_string());
-    out.push_str("ratio: geometry over by hand, summed over the fleet\n");
-    out
+    [
+        row("written by the host", |cost| cost.written_bytes, bytes),
+        row("erases inside", |cost| cost.erases, |value| format!("{value:.0}")),
+        row("programmed inside", |cost| cost.programmed_bytes, bytes),
+        row("read by the host", |cost| cost.read_bytes, bytes),
+        row("device time", |cost| cost.time_s, |value| Nanos((value * 1e9) as u64).to_string()),
+    ]
 }
 
 fn cases(fleet: &Fleet, summary: &Summary) -> String {
@@ -193,11 +210,7 @@ fn cases(fleet: &Fleet, summary: &Summary) -> String {
 
 fn one_case(fleet: &Fleet, case: &WorstCase) -> String {
     let judged = &case.scored.judged;
-    let what = match judged.verdict {
-        Verdict::OneStep => "one step beside",
-        Verdict::Silent => "missed",
-        _ => "wrong",
-    };
+    let what = how(judged.verdict);
     let sure = judged.claim.map_or(String::new(), |(stated, _)| format!(" with {}", percent(Some(stated))));
     format!(
         "  {} {what}{sure}: said {}, true is {}\n    {}\n    {}\n    {}\n",
@@ -208,6 +221,15 @@ fn one_case(fleet: &Fleet, case: &WorstCase) -> String {
         judged.because,
         fleet.plan.replay_command(case.index, case.seed),
     )
+}
+
+/// How a bad case is bad.
+pub(crate) fn how(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::OneStep => "one step beside",
+        Verdict::Silent => "missed",
+        _ => "wrong",
+    }
 }
 
 pub(crate) fn percent(share: Option<f64>) -> String {

@@ -160,7 +160,8 @@ const USUAL_SHARE: u64 = 8;
 /// What a run within this budget would do, said before anything is measured.
 pub fn outlook(device: &DeviceFacts, budget: Budget) -> Outlook {
     let unit = assumed_unit(device);
-    let mut parts = if budget.write == Bytes::ZERO { Vec::new() } else { writing::most_written(device, unit) };
+    let mut parts =
+        if budget.write == Bytes::ZERO { Vec::new() } else { writing::most_written(device, unit, budget.write) };
     // Only where addresses are mapped by page, which nobody knows yet.
     let all_over = [
         ("all of it, for whether a cache of fast cells shrinks", drive::slc_cache::fill_within(device, budget.write)),

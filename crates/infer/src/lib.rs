@@ -61,6 +61,7 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
         regions::count(found, observations, order, unit)
     };
     let fast_area = regions::area(fast_area::estimate(observations, unit), observations, unit);
+    let in_order = counted(open_units_in_order(observations), Order::InOrder);
     let mut geometry = Geometry {
         fast_area_parts: fast_area::parts(observations, &fast_area),
         fast_area,
@@ -68,12 +69,12 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
         boundary_offset: alignment.boundary_offset,
         page: alignment.page,
         page_inner: alignment.page_inner,
-        open_units_linear: counted(open_units_in_order(observations), Order::InOrder),
+        memory: memory::estimate(observations, unit, &in_order),
+        open_units_linear: in_order,
         open_units_random: counted(open_units::estimate(observations, Order::Random), Order::Random),
         random_order_penalty: regions::penalty(penalty::estimate(observations), observations, unit),
         small_write_path: small_write::estimate(observations),
         never_written: survey::estimate(observations),
-        memory: memory::estimate(observations),
         drive: drive::estimate(device, observations, memo),
     };
     drive::settle(&mut geometry, alignment.page_step, alignment.kinds.as_ref(), device, observations, memo);

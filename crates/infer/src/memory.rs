@@ -11,11 +11,12 @@ pub(crate) mod wanted;
 pub(crate) mod wanted_reads;
 mod write_buffer;
 
-use flashscope_model::Observations;
 use flashscope_model::finding::Memory;
+use flashscope_model::{Estimate, Observations};
+use flashscope_units::Bytes;
 
-/// All that was seen of it.
-pub(crate) fn estimate(observations: &Observations) -> Memory {
+/// All that was seen of it; `unit` is the allocation unit, `open` how many of them can be open in order.
+pub(crate) fn estimate(observations: &Observations, unit: &Estimate<Bytes>, open: &Estimate<u32>) -> Memory {
     Memory {
         write_buffer: write_buffer::size(observations),
         write_buffer_volatile: write_buffer::volatile(observations),
@@ -23,7 +24,7 @@ pub(crate) fn estimate(observations: &Observations) -> Memory {
         write_buffer_flush_window: write_buffer::flush_window(observations),
         read_buffer: read_cache::read_buffer(observations),
         read_ahead: read_ahead::read_ahead(observations),
-        collection: stalls::estimate(observations),
+        collection: stalls::estimate(observations, unit, open),
     }
 }
 

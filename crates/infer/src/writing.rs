@@ -410,7 +410,7 @@ pub(crate) fn performance(now: &Situation) -> Option<Choice> {
 }
 
 /// What each subject can write at worst, before anything is known of the device.
-pub(crate) fn most_written(device: &DeviceFacts, unit: Bytes) -> Vec<(&'static str, Bytes)> {
+pub(crate) fn most_written(device: &DeviceFacts, unit: Bytes, purse: Bytes) -> Vec<(&'static str, Bytes)> {
     // Blocks of whole pages, of up to twice the usual size where the page is not known.
     let lead = (unit / LEAST_BLOCKS).min(Bytes::kib(96)).max(device.logical_block);
     let trials = lead * (search_units(search::MOST_UNITS) * u64::from(ROUNDS_OF_MANY));
@@ -423,7 +423,7 @@ pub(crate) fn most_written(device: &DeviceFacts, unit: Bytes) -> Vec<(&'static s
         ("the first units against others", most_area()),
         ("bursts into the write buffer", memory::wanted::most_written()),
         ("speed of writes", most_cells()),
-        ("long writes, for a cache of fast cells", slc_cache::most_on(device)),
+        ("long writes, for a cache of fast cells", slc_cache::most_on(device, purse)),
     ]
 }
 

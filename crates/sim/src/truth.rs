@@ -6,8 +6,10 @@
 //! right answer to it is "cannot tell".
 
 mod area;
+mod stalls;
 
 pub use area::{AreaPartTruth, AreaTruth};
+pub use stalls::StallTruth;
 
 use crate::au_log::AuLogParams;
 use crate::error::SimError;
@@ -136,6 +138,8 @@ pub struct Truth {
     pub never_written: Fact<f64>,
     /// What only a page-mapped drive has.
     pub drive: Option<DriveTruth>,
+    /// Stalls of long writes in order; no value: there are none.
+    pub stalls: Fact<StallTruth>,
     /// Buffers and read-ahead.
     pub memory: MemoryTruth,
 }
@@ -173,6 +177,7 @@ fn of_au_log(model: &Model, params: &AuLogParams) -> Truth {
         fast_area_parts: area::fast_area_parts(model, params),
         never_written: Fact::known(if model.state.start == Start::Blank { 1.0 } else { 0.0 }),
         drive: None,
+        stalls: stalls::stalls(params),
         memory: crate::memory::truth_of(model),
     }
 }
@@ -393,6 +398,7 @@ impl fmt::Display for Truth {
         line(f, "capacity", &self.capacity)?;
         writeln!(f, "{:<24}{}", "size", self.size)?;
         line(f, "allocation unit", &self.allocation_unit)?;
+        line(f, "first one begins at", &self.boundary_offset)?;
         line(f, "page (effective)", &self.page)?;
         line(f, "page inside", &self.page_inner)?;
         line(f, "open units, in order", &self.open_units_linear)?;
@@ -406,9 +412,11 @@ impl fmt::Display for Truth {
             writeln!(f, "{:<24}{part}", "… inside")?;
         }
         line(f, "never written", &self.never_written)?;
+        line(f, "stalls", &self.stalls)?;
         line(f, "write buffer", &self.memory.write_buffer)?;
         line(f, "… volatile", &self.memory.volatile)?;
         line(f, "… flushed by a read", &self.memory.flushed_by_read)?;
+        line(f, "… flushed after", &self.memory.flush_window)?;
         line(f, "read buffer", &self.memory.read_buffer)?;
         line(f, "read-ahead", &self.memory.read_ahead)?;
         let Some(drive) = &self.drive else { return Ok(()) };

@@ -86,8 +86,8 @@ fn drive(drive: &DriveFindings) -> Vec<Answer> {
     {
         let Some(bound) = words else { continue };
         for answer in answers.iter_mut().filter(|answer| answer.name == name) {
-            let none = if name == "SLC cache" { "none to" } else { "all of" };
-            answer.figure = Some(format!("{none} {bound}"));
+            let reached = if name == "SLC cache" { "none up to" } else { "at least" };
+            answer.figure = Some(format!("{reached} {bound}"));
         }
     }
     // What nobody asked needs no line, nor does a second one that has the same reason.

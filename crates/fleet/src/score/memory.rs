@@ -2,8 +2,8 @@
 
 use super::{Judged, Parameter, Verdict, judged, plain, twice};
 use flashscope_model::Estimate;
-use flashscope_model::finding::{BufferLimit, Memory, ReadAhead, WriteBuffer};
-use flashscope_sim::truth::{AheadTruth, BufferTruth, Fact};
+use flashscope_model::finding::{BufferLimit, Collection, Memory, ReadAhead, WriteBuffer};
+use flashscope_sim::truth::{AheadTruth, BufferTruth, Fact, StallTruth};
 use flashscope_units::Bytes;
 
 /// Right within one write of the block that it was filled with, if it is counted in what it is limited by.
@@ -95,6 +95,32 @@ pub(super) fn read_ahead(fact: &Fact<AheadTruth>, estimate: &Estimate<ReadAhead>
     judged.false_alarm = fact.value.is_none() && (matches!(found, Some(Some(_))) || estimate.at_least.is_some());
     judged
 }
+
+/// Stalls come at random: right is a spacing within a factor of two, and a middle one no shorter and no longer than they are.
+pub(super) fn stalls(fact: &Fact<StallTruth>, estimate: &Estimate<Collection>) -> Judged {
+    let off = |truth: StallTruth, found: Collection| (found.spacing.as_f64() / truth.spacing.as_f64()).ln().abs();
+    let lasts = |truth: StallTruth, found: Collection| {
+        let (low, high) = (truth.shortest.as_f64() / ROOM, truth.longest.as_f64() * ROOM);
+        (low..=high).contains(&found.stall.as_f64())
+    };
+    let verdict = match (fact.value, estimate.value) {
+        (_, None) => Verdict::Silent,
+        (None, Some(_)) if !fact.can_be_told => Verdict::Unscored,
+        (Some(truth), Some(found)) if lasts(truth, found) && off(truth, found) <= TWICE.ln() => Verdict::Exact,
+        (Some(truth), Some(found)) if lasts(truth, found) && off(truth, found) <= 2.0 * TWICE.ln() => Verdict::OneStep,
+        _ => Verdict::Wrong,
+    };
+    let words = |found: Collection| format!("{}, one in {}", found.stall, found.spacing);
+    let said = estimate.value.map_or("cannot tell".to_owned(), words);
+    let truth = fact.value.map_or("none".to_owned(), |truth| truth.to_string());
+    judged(Parameter::Stalls, verdict, estimate, verdict == Verdict::Exact, said, truth)
+}
+
+/// What the device takes for the write itself, and noise, on top of a wait.
+const ROOM: f64 = 1.1;
+
+/// The spacing of a few stalls is no surer than that.
+const TWICE: f64 = 2.0;
 
 /// A value where there is nothing.
 fn with_alarm<T, U>(judged: Judged, fact: &Fact<T>, estimate: &Estimate<U>) -> Judged {

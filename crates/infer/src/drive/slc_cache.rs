@@ -29,8 +29,10 @@ const PIECE: Bytes = Bytes::mib(32);
 /// Rest before the first burst, and before the second.
 const REST: Nanos = Nanos::millis(30_000);
 
-/// No adaptive run writes more than this at a stretch, and not less than the least.
+/// No adaptive run writes more than this at a stretch, or than this share of what it may write where that is more, and not
+/// less than the least.
 const MOST: Bytes = Bytes::gib(1);
+const SHARE_OF_PURSE: u64 = 4;
 const LEAST: Bytes = Bytes::mib(32);
 
 /// Nor more than this share of the device; less on one with a limit of open units, where such caches are rare and writes
@@ -49,13 +51,15 @@ const LEAST_AFTER: usize = 8;
 const LEAST_NOISE: f64 = 0.02;
 
 /// What was written after one rest.
-struct Series {
+pub(crate) struct Series {
     /// Share of the device that held data before, as far as is known.
     fill: Option<f64>,
     idle: Nanos,
     span: Span,
-    block: Bytes,
-    seconds: Vec<f64>,
+    /// Size of each write.
+    pub(crate) block: Bytes,
+    /// Seconds of each, in their order.
+    pub(crate) seconds: Vec<f64>,
 }
 
 /// Where the rate fell.
@@ -177,13 +181,17 @@ fn go_on(stretch: &Series, most: Bytes) -> Option<Stretch> {
 /// The most that a burst is worth on this device.
 fn most(now: &Situation) -> Bytes {
     let limited = open_units::estimate(now.observations, Order::InOrder).value.is_some();
-    let (share, most) = if limited { (SHARE_OF_UNITS, MOST_OF_UNITS) } else { (SHARE, MOST) };
+    let (share, most) = if limited { (SHARE_OF_UNITS, MOST_OF_UNITS) } else { (SHARE, most_within(now.purse)) };
     (now.device.capacity / share).min(most).align_down(BLOCK.max(now.device.logical_block))
 }
 
 /// What it can write before anything is known of the device: two bursts.
-pub(crate) fn most_on(device: &DeviceFacts) -> Bytes {
-    (device.capacity / SHARE).min(MOST) * 2
+pub(crate) fn most_on(device: &DeviceFacts, purse: Bytes) -> Bytes {
+    (device.capacity / SHARE).min(most_within(purse)) * 2
+}
+
+fn most_within(purse: Bytes) -> Bytes {
+    MOST.max(purse / SHARE_OF_PURSE)
 }
 
 /// What the first look at it takes, where that is a small part of all that may be written; nothing once it was taken.
@@ -202,7 +210,7 @@ pub(crate) fn most_written(now: &Situation) -> Bytes {
 }
 
 /// The bursts, those that went on without a rest in one piece.
-fn stretches(observations: &Observations) -> Vec<Series> {
+pub(crate) fn stretches(observations: &Observations) -> Vec<Series> {
     let mut stretches: Vec<Series> = Vec::new();
     let mut fill = None;
     for run in &observations.runs {
@@ -421,5 +429,12 @@ fn no_fall(longest: &Series) -> Estimate<SlcCache> {
     // A fall near the end would have too few writes behind it to be seen.
     let seen = (longest.seconds.len() * 16 / 17).saturating_sub(LEAST_AFTER) as u64;
     let bound = SlcCache { size: longest.block * seen, cached: rate, after: rate, kind: SlcKind::Untested };
-    Estimate::at_least(bound, 0.97, format!("{rate} throughout {written} of writes in order"), &["slc-cache"])
+    Estimate::at_least(
+        bound,
+        0.97,
+        format!(
+            "{rate} throughout {written} of writes in order; behind more of them (--max-write) a larger cache would show"
+        ),
+        &["slc-cache"],
+    )
 }

@@ -16,7 +16,7 @@ use std::ops::Range;
 const PART_FACTOR: f64 = 1.2;
 
 /// A description of the inside is no surer than this: a kind of work that nobody tried may differ as well.
-const SUREST: f64 = 0.97;
+const SUREST: f64 = 0.94;
 
 /// The same where only long writes were compared.
 const LONG_WRITES_ONLY: f64 = 0.85;

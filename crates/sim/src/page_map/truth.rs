@@ -48,6 +48,7 @@ pub(crate) fn of(model: &Model, params: &PageMapParams) -> Truth {
         fast_area_parts: Fact::hidden(None, "there is none"),
         never_written: Fact::known(if model.state.start == Start::Blank { 1.0 } else { 0.0 }),
         drive: drive(model, params),
+        stalls: Fact::hidden(None, "what a drive collects shows in writes at random"),
         memory: crate::memory::truth_of(model),
     }
 }

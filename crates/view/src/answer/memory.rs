@@ -2,11 +2,10 @@
 
 use super::{Answer, answer};
 use flashscope_model::Estimate;
-use flashscope_model::finding::{BufferLimit, Memory, ReadAhead, WriteBuffer};
+use flashscope_model::finding::{BufferLimit, Collection, Memory, ReadAhead, WriteBuffer};
 use flashscope_units::{Bytes, Nanos};
 
-/// The findings that say something: what belongs to a write buffer only where there is one. Stalls of collection are in
-/// the record alone: merges may be among them, and nothing has yet been held against a truth.
+/// The findings that say something: what belongs to a write buffer only where there is one.
 pub(super) fn answers(memory: &Memory) -> Vec<Answer> {
     let mut answers = vec![none_above("write buffer", &memory.write_buffer, write_buffer, |buffer| buffer.size)];
     if memory.write_buffer.value.is_some() {
@@ -18,6 +17,9 @@ pub(super) fn answers(memory: &Memory) -> Vec<Answer> {
     }
     answers.push(none_above("read buffer", &memory.read_buffer, Bytes::to_string, |size| *size));
     answers.push(answer("read-ahead", &memory.read_ahead, read_ahead));
+    if memory.collection.value.is_some() {
+        answers.push(answer("collection stalls", &memory.collection, collection));
+    }
     answers
 }
 
@@ -41,6 +43,10 @@ fn write_buffer(buffer: &WriteBuffer) -> String {
         BufferLimit::Entries => format!("{} writes", buffer.writes),
         BufferLimit::Unknown => format!("{} × {}", buffer.writes, buffer.block),
     }
+}
+
+fn collection(found: &Collection) -> String {
+    format!("{}, one in {}", found.stall, found.spacing)
 }
 
 fn yes(yes: &bool) -> String {
