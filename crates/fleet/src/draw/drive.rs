@@ -18,6 +18,8 @@ pub(super) struct Drive {
     pub(super) blocks_per_plane: u32,
     pub(super) bad_blocks: u32,
     pub(super) bits_per_cell: u32,
+    /// Speed of a channel.
+    pub(super) bus_bytes_per_s: f64,
     /// tR of each kind of page, in the order in which they follow each other.
     pub(super) read: Vec<Nanos>,
     pub(super) multi_plane_read: Nanos,
@@ -90,6 +92,7 @@ pub(super) fn draw(chance: &mut Chance) -> Drive {
         blocks_per_plane: data + spare.max(foreground_below + bad_blocks + 8),
         bad_blocks,
         bits_per_cell,
+        bus_bytes_per_s: FAST_BUS,
         read: vec![read],
         multi_plane_read: if chance.happens(0.8) { chance.micros(5.0, 20.0) } else { Nanos::ZERO },
         program,
@@ -109,6 +112,17 @@ pub(super) fn draw(chance: &mut Chance) -> Drive {
         drive.map_reach = Some(chance.size(Bytes::mib(128), Bytes::gib(32), MAP_PAGE_COVERS).min(capacity));
     }
     drive
+}
+
+/// A bus that hides behind everything else: that of a drive of 64 layers.
+const FAST_BUS: f64 = 667e6;
+
+/// Buses are from this slow (those of flash of two bits per cell) to this fast, in bytes per second.
+const BUSES: (f64, f64) = (100e6, 800e6);
+
+/// How fast the channels of a drive are, to a tenth of a megabyte per second.
+pub(super) fn bus(chance: &mut Chance) -> f64 {
+    (chance.ratio(BUSES.0, BUSES.1) / 1e5).round() * 1e5
 }
 
 /// What one page of the map stands for: 4 KiB of entries of four bytes, each for 4 KiB.

@@ -71,6 +71,9 @@ const IN_FRONT: u64 = 0x6869_6464_656e;
 /// The same for areas at the start that are of several kinds.
 const IN_PARTS: u64 = 0x0070_6172_7473;
 
+/// The same for the channels of drives.
+const BUSES: u64 = 0x6275_7365_73;
+
 /// Device number `index` of the fleet with this seed. With `noise` every device has that level; else each draws one.
 pub fn draw(generator: Generator, seed: u64, index: u32, noise: Option<Noise>) -> Result<Drawn, DrawError> {
     let mut chance = Chance::new(seed, index);
@@ -83,7 +86,8 @@ pub fn draw(generator: Generator, seed: u64, index: u32, noise: Option<Noise>) -
         Generator::Adversarial => 0.10,
     };
     let (mut title, page, mut model) = if chance.happens(drives) {
-        let drive = drive::draw(&mut chance);
+        let mut drive = drive::draw(&mut chance);
+        drive.bus_bytes_per_s = drive::bus(&mut Chance::new(seed ^ BUSES, index));
         (drive.title(), None, text::of_drive(&drive)?)
     } else {
         let mut card = card::draw(&mut chance, generator);

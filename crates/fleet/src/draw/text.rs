@@ -101,6 +101,7 @@ pub(super) fn of_drive(drive: &Drive) -> Result<ModelText, DrawError> {
     model.set("mapping.nand.blocks_per_plane", i64::from(drive.blocks_per_plane))?;
     model.set("mapping.nand.bad_blocks", i64::from(drive.bad_blocks))?;
     model.set("mapping.nand.bits_per_cell", i64::from(drive.bits_per_cell))?;
+    model.set("mapping.nand.bus_bytes_per_s", drive.bus_bytes_per_s)?;
     let read = drive.read.iter().copied().map(time).collect();
     model.set("mapping.nand.read", Value::Array(read))?;
     model.set("mapping.nand.multi_plane_read", time(drive.multi_plane_read))?;
