@@ -185,6 +185,7 @@ fn scored(judged: Judged, could: &Judged, truth: &Truth) -> Scored {
         Parameter::Mapping => shows(&truth.mapping_kind),
         Parameter::Stripe => drive.is_some_and(|drive| shows(&drive.stripe)),
         Parameter::ParallelUnits => drive.is_some_and(|drive| shows(&drive.parallel_units)),
+        Parameter::Channels => drive.is_some_and(|drive| shows(&drive.channels)),
         Parameter::SlcCache => drive.is_some_and(|drive| shows(&drive.slc_cache)),
         Parameter::MapReach => drive.is_some_and(|drive| shows(&drive.map_reach)),
         Parameter::SlcKind => drive.is_some_and(|drive| shows(&drive.slc_kind)),

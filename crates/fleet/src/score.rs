@@ -39,6 +39,8 @@ pub enum Parameter {
     Stripe,
     /// Units that read at the same time.
     ParallelUnits,
+    /// Channels that lead to these units.
+    Channels,
     /// A part of the flash that is written with one bit per cell first.
     SlcCache,
     /// Whether the size of that part depends on how full the device is.
@@ -117,6 +119,7 @@ impl Parameter {
         Parameter::Mapping,
         Parameter::Stripe,
         Parameter::ParallelUnits,
+        Parameter::Channels,
         Parameter::SlcCache,
         Parameter::SlcKind,
         Parameter::PhysicalOverUser,
@@ -146,6 +149,7 @@ impl Parameter {
             Parameter::Mapping => "mapping",
             Parameter::Stripe => "stripe",
             Parameter::ParallelUnits => "parallel units",
+            Parameter::Channels => "channels",
             Parameter::SlcCache => "SLC cache",
             Parameter::SlcKind => "… static or dynamic",
             Parameter::PhysicalOverUser => "physical over user",
@@ -176,6 +180,7 @@ impl Parameter {
             Parameter::Mapping => "mapping",
             Parameter::Stripe => "stripe",
             Parameter::ParallelUnits => "parallel_units",
+            Parameter::Channels => "channels",
             Parameter::SlcCache => "slc_cache",
             Parameter::SlcKind => "slc_cache_kind",
             Parameter::PhysicalOverUser => "physical_over_user",

@@ -117,6 +117,7 @@ fn cap_all(geometry: &mut Geometry, most: f64, basis: Basis) {
         mapping,
         stripe,
         parallel_units,
+        channels,
         slc_cache,
         slc_cache_recovery,
         map_reach,
@@ -149,6 +150,7 @@ fn cap_all(geometry: &mut Geometry, most: f64, basis: Basis) {
         cap(read_ahead, most);
         cap(stripe, most);
         cap(parallel_units, most);
+        cap(channels, most);
         cap(map_reach, most);
         cap(bits_per_cell, most);
     }

@@ -1,6 +1,7 @@
 //! The inside of a controller beyond units and pages.
 
 mod cells;
+mod channels;
 mod chip_page;
 mod fans;
 mod kinds_page;
@@ -11,6 +12,7 @@ mod overwrite;
 mod parallel;
 pub(crate) mod slc_cache;
 
+pub use channels::plan as channels_plan;
 pub use map_reach::plan as map_reach_plan;
 pub use overwrite::plan as overwrite_plan;
 pub use parallel::plan as parallel_plan;
@@ -20,10 +22,12 @@ pub(crate) use map_reach::choice as map_reach_choice;
 pub(crate) use overwrite::{
     choice as overwrite_choice, most_within as overwritten_within, most_written as most_overwritten,
 };
-pub(crate) use parallel::{Striping, choice as parallel_choice};
+pub(crate) use parallel::Striping;
 
+use crate::Choice;
 use crate::alignment::Kinds;
 use crate::memo::Memo;
+use crate::situation::Situation;
 use flashscope_model::{DeviceFacts, DriveFindings, Estimate, Geometry, Observations};
 use flashscope_units::Contrast;
 use parallel::Striped;
@@ -31,14 +35,22 @@ use parallel::Striped;
 /// What nobody asked of a device.
 pub(crate) const NOT_ASKED: &str = "not measured";
 
+/// How addresses are dealt out to chips, then which of those share a channel.
+pub(crate) fn parallel_choice(now: &Situation) -> Option<Choice> {
+    parallel::choice(now).or_else(|| channels::choice(now))
+}
+
 /// All of it, but for what rests on the geometry: the mapping, and what collection costs.
 pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo) -> DriveFindings {
-    let Striped { stripe, units: parallel_units, .. } = parallel::estimate(device, observations, memo);
+    let striped = parallel::estimate(device, observations, memo);
+    let channels = channels::estimate(&striped, observations);
+    let Striped { stripe, units: parallel_units, .. } = striped;
     let (slc_cache, slc_cache_recovery) = slc_cache::estimate(observations);
     DriveFindings {
         mapping: Estimate::unknown(NOT_ASKED),
         stripe,
         parallel_units,
+        channels,
         slc_cache,
         slc_cache_recovery,
         map_reach: map_reach::estimate(device, observations),

@@ -33,7 +33,7 @@ mod write_align;
 mod writing;
 
 pub use choose::{Outlook, left_open, next, outlook};
-pub use drive::{map_reach_plan, overwrite_plan, parallel_plan};
+pub use drive::{channels_plan, map_reach_plan, overwrite_plan, parallel_plan};
 pub use memo::Memo;
 
 use change::Scope;

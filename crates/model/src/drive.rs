@@ -11,8 +11,10 @@ pub struct DriveFindings {
     pub mapping: Estimate<MappingKind>,
     /// Data that one row over all parallel units holds: reads this far apart, or a multiple of it, meet in one unit.
     pub stripe: Estimate<Bytes>,
-    /// Units that read at the same time: channels times chips, which reads cannot tell apart.
+    /// Units that read at the same time: channels times chips on each.
     pub parallel_units: Estimate<u32>,
+    /// Channels that lead to these units, each moving the data of one at a time.
+    pub channels: Estimate<u32>,
     /// Part of the flash that is written with one bit per cell first.
     pub slc_cache: Estimate<SlcCache>,
     /// Idleness after which a full cache takes as much as before.
@@ -34,6 +36,7 @@ impl DriveFindings {
             mapping: Estimate::unknown(reason),
             stripe: Estimate::unknown(reason),
             parallel_units: Estimate::unknown(reason),
+            channels: Estimate::unknown(reason),
             slc_cache: Estimate::unknown(reason),
             slc_cache_recovery: Estimate::unknown(reason),
             map_reach: Estimate::unknown(reason),

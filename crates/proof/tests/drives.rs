@@ -57,6 +57,30 @@ fn stripes_are_those_of_channels_dies_planes_and_pages() {
     check(&[("level = \"bench\"", "level = \"field\"")], Bytes::kib(512), 8);
 }
 
+/// Two reads of a chunk at once, which takes 64 KiB.
+fn channels(target: SimTarget, units: u32) -> DriveFindings {
+    let all = Span { start: Bytes::ZERO, length: target.facts().capacity };
+    let plan = flashscope_infer::channels_plan(Bytes::kib(64), Bytes::kib(64), units, 100, all);
+    found(target, Experiment::Parallel(plan))
+}
+
+#[test]
+fn channels_show_where_they_are_slower_than_the_link() {
+    let slow = ("bus_bytes_per_s = 667e6", "bus_bytes_per_s = 300e6");
+    let told = channels(drive(&[slow], ""), 8).channels;
+    assert_eq!(told.value, Some(4), "{told:?}");
+    let told = channels(drive(&[slow, ("level = \"bench\"", "level = \"field\"")], ""), 8).channels;
+    assert_eq!(told.value, Some(4), "{told:?}");
+    let hidden = channels(drive(&[], ""), 8).channels;
+    assert!(hidden.is_unknown(), "{hidden:?}");
+    // Eight channels of one die each, and eight dies on one: only the product may show.
+    for (channels_of, dies) in [("channels = 8", "dies_per_channel = 1"), ("channels = 1", "dies_per_channel = 8")] {
+        let changes = [slow, ("channels = 4", channels_of), ("dies_per_channel = 2", dies)];
+        let told = channels(drive(&changes, ""), 8).channels;
+        assert!(told.is_unknown() || channels_of.ends_with('8'), "{told:?}");
+    }
+}
+
 #[test]
 fn nothing_lies_side_by_side_in_one_die_or_behind_a_queue_of_one() {
     let one_die = [

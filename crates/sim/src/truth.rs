@@ -422,6 +422,7 @@ impl fmt::Display for Truth {
         let Some(drive) = &self.drive else { return Ok(()) };
         line(f, "stripe", &drive.stripe)?;
         line(f, "parallel units", &drive.parallel_units)?;
+        line(f, "channels", &drive.channels)?;
         line(f, "bits per cell", &drive.bits_per_cell)?;
         line(f, "SLC cache", &drive.slc_cache)?;
         line(f, "physical over user", &drive.physical_over_user)?;

@@ -73,6 +73,7 @@ fn drive(drive: &DriveFindings) -> Vec<Answer> {
         answer("mapping", &drive.mapping, |kind| mapping_word(*kind).to_owned()),
         answer("stripe", &drive.stripe, size),
         answer("parallel units", &drive.parallel_units, |count| count.to_string()),
+        answer("channels", &drive.channels, |count| count.to_string()),
         answer("SLC cache", &drive.slc_cache, slc_cache),
         answer("SLC cache, rest", &drive.slc_cache_recovery, |time| time.to_string()),
         answer("map in memory", &drive.map_reach, size),

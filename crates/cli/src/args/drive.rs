@@ -35,6 +35,13 @@ pub(crate) struct ProbeParallel {
     /// Reads handed over at once
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=256))]
     pub(crate) reads: u32,
+    /// Pairs of reads instead, so many bytes apart and multiples of it: what stays in one unit, to see which units share
+    /// a channel
+    #[arg(long, value_name = "SIZE", requires = "units", conflicts_with = "reads")]
+    pub(crate) chunk: Option<Bytes>,
+    /// How many units take turns, for --chunk
+    #[arg(long, value_name = "N", requires = "chunk", value_parser = clap::value_parser!(u32).range(2..=1024))]
+    pub(crate) units: Option<u32>,
     /// Rounds, each with every distance once at a random place
     #[arg(short, long, default_value_t = 32)]
     pub(crate) count: u32,

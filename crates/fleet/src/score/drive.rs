@@ -32,6 +32,9 @@ pub(super) fn judge(truth: &Truth, found: &DriveFindings) -> Vec<Judged> {
             &found.parallel_units,
             |a, b| a == 2 * b || b == 2 * a,
         ),
+        plain(Parameter::Channels, &counts(drive.map(|drive| &drive.channels)), &found.channels, |a, b| {
+            a == 2 * b || b == 2 * a
+        }),
         slc_cache,
         slc_kind(drive.map(|drive| &drive.slc_kind), &found.slc_cache),
         spare(drive.map(|drive| &drive.physical_over_user), &found.physical_over_user),

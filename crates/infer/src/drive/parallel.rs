@@ -6,6 +6,7 @@
 //! beside it, which looks like smaller chunks to whoever does not reckon with it; so layouts have that as well.
 
 use super::NOT_ASKED;
+use super::channels::is_pairs;
 use super::fans::{Layout, Meetings};
 use crate::memo::{Memo, Question};
 use crate::numbers::median;
@@ -53,7 +54,7 @@ fn ladder(from: Bytes, to: Bytes) -> impl Iterator<Item = Bytes> {
 /// Sets of reads, where more than one request may be outstanding.
 pub(crate) fn choice(now: &Situation) -> Option<Choice> {
     let queued = now.device.queue_depth.is_some_and(|depth| depth >= 4);
-    if !queued || now.has(|data| matches!(data, Data::Parallel(_))) {
+    if !queued || now.has(|data| matches!(data, Data::Parallel(data) if !is_pairs(data))) {
         return None;
     }
     let plan = plan(now.device, READS, ROUNDS, readable(now));
@@ -126,7 +127,7 @@ pub(crate) struct Striped {
 /// Stripe, parallel units and chunk.
 pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo) -> Striped {
     let last = observations.runs.iter().rev().find_map(|run| match &run.data {
-        Data::Parallel(data) => Some(data),
+        Data::Parallel(data) if !is_pairs(data) => Some(data),
         _ => None,
     });
     let Some(last) = last else {

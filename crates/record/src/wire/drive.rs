@@ -20,6 +20,9 @@ pub struct DriveFindings {
     /// Units that read at the same time: channels times chips.
     #[serde(default)]
     pub parallel_units: CountEstimate,
+    /// Channels that lead to these units.
+    #[serde(default)]
+    pub channels: CountEstimate,
     /// Part of the flash that is written with one bit per cell first.
     #[serde(default)]
     pub slc_cache: SlcCacheEstimate,
@@ -81,6 +84,7 @@ impl DriveFindings {
             mapping: MappingEstimate::from_model(&drive.mapping),
             stripe: SizeEstimate::from_model(&drive.stripe),
             parallel_units: CountEstimate::from_model(&drive.parallel_units),
+            channels: CountEstimate::from_model(&drive.channels),
             slc_cache: SlcCacheEstimate::from_model(&drive.slc_cache),
             slc_cache_recovery: TimeEstimate::from_model(&drive.slc_cache_recovery),
             map_reach: SizeEstimate::from_model(&drive.map_reach),
@@ -95,6 +99,7 @@ impl DriveFindings {
             mapping: self.mapping.into_model("geometry.mapping")?,
             stripe: self.stripe.into_model("geometry.stripe")?,
             parallel_units: self.parallel_units.into_model("geometry.parallel_units")?,
+            channels: self.channels.into_model("geometry.channels")?,
             slc_cache: self.slc_cache.into_model("geometry.slc_cache")?,
             slc_cache_recovery: self.slc_cache_recovery.into_model("geometry.slc_cache_recovery")?,
             map_reach: self.map_reach.into_model("geometry.map_reach")?,

@@ -16,6 +16,8 @@ pub struct DriveTruth {
     pub stripe: Fact<Bytes>,
     /// Dies: rows that are read at the same time.
     pub parallel_units: Fact<u32>,
+    /// Channels that lead to the dies.
+    pub channels: Fact<u32>,
     /// Bits per cell.
     pub bits_per_cell: Fact<u32>,
     /// Host data that the SLC cache takes in the start state; no value: there is none.
@@ -136,6 +138,7 @@ fn drive(model: &Model, params: &PageMapParams) -> Option<DriveTruth> {
         slc_kind: slc_kind(model, params, &drive, &slc_cache),
         stripe: stripe(model, params, drive.stripe()),
         parallel_units: parallel_units(model, params),
+        channels: channels(model, params),
         bits_per_cell: bits_per_cell(params),
         slc_cache,
         physical_over_user: Fact::known(drive.physical_over_user())
@@ -159,6 +162,30 @@ fn parallel_units(model: &Model, params: &PageMapParams) -> Fact<u32> {
         1 => Fact::hidden(Some(1), "there is one die"),
         dies if model.link.queue_depth < 4 => Fact::hidden(Some(dies), "reads come one at a time"),
         dies => Fact::known(dies),
+    }
+}
+
+/// Two reads that share a channel wait for each other's way over it, as far as the controller and the link do not make
+/// the second one wait longer anyway.
+fn channels(model: &Model, params: &PageMapParams) -> Fact<u32> {
+    let nand = &params.nand;
+    let dies = nand.channels * nand.dies_per_channel;
+    let apart = (params.processing + params.issue).as_f64();
+    let wait = |read: Bytes| {
+        let bus = read.align_up(params.unit).as_f64() / nand.bus_bytes_per_s * 1e9;
+        bus - model.link.transfer(read).as_f64().max(apart)
+    };
+    let row = nand.page * u64::from(nand.planes);
+    let shows = wait(row).max(wait(model.device.logical_block));
+    let hidden = |why: &str| Fact::hidden(Some(nand.channels), why);
+    match nand.channels {
+        _ if dies == 1 => hidden("there is one die"),
+        _ if model.link.queue_depth < 4 => hidden("reads come one at a time"),
+        1 => hidden("any two dies wait for each other, as they would for a slow link"),
+        _ if shows * 4.0 <= noise::typical(model.noise.level).as_f64() => {
+            hidden("the controller and the link take as long as a channel does")
+        }
+        channels => Fact::known(channels),
     }
 }
 

@@ -12,6 +12,11 @@ pub(super) fn slc_cache(args: &ProbeSlcCache) -> Experiment {
 }
 
 pub(super) fn parallel(args: &ProbeParallel, facts: &DeviceFacts) -> Experiment {
+    if let Some((chunk, units)) = args.chunk.zip(args.units) {
+        let all = Span { start: Bytes::ZERO, length: facts.capacity };
+        let plan = flashscope_infer::channels_plan(args.block.unwrap_or(chunk), chunk, units, args.count, all);
+        return Experiment::Parallel(plan);
+    }
     let plan = flashscope_infer::parallel_plan(facts, args.reads, args.count, None);
     Experiment::Parallel(plan::Parallel { block: args.block.unwrap_or(plan.block), ..plan })
 }
