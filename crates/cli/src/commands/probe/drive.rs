@@ -3,6 +3,7 @@
 use crate::args::drive::{ProbeCells, ProbeGc, ProbeMapReach, ProbeParallel, ProbeSlcCache};
 use flashscope_model::plan::{self, Span, Stretch};
 use flashscope_model::{DeviceFacts, Experiment};
+use flashscope_units::Bytes;
 
 pub(super) fn slc_cache(args: &ProbeSlcCache) -> Experiment {
     let start = |index: u32| args.offset + args.size * u64::from(index);
