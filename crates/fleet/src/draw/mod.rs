@@ -72,7 +72,7 @@ const IN_FRONT: u64 = 0x6869_6464_656e;
 const IN_PARTS: u64 = 0x0070_6172_7473;
 
 /// The same for the channels of drives.
-const BUSES: u64 = 0x6275_7365_73;
+const BUSES: u64 = 0x0062_7573_6573;
 
 /// Device number `index` of the fleet with this seed. With `noise` every device has that level; else each draws one.
 pub fn draw(generator: Generator, seed: u64, index: u32, noise: Option<Noise>) -> Result<Drawn, DrawError> {
