@@ -413,6 +413,9 @@ pub(crate) struct ProbeSlide {
     /// Rounds; the minimum per place counts
     #[arg(short, long, default_value_t = 8)]
     pub(crate) count: u32,
+    /// Read from the last place to the first: of one stretch, only the first read in each unit pays for the change
+    #[arg(long)]
+    pub(crate) descending: bool,
 }
 
 #[derive(Args, Debug)]

@@ -380,6 +380,8 @@ pub struct SlideData {
     pub block: Bytes,
     /// Distance of neighbouring places of one stretch.
     pub step: Bytes,
+    /// Whether each round went from the last place of a stretch to its first; otherwise in a random order.
+    pub descending: bool,
     /// The places in rising order, each with its times.
     pub places: Vec<ScatterPlace>,
 }

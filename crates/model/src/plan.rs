@@ -140,8 +140,10 @@ pub struct Slide {
     pub starts: Vec<Bytes>,
     /// Places of each stretch.
     pub places: u32,
-    /// Rounds, each visiting all places in a random order.
+    /// Rounds, each visiting all places.
     pub rounds: u32,
+    /// Whether each round goes from the last place of a stretch to its first; otherwise in a random order.
+    pub descending: bool,
 }
 
 /// A part of a device.

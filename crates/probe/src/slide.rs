@@ -2,7 +2,8 @@
 //!
 //! Where units do not begin at multiples of their size, no table of multiples shows them: here every step is tried. Each
 //! round visits all places of each stretch in one fresh random order, the stretches in turn, so that a read follows one
-//! that is far away and every read pays for the change of units alike.
+//! that is far away and every read pays for the change of units alike. One stretch that is read from its end to its start
+//! shows that change itself: only the first read in each unit pays for it.
 
 use crate::checks;
 use crate::error::PlanError;
@@ -47,8 +48,13 @@ impl Probe for Slide {
         let mut places: Vec<ScatterPlace> = all.map(|at| ScatterPlace { at, times: Vec::new() }).collect();
         let mut orders: Vec<Vec<usize>> =
             (0..self.starts.len()).map(|index| (index * per_stretch..(index + 1) * per_stretch).collect()).collect();
+        if self.descending {
+            orders.iter_mut().for_each(|order| order.reverse());
+        }
         let end = (0..self.rounds).try_for_each(|_| {
-            orders.iter_mut().for_each(|order| rng.shuffle(order));
+            if !self.descending {
+                orders.iter_mut().for_each(|order| rng.shuffle(order));
+            }
             (0..per_stretch).try_for_each(|turn| {
                 orders.iter().try_for_each(|order| {
                     let place = &mut places[order[turn]];
@@ -57,6 +63,7 @@ impl Probe for Slide {
             })
         });
         places.sort_by_key(|place| place.at);
-        (Data::Slide(SlideData { block: self.block, step: self.step, places }), end)
+        let (block, step, descending) = (self.block, self.step, self.descending);
+        (Data::Slide(SlideData { block, step, descending, places }), end)
     }
 }

@@ -22,12 +22,13 @@ pub fn describe(experiment: &Experiment) -> String {
             if plan.rest > Nanos::ZERO { format!(", each after {}", plan.rest) } else { String::new() }
         ),
         Experiment::Slide(plan) => format!(
-            "reads of {} across every {} of {} {}, {} rounds",
+            "reads of {} across every {} of {} {}, {} rounds{}",
             plan.block,
             plan.step,
             plan.starts.len(),
             if plan.starts.len() == 1 { "stretch" } else { "stretches" },
-            plan.rounds
+            plan.rounds,
+            if plan.descending { ", from the last place to the first" } else { "" }
         ),
         Experiment::OpenAu(plan) => {
             format!("{} units of {} {}, blocks down to {}", plan.count, plan.erase, order(plan.order), plan.block)

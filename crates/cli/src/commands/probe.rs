@@ -222,9 +222,14 @@ fn resolve(kind: &ProbeKind, facts: &DeviceFacts) -> Experiment {
         }
         ProbeKind::Slide(args) => {
             let starts = args.starts.clone();
-            let plan =
-                plan::Slide { block: args.block, step: args.step, starts, places: args.places, rounds: args.count };
-            Experiment::Slide(plan)
+            Experiment::Slide(plan::Slide {
+                block: args.block,
+                step: args.step,
+                starts,
+                places: args.places,
+                rounds: args.count,
+                descending: args.descending,
+            })
         }
         ProbeKind::Floor(args) => {
             Experiment::Floor(plan::Floor { block: args.block, at: args.offset, count: args.count })

@@ -103,6 +103,7 @@ pub(crate) fn one_of_each() -> Vec<Experiment> {
             starts: vec![unit, unit * 9],
             places: 12,
             rounds: 3,
+            descending: false,
         }),
         Experiment::Overwrite(Overwrite {
             block: Bytes::kib(64),

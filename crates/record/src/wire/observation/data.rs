@@ -208,6 +208,9 @@ pub enum Data {
         block_bytes: u64,
         /// Distance of neighbouring places of one stretch.
         step_bytes: u64,
+        /// Whether each round went from the last place of a stretch to its first; otherwise in a random order.
+        #[serde(default)]
+        descending: bool,
         /// The places in rising order.
         places: Vec<ScatterPlace>,
     },
@@ -325,6 +328,7 @@ impl Data {
             seen::Data::Slide(data) => Data::Slide {
                 block_bytes: data.block.get(),
                 step_bytes: data.step.get(),
+                descending: data.descending,
                 places: data.places.iter().map(ScatterPlace::from_model).collect(),
             },
             seen::Data::Cells(data) => Data::Cells {
@@ -456,9 +460,10 @@ impl Data {
                 random: nanos(random_window_time_ns),
                 last: nanos(last_service_time_ns),
             }),
-            Data::Slide { block_bytes, step_bytes, places } => seen::Data::Slide(seen::SlideData {
+            Data::Slide { block_bytes, step_bytes, descending, places } => seen::Data::Slide(seen::SlideData {
                 block: Bytes(block_bytes),
                 step: Bytes(step_bytes),
+                descending,
                 places: places.into_iter().map(ScatterPlace::into_model).collect(),
             }),
             Data::Cells { block_bytes, places } => seen::Data::Cells(seen::CellsData {
