@@ -5,6 +5,7 @@
 //! leave only the mean contrast of each power of two ([`tables`], [`ladder`], [`printed`], [`from_tables`]). Start at
 //! [`estimate`] and [`wanted`].
 
+mod changes;
 mod classes;
 mod from_places;
 mod from_tables;

@@ -1,9 +1,10 @@
 //! What measured places answer: estimates in words from a [`Posterior`].
 
 use super::AlignmentFindings;
+use super::changes::Changes;
 use super::kinds;
 use super::offset;
-use super::places::{self, Group};
+use super::places::{self, Group, Places};
 use super::prior;
 use super::structure::{self, Chain, Posterior, class};
 use crate::memo::Memo;
@@ -26,6 +27,9 @@ const MOST: f64 = 0.999;
 /// As [`MOST`], of a page and of what is inside it: what is taken for the one may be the other, where edges of both cost about
 /// the same.
 const MOST_OF_PAGE: f64 = 0.985;
+
+/// As [`MOST`], of a unit that shows by what the first read in each takes, and not by what a read across its edge does.
+const MOST_OF_CHANGES: f64 = 0.98;
 
 /// An area that was never written answers without the flash; above this share nothing can be told.
 const NOTHING_WRITTEN: f64 = 0.95;
@@ -58,7 +62,7 @@ pub(super) fn estimate(observations: &Observations, memo: &Memo) -> Option<Align
     let Some(posterior) = memo.alignment.answer(&places, |places| structure::weigh(places)) else {
         return Some(nothing("no boundary could be read around: the device is too small"));
     };
-    let view = View::new(&places.groups, &posterior);
+    let view = View::new(&places, &posterior);
     let unit = view.unit();
     Some(AlignmentFindings {
         boundary_offset: offset::estimate(&unit, posterior.phase),
@@ -72,8 +76,8 @@ pub(super) fn estimate(observations: &Observations, memo: &Memo) -> Option<Align
 }
 
 /// Whether a unit shows at the grids that were tried, as a size or as a bound, well enough not to look for others.
-pub(super) fn unit_shows(groups: &[Group], posterior: &Posterior) -> bool {
-    View::new(groups, posterior).unit().confidence.is_some_and(|sure| sure >= SHOWS)
+pub(super) fn unit_shows(places: &Places, posterior: &Posterior) -> bool {
+    View::new(places, posterior).unit().confidence.is_some_and(|sure| sure >= SHOWS)
 }
 
 /// The page, where it shows well enough to go by. A level below the others is that of an edge beside the places, which
@@ -95,7 +99,11 @@ fn fit(groups: &[Group], posterior: &Posterior) -> f64 {
 }
 
 /// As [`fit`], of what is said of the unit, whose level may rest on few places as well.
-pub(super) fn trust(groups: &[Group], posterior: &Posterior) -> f64 {
+pub(super) fn trust(places: &Places, posterior: &Posterior) -> f64 {
+    let groups = &places.groups;
+    if changes(places, posterior).is_some() {
+        return fit(groups, posterior);
+    }
     let at_unit: usize = groups
         .iter()
         .filter_map(|group| structure::levels(group, &posterior.best, posterior.phase)[class::UNIT])
@@ -103,6 +111,12 @@ pub(super) fn trust(groups: &[Group], posterior: &Posterior) -> f64 {
         .sum();
     let few = if posterior.best.unit.is_some() { STRAY.powi(at_unit as i32) } else { 0.0 };
     fit(groups, posterior) * (1.0 - few)
+}
+
+/// What the first read in a unit takes, where that says the same as the likeliest chain.
+fn changes<'a>(places: &'a Places, posterior: &Posterior) -> Option<&'a Changes> {
+    let unit = posterior.best.unit?;
+    places.seen.changes().filter(|changes| changes.support(unit, posterior.phase))
 }
 
 fn nothing(reason: &str) -> AlignmentFindings {
@@ -122,6 +136,8 @@ struct View<'a> {
     groups: &'a [Group],
     posterior: &'a Posterior,
     chain: Chain,
+    /// See [`changes`].
+    changes: Option<&'a Changes>,
     /// See [`fit`].
     fit: f64,
     /// See [`trust`].
@@ -131,12 +147,13 @@ struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    fn new(groups: &'a [Group], posterior: &'a Posterior) -> View<'a> {
+    fn new(places: &'a Places, posterior: &'a Posterior) -> View<'a> {
+        let groups = &places.groups;
         let finest = &groups[0];
         let levels = structure::levels(finest, &posterior.best, posterior.phase)
             .map(|level| level.map(|(share, count)| (Contrast(share * finest.access), count)));
-        let (fit, trust) = (fit(groups, posterior), trust(groups, posterior));
-        View { groups, posterior, chain: posterior.best, fit, trust, levels }
+        let (fit, trust) = (fit(groups, posterior), trust(places, posterior));
+        View { groups, posterior, chain: posterior.best, changes: changes(places, posterior), fit, trust, levels }
     }
 
     fn confidence_of_page(&self, probability: f64) -> f64 {
@@ -144,7 +161,17 @@ impl<'a> View<'a> {
     }
 
     fn confidence_of_unit(&self, probability: f64) -> f64 {
-        (probability * self.trust).min(MOST)
+        let most = if self.changes.is_some() && !self.stands_above() { MOST_OF_CHANGES } else { MOST };
+        (probability * self.trust).min(most)
+    }
+
+    /// Whether the unit's level lies clearly above the one right below.
+    fn stands_above(&self) -> bool {
+        let Some((size, (level, _))) = self.chain.unit.zip(self.levels[class::UNIT]) else { return false };
+        let below = self.levels[..class::UNIT].iter().rev().flatten().next();
+        let finest = &self.groups[0];
+        let error = structure::error(finest, size, self.posterior.phase) * finest.access;
+        below.is_some_and(|(below, _)| level.get() - below.get() > CLEARLY_ABOVE * error)
     }
 
     /// Where levels fall, in words. The edge of a large unit is one of all smaller ones as well, so that a read across it
@@ -179,7 +206,9 @@ impl<'a> View<'a> {
         let Some((best, probability)) = sized.first().copied().filter(|_| self.chain.unit.is_some()) else {
             return Estimate::unknown(self.why_no_unit());
         };
-        if let Some(why) = self.falls().or_else(|| self.no_step()) {
+        if self.changes.is_none()
+            && let Some(why) = self.falls().or_else(|| self.no_step())
+        {
             return Estimate::unknown(why);
         }
         let evidence = self.unit_evidence();
@@ -250,7 +279,15 @@ impl<'a> View<'a> {
             text.push_str(&format!(", {level} at other{grid} ones"));
             places += count;
         }
-        format!("{text} ({places} places)")
+        let text = format!("{text} ({places} places)");
+        match self.changes {
+            Some(changes) => format!(
+                "{text}; the first read in each takes {} longer than those before it in the same ({} changes)",
+                Contrast(changes.cost),
+                changes.count
+            ),
+            None => text,
+        }
     }
 
     fn why_no_unit(&self) -> String {

@@ -3,10 +3,11 @@
 //! An adaptive run asks for all [`Places`] at every decision, while one experiment in a row of many adds a few to them. It
 //! only saves work: what comes out is what the observations say, whatever was asked before.
 
+use super::changes::Seen;
 use super::places::{self, Group, Measured, Places, Share, Shares};
 use crate::memo::Shared;
 use crate::numbers::median;
-use flashscope_model::observation::{AlignData, AlignEvidence, BoundariesData, Data, Straddle};
+use flashscope_model::observation::{AlignData, AlignEvidence, BoundariesData, Data, SlideData, Straddle};
 use flashscope_model::{Direction, Observations};
 use flashscope_units::{Bytes, Nanos};
 use std::cell::RefCell;
@@ -45,6 +46,9 @@ struct Gathered {
     /// How many of the parts are in the places.
     merged: usize,
     places: BTreeMap<Bytes, BTreeMap<Bytes, Measured>>,
+    /// Runs from the last place to the first, and what they come to.
+    slides: Vec<SlideData>,
+    seen: Seen,
     /// The last answer, with what it rests on beside the parts.
     last: Option<(Option<f64>, Option<Bytes>, Shared<Places>)>,
 }
@@ -68,12 +72,19 @@ impl Gathering {
 impl Gathered {
     /// Goes by these observations from now on, and keeps what they have in common with the last ones.
     fn take_in(&mut self, observations: &Observations) {
+        let slides = || observations.runs.iter().filter_map(|run| descending(&run.data));
+        if !slides().eq(&self.slides) {
+            self.slides = slides().cloned().collect();
+            self.seen = Seen::of(&self.slides);
+            self.last = None;
+        }
         let parts: Vec<Part> = observations.runs.iter().filter_map(|run| part(&run.data)).collect();
         if parts == self.parts {
             return;
         }
         if !parts.starts_with(&self.parts) {
-            *self = Gathered::default();
+            let (slides, seen) = (std::mem::take(&mut self.slides), std::mem::take(&mut self.seen));
+            *self = Gathered { slides, seen, ..Gathered::default() };
         }
         self.last = None;
         self.beside.extend(parts[self.parts.len()..].iter().map(beside));
@@ -91,7 +102,13 @@ impl Gathered {
         self.merge(rest.is_some_and(|rest| rest > Nanos::ZERO));
         let groups = self.places.iter_mut();
         let groups = groups.filter_map(|(block, places)| Group::new(*block, places, never_written)).collect();
-        let places = Shared::new(Places { groups, phases: places::phases(observations), rest, capacity });
+        let places = Shared::new(Places {
+            groups,
+            phases: places::phases(observations),
+            seen: self.seen.clone(),
+            rest,
+            capacity,
+        });
         self.last = Some((never_written, capacity, places.clone()));
         places
     }
@@ -134,6 +151,13 @@ impl Gathered {
         };
         let (Some(at_once), Some(rested)) = (typical(Nanos::ZERO), typical(rest)) else { return Some(rest) };
         Some(if at_once > WAITED * rested { rest } else { Nanos::ZERO })
+    }
+}
+
+fn descending(data: &Data) -> Option<&SlideData> {
+    match data {
+        Data::Slide(data) if data.descending => Some(data),
+        _ => None,
     }
 }
 

@@ -5,6 +5,7 @@
 //! folded by every likely size: the fold that stands out says where boundaries may begin. That only leads to the next
 //! experiment: a grid counts once contrasts were measured at places chosen by it.
 
+use super::changes::{self, Changes};
 use super::places::{Group, Place, Places, Share};
 use super::prior;
 use super::straddling::{plan, small_block, tidy};
@@ -89,12 +90,12 @@ pub(super) fn wanted(
     let (groups, tried) = (&places.groups, &places.phases);
     if known.unit {
         let grid = between(groups.first()?, known).filter(|grid| !tried.contains(&grid.phase))?;
-        return (tried.len() <= MOST_GRIDS).then(|| confirm((device, within), grid, known));
+        return (tried.len() <= MOST_GRIDS).then(|| confirm((device, within), grid, known.page));
     }
     if tried.len() <= MOST_GRIDS
         && let Some(grid) = proposed(observations, groups, known).into_iter().find(|grid| !tried.contains(&grid.phase))
     {
-        return Some(confirm((device, within), grid, known));
+        return Some(confirm((device, within), grid, known.page));
     }
     let slides = slides(observations);
     let slid = |step: Bytes| slides.iter().filter(|data| data.step == step).map(|data| data.places.len()).max();
@@ -118,17 +119,26 @@ pub(super) fn wanted(
     slides.iter().find(again).and_then(|_| slide(device, &Sweep { rounds, ..sweep }, step, known.phase, within, why))
 }
 
+/// Whether pages were looked for wherever they may begin.
+pub(super) fn pages_slid(device: &DeviceFacts, observations: &Observations) -> bool {
+    let of_blocks = |data: &Data| matches!(data, Data::Slide(data) if data.step == device.logical_block);
+    observations.runs.iter().any(|run| of_blocks(&run.data))
+}
+
 /// All slides by steps of one size, as one.
 fn slides(observations: &Observations) -> Vec<SlideData> {
     let mut merged: BTreeMap<(Bytes, Bytes), BTreeMap<Bytes, Vec<Nanos>>> = BTreeMap::new();
     for run in &observations.runs {
         let Data::Slide(data) = &run.data else { continue };
+        if data.descending {
+            continue;
+        }
         let places = merged.entry((data.block, data.step)).or_default();
         data.places.iter().for_each(|place| places.entry(place.at).or_default().extend(&place.times));
     }
     let data = |((block, step), places): ((Bytes, Bytes), BTreeMap<Bytes, Vec<Nanos>>)| {
         let places = places.into_iter().map(|(at, times)| ScatterPlace { at, times }).collect();
-        SlideData { block, step, places }
+        SlideData { block, step, descending: false, places }
     };
     merged.into_iter().map(data).collect()
 }
@@ -162,16 +172,31 @@ fn slide(
             starts: vec![start(1), start(2)],
             places: u32::try_from(places).unwrap_or(u32::MAX),
             rounds: sweep.rounds,
+            descending: false,
         }),
         why: why.to_owned(),
     })
 }
 
+/// Contrasts at places where reads go on into another unit.
+pub(super) fn at_changes(
+    (device, within): (&DeviceFacts, Option<Span>),
+    found: &Changes,
+    known: changes::Known,
+) -> Option<Choice> {
+    let phase = found.phase(known)?;
+    let grid = Grid { size: found.size, phase, score: 0.0 };
+    Some(Choice {
+        why: format!("the first read in every {} from {phase} on takes longer", found.size),
+        ..confirm((device, within), grid, known.page)
+    })
+}
+
 /// Contrasts at places of a grid, against those of half and of twice its size.
-fn confirm((device, within): (&DeviceFacts, Option<Span>), grid: Grid, known: &Known) -> Choice {
+fn confirm((device, within): (&DeviceFacts, Option<Span>), grid: Grid, page: Option<Bytes>) -> Choice {
     let block = small_block(device);
     let room = within.map_or(device.capacity, |part| part.length);
-    let pages = known.page.map_or(Vec::new(), |page| vec![page / 2, page, page * 2]);
+    let pages = page.map_or(Vec::new(), |page| vec![page / 2, page, page * 2]);
     let near = [grid.size / 4, grid.size / 2, grid.size, grid.size * 2, grid.size * 3, grid.size * 4];
     let candidates = tidy(device, block, near.into_iter().chain(pages));
     Choice {

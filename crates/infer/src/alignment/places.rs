@@ -1,5 +1,6 @@
 //! Measured places: for every boundary that was read around, its address and its contrast.
 
+use super::changes::Seen;
 use crate::numbers::clock_step;
 use flashscope_model::Observations;
 use flashscope_model::observation::{Data, Straddle, SurveyPlace};
@@ -49,6 +50,8 @@ pub(crate) struct Places {
     pub(super) groups: Vec<Group>,
     /// Shifts of the grid under which places were chosen; always holds zero.
     pub(super) phases: Vec<Bytes>,
+    /// Whether the first read in a unit takes longer than others.
+    pub(super) seen: Seen,
     /// How long the device must be left alone before each read so that none waits for what it fetches unasked behind the
     /// one before; zero where nothing is gained by it, `None` where that was not tried.
     pub(super) rest: Option<Nanos>,

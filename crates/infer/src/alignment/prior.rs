@@ -180,8 +180,8 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    /// Of sizes in rising order.
-    pub(super) fn new(sizes: &[Bytes], capacity: Option<Bytes>) -> Sizes {
+    /// Of sizes in rising order, with what else is known of each as a unit: its log odds against none.
+    pub(super) fn new(sizes: &[Bytes], capacity: Option<Bytes>, ln_odds: impl Fn(Bytes) -> f64) -> Sizes {
         let normalised = |weights: Vec<f64>| -> Vec<f64> {
             let total: f64 = weights.iter().sum();
             weights.into_iter().map(|weight| (weight / total).ln()).collect()
@@ -211,7 +211,7 @@ impl Sizes {
         Sizes {
             sizes: sizes.to_vec(),
             page: normalised(page),
-            unit: normalised(unit),
+            unit: normalised(unit).into_iter().zip(sizes).map(|(unit, size)| unit + ln_odds(*size)).collect(),
             chunk_of: ways(Role::Chunk, Role::Inner),
             inner_of: ways(Role::Inner, Role::Page),
             middles: sizes.iter().map(middles).collect(),

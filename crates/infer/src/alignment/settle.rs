@@ -6,6 +6,7 @@
 //! step that counts would have shown. It goes on as long as reads gain and there are not too many of them, unless places
 //! do not fit what explains them best: then more of them only make the nearest wrong answer surer.
 
+use super::changes;
 use super::from_places::{page_shows, trust, unit_shows};
 use super::offset;
 use super::places::{self, Group, Places};
@@ -73,6 +74,9 @@ const INNER_SETTLED: f64 = 0.97;
 /// A page must be so likely before the sizes inside it are looked at.
 const PAGE_TO_LOOK_INTO: f64 = 0.9;
 
+/// Units begin at multiples of this, where no page is known.
+const LEAST_PAGE: Bytes = Bytes::kib(4);
+
 /// With this probability of no unit at all, none of those that are likeliest is worth a look of its own.
 const NONE_SHOWS: f64 = 0.9;
 
@@ -132,11 +136,30 @@ fn settle(
         return Some(survey);
     }
     let posterior = memo.alignment.answer(places, |places| structure::weigh(places))?;
-    let trust = trust(&places.groups, &posterior);
+    let trust = trust(places, &posterior);
     let most = if fits(&places.groups, &posterior) { MOST_READS } else { READS_IN_ANY_CASE };
     let reads = past.reads(posterior.phase);
     let in_time = past.time() < MOST_TIME;
     let worth_while = in_time && reads < most;
+    let known = offset::Known {
+        unit: unit_shows(places, &posterior),
+        likeliest: posterior.best.unit,
+        page: page_shows(&places.groups, &posterior),
+        phase: posterior.phase,
+    };
+    if in_time {
+        let rest = places.rest.unwrap_or(Nanos::ZERO);
+        // Where pages were looked for wherever they may begin, and none is clear, units begin at any edge that one may have.
+        let least = || offset::pages_slid(device, observations).then_some(LEAST_PAGE);
+        let page = known.page.or_else(least);
+        let known = changes::Known { unit: known.unit, page, phase: known.phase };
+        let at_changes = || offset::at_changes((device, within), places.seen.changes()?, known);
+        let choice = changes::wanted(device, &places.seen, rest, known, within)
+            .or_else(|| at_changes().filter(|choice| past.times(choice) == 0));
+        if choice.is_some() {
+            return choice;
+        }
+    }
     let fresh = |choice: Choice| (worth_while && past.times(&choice) < MOST_TIMES).then(|| more_places(choice, past));
     let unit = settle_unit((device, room), &places.groups, &posterior, trust).and_then(fresh);
     let page = settle_page((device, room), &places.groups, &posterior).and_then(fresh);
@@ -151,12 +174,6 @@ fn settle(
         || look_inside((device, room), &posterior).filter(inside).filter(|_| in_time && reads < MOST_READS_IN_ALL);
     let larger = || second_block((device, room), &posterior).filter(|choice| worth_while && past.times(choice) == 0);
     let weak = || sweep((device, room), &places.groups, &posterior).filter(|_| worth_while);
-    let known = offset::Known {
-        unit: unit_shows(&places.groups, &posterior),
-        likeliest: posterior.best.unit,
-        page: page_shows(&places.groups, &posterior),
-        phase: posterior.phase,
-    };
     let first = first.or(second).or_else(inner).or_else(larger).or_else(weak);
     first.or_else(|| offset::wanted(device, observations, places, &known, within))
 }

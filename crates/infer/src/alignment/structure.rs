@@ -96,7 +96,7 @@ pub(super) fn weigh(places: &Places) -> Option<Posterior> {
     places
         .phases
         .iter()
-        .filter_map(|phase| search(&places.groups, *phase, places.capacity))
+        .filter_map(|phase| search(places, *phase))
         .max_by(|left, right| left.ln_evidence.total_cmp(&right.ln_evidence))
 }
 
@@ -180,14 +180,18 @@ struct Trellis {
     steps: Vec<Step>,
 }
 
-fn search(groups: &[Group], phase: Bytes, capacity: Option<Bytes>) -> Option<Posterior> {
+fn search(places: &Places, phase: Bytes) -> Option<Posterior> {
+    let groups = &places.groups;
     if groups.iter().all(|group| group.places.is_empty()) {
         return None;
     }
     let (sizes, first_is_bound) = sizes(groups, phase);
     let smallest = sizes.first().copied();
     let classes = Classes::new(groups, &sizes, phase);
-    let trellis = Trellis::new(sizes, classes, capacity);
+    let changes = places.seen.changes();
+    let priors =
+        prior::Sizes::new(&sizes, places.capacity, |unit| changes.map_or(0.0, |changes| changes.ln_odds(unit, phase)));
+    let trellis = Trellis::new(sizes, classes, &priors);
     let ln_evidence = trellis.total();
     let best = trellis.best();
     let pages = trellis.marginal(Role::Page, ln_evidence);
@@ -203,8 +207,7 @@ fn search(groups: &[Group], phase: Bytes, capacity: Option<Bytes>) -> Option<Pos
 }
 
 impl Trellis {
-    fn new(sizes: Vec<Bytes>, mut classes: Classes<'_>, capacity: Option<Bytes>) -> Trellis {
-        let priors = prior::Sizes::new(&sizes, capacity);
+    fn new(sizes: Vec<Bytes>, mut classes: Classes<'_>, priors: &prior::Sizes) -> Trellis {
         let mut trellis = Trellis { sizes, steps: Vec::new() };
         // For each node the steps that lead to it.
         let mut into: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
@@ -216,7 +219,7 @@ impl Trellis {
             }
             // What the level is worth goes by the size that comes next, whatever its role; sizes come in order.
             let mut levels: Option<(Option<usize>, Vec<f64>)> = None;
-            for to in trellis.follow(from, &priors) {
+            for to in trellis.follow(from, priors) {
                 let ln_prior = priors.ln_step(from, to);
                 let next = to.map(|(_, size)| size);
                 let at = from.map(|(_, size)| size);

@@ -181,6 +181,7 @@ impl Card {
                 })
             }
             Experiment::Boundaries(plan) => self.boundaries(plan),
+            Experiment::Slide(plan) if plan.descending => self.slide(plan),
             Experiment::Fat(plan) => self.fat(*plan),
             Experiment::ReadCache(plan) => self.read_cache(plan),
             Experiment::Buffer(plan) => self.buffer(plan),
@@ -243,6 +244,14 @@ impl Card {
             })
             .collect();
         Data::Boundaries(BoundariesData { block: plan.block, offset: plan.offset, rest: plan.rest, candidates }.into())
+    }
+
+    /// The first read in a unit takes no longer than others here.
+    fn slide(&mut self, plan: &Slide) -> Data {
+        let places = plan.starts.iter().flat_map(|start| (0..u64::from(plan.places)).map(|at| *start + plan.step * at));
+        let mut times = |at| self.times(Direction::Read, Order::Random, plan.block, (0..plan.rounds).map(|_| at));
+        let places = places.map(|at| ScatterPlace { at, times: times(at) }).collect();
+        Data::Slide(SlideData { block: plan.block, step: plan.step, descending: true, places })
     }
 
     fn fat(&mut self, plan: Fat) -> Data {
