@@ -105,7 +105,7 @@ pub const RATIO_TOLERANCE: f64 = 1.25;
 
 impl Parameter {
     /// All of them, in the order of the tables.
-    pub const ALL: [Parameter; 24] = [
+    pub const ALL: [Parameter; 25] = [
         Parameter::AllocationUnit,
         Parameter::BoundaryOffset,
         Parameter::Page,

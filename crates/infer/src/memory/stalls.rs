@@ -21,6 +21,12 @@ const AROUND: usize = 16;
 /// Fewer stalls say nothing of their spacing.
 const LEAST_STALLS: usize = 3;
 
+/// Stalls in more than one of so many units are no collection that comes now and then.
+const LEAST_SPACING: u64 = 2;
+
+/// A few stalls do not show whether rests in between, or what earlier use left owing, made them rarer or more frequent.
+const SUREST: f64 = 0.9;
+
 /// How long stalls are, and how far apart. `unit` is the allocation unit, `open` how many of them can be open in order.
 pub(super) fn estimate(
     observations: &Observations,
@@ -50,15 +56,17 @@ pub(super) fn estimate(
             "{seen} stalls in {written} written in order behind the first {open} units: too few to tell their spacing"
         ));
     }
+    let spacing = written / stalls.len() as u64;
+    if spacing < unit * LEAST_SPACING {
+        return Estimate::unknown(format!(
+            "{} stalls in {written} written in order: nearly as many as units were begun, so that closing others may be why",
+            stalls.len()
+        ));
+    }
     stalls.sort_by(f64::total_cmp);
     let time = |seconds: f64| Nanos((seconds * 1e9) as u64);
     let stall = time(median(&stalls).unwrap_or_default());
-    let found = Collection {
-        stall,
-        shortest: time(stalls[0]),
-        longest: time(stalls[stalls.len() - 1]),
-        spacing: written / stalls.len() as u64,
-    };
+    let found = Collection { stall, shortest: time(stalls[0]), longest: time(stalls[stalls.len() - 1]), spacing };
     let evidence = format!(
         "{} stalls of {} to {} in {written} written in order behind the first {open} units, {} times the usual write or more",
         stalls.len(),
@@ -66,7 +74,7 @@ pub(super) fn estimate(
         found.longest,
         digits(FAR_OFF)
     );
-    Estimate::known(found, within_twice(stalls.len()), evidence, &["slc-cache"])
+    Estimate::known(found, within_twice(stalls.len()).min(SUREST), evidence, &["slc-cache"])
 }
 
 /// By how much each write that stalls takes longer than those around it.
