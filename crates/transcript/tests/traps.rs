@@ -457,7 +457,8 @@ fn parts_of_screens_pasted_twice_count_once() {
     let open = "$ flashbench -O --open-au-nr=2 /dev/x\n";
     let text = format!("{open}4MiB 10M/s\n2MiB 9M/s\n1MiB 8M/s\n2MiB 9M/s\n1MiB 8M/s\n512KiB 7M/s\n");
     assert_eq!(runs(&text), ["open Some(2) InOrder 4"]);
-    assert_eq!(parse(&text).notes, ["line 5: 2 lines repeat a row of their table and count once"]);
+    let notes = parse(&text).notes;
+    assert!(notes.contains(&"line 5: 2 lines repeat a row of their table and count once".to_owned()), "{notes:?}");
     // A test that was done again is one more table, also where it begins alike.
     let text = format!("{open}4MiB 10M/s\n2MiB 9M/s\n4MiB 10M/s\n2MiB 9.1M/s\n");
     assert_eq!(runs(&text), ["open Some(2) InOrder 2", "open Some(2) InOrder 2"]);
@@ -514,4 +515,38 @@ fn memory_is_bounded() {
     let wide = format!("== find FAT ==\n{}", format!("4MiB {}\n", "1M/s ".repeat(2000)).repeat(6000));
     let cells: usize = rates(&wide).iter().map(|(_, cells)| cells.len()).sum();
     assert!(cells <= 5_000_000, "{cells}");
+}
+
+fn fixture(path: &str) -> String {
+    let path = format!("{}/../../fixtures/{path}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+#[test]
+fn logs_that_are_cut_short_say_so() {
+    let cut = |text: &str| {
+        let parsed = parse(text);
+        let noted = parsed.notes.iter().any(|note| note.ends_with("cut short"));
+        let marked = parsed.observations.runs.last().is_some_and(|run| !run.complete);
+        (noted, marked)
+    };
+    let open = "$ flashbench -O --open-au-nr=2 -b 1048576 /dev/x\n4MiB 10M/s\n2MiB 9M/s\n";
+    assert_eq!(cut(open), (true, true), "{:?}", parse(open).notes);
+    assert_eq!(cut(&format!("{open}1MiB 8M/s\n")), (false, false));
+    assert_eq!(cut(&format!("{open}1MiB 8M/s")), (false, false), "a paste without its last line end is whole");
+    // Tables without a command are held against the one before.
+    for path in ["field/card-9.txt", "field/card-27.txt"] {
+        let text = fixture(path);
+        assert_eq!(cut(&text), (false, false), "{path}");
+        let whole: Vec<&str> = text.lines().collect();
+        let second = whole.iter().position(|line| line.contains("Align test: 2")).unwrap();
+        let ends_amid = format!("{}\n", whole[..second + 9].join("\n"));
+        assert_eq!(cut(&ends_amid), (true, true), "{path}");
+        // Where a table ends at a whole row, or at a heading, nothing shows that more was to come.
+        let at_heading = format!("{}\n", whole[..=second].join("\n"));
+        assert_eq!(cut(&at_heading), (false, false), "{path}");
+        assert_eq!(cut(&at_heading[..at_heading.len() - 12]), (true, false), "{path}: amid a heading");
+    }
+    let usb = fixture("field/usb-reader-2mib.txt");
+    assert_eq!(cut(&usb), (true, true), "published without its last rows");
 }

@@ -7,7 +7,7 @@ use super::figure::TimeFigure;
 use super::heading::{self, Heading, Test};
 use super::identity::{self, Fact};
 use super::row::{self, AlignFields, RateRow, Row};
-use super::{LogDevice, Parsed, SEVERAL_DEVICES, clean};
+use super::{LogDevice, Parsed, SEVERAL_DEVICES, clean, ending};
 use flashscope_model::{Direction, Observations};
 use flashscope_units::Bytes;
 use std::mem::{Discriminant, discriminant};
@@ -33,6 +33,8 @@ pub(super) struct Table {
     pub(super) last_line: u32,
     pub(super) context: Context,
     pub(super) body: Body,
+    /// It was to have more rows.
+    pub(super) cut: bool,
 }
 
 /// Rows of one test.
@@ -75,7 +77,7 @@ pub(super) fn assemble(text: &str) -> Parsed {
             reader.read(number, &piece);
         }
     }
-    reader.finish()
+    reader.finish(text)
 }
 
 #[derive(Default)]
@@ -409,7 +411,8 @@ impl Reader {
         let test = discriminant(&body);
         self.context.turn += usize::from(self.last == Some(test));
         self.last = Some(test);
-        self.table = Some(Table { first_line: number, last_line: number, context: self.context.clone(), body });
+        self.table =
+            Some(Table { first_line: number, last_line: number, context: self.context.clone(), body, cut: false });
     }
 
     fn close(&mut self) {
@@ -464,9 +467,12 @@ impl Reader {
         }
     }
 
-    fn finish(mut self) -> Parsed {
+    fn finish(mut self, text: &str) -> Parsed {
         self.close();
-        let tables = std::mem::take(&mut self.tables);
+        let mut tables = std::mem::take(&mut self.tables);
+        if let Some(note) = ending::judge(text, &mut tables) {
+            self.note(note);
+        }
         let mut converted = convert::runs(&tables);
         self.device.path = self.paths.first().cloned();
         if let ([_, _, ..], None) = (self.paths.as_slice(), &self.several) {

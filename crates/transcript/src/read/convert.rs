@@ -110,7 +110,7 @@ impl Converter {
         Some(Run {
             source: Source::Log { first_line: table.first_line, last_line: table.last_line },
             state: AreaState::Unknown,
-            complete,
+            complete: complete && !table.cut,
             spent: Spent::default(),
             failures: Vec::new(),
             data,
@@ -312,7 +312,7 @@ impl Context {
     }
 
     /// The smallest block by a command that asks for the test.
-    fn block(&self, asks: impl Fn(&Command) -> bool) -> Option<Bytes> {
+    pub(super) fn block(&self, asks: impl Fn(&Command) -> bool) -> Option<Bytes> {
         self.command.as_ref().filter(|command| asks(command))?.block.bytes_or(BLOCK, self.turn)
     }
 }

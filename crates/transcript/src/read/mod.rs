@@ -5,6 +5,7 @@ mod assemble;
 mod clean;
 mod command;
 mod convert;
+mod ending;
 mod figure;
 mod heading;
 mod identity;
