@@ -66,6 +66,23 @@ pub(crate) fn of_everything(geometry: &mut Geometry, most: f64) {
     cap_all(geometry, most, Basis::Anything);
 }
 
+/// What tables of writes of two devices say taken together is said of neither.
+pub(crate) fn of_tables_taken_together(geometry: &mut Geometry) {
+    const WHY: &str = "the tables of this log are of more than one device, or behind more than one reader";
+    fn withdraw<T>(estimate: &mut Estimate<T>) {
+        if !estimate.is_unknown() {
+            *estimate = Estimate::unknown(WHY);
+        }
+    }
+    withdraw(&mut geometry.open_units_linear);
+    withdraw(&mut geometry.open_units_random);
+    withdraw(&mut geometry.random_order_penalty);
+    withdraw(&mut geometry.fast_area);
+    withdraw(&mut geometry.fast_area_parts);
+    withdraw(&mut geometry.small_write_path);
+    withdraw(&mut geometry.drive.mapping);
+}
+
 /// A unit that only reads show: where any number of places may be written in turn in any order for nothing, what
 /// reads across its edges pay for may as well be the next stretch of the map.
 pub(crate) fn of_units_without_effect(geometry: &mut Geometry) {

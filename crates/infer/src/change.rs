@@ -2,7 +2,11 @@
 //!
 //! Repeats of one test must agree, and a boundary read again must take as long as before. Where they do not, the device
 //! changed under the test, or there are two: whatever is then said of it is no surer than a toss, and says why. A stated
-//! size that the places of the tables do not fit is a contradiction of the same kind.
+//! size that the places of the tables do not fit is a contradiction of the same kind, and so are printed tables that no
+//! one device has ([`printed`]).
+
+pub(crate) mod printed;
+mod repeated;
 
 use crate::numbers::{digits, median};
 use flashscope_model::drive::SlcCache;
@@ -10,6 +14,7 @@ use flashscope_model::observation::{AlignEvidence, BoundariesData, RateEvidence,
 use flashscope_model::{Data, Estimate, Observations, Order};
 use flashscope_stats::test::cliffs_delta;
 use flashscope_units::{Bytes, Nanos};
+use printed::Disagreement;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What contradicts what.
@@ -31,6 +36,8 @@ pub(crate) enum Scope {
     Writes,
     /// Everything.
     Everything,
+    /// Everything, and what rests on tables of writes is of two devices taken together: no answer at all.
+    Devices,
 }
 
 /// Repeats of writes differ by this factor where something changed: collections come and go, but not in most rounds.
@@ -53,7 +60,13 @@ const LEAST_ALIGNMENTS: u64 = 3;
 
 /// The first contradiction there is, those of reads first.
 pub(crate) fn contradiction(observations: &Observations, cache: &Estimate<SlcCache>) -> Option<Contradiction> {
+    if let Some(Disagreement::Devices(what)) = printed::disagreement(observations) {
+        return Some(Contradiction { what: format!("{what}: two devices, or two readers"), scope: Scope::Devices });
+    }
     let reads = capacity(observations).or_else(|| reads_changed(observations));
+    let reads = reads.or_else(|| {
+        repeated::contradiction(observations).map(|what| format!("{what}: the device changed under the test"))
+    });
     let found = reads.map(|what| Contradiction { what, scope: Scope::Everything });
     found.or_else(|| writes_changed(observations, cache.value.map_or(1.0, slower_when_full)))
 }

@@ -29,6 +29,7 @@ mod situation;
 mod small_write;
 mod survey;
 mod transfer;
+mod unfinished;
 mod write_align;
 mod writing;
 
@@ -54,7 +55,7 @@ pub fn infer_on(device: Option<&DeviceFacts>, observations: &Observations) -> Fi
 pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo) -> Findings {
     let (observations, copies) = copies::without(observations);
     let observations = observations.as_ref();
-    let alignment = alignment::estimate(&situation::readable_part(observations), memo);
+    let alignment = alignment::estimate(&unfinished::left_out(situation::readable_part(observations)), memo);
     let unit = &alignment.allocation_unit.clone();
     let counted = |found, order| {
         let found = open_units::given_the_unit(found, observations, order, unit);
@@ -82,6 +83,10 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
     let contradiction = open_units::contradiction(observations);
     let change = change::contradiction(observations, &geometry.drive.slc_cache);
     match (contradiction.is_some(), change.as_ref().map(|change| change.scope)) {
+        (_, Some(Scope::Devices)) => {
+            caution::of_everything(&mut geometry, caution::SEVERAL_DEVICES);
+            caution::of_tables_taken_together(&mut geometry);
+        }
         (_, Some(Scope::Everything)) => caution::of_everything(&mut geometry, caution::CONTRADICTED),
         (true, _) | (_, Some(Scope::Writes)) => caution::of_writes(&mut geometry, caution::CONTRADICTED),
         (false, Some(Scope::Counts)) => caution::of_counts(&mut geometry, caution::CONTRADICTED),
@@ -90,6 +95,7 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
     }
     let host_file = caution::host_file(device);
     let no_card = host_file.is_some();
+    let several = change.as_ref().is_some_and(|change| change.scope == Scope::Devices);
     if no_card {
         caution::of_everything(&mut geometry, caution::NO_CARD);
     }
@@ -98,12 +104,13 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
     notes.extend(write_align::notes(observations));
     notes.extend(contradiction.map(notes::contradiction));
     notes.extend(change.map(notes::changed));
+    notes.extend(notes::lost_head(observations));
     notes.extend(notes::copies(copies));
     notes.extend(notes::remarks(observations, &geometry));
     Findings {
         transfer: transfer::estimate(observations),
         performance: performance::table(observations),
-        advice: if no_card { Vec::new() } else { advice::advise(&geometry, observations.capacity) },
+        advice: if no_card || several { Vec::new() } else { advice::advise(&geometry, observations.capacity) },
         notes,
         geometry,
     }

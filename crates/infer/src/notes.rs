@@ -1,5 +1,6 @@
 //! What else a reader must know: weak spots of a run, contradictions, and what would help.
 
+use crate::change::printed::{Disagreement, disagreement};
 use crate::change::{Contradiction, Scope};
 use flashscope_model::finding::{Geometry, Note, Severity};
 use flashscope_model::{Data, Direction, Observations};
@@ -35,11 +36,23 @@ pub(crate) fn changed(change: Contradiction) -> Note {
             format!("{what}, as often as others met a cache of fast cells full: that changes nothing of the device");
         return Note { severity: Severity::Info, text, hint: None };
     }
+    if change.scope == Scope::Devices {
+        let text =
+            format!("{what}; what rests on tables of writes is left open, and no other answer is surer than a toss");
+        let hint = Some("infer from the log of one card at a time".into());
+        return Note { severity: Severity::Warning, text, hint };
+    }
     Note {
         severity: Severity::Warning,
         text: format!("{what}; no answer that rests on it is surer than a toss"),
         hint: Some("measure again, one device at a time and with nothing else going on".into()),
     }
+}
+
+/// Tables that are alike but for where they begin.
+pub(crate) fn lost_head(observations: &Observations) -> Option<Note> {
+    let Some(Disagreement::LostHead(text)) = disagreement(observations) else { return None };
+    Some(Note { severity: Severity::Info, text, hint: None })
 }
 
 /// Tables of more than one device.

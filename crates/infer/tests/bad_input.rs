@@ -83,6 +83,32 @@ fn reads_that_slow_down_during_a_test_are_noticed() {
 }
 
 #[test]
+fn a_device_that_reads_slower_in_a_later_run_is_noticed() {
+    let boundaries = |micros: u64, until: u64| {
+        let times = || [0, 5, 9].map(|more| Nanos::micros(micros + more)).to_vec();
+        let place = |index: u64| {
+            let at = Bytes::mib(until * (index + 1) / 15);
+            Straddle { at, pre: times(), on: times(), post: times() }
+        };
+        let candidates =
+            vec![CandidateData { size: Bytes::mib(4), excluded: Vec::new(), places: (0..15).map(place).collect() }];
+        let data = BoundariesData { block: Bytes::kib(16), offset: Bytes::ZERO, rest: Nanos::ZERO, candidates };
+        common::run(Data::Boundaries(data.into()))
+    };
+    let check = |early: u64, late: u64, until: u64, expect: bool| {
+        let runs = vec![boundaries(early, 1500), boundaries(late, until)];
+        let found = infer(&Observations { capacity: Some(Bytes::gib(4)), runs });
+        assert_eq!(warns_of(&found, "changed under the test"), expect, "{early} {late} {until}: {:?}", found.notes);
+    };
+    check(700, 1100, 1500, true);
+    check(1100, 700, 1500, true);
+    check(700, 800, 1500, false);
+    // A host may be slower by 150 µs, and a stretch whose map is at hand faster than the whole device.
+    check(200, 350, 1500, false);
+    check(1100, 700, 300, false);
+}
+
+#[test]
 fn a_size_that_the_tables_do_not_fit_is_said() {
     let mut log = observations(&fixture("transcripts/emmc-write-align.txt"));
     let largest = log.runs.iter().filter_map(|run| match &run.data {
