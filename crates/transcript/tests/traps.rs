@@ -547,6 +547,9 @@ fn logs_that_are_cut_short_say_so() {
         assert_eq!(cut(&at_heading), (false, false), "{path}");
         assert_eq!(cut(&at_heading[..at_heading.len() - 12]), (true, false), "{path}: amid a heading");
     }
+    let text = fixture("field/card-9.txt");
+    let row = text.find("2MiB").unwrap();
+    assert_eq!(cut(&text[..row + 20]), (true, true), "amid a row of rates");
     let usb = fixture("field/usb-reader-2mib.txt");
     assert_eq!(cut(&usb), (true, true), "published without its last rows");
 }

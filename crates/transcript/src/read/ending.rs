@@ -106,5 +106,6 @@ mod tests {
         check("4MiB 10M/s\n2MiB 9.1M/s\n======= AU=2, linear access =======", None);
         check("0.015625\t0.039529\n0.031250\t0.0395", None);
         check("a line of prose", None);
+        check("4MiB    4.14M/s  8.52M/s  \n2MiB    4.28M/s  4.", Some(Broken::Row(true)));
     }
 }
