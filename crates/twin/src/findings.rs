@@ -199,6 +199,7 @@ fn of_drive(drive: &DriveFindings, shape: &Shape) -> Vec<Finding> {
         mapping,
         stripe,
         parallel_units,
+        channels,
         slc_cache,
         slc_cache_recovery,
         map_reach,
@@ -222,6 +223,7 @@ fn of_drive(drive: &DriveFindings, shape: &Shape) -> Vec<Finding> {
         ),
         of("stripe", "", stripe, |size| size.to_string(), |_| Err(CARD.to_owned())),
         of("parallel_units", "", parallel_units, |count| count.to_string(), |_| Err(CARD.to_owned())),
+        of("channels", "", channels, |count| count.to_string(), |_| Err(CARD.to_owned())),
         // A bound says that there is none to be seen so far: neither has a card.
         of("slc_cache", "", slc_cache, cache, |estimate| told(estimate.value.is_none(), CARD)),
         of("slc_cache_recovery", "", slc_cache_recovery, |rest| rest.to_string(), |_| Err(CARD.to_owned())),
