@@ -180,7 +180,7 @@ fn random_writes(geometry: &Geometry) -> Option<Advice> {
     // The confidence is that of the figure within its tolerance; that it is far from none at all is much surer.
     let penalty = &geometry.random_order_penalty;
     let far = penalty.value.filter(|found| found.ratio >= 2.0 * PENALTY_WORTH_SAYING);
-    let far = far.filter(|_| penalty.confidence.is_some_and(|confidence| confidence >= 0.6));
+    let far = far.filter(|_| penalty.confidence.is_some_and(|confidence| confidence >= 0.5));
     let penalty = sure(penalty).or(far).filter(|penalty| penalty.ratio >= PENALTY_WORTH_SAYING)?;
     // Where the penalty is that of writes as small as those, they may fare better than others, but not well.
     let escape = sure(&geometry.small_write_path)

@@ -32,15 +32,11 @@ const WHOLE_PARTS: f64 = 0.85;
 const SHIFTED: f64 = 0.6;
 
 /// The same where they show nothing of it, and a little better where no count was too many. Regions amid units make small
-/// counts in order collapse: a soft fall is none of theirs, and many units rarely are.
+/// counts in order collapse; many units rarely are too few for that.
 const UNSEEN: f64 = 0.75;
 const UNSEEN_BOUND: f64 = 0.85;
 const UNSEEN_FEW_IN_ORDER: f64 = 0.6;
 const FEW: u32 = 8;
-const UNSEEN_SOFT: f64 = 0.95;
-
-/// A fall that a table shows with less is a soft one.
-const SOFT: f64 = 0.95;
 
 /// How often a penalty in a table of whole units is that of other units as well: one was written once in each order, in
 /// whatever state.
@@ -102,10 +98,8 @@ pub(crate) fn count(
         Regions::Parts => weaken(&mut found, WHOLE_PARTS),
         Regions::Shifted => weaken(&mut found, SHIFTED),
         Regions::Unseen => {
-            let soft = found.confidence.is_some_and(|confidence| confidence < SOFT);
             let right = match (found.value, order) {
                 (None, _) => UNSEEN_BOUND,
-                (Some(_), Order::InOrder) if soft => UNSEEN_SOFT,
                 (Some(count), Order::InOrder) if count < FEW => UNSEEN_FEW_IN_ORDER,
                 (Some(_), _) => UNSEEN,
             };
