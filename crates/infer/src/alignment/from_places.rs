@@ -113,9 +113,10 @@ pub(super) fn trust(places: &Places, posterior: &Posterior) -> f64 {
     fit(groups, posterior) * (1.0 - few)
 }
 
-/// What the first read in a unit takes, where that says the same as the likeliest chain.
+/// What the first read in a unit takes, where that says the same as the likeliest chain. Without a page it says that there are
+/// units, and not at which of many edges they begin.
 fn changes<'a>(places: &'a Places, posterior: &Posterior) -> Option<&'a Changes> {
-    let unit = posterior.best.unit?;
+    let unit = posterior.best.unit.filter(|_| page_shows(&places.groups, posterior).is_some())?;
     places.seen.changes().filter(|changes| changes.support(unit, posterior.phase))
 }
 

@@ -119,12 +119,6 @@ pub(super) fn wanted(
     slides.iter().find(again).and_then(|_| slide(device, &Sweep { rounds, ..sweep }, step, known.phase, within, why))
 }
 
-/// Whether pages were looked for wherever they may begin.
-pub(super) fn pages_slid(device: &DeviceFacts, observations: &Observations) -> bool {
-    let of_blocks = |data: &Data| matches!(data, Data::Slide(data) if data.step == device.logical_block);
-    observations.runs.iter().any(|run| of_blocks(&run.data))
-}
-
 /// All slides by steps of one size, as one.
 fn slides(observations: &Observations) -> Vec<SlideData> {
     let mut merged: BTreeMap<(Bytes, Bytes), BTreeMap<Bytes, Vec<Nanos>>> = BTreeMap::new();

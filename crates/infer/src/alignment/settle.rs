@@ -74,9 +74,6 @@ const INNER_SETTLED: f64 = 0.97;
 /// A page must be so likely before the sizes inside it are looked at.
 const PAGE_TO_LOOK_INTO: f64 = 0.9;
 
-/// Units begin at multiples of this, where no page is known.
-const LEAST_PAGE: Bytes = Bytes::kib(4);
-
 /// With this probability of no unit at all, none of those that are likeliest is worth a look of its own.
 const NONE_SHOWS: f64 = 0.9;
 
@@ -149,10 +146,7 @@ fn settle(
     };
     if in_time {
         let rest = places.rest.unwrap_or(Nanos::ZERO);
-        // Where pages were looked for wherever they may begin, and none is clear, units begin at any edge that one may have.
-        let least = || offset::pages_slid(device, observations).then_some(LEAST_PAGE);
-        let page = known.page.or_else(least);
-        let known = changes::Known { unit: known.unit, page, phase: known.phase };
+        let known = changes::Known { unit: known.unit, page: known.page, phase: known.phase };
         let at_changes = || offset::at_changes((device, within), places.seen.changes()?, known);
         let choice = changes::wanted(device, &places.seen, rest, known, within)
             .or_else(|| at_changes().filter(|choice| past.times(choice) == 0));
