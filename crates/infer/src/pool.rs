@@ -86,12 +86,14 @@ impl Pool {
         (chosen.len() == count).then(|| shuffled(&chosen, rng))
     }
 
-    /// Units nearest to the middle of the device, fresh ones first: the controls of the fast-area experiment.
-    pub(crate) fn middle(&self, count: usize, capacity: Bytes) -> Option<Vec<Bytes>> {
+    /// Units nearest to the middle of the device, fresh ones first, and none that overlaps a suspect: the controls of the
+    /// fast-area experiment.
+    pub(crate) fn middle(&self, count: usize, capacity: Bytes, suspects: &[Bytes]) -> Option<Vec<Bytes>> {
         let distance = |start: &Bytes| start.get().abs_diff(capacity.get() / 2);
         let mut near = self.fresh.clone();
         near.sort_by_key(distance);
         near.extend(&self.worn);
+        near.retain(|start| suspects.iter().all(|suspect| start.get().abs_diff(suspect.get()) >= self.unit.get()));
         near.truncate(count);
         (near.len() == count).then_some(near)
     }

@@ -262,7 +262,7 @@ fn area_one_by_one(now: &Situation) -> Option<Choice> {
     let left = wanted.into_iter().find(|start| !suspects.contains(start));
     let start = match left {
         Some(start) if suspects.len() <= controls.len() => start,
-        _ if controls.len() < SUSPECTS => now.close_pool().middle(1, now.device.capacity)?[0],
+        _ if controls.len() < SUSPECTS => now.close_pool().middle(1, now.device.capacity, &suspects)?[0],
         left => left?,
     };
     let length = if start < now.first_unit() { now.first_unit() - start } else { now.unit() };
@@ -287,7 +287,7 @@ fn area_trial(now: &Situation, (block, order, requests): (Bytes, Order, u32)) ->
     if suspects.is_empty() {
         return front_trial(now, block, order, requests);
     }
-    let controls = pool.middle(controls, now.device.capacity)?;
+    let controls = pool.middle(controls, now.device.capacity, &suspects)?;
     let requests = area_requests(now, requests).min(u32::try_from(now.unit() / block).unwrap_or(u32::MAX));
     let why = format!("whether the first units differ from others: {block} {}", open_units::words(order));
     Some(Choice { experiment: compare(now, now.unit(), suspects, controls, (block, order, requests)), why })
@@ -301,7 +301,7 @@ fn front_trial(now: &Situation, block: Bytes, order: Order, requests: u32) -> Op
         return None;
     }
     let (_, controls) = group_sizes(now, order, block);
-    let controls = now.close_pool().middle(controls, now.device.capacity)?;
+    let controls = now.close_pool().middle(controls, now.device.capacity, &[start])?;
     let requests = area_requests(now, requests).min(u32::try_from(reach / block).unwrap_or(u32::MAX));
     let why = format!(
         "whether the piece in front of the first whole unit differs from others: {block} {}",
@@ -312,10 +312,10 @@ fn front_trial(now: &Situation, block: Bytes, order: Order, requests: u32) -> Op
 }
 
 /// Where blocks begin that end with the piece in front of the first whole unit, so that they lie on pages as elsewhere;
-/// `None` where it holds few of them.
+/// `None` where it holds few of them, or where what is written as a unit is less.
 fn front_piece(now: &Situation, block: Bytes) -> Option<Bytes> {
     let front = now.first_unit();
-    (front >= block * LEAST_OF_FRONT).then(|| front % block)
+    (front >= block * LEAST_OF_FRONT && front < now.unit()).then(|| front % block)
 }
 
 fn compare(
