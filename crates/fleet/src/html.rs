@@ -13,7 +13,7 @@ const STYLE: &str = "
 @media(prefers-color-scheme:dark){:root{--ink:#e6e9f0;--dim:#99a;--line:#445;--mark:#7ab8ff;--bad:#ff8a80;--paper:#14171f}}
 body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:70rem;margin:2rem auto;padding:0 1rem}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
-th,td{padding:.25rem .6rem;border-bottom:1px solid var(--line);text-align:right}th:first-child,td:first-child{text-align:left}
+th,td{padding:.25rem .6rem;border-bottom:1px solid var(--line);text-align:right}th:first-child,td:first-child,.cases td,.cases th{text-align:left}.figures td{white-space:nowrap}pre{font-size:.8rem;overflow-x:auto}
 .plots{display:flex;flex-wrap:wrap;gap:1rem}figure{margin:0}figcaption{font-size:.85rem;color:var(--dim)}
 code{font-size:.8rem;overflow-wrap:anywhere}.dim{color:var(--dim)}.bad{color:var(--bad)}svg text{fill:var(--dim);font-size:9px}
 ";
@@ -68,7 +68,7 @@ fn lines(text: &str) -> Markup {
 
 fn costs(summary: &Summary) -> Markup {
     markup! {
-        div.scroll { table {
+        div.scroll { table.figures {
             thead { tr { @for head in COST_HEADS { th { (head) } } } }
             tbody { @for row in cost_rows(summary) { tr { @for cell in row { td { (cell) } } } } }
         } }
@@ -77,7 +77,7 @@ fn costs(summary: &Summary) -> Markup {
 
 fn answers(summary: &Summary) -> Markup {
     markup! {
-        div.scroll { table {
+        div.scroll { table.figures {
             thead { tr {
                 @for head in ["parameter", "can be told", "exact", "beside", "wrong", "wrong at ≥ 0.99", "missed",
                     "rightly silent", "not found", "naive: exact", "naive: beside", "naive: wrong",
@@ -126,10 +126,10 @@ fn plot(name: &str, calibration: &Calibration, size: f64) -> Markup {
     markup! {
         figure {
             svg width=(size) height=(size) viewBox={ "0 0 " (size) " " (size) } role="img" aria-label={ (name) ", " (error) } {
-                rect x=(pad) y="8" width=(room) height=(room) fill="none" stroke="var(--line)";
-                line x1=(x(0.0)) y1=(y(0.0)) x2=(x(1.0)) y2=(y(1.0)) stroke="var(--line)" stroke-dasharray="3";
+                rect x=(pad) y="8" width=(room) height=(room) fill="none" stroke="var(--line)" {}
+                line x1=(x(0.0)) y1=(y(0.0)) x2=(x(1.0)) y2=(y(1.0)) stroke="var(--line)" stroke-dasharray="3" {}
                 @for (stated, right, low, high, claims) in dots {
-                    line x1=(x(stated)) x2=(x(stated)) y1=(y(low)) y2=(y(high)) stroke="var(--mark)";
+                    line x1=(x(stated)) x2=(x(stated)) y1=(y(low)) y2=(y(high)) stroke="var(--mark)" {}
                     circle cx=(x(stated)) cy=(y(right)) r=(2.0 + f64::from(claims).log10()) fill="var(--mark)" {
                         title { "stated " (percent(Some(stated))) ", right " (percent(Some(right))) " of " (claims) }
                     }
@@ -154,7 +154,7 @@ fn dot(bin: &Bin) -> Option<(f64, f64, f64, f64, u32)> {
 
 fn cases(fleet: &Fleet, summary: &Summary) -> Markup {
     markup! {
-        div.scroll { table {
+        div.scroll { table.cases {
             thead { tr { @for head in ["parameter", "how", "said", "true", "confidence", "because", "replay"] { th { (head) } } } }
             tbody {
                 @for case in summary.worst.iter().take(CASES) {
@@ -171,5 +171,23 @@ fn cases(fleet: &Fleet, summary: &Summary) -> Markup {
                 }
             }
         } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibration::calibration;
+
+    /// Inside a drawing nothing is closed of itself: what is left open swallows all that follows, and nothing of it shows.
+    #[test]
+    fn every_shape_of_a_plot_is_closed() {
+        let page =
+            plot("one", &calibration([(0.9, true), (0.9, false), (0.99, true)].into_iter()), 180.0).into_string();
+        for shape in ["rect", "line", "circle", "text"] {
+            let (opened, closed) =
+                (page.matches(&format!("<{shape} ")).count(), page.matches(&format!("</{shape}>")).count());
+            assert!(opened > 0 && opened == closed, "{shape}: {opened} opened, {closed} closed");
+        }
     }
 }
