@@ -7,9 +7,9 @@
 use crate::cost::Cost;
 use crate::run::NoResult;
 use flashscope_device::{Target, Wear, WriteGrant};
-use flashscope_model::finding::{AreaKind, FastArea, Memory, Penalty};
+use flashscope_model::finding::{AreaKind, FastArea, Penalty};
 use flashscope_model::observation::{AlignData, AlignEvidence, OpenUnitsRow, RateEvidence, Spent, Straddle};
-use flashscope_model::{Data, DriveFindings, Estimate, Experiment, Geometry, Order};
+use flashscope_model::{Data, Estimate, Experiment, Geometry, Order, Reason};
 use flashscope_probe::{Context, Observer, ProbeError, Progress, classic};
 use flashscope_sim::truth::Truth;
 use flashscope_stats::location::median;
@@ -72,18 +72,13 @@ pub(crate) fn work_through<T: Target>(
     let (wear, spent) = (bench.target.wear().unwrap_or_default(), bench.spent);
     let reading = Geometry {
         allocation_unit: value(unit),
-        boundary_offset: value(None),
         page: value(page),
-        page_inner: value(None),
         open_units_linear: limit(&linear),
         open_units_random: limit(&random),
         random_order_penalty: value(penalty(&linear, &random)),
-        small_write_path: value(None),
         fast_area: value(area),
-        fast_area_parts: Estimate::unknown("the procedure does not ask"),
-        never_written: value(None),
-        memory: Memory::unknown("the classic procedure does not look for it"),
-        drive: DriveFindings::unknown("the procedure does not ask"),
+        // The procedure does not ask for the rest.
+        ..Geometry::unknown(Reason::NotMeasured)
     };
     Ok(ByHand { reading, log: bench.log, cost: Cost::new(spent, Wear::default(), wear) })
 }
@@ -230,7 +225,7 @@ fn limit(rates: &Rates) -> Estimate<u32> {
     let cliff = rates.windows(2).find(|pair| pair[1].2 * 2.0 < pair[0].2).map(|pair| pair[0].0);
     match (cliff, rates.last()) {
         (Some(limit), _) => value(Some(limit)),
-        (None, Some((count, ..))) => Estimate { confidence: None, ..Estimate::at_least(*count, 0.5, "no cliff", &[]) },
+        (None, Some((count, ..))) => Estimate::at_least(*count, 0.5, "no cliff", &[]),
         (None, None) => value(None),
     }
 }
@@ -274,8 +269,8 @@ fn fat<T: Target>(bench: &mut Bench<'_, T>, erase: Bytes) -> Result<Option<FastA
 
 fn value<T>(value: Option<T>) -> Estimate<T> {
     match value {
-        Some(value) => Estimate { confidence: None, ..Estimate::known(value, 0.5, "by rule of thumb", &[]) },
-        None => Estimate::unknown("the rule of thumb has no word on it"),
+        Some(value) => Estimate::known(value, 0.5, "by rule of thumb", &[]),
+        None => Estimate::not_measured(),
     }
 }
 

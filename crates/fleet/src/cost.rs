@@ -47,6 +47,15 @@ pub(crate) fn is_geometry(run: &Run) -> bool {
         Data::Throughput(data) => data.purpose != Purpose::Performance,
         Data::Interval(_) | Data::SlcCache(_) | Data::Parallel(_) | Data::MapReach(_) | Data::Cells(_) => false,
         Data::Overwrite(_) | Data::Buffer(_) | Data::ReadCache(_) => false,
-        _ => true,
+        Data::Floor(_)
+        | Data::Survey(_)
+        | Data::Align(_)
+        | Data::Boundaries(_)
+        | Data::Slide(_)
+        | Data::OpenUnits(_)
+        | Data::Fat(_)
+        | Data::FastArea(_)
+        | Data::Scatter(_)
+        | Data::Program(_) => true,
     }
 }

@@ -155,7 +155,7 @@ fn scored(scored: &Scored) -> Value {
         "parameter": judged.parameter.field(),
         "verdict": verdict,
         "can_be_told": scored.can_be_told,
-        "declared": scored.declared,
+        "declared": scored.judged.declared,
         "confidence": judged.claim.map(|(stated, _)| stated),
         "said": judged.said,
         "truth": judged.truth,

@@ -4,6 +4,7 @@ use crate::calibration::Calibration;
 use crate::score::Parameter;
 use crate::summary::{CostSummary, Percentiles, Reader, Row, Summary};
 use crate::{Fleet, Noise};
+use flashscope_model::Finding;
 use flashscope_units::{Bytes, Nanos};
 use std::time::Duration;
 
@@ -48,14 +49,16 @@ pub struct Sailed<'a> {
 impl Parameter {
     /// What it must reach; nothing is asked of those without.
     pub fn target(self) -> Option<Target> {
-        let (exact, wrong) = match self {
-            Parameter::AllocationUnit => (0.99, 0.003),
-            Parameter::Page => (0.98, 0.005),
-            Parameter::OpenInOrder | Parameter::OpenRandom | Parameter::Penalty | Parameter::FastArea => (0.97, 0.005),
-            Parameter::WriteBuffer | Parameter::SlcCache | Parameter::Mapping | Parameter::Stripe => (0.95, 0.01),
+        use Finding as F;
+        let Parameter::Of(finding) = self else { return None };
+        let (exact, wrong) = match finding {
+            F::AllocationUnit => (0.99, 0.003),
+            F::Page => (0.98, 0.005),
+            F::OpenUnitsLinear | F::OpenUnitsRandom | F::RandomOrderPenalty | F::FastArea => (0.97, 0.005),
+            F::WriteBuffer | F::SlcCache | F::Mapping | F::Stripe => (0.95, 0.01),
             _ => return None,
         };
-        let alarms = (self == Parameter::FastArea).then_some(0.01);
+        let alarms = (finding == F::FastArea).then_some(0.01);
         Some(Target { exact_share: exact, wrong_sure_share: wrong, false_alarm_share: alarms })
     }
 }

@@ -118,8 +118,6 @@ pub struct Scored {
     pub judged: Judged,
     /// Whether a noise-free run with ten times the budget found it.
     pub can_be_told: bool,
-    /// Whether the device's truth says that it shows.
-    pub declared: bool,
 }
 
 /// Why a device has no result.
@@ -137,7 +135,7 @@ pub(crate) fn run(index: u32, drawn: &Drawn, limits: Limits, stop: &dyn Fn() -> 
     let reference = inspect(drawn, &drawn.quiet, limits, REFERENCE_BUDGET, stop)?;
     let could = score::judge(&truth, &reference.report.findings.geometry);
     let score_all = |judged: Vec<Judged>| -> Vec<Scored> {
-        judged.into_iter().zip(&could).map(|(judged, could)| scored(judged, could, &truth)).collect()
+        judged.into_iter().zip(&could).map(|(judged, could)| scored(judged, could)).collect()
     };
 
     let findings = score_all(score::judge(&truth, &found.report.findings.geometry));
@@ -146,7 +144,11 @@ pub(crate) fn run(index: u32, drawn: &Drawn, limits: Limits, stop: &dyn Fn() -> 
         // A pasted log: neither the device nor its capacity is known.
         let pasted = flashscope_transcript::parse(&by_hand.log).observations;
         let read = flashscope_infer::infer(&pasted).geometry;
-        (score_all(score::judge(&truth, &by_hand.reading)), score_all(score::judge(&truth, &read)), Some(by_hand.cost))
+        (
+            score_all(without_claims(score::judge(&truth, &by_hand.reading))),
+            score_all(score::judge(&truth, &read)),
+            Some(by_hand.cost),
+        )
     } else {
         (Vec::new(), Vec::new(), None)
     };
@@ -168,43 +170,14 @@ pub(crate) fn run(index: u32, drawn: &Drawn, limits: Limits, stop: &dyn Fn() -> 
     })
 }
 
-fn scored(judged: Judged, could: &Judged, truth: &Truth) -> Scored {
-    use crate::score::Parameter;
-    let drive = truth.drive.as_ref();
-    let declared = match judged.parameter {
-        Parameter::AllocationUnit => shows(&truth.allocation_unit),
-        Parameter::BoundaryOffset => shows(&truth.boundary_offset),
-        Parameter::Page => shows(&truth.page),
-        Parameter::PageInner => shows(&truth.page_inner),
-        Parameter::OpenInOrder => shows(&truth.open_units_linear),
-        Parameter::OpenRandom => shows(&truth.open_units_random),
-        Parameter::Penalty => !truth.random_order_penalty.is_empty(),
-        Parameter::FastArea => shows(&truth.fast_area),
-        Parameter::AreaParts => shows(&truth.fast_area_parts),
-        Parameter::SmallWrite => shows(&truth.small_write_path),
-        Parameter::Mapping => shows(&truth.mapping_kind),
-        Parameter::Stripe => drive.is_some_and(|drive| shows(&drive.stripe)),
-        Parameter::ParallelUnits => drive.is_some_and(|drive| shows(&drive.parallel_units)),
-        Parameter::Channels => drive.is_some_and(|drive| shows(&drive.channels)),
-        Parameter::SlcCache => drive.is_some_and(|drive| shows(&drive.slc_cache)),
-        Parameter::MapReach => drive.is_some_and(|drive| shows(&drive.map_reach)),
-        Parameter::SlcKind => drive.is_some_and(|drive| shows(&drive.slc_kind)),
-        Parameter::PhysicalOverUser => drive.is_some_and(|drive| shows(&drive.physical_over_user)),
-        Parameter::BitsPerCell => drive.is_some_and(|drive| shows(&drive.bits_per_cell)),
-        Parameter::WriteBuffer => shows(&truth.memory.write_buffer),
-        Parameter::BufferVolatile => shows(&truth.memory.volatile),
-        Parameter::BufferFlushedByRead => shows(&truth.memory.flushed_by_read),
-        Parameter::ReadBuffer => shows(&truth.memory.read_buffer),
-        Parameter::ReadAhead => shows(&truth.memory.read_ahead),
-        Parameter::Stalls => shows(&truth.stalls),
-    };
-    // A penalty that the reference states at a block without a truth is told all the same.
-    let can_be_told = matches!(could.verdict, Verdict::Exact | Verdict::Unscored);
-    Scored { judged, can_be_told, declared }
+/// A rule of thumb says nothing of how sure it is.
+fn without_claims(judged: Vec<Judged>) -> Vec<Judged> {
+    judged.into_iter().map(|judged| Judged { claim: None, ..judged }).collect()
 }
 
-fn shows<T>(fact: &truth::Fact<T>) -> bool {
-    fact.can_be_told && fact.value.is_some()
+fn scored(judged: Judged, could: &Judged) -> Scored {
+    // A penalty that the reference states at a block without a truth is told all the same.
+    Scored { judged, can_be_told: matches!(could.verdict, Verdict::Exact | Verdict::Unscored) }
 }
 
 struct Inspected {

@@ -5,64 +5,18 @@ mod drive;
 mod memory;
 
 use flashscope_model::finding::Penalty;
-use flashscope_model::{Estimate, Geometry};
-use flashscope_sim::truth::{Fact, PenaltyTruth, Truth};
+use flashscope_model::{Estimate, Finding, Geometry};
+use flashscope_sim::truth::{DriveTruth, Fact, PenaltyTruth, Truth};
 use flashscope_units::Bytes;
 use std::fmt::Display;
 
-/// What is scored.
+/// What is scored: a finding, or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Parameter {
-    /// Allocation unit.
-    AllocationUnit,
-    /// Where the first unit begins.
-    BoundaryOffset,
-    /// Effective page.
-    Page,
-    /// Page level inside the page.
-    PageInner,
-    /// Open units in order.
-    OpenInOrder,
-    /// Open units at random.
-    OpenRandom,
-    /// Random-order penalty.
-    Penalty,
-    /// An area at the start that differs: presence, extent and kind.
-    FastArea,
-    /// The parts of such an area: extents, rates and mapping.
-    AreaParts,
-    /// Longest write on the small-write path.
-    SmallWrite,
-    /// How addresses are mapped.
-    Mapping,
-    /// Data of one row over all parallel units.
-    Stripe,
-    /// Units that read at the same time.
-    ParallelUnits,
-    /// Channels that lead to these units.
-    Channels,
-    /// A part of the flash that is written with one bit per cell first.
-    SlcCache,
-    /// Whether the size of that part depends on how full the device is.
+    /// A finding.
+    Of(Finding),
+    /// Whether the size of an SLC cache depends on how full the device is, apart from that size.
     SlcKind,
-    /// Physical over user capacity.
-    PhysicalOverUser,
-    /// How much of the device the map in memory stands for.
-    MapReach,
-    /// Bits per cell.
-    BitsPerCell,
-    /// Size of the write buffer, in bytes or entries.
-    WriteBuffer,
-    /// Whether a power cut loses the write buffer.
-    BufferVolatile,
-    /// Whether a read has the write buffer written out first.
-    BufferFlushedByRead,
-    /// Size of the read buffer.
-    ReadBuffer,
-    /// Reading ahead: window and trigger.
-    ReadAhead,
-    /// Stalls of long writes in order: their length and how far they lie apart.
-    Stalls,
 }
 
 /// A finding held against the truth of its device.
@@ -98,6 +52,8 @@ pub struct Judged {
     pub truth: String,
     /// The finding's evidence, or why it is none.
     pub because: String,
+    /// Whether the device's truth says that it shows.
+    pub declared: bool,
 }
 
 /// A ratio within this factor is right.
@@ -105,132 +61,118 @@ pub const RATIO_TOLERANCE: f64 = 1.25;
 
 impl Parameter {
     /// All of them, in the order of the tables.
-    pub const ALL: [Parameter; 25] = [
-        Parameter::AllocationUnit,
-        Parameter::BoundaryOffset,
-        Parameter::Page,
-        Parameter::PageInner,
-        Parameter::OpenInOrder,
-        Parameter::OpenRandom,
-        Parameter::Penalty,
-        Parameter::FastArea,
-        Parameter::AreaParts,
-        Parameter::SmallWrite,
-        Parameter::Mapping,
-        Parameter::Stripe,
-        Parameter::ParallelUnits,
-        Parameter::Channels,
-        Parameter::SlcCache,
-        Parameter::SlcKind,
-        Parameter::PhysicalOverUser,
-        Parameter::MapReach,
-        Parameter::BitsPerCell,
-        Parameter::WriteBuffer,
-        Parameter::BufferVolatile,
-        Parameter::BufferFlushedByRead,
-        Parameter::ReadBuffer,
-        Parameter::ReadAhead,
-        Parameter::Stalls,
-    ];
+    pub fn all() -> Vec<Parameter> {
+        let scored = Finding::ALL.iter().filter(|finding| is_scored(**finding));
+        scored.flat_map(|finding| [Some(Parameter::Of(*finding)), part_of(*finding)]).flatten().collect()
+    }
 
     /// Its name in tables.
     pub const fn words(self) -> &'static str {
         match self {
-            Parameter::AllocationUnit => "allocation unit",
-            Parameter::BoundaryOffset => "where units begin",
-            Parameter::Page => "page (effective)",
-            Parameter::PageInner => "page inside",
-            Parameter::OpenInOrder => "open units, in order",
-            Parameter::OpenRandom => "open units, random",
-            Parameter::Penalty => "random-order penalty",
-            Parameter::FastArea => "fast area",
-            Parameter::AreaParts => "… inside",
-            Parameter::SmallWrite => "small-write path",
-            Parameter::Mapping => "mapping",
-            Parameter::Stripe => "stripe",
-            Parameter::ParallelUnits => "parallel units",
-            Parameter::Channels => "channels",
-            Parameter::SlcCache => "SLC cache",
+            Parameter::Of(finding) => finding.label(),
             Parameter::SlcKind => "… static or dynamic",
-            Parameter::PhysicalOverUser => "physical over user",
-            Parameter::MapReach => "map in memory",
-            Parameter::BitsPerCell => "bits per cell",
-            Parameter::WriteBuffer => "write buffer",
-            Parameter::BufferVolatile => "… volatile",
-            Parameter::BufferFlushedByRead => "… flushed by a read",
-            Parameter::ReadBuffer => "read buffer",
-            Parameter::ReadAhead => "read-ahead",
-            Parameter::Stalls => "stalls",
         }
     }
 
     /// Its name in JSON, as in the record.
     pub const fn field(self) -> &'static str {
         match self {
-            Parameter::AllocationUnit => "allocation_unit",
-            Parameter::BoundaryOffset => "boundary_offset",
-            Parameter::Page => "page",
-            Parameter::PageInner => "page_inner",
-            Parameter::OpenInOrder => "open_units_linear",
-            Parameter::OpenRandom => "open_units_random",
-            Parameter::Penalty => "random_order_penalty",
-            Parameter::FastArea => "fast_area",
-            Parameter::AreaParts => "fast_area_parts",
-            Parameter::SmallWrite => "small_write_path",
-            Parameter::Mapping => "mapping",
-            Parameter::Stripe => "stripe",
-            Parameter::ParallelUnits => "parallel_units",
-            Parameter::Channels => "channels",
-            Parameter::SlcCache => "slc_cache",
+            Parameter::Of(finding) => finding.wire(),
             Parameter::SlcKind => "slc_cache_kind",
-            Parameter::PhysicalOverUser => "physical_over_user",
-            Parameter::MapReach => "map_reach",
-            Parameter::BitsPerCell => "bits_per_cell",
-            Parameter::WriteBuffer => "write_buffer",
-            Parameter::BufferVolatile => "write_buffer_volatile",
-            Parameter::BufferFlushedByRead => "write_buffer_flushed_by_read",
-            Parameter::ReadBuffer => "read_buffer",
-            Parameter::ReadAhead => "read_ahead",
-            Parameter::Stalls => "collection",
         }
     }
 }
 
-/// Every finding of a geometry, in the order of [`Parameter::ALL`].
+/// A part of a finding that has a score of its own.
+fn part_of(finding: Finding) -> Option<Parameter> {
+    (finding == Finding::SlcCache).then_some(Parameter::SlcKind)
+}
+
+/// Not so of what no truth says a single figure of: how long a buffer or a cache needs depends on what is in it, and write
+/// amplification on the work (held by proof/tests/collection.rs). What was never written is read, not inferred.
+fn is_scored(finding: Finding) -> bool {
+    use Finding::{NeverWritten, SlcCacheRecovery, WriteAmplification, WriteBufferFlushWindow};
+    !matches!(finding, WriteBufferFlushWindow | SlcCacheRecovery | WriteAmplification | NeverWritten)
+}
+
+/// Every finding of a geometry, in the order of [`Parameter::all`].
 pub fn judge(truth: &Truth, found: &Geometry) -> Vec<Judged> {
-    use Parameter::{AllocationUnit, OpenInOrder, OpenRandom, Page, PageInner, SmallWrite};
-    let memory = &found.memory;
-    vec![
-        plain(AllocationUnit, &truth.allocation_unit, &found.allocation_unit, twice),
-        plain(Parameter::BoundaryOffset, &truth.boundary_offset, &found.boundary_offset, |_, _| false),
-        plain(Page, &truth.page, &found.page, twice),
-        plain(PageInner, &truth.page_inner, &found.page_inner, twice),
-        plain(OpenInOrder, &truth.open_units_linear, &found.open_units_linear, next_to),
-        plain(OpenRandom, &truth.open_units_random, &found.open_units_random, next_to),
-        penalty(&truth.random_order_penalty, &found.random_order_penalty),
-        area::presence(truth, &found.fast_area),
-        area::parts(truth, &found.fast_area_parts),
-        plain(SmallWrite, &truth.small_write_path, &found.small_write_path, twice),
-        memory::write_buffer(&truth.memory.write_buffer, &found.memory.write_buffer),
-        memory::of_write_buffer(
-            Parameter::BufferVolatile,
-            &truth.memory.volatile,
-            memory,
-            &memory.write_buffer_volatile,
-        ),
-        memory::of_write_buffer(
-            Parameter::BufferFlushedByRead,
-            &truth.memory.flushed_by_read,
-            memory,
-            &memory.write_buffer_flushed_by_read,
-        ),
-        memory::read_buffer(&truth.memory.read_buffer, &found.memory.read_buffer),
-        memory::read_ahead(&truth.memory.read_ahead, &found.memory.read_ahead),
-        memory::stalls(&truth.stalls, &found.memory.collection),
-    ]
-    .into_iter()
-    .chain(drive::judge(truth, &found.drive))
-    .collect()
+    Parameter::all().into_iter().map(|parameter| judge_one(parameter, truth, found)).collect()
+}
+
+/// One finding. A card has one die as far as anybody sees, no cache of fast cells and all of its map in memory.
+fn judge_one(parameter: Parameter, truth: &Truth, found: &Geometry) -> Judged {
+    use Finding as F;
+    let memory = &truth.memory;
+    let inside = truth.drive.as_ref();
+    let sizes = |pick: fn(&DriveTruth) -> &Fact<Bytes>| inside.map_or_else(Fact::none, |drive| pick(drive).clone());
+    let counts = |pick: fn(&DriveTruth) -> &Fact<u32>| inside.map_or_else(Fact::none, |drive| pick(drive).clone());
+    let twice_as_many = |a, b| a == 2 * b || b == 2 * a;
+    let Parameter::Of(finding) = parameter else {
+        let fact = inside.map_or_else(Fact::none, |drive| drive.slc_kind.clone());
+        return of(&fact, drive::slc_kind(parameter, &fact, &found.slc_cache));
+    };
+    let size = |fact: &Fact<Bytes>, estimate: &Estimate<Bytes>| of(fact, plain(parameter, fact, estimate, twice));
+    let count = |fact: &Fact<u32>, estimate: &Estimate<u32>, near: fn(u32, u32) -> bool| {
+        of(fact, plain(parameter, fact, estimate, near))
+    };
+    match finding {
+        F::AllocationUnit => size(&truth.allocation_unit, &found.allocation_unit),
+        F::BoundaryOffset => {
+            let fact = &truth.boundary_offset;
+            of(fact, plain(parameter, fact, &found.boundary_offset, |_, _| false))
+        }
+        F::Page => size(&truth.page, &found.page),
+        F::PageInner => size(&truth.page_inner, &found.page_inner),
+        F::OpenUnitsLinear => count(&truth.open_units_linear, &found.open_units_linear, next_to),
+        F::OpenUnitsRandom => count(&truth.open_units_random, &found.open_units_random, next_to),
+        F::RandomOrderPenalty => penalty(parameter, &truth.random_order_penalty, &found.random_order_penalty),
+        F::FastArea => of(&truth.fast_area, area::presence(parameter, truth, &found.fast_area)),
+        F::FastAreaParts => of(&truth.fast_area_parts, area::parts(parameter, truth, &found.fast_area_parts)),
+        F::SmallWritePath => size(&truth.small_write_path, &found.small_write_path.clone().map(|path| path.size)),
+        F::WriteBuffer => {
+            of(&memory.write_buffer, memory::write_buffer(parameter, &memory.write_buffer, &found.write_buffer))
+        }
+        F::WriteBufferVolatile => {
+            memory::of_write_buffer(parameter, &memory.volatile, found, &found.write_buffer_volatile)
+        }
+        F::WriteBufferFlushedByRead => {
+            memory::of_write_buffer(parameter, &memory.flushed_by_read, found, &found.write_buffer_flushed_by_read)
+        }
+        F::ReadBuffer => {
+            of(&memory.read_buffer, memory::read_buffer(parameter, &memory.read_buffer, &found.read_buffer))
+        }
+        F::ReadAhead => of(&memory.read_ahead, memory::read_ahead(parameter, &memory.read_ahead, &found.read_ahead)),
+        F::Collection => of(&truth.stalls, memory::stalls(parameter, &truth.stalls, &found.collection)),
+        F::Mapping => {
+            let fact = truth.mapping_kind.clone().map(drive::Word);
+            of(&fact, plain(parameter, &fact, &found.mapping.clone().map(drive::Word), |_, _| false))
+        }
+        F::Stripe => size(&sizes(|drive| &drive.stripe), &found.stripe),
+        F::ParallelUnits => count(&counts(|drive| &drive.parallel_units), &found.parallel_units, twice_as_many),
+        F::Channels => count(&counts(|drive| &drive.channels), &found.channels, twice_as_many),
+        F::SlcCache => {
+            let fact = sizes(|drive| &drive.slc_cache);
+            of(&fact, drive::slc_cache(parameter, &fact, &found.slc_cache, truth.size.real))
+        }
+        F::MapReach => {
+            let fact = sizes(|drive| &drive.map_reach);
+            of(&fact, drive::within(parameter, &fact, &found.map_reach, drive::REACH_TOLERANCE))
+        }
+        F::BitsPerCell => count(&counts(|drive| &drive.bits_per_cell), &found.bits_per_cell, next_to),
+        F::PhysicalOverUser => {
+            let fact = inside.map_or_else(Fact::none, |drive| drive.physical_over_user.clone());
+            of(&fact, drive::spare(parameter, &fact, &found.physical_over_user))
+        }
+        F::WriteBufferFlushWindow | F::SlcCacheRecovery | F::WriteAmplification | F::NeverWritten => {
+            unreachable!("{finding:?} is not scored")
+        }
+    }
+}
+
+/// A judgement, with whether the truth says that the finding shows.
+fn of<T>(fact: &Fact<T>, judged: Judged) -> Judged {
+    Judged { declared: fact.can_be_told && fact.value.is_some(), ..judged }
 }
 
 fn twice(a: Bytes, b: Bytes) -> bool {
@@ -249,7 +191,7 @@ fn plain<T: PartialOrd + Copy + Display>(
     near: impl Fn(T, T) -> bool,
 ) -> Judged {
     let right = |value: T| fact.value == Some(value) || fact.aliases.contains(&value);
-    let verdict = match (estimate.value, estimate.at_least, estimate.at_most) {
+    let verdict = match (estimate.value(), estimate.least(), estimate.most()) {
         (Some(value), ..) if right(value) => Verdict::Exact,
         (Some(value), ..) if fact.value.is_some_and(|truth| near(truth, value)) => Verdict::OneStep,
         (Some(_), ..) => Verdict::Wrong,
@@ -258,7 +200,7 @@ fn plain<T: PartialOrd + Copy + Display>(
     };
     // A bound that holds is a true claim, however little it says.
     let holds = matches!(verdict, Verdict::Exact | Verdict::Silent);
-    let said = match (estimate.value, estimate.at_least, estimate.at_most) {
+    let said = match (estimate.value(), estimate.least(), estimate.most()) {
         (Some(value), ..) => value.to_string(),
         (None, Some(least), Some(most)) => format!("{least} to {most}"),
         (None, Some(least), None) => format!("at least {least}"),
@@ -281,16 +223,19 @@ fn bound<T: PartialOrd + Copy>(fact: &Fact<T>, least: Option<T>, most: Option<T>
     if enough && most.is_none() { Verdict::Exact } else { Verdict::Silent }
 }
 
-fn penalty(truth: &[PenaltyTruth], estimate: &Estimate<Penalty>) -> Judged {
-    let parameter = Parameter::Penalty;
+fn penalty(parameter: Parameter, truth: &[PenaltyTruth], estimate: &Estimate<Penalty>) -> Judged {
+    let judged = |verdict, holds, said, words| Judged {
+        declared: !truth.is_empty(),
+        ..judged(parameter, verdict, estimate, holds, said, words)
+    };
     let all: Vec<String> = truth.iter().map(|at| format!("{:.1}× at {}", at.ratio, at.block)).collect();
     let words = all.join(", ");
-    let Some(found) = estimate.value else {
-        return judged(parameter, Verdict::Silent, estimate, true, "cannot tell".to_owned(), words);
+    let Some(found) = estimate.value() else {
+        return judged(Verdict::Silent, true, "cannot tell".to_owned(), words);
     };
     let said = format!("{:.1}× at {}", found.ratio, found.block);
     let Some(right) = truth.iter().find(|right| right.block == found.block) else {
-        return judged(parameter, Verdict::Unscored, estimate, true, said, words);
+        return judged(Verdict::Unscored, true, said, words);
     };
     // A trial may stop before the unit is full: anything between the two truths is right as well.
     let (low, high) = (right.ratio.min(right.at_first), right.ratio.max(right.at_first));
@@ -301,7 +246,7 @@ fn penalty(truth: &[PenaltyTruth], estimate: &Estimate<Penalty>) -> Judged {
         _ => Verdict::Wrong,
     };
     let here = format!("{:.1}× at {}", right.ratio, right.block);
-    judged(parameter, verdict, estimate, verdict == Verdict::Exact, said, here)
+    judged(verdict, verdict == Verdict::Exact, said, here)
 }
 
 fn judged<T>(
@@ -312,9 +257,9 @@ fn judged<T>(
     said: String,
     truth: String,
 ) -> Judged {
-    let claim = estimate.confidence.filter(|_| verdict != Verdict::Unscored).map(|share| (share, holds));
-    let because = estimate.reason_unknown.clone().unwrap_or_else(|| estimate.evidence.clone());
-    Judged { parameter, verdict, false_alarm: false, claim, said, truth, because }
+    let claim = estimate.confidence().filter(|_| verdict != Verdict::Unscored).map(|share| (share, holds));
+    let because = estimate.evidence().to_owned();
+    Judged { parameter, verdict, false_alarm: false, claim, said, truth, because, declared: false }
 }
 
 fn in_words<T: Display>(fact: &Fact<T>) -> String {
@@ -344,7 +289,11 @@ mod tests {
                 None => Estimate::unknown("nothing shows"),
             };
             let truth = fact(Some(Bytes::mib(4)), vec![Bytes::mib(12)], None);
-            assert_eq!(plain(Parameter::AllocationUnit, &truth, &estimate, twice).verdict, expect, "{value:?}");
+            assert_eq!(
+                plain(Parameter::Of(Finding::AllocationUnit), &truth, &estimate, twice).verdict,
+                expect,
+                "{value:?}"
+            );
         };
         check(Some(4), Verdict::Exact);
         check(Some(12), Verdict::Exact);
@@ -358,7 +307,8 @@ mod tests {
     fn bounds_must_hold_and_reach_far_enough() {
         let check = |truth: Option<u32>, enough: Option<u32>, least: u32, expect: Verdict, holds: bool| {
             let estimate = Estimate::at_least(least, 0.9, "", &[]);
-            let judged = plain(Parameter::OpenInOrder, &fact(truth, vec![], enough), &estimate, next_to);
+            let judged =
+                plain(Parameter::Of(Finding::OpenUnitsLinear), &fact(truth, vec![], enough), &estimate, next_to);
             assert_eq!((judged.verdict, judged.claim), (expect, Some((0.9, holds))), "{truth:?} {least}");
         };
         check(Some(8), Some(8), 8, Verdict::Exact, true);

@@ -82,7 +82,7 @@ impl Row {
         }
         self.devices += 1;
         self.told += u32::from(scored.can_be_told);
-        self.unfound += u32::from(scored.declared && !scored.can_be_told);
+        self.unfound += u32::from(scored.judged.declared && !scored.can_be_told);
         self.false_alarms += u32::from(judged.false_alarm);
         match (judged.verdict, scored.can_be_told) {
             (Verdict::Exact, true) => self.exact += 1,
@@ -203,7 +203,10 @@ impl Summary {
             log: rows(&done, Reader::Log),
             log_calibration: calibration(claims(Reader::Log, None)),
             calibration: calibration(claims(Reader::Inspect, None)),
-            calibration_by: Parameter::ALL.map(|one| (one, calibration(claims(Reader::Inspect, Some(one))))).to_vec(),
+            calibration_by: Parameter::all()
+                .into_iter()
+                .map(|one| (one, calibration(claims(Reader::Inspect, Some(one)))))
+                .collect(),
             coverage: done.iter().fold(Coverage::default(), |sum, run| Coverage {
                 intervals: sum.intervals + run.coverage.intervals,
                 hold: sum.hold + run.coverage.hold,
@@ -242,7 +245,7 @@ fn rows(done: &[&DeviceRun], reader: Reader) -> Vec<(Parameter, Row)> {
         }
         (parameter, row)
     };
-    Parameter::ALL.map(row).to_vec()
+    Parameter::all().into_iter().map(row).collect()
 }
 
 fn costs(costs: &[Cost]) -> CostSummary {

@@ -1,9 +1,11 @@
 //! A fleet as a readable table.
 
 use crate::Fleet;
+use crate::Parameter;
 use crate::calibration::Calibration;
 use crate::score::Verdict;
 use crate::summary::{CostSummary, Percentiles, Reader, Row, Summary, WorstCase};
+use flashscope_model::Finding;
 use flashscope_units::{Bytes, Nanos};
 
 /// Wrong and missing answers that are written out.
@@ -114,9 +116,9 @@ fn answers(summary: &Summary) -> String {
 
 /// False alarms, and answers that have no truth.
 pub(crate) fn remarks(summary: &Summary) -> String {
-    use crate::Parameter::{FastArea, ReadAhead, ReadBuffer, WriteBuffer};
     let mut out = String::new();
-    for parameter in [FastArea, WriteBuffer, ReadBuffer, ReadAhead] {
+    for finding in [Finding::FastArea, Finding::WriteBuffer, Finding::ReadBuffer, Finding::ReadAhead] {
+        let parameter = Parameter::Of(finding);
         let alarms: Row = summary.row(Reader::Inspect, parameter);
         let words = parameter.words();
         out.push_str(&format!("false alarms, {words}: {} of {} devices\n", alarms.false_alarms, alarms.devices));

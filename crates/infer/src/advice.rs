@@ -6,6 +6,7 @@
 
 use crate::numbers::digits;
 use flashscope_model::Estimate;
+use flashscope_model::ExperimentName;
 use flashscope_model::finding::{Advice, AreaKind, FastArea, Geometry};
 use flashscope_units::Bytes;
 
@@ -45,7 +46,7 @@ pub(crate) fn advise(geometry: &Geometry, capacity: Option<Bytes>) -> Vec<Advice
 
 /// The value of an estimate that is sure enough.
 fn sure<T: Copy>(estimate: &Estimate<T>) -> Option<T> {
-    estimate.value.filter(|_| estimate.confidence.is_some_and(|confidence| confidence >= SURE_ENOUGH))
+    estimate.value().filter(|_| estimate.confidence().is_some_and(|confidence| confidence >= SURE_ENOUGH))
 }
 
 fn advice(topic: &str, text: String, because: String) -> Advice {
@@ -81,11 +82,11 @@ fn f2fs(unit: Bytes, open: &Estimate<u32>) -> Advice {
     let section = common_multiple(unit, F2FS_SEGMENT);
     let segments = section / F2FS_SEGMENT;
     let mut because = format!("a section of {segments} × {F2FS_SEGMENT} is whole units of {unit}");
-    let count = open.value.or(open.at_least).filter(|_| open.confidence.is_some_and(|c| c >= SURE_ENOUGH));
+    let count = open.value().or(open.least()).filter(|_| open.confidence().is_some_and(|c| c >= SURE_ENOUGH));
     let logs = count.map(|count| [6, 4].into_iter().find(|logs| *logs <= count).unwrap_or(2));
     let mount = match (logs, count) {
         (Some(logs), Some(count)) => {
-            let least = if open.value.is_none() { "at least " } else { "" };
+            let least = if open.value().is_none() { "at least " } else { "" };
             because.push_str(&format!("; {least}{count} units can be open in order"));
             format!("; mount -o active_logs={logs}")
         }
@@ -172,18 +173,19 @@ fn streams(open: &Estimate<u32>) -> Option<Advice> {
     Some(advice(
         "use",
         format!("write no more than {count} streams at once; a file system's metadata is one of them"),
-        format!("{} (open units in order)", open.evidence),
+        format!("{} (open units in order)", open.evidence()),
     ))
 }
 
 fn random_writes(geometry: &Geometry) -> Option<Advice> {
     // The confidence is that of the figure within its tolerance; that it is far from none at all is much surer.
     let penalty = &geometry.random_order_penalty;
-    let far = penalty.value.filter(|found| found.ratio >= 2.0 * PENALTY_WORTH_SAYING);
-    let far = far.filter(|_| penalty.confidence.is_some_and(|confidence| confidence >= 0.5));
+    let far = penalty.value().filter(|found| found.ratio >= 2.0 * PENALTY_WORTH_SAYING);
+    let far = far.filter(|_| penalty.confidence().is_some_and(|confidence| confidence >= 0.5));
     let penalty = sure(penalty).or(far).filter(|penalty| penalty.ratio >= PENALTY_WORTH_SAYING)?;
     // Where the penalty is that of writes as small as those, they may fare better than others, but not well.
     let escape = sure(&geometry.small_write_path)
+        .map(|path| path.size)
         .filter(|size| *size < penalty.block)
         .map_or(String::new(), |size| format!("; writes up to {size} take another way and fare better"));
     Some(advice(
@@ -204,7 +206,7 @@ mod tests {
     use flashscope_model::finding::Memory;
 
     fn known<T>(value: T) -> Estimate<T> {
-        Estimate::known(value, 0.99, "e", &["m"])
+        Estimate::known(value, 0.99, "e", &[ExperimentName::Boundaries])
     }
 
     fn texts(unit: Bytes, page: Bytes, open: Estimate<u32>, area: Option<FastArea>) -> Vec<String> {
@@ -212,14 +214,14 @@ mod tests {
             allocation_unit: known(unit),
             boundary_offset: known(Bytes::ZERO),
             page: known(page),
-            page_inner: Estimate::unknown("-"),
+            page_inner: Estimate::not_measured(),
             open_units_linear: open,
-            open_units_random: Estimate::unknown("-"),
-            random_order_penalty: Estimate::unknown("-"),
-            small_write_path: Estimate::unknown("-"),
-            fast_area: area.map_or(Estimate::unknown("-"), known),
-            fast_area_parts: Estimate::unknown("-"),
-            never_written: Estimate::unknown("-"),
+            open_units_random: Estimate::not_measured(),
+            random_order_penalty: Estimate::not_measured(),
+            small_write_path: Estimate::not_measured(),
+            fast_area: area.map_or(Estimate::not_measured(), known),
+            fast_area_parts: Estimate::not_measured(),
+            never_written: Estimate::not_measured(),
             memory: Memory::unknown("-"),
             drive: DriveFindings::unknown("-"),
         };
@@ -235,7 +237,8 @@ mod tests {
         assert_eq!(sd[2], "mkfs.f2fs -s 2 PARTITION; mount -o active_logs=6");
         assert!(sd[3].contains("mkfs.fat -F 32 -a -s 64 -R "), "{}", sd[3]);
         assert!(sd[4].starts_with("write no more than 8 streams"), "{}", sd[4]);
-        let odd = texts(Bytes::mib(3), Bytes::kib(2), Estimate::at_least(4, 0.95, "e", &["m"]), None);
+        let odd =
+            texts(Bytes::mib(3), Bytes::kib(2), Estimate::at_least(4, 0.95, "e", &[ExperimentName::Boundaries]), None);
         assert_eq!(odd[0], "start the first partition at 3 MiB (sector 6144)");
         assert_eq!(odd[1], "mkfs.ext4 -b 4096 -E stride=1,stripe-width=768 PARTITION");
         assert_eq!(odd[2], "mkfs.f2fs -s 3 PARTITION; mount -o active_logs=4");
@@ -254,17 +257,17 @@ mod tests {
     #[test]
     fn nobody_formats_by_a_guess() {
         let geometry = Geometry {
-            allocation_unit: Estimate::known(Bytes::mib(4), 0.7, "e", &["m"]),
-            boundary_offset: Estimate::known(Bytes::ZERO, 0.7, "e", &["m"]),
-            page: Estimate::unknown("-"),
-            page_inner: Estimate::unknown("-"),
-            open_units_linear: Estimate::known(8, 0.6, "e", &["m"]),
-            open_units_random: Estimate::unknown("-"),
-            random_order_penalty: Estimate::unknown("-"),
-            small_write_path: Estimate::unknown("-"),
-            fast_area: Estimate::unknown("-"),
-            fast_area_parts: Estimate::unknown("-"),
-            never_written: Estimate::unknown("-"),
+            allocation_unit: Estimate::known(Bytes::mib(4), 0.7, "e", &[ExperimentName::Boundaries]),
+            boundary_offset: Estimate::known(Bytes::ZERO, 0.7, "e", &[ExperimentName::Boundaries]),
+            page: Estimate::not_measured(),
+            page_inner: Estimate::not_measured(),
+            open_units_linear: Estimate::known(8, 0.6, "e", &[ExperimentName::Boundaries]),
+            open_units_random: Estimate::not_measured(),
+            random_order_penalty: Estimate::not_measured(),
+            small_write_path: Estimate::not_measured(),
+            fast_area: Estimate::not_measured(),
+            fast_area_parts: Estimate::not_measured(),
+            never_written: Estimate::not_measured(),
             memory: Memory::unknown("-"),
             drive: DriveFindings::unknown("-"),
         };

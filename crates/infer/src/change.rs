@@ -9,7 +9,7 @@ pub(crate) mod printed;
 mod repeated;
 
 use crate::numbers::{digits, median};
-use flashscope_model::drive::SlcCache;
+use flashscope_model::finding::SlcCache;
 use flashscope_model::observation::{AlignEvidence, BoundariesData, RateEvidence, Run, Straddle};
 use flashscope_model::{Data, Estimate, Observations, Order};
 use flashscope_stats::test::cliffs_delta;
@@ -68,7 +68,7 @@ pub(crate) fn contradiction(observations: &Observations, cache: &Estimate<SlcCac
         repeated::contradiction(observations).map(|what| format!("{what}: the device changed under the test"))
     });
     let found = reads.map(|what| Contradiction { what, scope: Scope::Everything });
-    found.or_else(|| writes_changed(observations, cache.value.map_or(1.0, slower_when_full)))
+    found.or_else(|| writes_changed(observations, cache.value().map_or(1.0, slower_when_full)))
 }
 
 /// How many times as slow writes are at most where the cache is full, and a bit: what waits for it to be emptied is part.

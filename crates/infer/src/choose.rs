@@ -4,9 +4,9 @@
 //! what was observed: there is no state between calls, so that a stored record can be gone on with.
 
 use crate::memo::Memo;
-use crate::situation::{Situation, assumed_unit, bytes_written};
+use crate::situation::{Situation, assumed_unit};
 use crate::{Choice, drive, memory, reading, writing};
-use flashscope_model::finding::{Note, Severity};
+use flashscope_model::finding::{Note, NoteKind};
 use flashscope_model::plan::Budget;
 use flashscope_model::{DeviceFacts, DeviceKind, Observations, Order};
 use flashscope_units::{Bytes, Nanos};
@@ -78,7 +78,7 @@ pub fn next(
     // A search for open units may go on to sixty-four of them: what settles more for less comes before its dear end.
     let affordable = |subject: &Subject, kept_back: Bytes| {
         let choice = subject.choice(&now)?;
-        (bytes_written(&choice.experiment) + kept_back <= budget.write).then_some(choice)
+        (choice.experiment.bytes_written() + kept_back <= budget.write).then_some(choice)
     };
     let first = SUBJECTS.iter().find_map(|subject| {
         // What was kept back and is not wanted any more goes to the searches, before the speed of writes is measured.
@@ -90,7 +90,7 @@ pub fn next(
     // What that leaves goes to the cheapest question first.
     let cheapest = || {
         let choices = SUBJECTS.iter().filter_map(|subject| subject.choice(&now));
-        let costs = choices.map(|choice| (bytes_written(&choice.experiment), choice));
+        let costs = choices.map(|choice| (choice.experiment.bytes_written(), choice));
         costs.filter(|(cost, _)| *cost <= budget.write).min_by_key(|(cost, _)| *cost).map(|(_, choice)| choice)
     };
     first.or_else(cheapest)
@@ -102,7 +102,7 @@ pub fn left_open(device: &DeviceFacts, observations: &Observations, memo: &Memo,
     let out_of_time = budget.time == Some(Nanos::ZERO);
     let unsettled: Vec<Subject> = SUBJECTS.into_iter().filter(|subject| subject.choice(&now).is_some()).collect();
     let too_dear =
-        |subject: &Subject| subject.choice(&now).is_some_and(|choice| bytes_written(&choice.experiment) > budget.write);
+        |subject: &Subject| subject.choice(&now).is_some_and(|choice| choice.experiment.bytes_written() > budget.write);
     let open: Vec<Subject> = unsettled.iter().copied().filter(|subject| out_of_time || too_dear(subject)).collect();
     if open.is_empty() {
         return Vec::new();
@@ -124,11 +124,8 @@ pub fn left_open(device: &DeviceFacts, observations: &Observations, memo: &Memo,
             format!("--max-write {}M is enough for everything at the worst", enough / Bytes::mib(1)),
         )
     };
-    vec![Note {
-        severity: Severity::Info,
-        text: format!("left open, because {why}: {}", names.join("; ")),
-        hint: Some(hint),
-    }]
+    let text = format!("left open, because {why}: {}", names.join("; "));
+    vec![Note::new(NoteKind::LeftOpen, text).with_hint(hint)]
 }
 
 /// What a full run may write, for the operator's consent before the first write.

@@ -28,12 +28,8 @@ use crate::Choice;
 use crate::alignment::Kinds;
 use crate::memo::Memo;
 use crate::situation::Situation;
-use flashscope_model::{DeviceFacts, DriveFindings, Estimate, Geometry, Observations};
+use flashscope_model::{DeviceFacts, Geometry, Observations};
 use flashscope_units::Contrast;
-use parallel::Striped;
-
-/// What nobody asked of a device.
-pub(crate) const NOT_ASKED: &str = "not measured";
 
 /// How addresses are dealt out to chips, then which of those share a channel.
 pub(crate) fn parallel_choice(now: &Situation) -> Option<Choice> {
@@ -41,23 +37,18 @@ pub(crate) fn parallel_choice(now: &Situation) -> Option<Choice> {
 }
 
 /// All of it, but for what rests on the geometry: the mapping, and what collection costs.
-pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo) -> DriveFindings {
+pub(crate) fn estimate(
+    geometry: &mut Geometry,
+    device: Option<&DeviceFacts>,
+    observations: &Observations,
+    memo: &Memo,
+) {
     let striped = parallel::estimate(device, observations, memo);
-    let channels = channels::estimate(&striped, observations);
-    let Striped { stripe, units: parallel_units, .. } = striped;
-    let (slc_cache, slc_cache_recovery) = slc_cache::estimate(observations);
-    DriveFindings {
-        mapping: Estimate::unknown(NOT_ASKED),
-        stripe,
-        parallel_units,
-        channels,
-        slc_cache,
-        slc_cache_recovery,
-        map_reach: map_reach::estimate(device, observations),
-        bits_per_cell: cells::estimate(observations),
-        write_amplification: Estimate::unknown(NOT_ASKED),
-        physical_over_user: Estimate::unknown(NOT_ASKED),
-    }
+    geometry.channels = channels::estimate(&striped, observations);
+    (geometry.stripe, geometry.parallel_units) = (striped.stripe, striped.units);
+    (geometry.slc_cache, geometry.slc_cache_recovery) = slc_cache::estimate(observations);
+    geometry.map_reach = map_reach::estimate(device, observations);
+    geometry.bits_per_cell = cells::estimate(observations);
 }
 
 /// What rests on geometry and inside together: the page where chips read side by side, whether what looks like a
@@ -73,11 +64,11 @@ pub(crate) fn settle(
 ) {
     if let Some(kinds) = kinds {
         kinds_page::settle(geometry, kinds, page_step);
-        cells::settle(&mut geometry.drive.bits_per_cell, kinds);
+        cells::settle(&mut geometry.bits_per_cell, kinds);
     }
     chip_page::settle(geometry, &parallel::estimate(device, observations, memo), page_step);
     mapping::disown_units(geometry, observations);
-    geometry.drive.mapping = mapping::estimate(geometry, observations);
-    (geometry.drive.write_amplification, geometry.drive.physical_over_user) =
-        overwrite::estimate(observations, geometry.drive.mapping.value);
+    geometry.mapping = mapping::estimate(geometry, observations);
+    (geometry.write_amplification, geometry.physical_over_user) =
+        overwrite::estimate(observations, geometry.mapping.value());
 }

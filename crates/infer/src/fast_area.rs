@@ -16,7 +16,7 @@ use crate::numbers::{below, digits, median, probability, rates_side_by_side};
 use crate::{caution, regions};
 use compared::{Compared, Row};
 use flashscope_model::finding::{AreaKind, FastArea};
-use flashscope_model::{Estimate, Observations};
+use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
 use flashscope_units::Bytes;
 use std::ops::Range;
 
@@ -61,51 +61,60 @@ struct Verdict {
 /// Whether an area at the start differs, and how. Tables that do not say their unit are held against the allocation
 /// unit that reads show, where they show one: addresses are worth nothing with the wrong unit.
 pub(crate) fn estimate(observations: &Observations, allocation_unit: &Estimate<Bytes>) -> Estimate<FastArea> {
-    let sure = allocation_unit.confidence.filter(|sure| *sure >= regions::KNOWN);
-    let trials = compared::trials(observations).map(|found| (found, "fast-area"));
-    let singles = || Some((compared::one_by_one(observations)?, "throughput"));
+    let sure = allocation_unit.confidence().filter(|sure| *sure >= regions::KNOWN);
+    let trials = compared::trials(observations).map(|found| (found, ExperimentName::FastArea));
+    let singles = || Some((compared::one_by_one(observations)?, ExperimentName::Throughput));
     if let Some((mut compared, method)) = trials.or_else(singles) {
-        let known = sure.filter(|_| allocation_unit.value.is_some_and(|real| compared.unit.is_multiple_of(real)));
+        let known = sure.filter(|_| allocation_unit.value().is_some_and(|real| compared.unit.is_multiple_of(real)));
         if known.is_none() {
             // What a write at random costs in a piece of a unit depends on what was written to the rest of it.
             compared.rows.values_mut().for_each(|rows| rows.retain(|row| !row.is_scattered()));
         }
         let mut found = judge(&compared, TRIAL_FACTOR.ln(), method);
-        let Some(area) = found.value.filter(|area| area.kind != AreaKind::None) else { return found };
+        let Some(area) = found.value().filter(|area| area.kind != AreaKind::None) else { return found };
         if let Some(sure) = known {
-            caution::cap(&mut found, sure);
+            found.cap(sure);
             return found;
         }
         // Pieces of one unit that are written in turn cost copies, which make far more of a difference than flash does.
         if area.ratio.ln().abs() > COPIES.ln() {
-            return Estimate::unknown(format!(
-                "{}, but the allocation unit is not known, and pieces of one unit differ as well when they are written in turn",
-                found.evidence
-            ));
+            return Estimate::unknown(
+                Reason::NeedsAnother,
+                format!(
+                    "{}, but the allocation unit is not known, and pieces of one unit differ as well when they are written in turn",
+                    found.evidence()
+                ),
+            );
         }
-        caution::cap(&mut found, WITHOUT_A_UNIT);
+        found.cap(WITHOUT_A_UNIT);
         return found;
     }
     let Some((unit, compared)) = compared::tables(observations) else {
-        return Estimate::unknown("the first units were not compared with others");
+        return Estimate::unknown(Reason::NotMeasured, "the first units were not compared with others");
     };
-    let real = allocation_unit.value.or(allocation_unit.at_least).filter(|_| sure.is_some());
+    let real = allocation_unit.value().or(allocation_unit.least()).filter(|_| sure.is_some());
     let larger = real.filter(|real| *real > unit.size && real.is_multiple_of(unit.size));
     match (unit.known, larger) {
-        (Known::Lost, _) => Estimate::unknown(format!(
-            "the tables hold no row above {}: without the row of a whole unit nobody can say where the units lie",
-            unit.size
-        )),
-        (Known::Guessed, Some(real)) => Estimate::unknown(format!(
-            "the tables begin at {} and do not say their unit, while reads show units of {real}: their head may be missing",
-            unit.size
-        )),
-        _ => judge(&compared, TABLE_FACTOR.ln(), "fat"),
+        (Known::Lost, _) => Estimate::unknown(
+            Reason::NeedsAnother,
+            format!(
+                "the tables hold no row above {}: without the row of a whole unit nobody can say where the units lie",
+                unit.size
+            ),
+        ),
+        (Known::Guessed, Some(real)) => Estimate::unknown(
+            Reason::Ambiguous,
+            format!(
+                "the tables begin at {} and do not say their unit, while reads show units of {real}: their head may be missing",
+                unit.size
+            ),
+        ),
+        _ => judge(&compared, TABLE_FACTOR.ln(), ExperimentName::Fat),
     }
 }
 
-fn judge(compared: &Compared, threshold: f64, method: &'static str) -> Estimate<FastArea> {
-    let scatter = scatter(compared, method == "fat");
+fn judge(compared: &Compared, threshold: f64, method: ExperimentName) -> Estimate<FastArea> {
+    let scatter = scatter(compared, method == ExperimentName::Fat);
     let factor = threshold;
     let threshold = factor.max(4.0 * scatter);
     let verdicts: Vec<(Bytes, Option<Verdict>)> =
@@ -120,10 +129,18 @@ fn judge(compared: &Compared, threshold: f64, method: &'static str) -> Estimate<
     let late = start >= compared.unit * 2 && verdicts[0].0 < start;
     let stray = verdicts[first + area.len()..].iter().any(|(_, verdict)| verdict.is_some());
     if late || stray {
-        return Estimate::unknown(format!(
-            "units differ ({}), but not as one area at the start: what was written to them before may be why",
-            verdicts.iter().filter(|(_, v)| v.is_some()).map(|(at, _)| at.to_string()).collect::<Vec<_>>().join(", ")
-        ));
+        return Estimate::unknown(
+            Reason::Ambiguous,
+            format!(
+                "units differ ({}), but not as one area at the start: what was written to them before may be why",
+                verdicts
+                    .iter()
+                    .filter(|(_, v)| v.is_some())
+                    .map(|(at, _)| at.to_string())
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ),
+        );
     }
     let open_end = first + area.len() == verdicts.len();
     found(compared, &area, scatter, open_end, method)
@@ -150,7 +167,7 @@ fn found(
     area: &[(Bytes, Verdict)],
     scatter: f64,
     open_end: bool,
-    method: &'static str,
+    method: ExperimentName,
 ) -> Estimate<FastArea> {
     let (start, verdict) = area[0];
     let end = compared.end(area[area.len() - 1].0);
@@ -173,7 +190,10 @@ fn found(
     if start == compared.front && compared.leaves_front_out() {
         confidence = confidence.min(MAYBE_FROM_ZERO);
         tail.push_str("; what lies in front of it was not compared");
-    } else if compared.rows.keys().next().is_some_and(|at| *at < start) && method != "fat" && !copies_show(compared) {
+    } else if compared.rows.keys().next().is_some_and(|at| *at < start)
+        && method != ExperimentName::Fat
+        && !copies_show(compared)
+    {
         confidence = confidence.min(MAYBE_BEFORE);
         tail.push_str("; whether what lies in front of it is mapped otherwise does not show");
     }
@@ -229,7 +249,7 @@ const WITHOUT_AN_END: f64 = 0.15;
 
 /// No unit differs by enough: as sure as the most deviant one is far from the factor, measured by the scatter among units
 /// that are alike. Where those differ by as much as an area would, nothing can be denied.
-fn none(compared: &Compared, threshold: f64, scatter: f64, method: &'static str) -> Estimate<FastArea> {
+fn none(compared: &Compared, threshold: f64, scatter: f64, method: ExperimentName) -> Estimate<FastArea> {
     let deviation = |rows: &Vec<Row>| typical(rows, |row| compared.is_large(row)).or_else(|| typical(rows, |_| true));
     let most = compared
         .rows
@@ -237,19 +257,25 @@ fn none(compared: &Compared, threshold: f64, scatter: f64, method: &'static str)
         .filter_map(|(at, rows)| Some((*at, deviation(rows)?, shown(rows, compared), rows.len())))
         .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
     let Some((at, ln_ratio, row, rows)) = most else {
-        return Estimate::unknown("the first units were not compared with others");
+        return Estimate::unknown(Reason::NotMeasured, "the first units were not compared with others");
     };
     if 4.0 * scatter > threshold {
-        return Estimate::unknown(format!(
-            "units that should be alike differ by {:.0} %: an area at the start could not be told from them",
-            100.0 * (scatter.exp() - 1.0)
-        ));
+        return Estimate::unknown(
+            Reason::TooNoisy,
+            format!(
+                "units that should be alike differ by {:.0} %: an area at the start could not be told from them",
+                100.0 * (scatter.exp() - 1.0)
+            ),
+        );
     }
     if ln_ratio.abs() >= threshold {
-        return Estimate::unknown(format!(
-            "the unit at {at} has {}× the rate of others, but not in every run and block size",
-            digits(ln_ratio.exp())
-        ));
+        return Estimate::unknown(
+            Reason::Contradicted,
+            format!(
+                "the unit at {at} has {}× the rate of others, but not in every run and block size",
+                digits(ln_ratio.exp())
+            ),
+        );
     }
     let (confidence, excluded) = if row.error > 0.0 {
         without_area(ln_ratio, row.error)
@@ -261,10 +287,13 @@ fn none(compared: &Compared, threshold: f64, scatter: f64, method: &'static str)
         (below(room) * enough - 0.4 * (closeness - 0.2).max(0.0), threshold)
     };
     if row.error > 0.0 && confidence < LEAST_NONE {
-        return Estimate::unknown(format!(
-            "no unit stands out, but requests scatter so much that a difference of {:.0} % could hide in it",
-            100.0 * (excluded.exp() - 1.0)
-        ));
+        return Estimate::unknown(
+            Reason::TooNoisy,
+            format!(
+                "no unit stands out, but requests scatter so much that a difference of {:.0} % could hide in it",
+                100.0 * (excluded.exp() - 1.0)
+            ),
+        );
     }
     let mut confidence = confidence.min(if row.error > 0.0 && !copies_show(compared) { UNSEEN_MAPPING } else { 0.99 });
     if compared.leaves_front_out() {

@@ -38,7 +38,8 @@ pub use drive::{channels_plan, map_reach_plan, overwrite_plan, parallel_plan};
 pub use memo::Memo;
 
 use change::Scope;
-use flashscope_model::{DeviceFacts, Estimate, Experiment, Findings, Geometry, Observations, Order};
+use flashscope_model::finding::UpTo;
+use flashscope_model::{DeviceFacts, Estimate, Experiment, Findings, Geometry, Observations, Order, Reason};
 
 /// All that can be concluded from what was observed; everything else is unknown, with a reason.
 pub fn infer(observations: &Observations) -> Findings {
@@ -62,7 +63,6 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
         regions::count(found, observations, order, unit)
     };
     let fast_area = regions::area(fast_area::estimate(observations, unit), observations, unit);
-    let in_order = counted(open_units_in_order(observations), Order::InOrder);
     let mut geometry = Geometry {
         fast_area_parts: fast_area::parts(observations, &fast_area),
         fast_area,
@@ -70,18 +70,19 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
         boundary_offset: alignment.boundary_offset,
         page: alignment.page,
         page_inner: alignment.page_inner,
-        memory: memory::estimate(observations, unit, &in_order),
-        open_units_linear: in_order,
+        open_units_linear: counted(open_units_in_order(observations), Order::InOrder),
         open_units_random: counted(open_units::estimate(observations, Order::Random), Order::Random),
         random_order_penalty: regions::penalty(penalty::estimate(observations), observations, unit),
-        small_write_path: small_write::estimate(observations),
+        small_write_path: small_write::estimate(observations).map(|size| UpTo { size }),
         never_written: survey::estimate(observations),
-        drive: drive::estimate(device, observations, memo),
+        ..Geometry::unknown(Reason::NotMeasured)
     };
+    memory::estimate(&mut geometry, observations);
+    drive::estimate(&mut geometry, device, observations, memo);
     drive::settle(&mut geometry, alignment.page_step, alignment.kinds.as_ref(), device, observations, memo);
     caution::of_units_without_effect(&mut geometry);
     let contradiction = open_units::contradiction(observations);
-    let change = change::contradiction(observations, &geometry.drive.slc_cache);
+    let change = change::contradiction(observations, &geometry.slc_cache);
     match (contradiction.is_some(), change.as_ref().map(|change| change.scope)) {
         (_, Some(Scope::Devices)) => {
             caution::of_everything(&mut geometry, caution::SEVERAL_DEVICES);

@@ -11,21 +11,17 @@ pub(crate) mod wanted;
 pub(crate) mod wanted_reads;
 mod write_buffer;
 
-use flashscope_model::finding::Memory;
-use flashscope_model::{Estimate, Observations};
-use flashscope_units::Bytes;
+use flashscope_model::{Geometry, Observations};
 
-/// All that was seen of it; `unit` is the allocation unit, `open` how many of them can be open in order.
-pub(crate) fn estimate(observations: &Observations, unit: &Estimate<Bytes>, open: &Estimate<u32>) -> Memory {
-    Memory {
-        write_buffer: write_buffer::size(observations),
-        write_buffer_volatile: write_buffer::volatile(observations),
-        write_buffer_flushed_by_read: write_buffer::flushed_by_read(observations),
-        write_buffer_flush_window: write_buffer::flush_window(observations),
-        read_buffer: read_cache::read_buffer(observations),
-        read_ahead: read_ahead::read_ahead(observations),
-        collection: stalls::estimate(observations, unit, open),
-    }
+/// All that was seen of it. Stalls rest on the allocation unit and on how many units can be open.
+pub(crate) fn estimate(geometry: &mut Geometry, observations: &Observations) {
+    geometry.write_buffer = write_buffer::size(observations);
+    geometry.write_buffer_volatile = write_buffer::volatile(observations);
+    geometry.write_buffer_flushed_by_read = write_buffer::flushed_by_read(observations);
+    geometry.write_buffer_flush_window = write_buffer::flush_window(observations);
+    geometry.read_buffer = read_cache::read_buffer(observations);
+    geometry.read_ahead = read_ahead::read_ahead(observations);
+    geometry.collection = stalls::estimate(observations, &geometry.allocation_unit, &geometry.open_units_linear);
 }
 
 /// The mean of the fastest quarter of a sample, in nanoseconds: noise only ever adds.

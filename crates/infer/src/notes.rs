@@ -2,7 +2,7 @@
 
 use crate::change::printed::{Disagreement, disagreement};
 use crate::change::{Contradiction, Scope};
-use flashscope_model::finding::{Geometry, Note, Severity};
+use flashscope_model::finding::{Geometry, Note, NoteKind};
 use flashscope_model::{Data, Direction, Observations};
 use flashscope_units::Bytes;
 use std::collections::BTreeSet;
@@ -25,101 +25,87 @@ pub(crate) fn remarks(observations: &Observations, geometry: &Geometry) -> Vec<N
 
 /// Repeats that contradict each other.
 pub(crate) fn contradiction(what: String) -> Note {
-    Note { severity: Severity::Warning, text: what, hint: Some("infer from the log of one card at a time".into()) }
+    Note::new(NoteKind::Contradiction, what).with_hint(ONE_CARD)
 }
+
+const ONE_CARD: &str = "infer from the log of one card at a time";
 
 /// What was measured does not go together.
 pub(crate) fn changed(change: Contradiction) -> Note {
     let what = change.what;
-    if change.scope == Scope::Cache {
-        let text =
-            format!("{what}, as often as others met a cache of fast cells full: that changes nothing of the device");
-        return Note { severity: Severity::Info, text, hint: None };
-    }
-    if change.scope == Scope::Devices {
-        let text =
-            format!("{what}; what rests on tables of writes is left open, and no other answer is surer than a toss");
-        let hint = Some("infer from the log of one card at a time".into());
-        return Note { severity: Severity::Warning, text, hint };
-    }
-    Note {
-        severity: Severity::Warning,
-        text: format!("{what}; no answer that rests on it is surer than a toss"),
-        hint: Some("measure again, one device at a time and with nothing else going on".into()),
+    match change.scope {
+        Scope::Cache => {
+            let same = "as often as others met a cache of fast cells full: that changes nothing of the device";
+            Note::new(NoteKind::CacheInBetween, format!("{what}, {same}"))
+        }
+        Scope::Devices => {
+            let so = "what rests on tables of writes is left open, and no other answer is more than 60 % sure";
+            Note::new(NoteKind::SeveralDevices, format!("{what}; {so}")).with_hint(ONE_CARD)
+        }
+        Scope::Counts | Scope::Writes | Scope::Everything => {
+            Note::new(NoteKind::Changed, format!("{what}; no answer that rests on it is more than 60 % sure"))
+                .with_hint("measure again, one device at a time and with nothing else going on")
+        }
     }
 }
 
 /// Tables that are alike but for where they begin.
 pub(crate) fn lost_head(observations: &Observations) -> Option<Note> {
-    let Some(Disagreement::LostHead(text)) = disagreement(observations) else { return None };
-    Some(Note { severity: Severity::Info, text, hint: None })
+    match disagreement(observations)? {
+        Disagreement::LostHead(text) => Some(Note::new(NoteKind::LostHead, text)),
+        Disagreement::Devices(_) => None,
+    }
 }
 
 /// Tables of more than one device.
 pub(crate) fn several_devices() -> Note {
-    Note {
-        severity: Severity::Warning,
-        text: "this log is about more than one device: its tables do not belong together, and no answer is sure".into(),
-        hint: Some("infer from the log of one card at a time".into()),
-    }
+    let text = "this log is about more than one device: its tables do not belong together, and no answer is sure";
+    Note::new(NoteKind::SeveralDevices, text).with_hint(ONE_CARD)
 }
 
 /// Tables that stand in a log more than once.
 pub(crate) fn copies(count: usize) -> Option<Note> {
-    (count > 0).then(|| Note {
-        severity: Severity::Info,
-        text: format!("{count} tables are copies of others, figure by figure: they are no repeats, and were left out"),
-        hint: None,
-    })
+    let text = format!("{count} tables are copies of others, figure by figure: they are no repeats, and were left out");
+    (count > 0).then(|| Note::new(NoteKind::Copies, text))
 }
 
 fn failures(observations: &Observations) -> Option<Note> {
     let failures: Vec<_> = observations.runs.iter().flat_map(|run| &run.failures).collect();
     let first = failures.first()?;
     let writes = failures.iter().filter(|failure| failure.direction == Direction::Write).count();
-    Some(Note {
-        severity: Severity::Warning,
-        text: format!(
-            "{} requests failed ({writes} of them writes), the first at {}: {}",
-            failures.len(),
-            first.offset,
-            first.reason
-        ),
-        hint: Some("a device that fails requests is not to be trusted with data, whatever its speed".into()),
-    })
+    let text = format!(
+        "{} requests failed ({writes} of them writes), the first at {}: {}",
+        failures.len(),
+        first.offset,
+        first.reason
+    );
+    let hint = "a device that fails requests is not to be trusted with data, whatever its speed";
+    Some(Note::new(NoteKind::Failures, text).with_hint(hint))
 }
 
 fn cut_short(observations: &Observations) -> Option<Note> {
     let names: BTreeSet<&str> =
-        observations.runs.iter().filter(|run| !run.complete).map(|run| run.data.name()).collect();
-    (!names.is_empty()).then(|| Note {
-        severity: Severity::Info,
-        text: format!("not run to their end: {}", names.into_iter().collect::<Vec<_>>().join(", ")),
-        hint: None,
-    })
+        observations.runs.iter().filter(|run| !run.complete).map(|run| run.data.name().word()).collect();
+    let text = format!("not run to their end: {}", names.iter().copied().collect::<Vec<_>>().join(", "));
+    (!names.is_empty()).then(|| Note::new(NoteKind::CutShort, text))
 }
 
 /// Reads of what was never written do not touch the flash.
 fn blank(observations: &Observations, geometry: &Geometry) -> Option<Note> {
     let share = crate::survey::blank_share(observations).filter(|share| *share >= BLANK)?;
     let filled = crate::pool::filled(observations).is_some();
-    (!filled && geometry.allocation_unit.value.is_none()).then(|| Note {
-        severity: Severity::Warning,
-        text: format!(
-            "{:.0} % of the device seems never written: reads there are answered without the flash, and show no geometry",
-            share * 100.0
-        ),
-        hint: Some(
-            "allow a region to be filled (--allow-write, or --destroy-data=IDENTITY on a real device), or fill the \
-             device first"
-                .into(),
-        ),
-    })
+    let text = format!(
+        "{:.0} % of the device seems never written: reads there are answered without the flash, and show no geometry",
+        share * 100.0
+    );
+    let hint = "allow a region to be filled (--allow-write, or --destroy-data=IDENTITY on a real device), or fill the device first";
+    (!filled && geometry.allocation_unit.value().is_none())
+        .then(|| Note::new(NoteKind::NeverWritten, text).with_hint(hint))
 }
 
 /// Units that were written as one, and turned out to be none.
 fn assumed_unit(observations: &Observations, geometry: &Geometry) -> Option<Note> {
-    let found = geometry.allocation_unit.value?;
+    let found = geometry.allocation_unit.value()?;
     let assumed: BTreeSet<Bytes> = observations
         .runs
         .iter()
@@ -131,11 +117,9 @@ fn assumed_unit(observations: &Observations, geometry: &Geometry) -> Option<Note
         .filter(|unit| !unit.is_multiple_of(found))
         .collect();
     let assumed = assumed.iter().next()?;
-    Some(Note {
-        severity: Severity::Warning,
-        text: format!(
-            "writes went to units of {assumed}, and the allocation unit is {found}: what rests on them is less sure"
-        ),
-        hint: Some(format!("`flashscope probe open-au` takes the unit to write by: --erase {found}")),
-    })
+    let text = format!(
+        "writes went to units of {assumed}, and the allocation unit is {found}: what rests on them is less sure"
+    );
+    let hint = format!("`flashscope probe open-au` takes the unit to write by: --erase {found}");
+    Some(Note::new(NoteKind::AssumedUnit, text).with_hint(hint))
 }

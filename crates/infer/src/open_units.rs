@@ -11,7 +11,9 @@ mod trial;
 pub(crate) use trial::{live_counts, state};
 
 use crate::numbers::{probability, rates_side_by_side};
-use flashscope_model::{Data, Estimate, Observations, Order, observation::OpenUnitsData, observation::RateEvidence};
+use flashscope_model::{
+    Data, Estimate, ExperimentName, Observations, Order, Reason, observation::OpenUnitsData, observation::RateEvidence,
+};
 use flashscope_units::Bytes;
 
 /// A drop below this factor is not a limit: a controller that spreads its work over more units may lose as much.
@@ -41,7 +43,7 @@ pub(crate) struct Limit {
 }
 
 /// Why there is no limit to report.
-pub(crate) type Silence = String;
+pub(crate) type WhyNot = (Reason, String);
 
 /// The count of open units for one order.
 pub(crate) fn estimate(observations: &Observations, order: Order) -> Estimate<u32> {
@@ -49,15 +51,18 @@ pub(crate) fn estimate(observations: &Observations, order: Order) -> Estimate<u3
     let printed = table::limit(observations, order);
     // Trials come from disjoint fresh units with samples of their own: where they speak, they speak first.
     let chosen = match (live, printed) {
-        (Ok(live), _) => Ok((live, "open-units")),
-        (Err(_), Ok(table)) => Ok((table, "open-au")),
+        (Ok(live), _) => Ok((live, ExperimentName::OpenUnits)),
+        (Err(_), Ok(table)) => Ok((table, ExperimentName::OpenAu)),
         (Err(why), Err(None)) => Err(why),
         (Err(_), Err(Some(why))) => Err(Some(why)),
     };
     match chosen {
         Ok((limit, method)) => describe(&limit, method),
-        Err(Some(why)) => Estimate::unknown(why),
-        Err(None) => Estimate::unknown(format!("no writes to several units in turn were observed ({})", words(order))),
+        Err(Some((reason, seen))) => Estimate::unknown(reason, seen),
+        Err(None) => Estimate::unknown(
+            Reason::NotMeasured,
+            format!("no writes to several units in turn were observed ({})", words(order)),
+        ),
     }
 }
 
@@ -79,35 +84,41 @@ pub(crate) fn given_the_unit(
     unit: &Estimate<Bytes>,
 ) -> Estimate<u32> {
     let Some(apart) = least_distance(observations, order).filter(|_| !found.is_unknown()) else { return found };
-    let sure = unit.confidence.unwrap_or(0.0);
-    let (largest, most) = match (unit.value, unit.at_least) {
+    let sure = unit.confidence().unwrap_or(0.0);
+    let (largest, most) = match (unit.value(), unit.least()) {
         // A unit that turns out larger by the factor of room between the starts does no harm.
         (Some(size), _) => (Some(size), 1.0 - (1.0 - sure) * (size.as_f64() / apart.as_f64()).min(1.0)),
         (None, Some(size)) if size * 4 <= apart => (Some(size), 0.95),
         (None, Some(size)) => (Some(size), 0.93),
         // Writes that do not begin where a unit does may pass for ones at random, and then fewer can be open; and those at
         // random within what is assumed to be a unit may go to two.
-        (None, None) if found.value.is_some() => (None, if order == Order::InOrder { 0.83 } else { 0.88 }),
+        (None, None) if found.value().is_some() => (None, if order == Order::InOrder { 0.83 } else { 0.88 }),
         // Most units are no larger, and few trials have two places in a larger one.
         (None, None) => (None, 0.95),
     };
     if let Some(size) = largest.filter(|size| *size > apart) {
-        return Estimate::unknown(format!(
-            "the places that were written in turn lie {apart} apart, so that several share an allocation unit of {size}"
-        ));
+        return Estimate::unknown(
+            Reason::Ambiguous,
+            format!(
+                "the places that were written in turn lie {apart} apart, so that several share an allocation unit of {size}"
+            ),
+        );
     }
     if largest.is_none() && apart < USUAL_UNIT {
-        return Estimate::unknown(format!(
-            "the allocation unit is not known, and the places that were written in turn lie {apart} apart: several may \
+        return Estimate::unknown(
+            Reason::NeedsAnother,
+            format!(
+                "the allocation unit is not known, and the places that were written in turn lie {apart} apart: several may \
              share one unit"
-        ));
+            ),
+        );
     }
     // The trials went by another unit then, most likely.
     let most = if largest.is_some() && sure < GOOD_ENOUGH { most.min(BY_ANOTHER_UNIT) } else { most };
     let mut found = found;
-    if found.confidence.is_some_and(|confidence| confidence > most) {
-        found.confidence = Some(probability(most));
-        found.evidence.push_str("; no surer than the allocation unit");
+    if found.confidence().is_some_and(|confidence| confidence > most) {
+        found.change_confidence(|_| probability(most));
+        found.add_evidence("no surer than the allocation unit");
     }
     found
 }
@@ -128,7 +139,10 @@ fn least_distance(observations: &Observations, order: Order) -> Option<Bytes> {
 
 /// How repeats of one table of writes contradict each other: then they are perhaps not of one device.
 pub(crate) fn contradiction(observations: &Observations) -> Option<String> {
-    [Order::InOrder, Order::Random].into_iter().find_map(|order| table::contradiction(observations, order))
+    [Order::InOrder, Order::Random]
+        .into_iter()
+        .find_map(|order| table::contradiction(observations, order))
+        .map(|(_, seen)| seen)
 }
 
 /// The unit of the trials so far: those to come must have the same, or they do not compare.
@@ -160,19 +174,17 @@ pub(crate) fn words(order: Order) -> &'static str {
     }
 }
 
-fn describe(limit: &Limit, method: &'static str) -> Estimate<u32> {
+fn describe(limit: &Limit, method: ExperimentName) -> Estimate<u32> {
     let (block, from, to) = limit.row;
     let confidence = probability(limit.confidence);
-    let mut estimate = match limit.fallen {
+    let estimate = match limit.fallen {
         Some(fallen) => {
             let evidence =
                 format!("{} → {fallen} units: {} at {block}{}", limit.good, rates_side_by_side(from, to), limit.remark);
             if fallen == limit.good + 1 {
                 Estimate::known(limit.good, confidence, evidence, &[method])
             } else {
-                let mut bound = Estimate::at_least(limit.good, confidence, evidence, &[method]);
-                bound.at_most = Some(fallen - 1);
-                bound
+                Estimate::between(limit.good, fallen - 1, confidence, evidence, &[method])
             }
         }
         None => {
@@ -185,6 +197,5 @@ fn describe(limit: &Limit, method: &'static str) -> Estimate<u32> {
             Estimate::at_least(limit.good, confidence, evidence, &[method])
         }
     };
-    estimate.alternatives = limit.alternatives.clone();
-    estimate
+    estimate.with_alternatives(limit.alternatives.clone())
 }

@@ -7,7 +7,7 @@ use crate::open_units::is_table;
 use crate::{caution, survey};
 use flashscope_model::finding::Penalty;
 use flashscope_model::plan::Purpose;
-use flashscope_model::{Data, Direction, Estimate, Observations, Order};
+use flashscope_model::{Data, Direction, Estimate, ExperimentName, Observations, Order, Reason};
 use flashscope_stats::location::trimmed_mean;
 use flashscope_units::{ByteRate, Bytes, Nanos};
 use std::collections::BTreeMap;
@@ -65,11 +65,11 @@ const NONE_OF_A_FEW: f64 = 0.97;
 pub(crate) fn estimate(observations: &Observations) -> Estimate<Penalty> {
     let mut found = of_sources(observations);
     if survey::blank_share(observations).is_some_and(|share| share >= survey::BLANK) {
-        let none = found.value.is_some_and(|penalty| penalty.ratio <= 1.0);
-        caution::cap(&mut found, if none { NONE_ON_A_BLANK_DEVICE } else { ON_A_BLANK_DEVICE });
+        let none = found.value().is_some_and(|penalty| penalty.ratio <= 1.0);
+        found.cap(if none { NONE_ON_A_BLANK_DEVICE } else { ON_A_BLANK_DEVICE });
     }
     if none_of_a_few(observations, &found).is_some() {
-        caution::cap(&mut found, NONE_OF_A_FEW);
+        found.cap(NONE_OF_A_FEW);
     }
     found
 }
@@ -82,7 +82,7 @@ pub(crate) fn unsettled(observations: &Observations) -> Option<Bytes> {
 
 fn none_of_a_few(observations: &Observations, found: &Estimate<Penalty>) -> Option<Bytes> {
     let none =
-        found.value.or(found.at_least).filter(|penalty| penalty.ratio <= 1.0 && penalty.block <= SMALL_ENOUGH)?;
+        found.value().or(found.least()).filter(|penalty| penalty.ratio <= 1.0 && penalty.block <= SMALL_ENOUGH)?;
     let timed = seconds(observations);
     let [in_order, random] = timed.get(&none.block)?;
     (in_order.len().min(random.len()) < MANY_WRITES).then_some(none.block)
@@ -98,15 +98,17 @@ pub(crate) fn of_whole_pages(observations: &Observations, page: Bytes, small: By
 }
 
 fn of_sources(observations: &Observations) -> Estimate<Penalty> {
-    let sources =
-        [(one_unit(observations), "throughput"), (table(observations), "open-au"), (program(observations), "program")];
-    sources
-        .into_iter()
-        .find_map(|(rates, method)| largest(&rates, method))
-        .unwrap_or_else(|| Estimate::unknown("no unit was written both in order and at random at the same block size"))
+    let sources = [
+        (one_unit(observations), ExperimentName::Throughput),
+        (table(observations), ExperimentName::OpenAu),
+        (program(observations), ExperimentName::Program),
+    ];
+    sources.into_iter().find_map(|(rates, method)| largest(&rates, method)).unwrap_or_else(|| {
+        Estimate::unknown(Reason::NotMeasured, "no unit was written both in order and at random at the same block size")
+    })
 }
 
-fn largest(rates: &Rates, method: &'static str) -> Option<Estimate<Penalty>> {
+fn largest(rates: &Rates, method: ExperimentName) -> Option<Estimate<Penalty>> {
     let scatter = scatter(rates);
     let mut measured: Vec<Measured> = rates.iter().filter_map(|(block, cell)| cell.penalty(*block, scatter)).collect();
     // Of a table, the largest blocks write a unit once or twice: the first rows after an erase lie.
@@ -147,11 +149,14 @@ fn largest(rates: &Rates, method: &'static str) -> Option<Estimate<Penalty>> {
     if confidence < 0.5 {
         let factor = (2.0 * first.error).exp();
         let ratio = first.penalty.ratio;
-        return Some(Estimate::unknown(format!(
-            "{evidence}: collections come and go, so that anything from {}× to {}× may be the penalty",
-            digits(ratio / factor),
-            digits(ratio * factor)
-        )));
+        return Some(Estimate::unknown(
+            Reason::Ambiguous,
+            format!(
+                "{evidence}: collections come and go, so that anything from {}× to {}× may be the penalty",
+                digits(ratio / factor),
+                digits(ratio * factor)
+            ),
+        ));
     }
     evidence.push_str(&format!("; right to ±{:.0} %", 100.0 * (TOLERANCE - 1.0)));
     if smallest > SMALL_ENOUGH {

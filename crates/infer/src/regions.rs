@@ -13,7 +13,7 @@ use crate::assumed::{unit_of_counts, unit_of_first};
 use crate::numbers::probability;
 use crate::open_units::is_table;
 use flashscope_model::finding::{AreaKind, FastArea, Penalty};
-use flashscope_model::{Data, Estimate, Observations, Order};
+use flashscope_model::{Data, Estimate, ExperimentName, Observations, Order, Reason};
 use flashscope_units::{Bytes, Nanos};
 
 /// Where flashbench's tests of several units begin unless told otherwise.
@@ -90,15 +90,17 @@ pub(crate) fn count(
     order: Order,
     unit: &Estimate<Bytes>,
 ) -> Estimate<u32> {
-    let of_table = found.method.contains(&"open-au") && !found.is_unknown();
+    let of_table = found.method().contains(&ExperimentName::OpenAu) && !found.is_unknown();
     let Some(assumed) = counted(observations, order).filter(|_| of_table) else { return found };
     match against(assumed, unit) {
-        Regions::Broken(why) => return Estimate::unknown(format!("{}, but {why}", found.evidence)),
+        Regions::Broken(why) => {
+            return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
+        }
         Regions::Whole(right) => weaken(&mut found, right),
         Regions::Parts => weaken(&mut found, WHOLE_PARTS),
         Regions::Shifted => weaken(&mut found, SHIFTED),
         Regions::Unseen => {
-            let right = match (found.value, order) {
+            let right = match (found.value(), order) {
                 (None, _) => UNSEEN_BOUND,
                 (Some(count), Order::InOrder) if count < FEW => UNSEEN_FEW_IN_ORDER,
                 (Some(_), _) => UNSEEN,
@@ -115,24 +117,32 @@ pub(crate) fn penalty(
     observations: &Observations,
     unit: &Estimate<Bytes>,
 ) -> Estimate<Penalty> {
-    let of_table = found.method.contains(&"open-au");
-    let Some(penalty) = found.value.or(found.at_least).filter(|_| of_table) else { return found };
+    let of_table = found.method().contains(&ExperimentName::OpenAu);
+    let Some(penalty) = found.value().or(found.least()).filter(|_| of_table) else { return found };
     let regions = counted(observations, Order::Random).map(|assumed| (assumed.0, against(assumed, unit)));
     let each = Nanos((penalty.block.as_f64() / penalty.in_order.0 * 1e9) as u64);
     if penalty.ratio <= 1.0 {
         if each > A_COPY {
-            return Estimate::unknown(format!(
-                "{}, but each write takes {each} in either order, as where it is copied for whatever the order",
-                found.evidence
-            ));
+            return Estimate::unknown(
+                Reason::Contradicted,
+                format!(
+                    "{}, but each write takes {each} in either order, as where it is copied for whatever the order",
+                    found.evidence()
+                ),
+            );
         }
-        found.confidence = found.confidence.map(|_| NO_PENALTY);
+        found.change_confidence(|_| NO_PENALTY);
         return found;
     }
     match regions {
-        Some((_, Regions::Broken(why))) => return Estimate::unknown(format!("{}, but {why}", found.evidence)),
-        Some((assumed, Regions::Whole(_))) if unit.value.is_some_and(|unit| unit < assumed) => {
-            return Estimate::unknown(format!("{}, but {assumed} are several units", found.evidence));
+        Some((_, Regions::Broken(why))) => {
+            return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
+        }
+        Some((assumed, Regions::Whole(_))) if unit.value().is_some_and(|unit| unit < assumed) => {
+            return Estimate::unknown(
+                Reason::Contradicted,
+                format!("{}, but {assumed} are several units", found.evidence()),
+            );
         }
         Some((_, Regions::Whole(_))) => weaken(&mut found, PENALTY),
         _ if penalty.ratio >= LARGE_PENALTY => weaken(&mut found, LARGE_PENALTY_UNSEEN),
@@ -147,12 +157,12 @@ pub(crate) fn area(
     observations: &Observations,
     unit: &Estimate<Bytes>,
 ) -> Estimate<FastArea> {
-    let of_table = found.method.contains(&"fat");
-    let Some(kind) = found.value.map(|area| area.kind).filter(|_| of_table) else { return found };
+    let of_table = found.method().contains(&ExperimentName::Fat);
+    let Some(kind) = found.value().map(|area| area.kind).filter(|_| of_table) else { return found };
     if kind == AreaKind::None {
-        let known = unit.value.or(unit.at_least).is_some() && unit.confidence.is_some_and(|sure| sure >= KNOWN);
+        let known = unit.value().or(unit.least()).is_some() && unit.confidence().is_some_and(|sure| sure >= KNOWN);
         let right = if known { NO_AREA } else { NO_AREA_UNSEEN };
-        found.confidence = found.confidence.map(|confidence| probability(confidence.powi(ONE_PASS) * right));
+        found.change_confidence(|confidence| probability(confidence.powi(ONE_PASS) * right));
         return found;
     }
     let assumed = observations.runs.iter().find_map(|run| match &run.data {
@@ -161,7 +171,9 @@ pub(crate) fn area(
     });
     match assumed.map(|assumed| against(assumed, unit)) {
         Some(Regions::Whole(_)) => weaken(&mut found, AREA),
-        Some(Regions::Broken(why)) => return Estimate::unknown(format!("{}, but {why}", found.evidence)),
+        Some(Regions::Broken(why)) => {
+            return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
+        }
         Some(Regions::Parts) => weaken(&mut found, AREA_OF_PARTS),
         Some(Regions::Shifted | Regions::Unseen) | None => weaken(&mut found, AREA_UNSEEN),
     }
@@ -180,16 +192,16 @@ fn counted(observations: &Observations, order: Order) -> Option<(Bytes, Bytes)> 
 }
 
 fn weaken<T>(found: &mut Estimate<T>, right: f64) {
-    found.confidence = found.confidence.map(|confidence| probability(confidence * right));
+    found.change_confidence(|confidence| probability(confidence * right));
 }
 
 fn against((assumed, begin): (Bytes, Bytes), unit: &Estimate<Bytes>) -> Regions {
-    let sure = unit.confidence.filter(|sure| *sure >= KNOWN);
-    let Some((size, sure)) = unit.value.or(unit.at_least).zip(sure) else { return Regions::Unseen };
+    let sure = unit.confidence().filter(|sure| *sure >= KNOWN);
+    let Some((size, sure)) = unit.value().or(unit.least()).zip(sure) else { return Regions::Unseen };
     if !assumed.is_multiple_of(size) {
         return Regions::Broken(format!("it went over regions of {assumed}, which are not whole units of {size}"));
     }
-    match (begin.is_multiple_of(size), unit.value.is_some()) {
+    match (begin.is_multiple_of(size), unit.value().is_some()) {
         (true, true) => Regions::Whole(WHOLE * (1.0 - (1.0 - sure) / 2.0)),
         (true, false) => Regions::Parts,
         (false, _) => Regions::Shifted,
@@ -206,9 +218,9 @@ mod tests {
 
     fn unit(value: Option<Bytes>, at_least: Option<Bytes>) -> Estimate<Bytes> {
         match (value, at_least) {
-            (Some(size), _) => Estimate::known(size, 0.98, "reads", &["align"]),
-            (_, Some(size)) => Estimate::at_least(size, 0.98, "reads", &["align"]),
-            _ => Estimate::unknown("nothing was read"),
+            (Some(size), _) => Estimate::known(size, 0.98, "reads", &[ExperimentName::Align]),
+            (_, Some(size)) => Estimate::at_least(size, 0.98, "reads", &[ExperimentName::Align]),
+            _ => Estimate::unknown(Reason::NotMeasured, "nothing was read"),
         }
     }
 
@@ -263,7 +275,7 @@ mod tests {
         let check = |ratio: f64, in_order: f64, size: Option<u64>, expect: Option<f64>| {
             let block = Bytes::kib(64);
             let penalty = Penalty { ratio, block, in_order: ByteRate(in_order), random: ByteRate(in_order / ratio) };
-            let found = Estimate::known(penalty, 1.0, "rows", &["open-au"]);
+            let found = Estimate::known(penalty, 1.0, "rows", &[ExperimentName::OpenAu]);
             let found = super::penalty(found, &observations, &unit(size.map(Bytes::mib), None));
             let right = found.value.and(found.confidence);
             assert_eq!(right.map(|right| (right * 100.0).round()), expect.map(|share| (share * 100.0).round()));

@@ -54,8 +54,8 @@ impl<'a> Situation<'a> {
 
     fn measured_unit(&self) -> Option<Bytes> {
         let found = &self.alignment().allocation_unit;
-        let sure = found.confidence.is_some_and(|confidence| confidence >= GOOD_ENOUGH);
-        found.value.filter(|unit| sure && fits(*unit, self.device))
+        let sure = found.confidence().is_some_and(|confidence| confidence >= GOOD_ENOUGH);
+        found.value().filter(|unit| sure && fits(*unit, self.device))
     }
 
     /// Whether the unit to write by was measured, not assumed.
@@ -71,7 +71,7 @@ impl<'a> Situation<'a> {
     /// The page, where it was found with enough confidence.
     pub(crate) fn page(&self) -> Option<Bytes> {
         let found = &self.alignment().page;
-        found.value.filter(|_| found.confidence.is_some_and(|confidence| confidence >= GOOD_ENOUGH))
+        found.value().filter(|_| found.confidence().is_some_and(|confidence| confidence >= GOOD_ENOUGH))
     }
 
     /// Where the first whole unit begins: 0 but on a device whose units were found not to be multiples of their size.
@@ -81,8 +81,8 @@ impl<'a> Situation<'a> {
             return Bytes::ZERO;
         }
         let found = &self.alignment().boundary_offset;
-        let sure = found.confidence.is_some_and(|confidence| confidence >= GOOD_ENOUGH);
-        found.value.filter(|_| sure).unwrap_or(Bytes::ZERO)
+        let sure = found.confidence().is_some_and(|confidence| confidence >= GOOD_ENOUGH);
+        found.value().filter(|_| sure).unwrap_or(Bytes::ZERO)
     }
 
     /// The units to write: those of the device, wherever its first one begins.
@@ -148,41 +148,6 @@ pub(crate) fn assumed_unit(device: &DeviceFacts) -> Bytes {
 
 fn fits(unit: Bytes, device: &DeviceFacts) -> bool {
     unit * 32 <= device.capacity && unit.is_multiple_of(device.logical_block)
-}
-
-/// Bytes that an experiment writes.
-pub(crate) fn bytes_written(experiment: &Experiment) -> Bytes {
-    let halvings = |unit: Bytes, block: Bytes| u64::from((unit / block.max(Bytes(1))).max(1).ilog2() + 1);
-    match experiment {
-        Experiment::OpenUnits(plan) => plan.block * (u64::from(plan.rounds) * plan.units.len() as u64),
-        Experiment::OpenAu(plan) => plan.erase * (u64::from(plan.count) * halvings(plan.erase, plan.block)),
-        Experiment::Fat(plan) => plan.erase * (u64::from(plan.count) * halvings(plan.erase, plan.block)),
-        Experiment::FastArea(plan) if plan.direction == Direction::Write => {
-            plan.block * (u64::from(plan.requests) * (plan.suspects.len() + plan.controls.len()) as u64)
-        }
-        Experiment::Throughput(plan) if plan.direction == Direction::Write => plan.block * u64::from(plan.requests),
-        Experiment::SlcCache(plan) => plan.bursts.iter().map(|burst| burst.span.length).sum(),
-        Experiment::Overwrite(plan) => plan.block * (plan.in_order + plan.random),
-        Experiment::Program(plan) => plan.region * (6 * halvings(plan.largest, plan.smallest)),
-        Experiment::Buffer(plan) => {
-            let behind = plan.bursts.iter().filter(|burst| burst.then == Then::Write).count() as u64;
-            plan.block * (plan.bursts.iter().map(|burst| u64::from(burst.writes)).sum::<u64>() + behind)
-        }
-        // No adaptive run chooses write-align: `probe write-align` is there for comparison with the published log.
-        Experiment::Floor(_)
-        | Experiment::Survey(_)
-        | Experiment::Align(_)
-        | Experiment::Boundaries(_)
-        | Experiment::Slide(_)
-        | Experiment::FastArea(_)
-        | Experiment::Scatter(_)
-        | Experiment::Interval(_)
-        | Experiment::ReadCache(_)
-        | Experiment::Throughput(_)
-        | Experiment::Parallel(_)
-        | Experiment::MapReach(_)
-        | Experiment::Cells(_) => Bytes::ZERO,
-    }
 }
 
 /// The observations as alignment should see them: where a blank device was filled, its reads stay in the filled region,

@@ -6,7 +6,7 @@
 use crate::numbers::{median, probability, rate};
 use crate::{caution, open_units, penalty, survey, write_align};
 use flashscope_model::plan::Purpose;
-use flashscope_model::{Data, Direction, Estimate, Observations, Order};
+use flashscope_model::{Data, Direction, Estimate, ExperimentName, Observations, Order, Reason};
 use flashscope_units::{ByteRate, Bytes};
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ const USUAL_LARGEST: Bytes = Bytes::kib(16);
 const UNUSUAL: f64 = 0.85;
 
 /// The name of tables of writes to several units.
-const TABLE: &str = "open-au";
+const TABLE: ExperimentName = ExperimentName::OpenAu;
 
 /// Beyond the open units in order, larger writes than this say nothing of a way of their own.
 const SMALL_IN_ORDER: Bytes = Bytes::kib(16);
@@ -35,7 +35,7 @@ const ON_A_BLANK_DEVICE: f64 = 0.88;
 /// Rates by block size from one kind of evidence.
 struct Curve {
     rates: BTreeMap<Bytes, Rate>,
-    method: &'static str,
+    method: ExperimentName,
     what: &'static str,
     /// How much weaker than random writes to one unit.
     weakness: f64,
@@ -65,7 +65,7 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<Bytes> {
     let found = curves.iter().filter(|curve| curve.rates.len() >= 2).find_map(Curve::upturn).map(|mut found| {
         if survey::blank_share(observations).is_some_and(|share| share >= survey::BLANK) {
             // What a copy costs depends on how much there is to copy, and so on what was written before.
-            caution::cap(&mut found, ON_A_BLANK_DEVICE);
+            found.cap(ON_A_BLANK_DEVICE);
         }
         found
     });
@@ -75,9 +75,12 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<Bytes> {
     match curves.iter().find(|curve| curve.rates.len() >= 2) {
         Some(curve) => {
             let smallest = curve.rates.keys().next().copied().unwrap_or_default();
-            Estimate::unknown(format!("none seen: rates rise with the block size from {smallest} on ({})", curve.what))
+            Estimate::unknown(
+                Reason::NothingShows,
+                format!("none seen: rates rise with the block size from {smallest} on ({})", curve.what),
+            )
         }
-        None => Estimate::unknown("no random writes of several sizes were observed"),
+        None => Estimate::unknown(Reason::NotMeasured, "no random writes of several sizes were observed"),
     }
 }
 
@@ -135,7 +138,7 @@ fn one_unit(observations: &Observations) -> Curve {
             }
         }
     }
-    Curve { rates, method: "throughput", what: "random writes to one unit", weakness: 0.0 }
+    Curve { rates, method: ExperimentName::Throughput, what: "random writes to one unit", weakness: 0.0 }
 }
 
 /// Random writes to one unit of a table of several counts.
@@ -155,19 +158,19 @@ fn past_the_limit(observations: &Observations) -> Curve {
     let mut in_order = false;
     for order in [Order::Random, Order::InOrder] {
         let estimate = open_units::estimate(observations, order);
-        let Some(limit) = estimate.value.or(estimate.at_most) else { continue };
+        let Some(limit) = estimate.value().or(estimate.most()) else { continue };
         if rates.len() < 2 {
             rates = table_rates(observations, |other, count| other == order && count > limit);
             in_order = order == Order::InOrder;
             let trials = trial_rates(observations, order, limit + 1);
             if !trials.is_empty() {
-                method = "open-units";
+                method = ExperimentName::OpenUnits;
                 rates = trials;
             }
         }
     }
     // A table's rows there are single figures; a trial's are medians.
-    let weakness = if method == "open-units" { 0.01 } else { 0.05 };
+    let weakness = if method == ExperimentName::OpenUnits { 0.01 } else { 0.05 };
     if in_order {
         // Writes in order are joined to larger ones on their way, each size up to another limit: only small ones tell.
         rates.retain(|block, _| *block <= SMALL_IN_ORDER * 2);
@@ -217,5 +220,5 @@ fn program(observations: &Observations) -> Curve {
             rates.entry(row.block).or_default().extend(columns);
         }
     }
-    Curve { rates: of_repeats(rates), method: "program", what: "random writes", weakness: 0.005 }
+    Curve { rates: of_repeats(rates), method: ExperimentName::Program, what: "random writes", weakness: 0.005 }
 }

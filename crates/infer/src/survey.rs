@@ -5,7 +5,7 @@
 
 use crate::numbers::{median, probability};
 use flashscope_model::observation::{SurveyData, SurveyPlace};
-use flashscope_model::{Data, Estimate, Observations};
+use flashscope_model::{Data, Estimate, ExperimentName, Observations, Reason};
 use flashscope_stats::interval::wilson_interval;
 use flashscope_units::Nanos;
 
@@ -25,7 +25,9 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<f64> {
             _ => None,
         })
         .collect();
-    let Some(last) = surveys.last() else { return Estimate::unknown("the device was not surveyed") };
+    let Some(last) = surveys.last() else {
+        return Estimate::unknown(Reason::NotMeasured, "the device was not surveyed");
+    };
     read(last)
 }
 
@@ -53,7 +55,7 @@ pub(crate) fn blank_share(observations: &Observations) -> Option<f64> {
 fn read(survey: &SurveyData) -> Estimate<f64> {
     let places = answered(survey).count();
     if places == 0 {
-        return Estimate::unknown("no place of the survey could be read");
+        return Estimate::unknown(Reason::TooFew, "no place of the survey could be read");
     }
     let blank = answered(survey).filter(|place| is_blank(place)).count();
     let share = blank as f64 / places as f64;
@@ -70,13 +72,14 @@ fn read(survey: &SurveyData) -> Estimate<f64> {
     match (times(true), times(false)) {
         (Some(blank), Some(written)) if written > FASTER * blank => {
             let time = format!(", and answer in {} instead of {}", Nanos(blank as u64), Nanos(written as u64));
-            Estimate::known(share, sure(places), seen + &time, &["survey"])
+            Estimate::known(share, sure(places), seen + &time, &[ExperimentName::Survey])
         }
         (Some(_), Some(_)) => at_most(share, places, seen + ", yet take as long as the others: they may hold data"),
-        (Some(_), None) => Estimate::unknown(format!(
-            "{seen}, and none holds anything else to compare with: never written, or filled with one byte"
-        )),
-        (None, _) => Estimate::known(share, sure(places), seen, &["survey"]),
+        (Some(_), None) => Estimate::unknown(
+            Reason::Ambiguous,
+            format!("{seen}, and none holds anything else to compare with: never written, or filled with one byte"),
+        ),
+        (None, _) => Estimate::known(share, sure(places), seen, &[ExperimentName::Survey]),
     }
 }
 
@@ -86,16 +89,7 @@ fn sure(places: usize) -> f64 {
 }
 
 fn at_most(share: f64, places: usize, evidence: String) -> Estimate<f64> {
-    Estimate {
-        value: None,
-        confidence: Some(sure(places)),
-        at_least: None,
-        at_most: Some(share),
-        alternatives: Vec::new(),
-        evidence,
-        method: vec!["survey"],
-        reason_unknown: None,
-    }
+    Estimate::at_most(share, sure(places), evidence, &[ExperimentName::Survey])
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@
 //! never averaged. This module reads the two classes only; boundaries are the business of the alignment module.
 
 use crate::numbers::{median, probability};
-use flashscope_model::finding::{Note, Severity};
+use flashscope_model::finding::{Note, NoteKind};
 use flashscope_model::observation::{AlignData, AlignEvidence, Statistic};
-use flashscope_model::{Data, Direction, Estimate, Observations};
+use flashscope_model::{Data, Direction, Estimate, ExperimentName, Observations};
 use flashscope_units::{Bytes, Nanos};
 
 /// An access that waits for a collection takes at least this many times as long as one that does not.
@@ -44,7 +44,7 @@ pub(crate) fn small_write_path(observations: &Observations) -> Option<Estimate<B
         escape.rows
     );
     let confidence = 0.9 - 0.4 / escape.rows as f64;
-    Some(Estimate::known(escape.block, probability(confidence), evidence, &["write-align"]))
+    Some(Estimate::known(escape.block, probability(confidence), evidence, &[ExperimentName::WriteAlign]))
 }
 
 /// A bound on the open units in order: the places of the experiment were too many.
@@ -59,16 +59,7 @@ pub(crate) fn open_units_bound(observations: &Observations) -> Option<Estimate<u
         escape.rows,
         Nanos(escape.fast as u64)
     );
-    Some(Estimate {
-        value: None,
-        confidence: Some(probability(0.85 - 0.4 / escape.rows as f64)),
-        at_least: None,
-        at_most: Some(most),
-        alternatives: Vec::new(),
-        evidence,
-        method: vec!["write-align"],
-        reason_unknown: None,
-    })
+    Some(Estimate::at_most(most, probability(0.85 - 0.4 / escape.rows as f64), evidence, &[ExperimentName::WriteAlign]))
 }
 
 /// Remarks on writes around boundaries.
@@ -76,17 +67,14 @@ pub(crate) fn notes(observations: &Observations) -> Vec<Note> {
     let Some((block, low, high, share)) = mixtures(observations).max_by(|a, b| a.3.total_cmp(&b.3)) else {
         return Vec::new();
     };
-    vec![Note {
-        severity: Severity::Info,
-        text: format!(
-            "write-align at {block}: times fall into two classes, about {} and about {} ({:.0} % of the figures): \
+    let text = format!(
+        "write-align at {block}: times fall into two classes, about {} and about {} ({:.0} % of the figures): \
              some averages hold a collection and some do not",
-            Nanos(low as u64),
-            Nanos(high as u64),
-            share * 100.0
-        ),
-        hint: None,
-    }]
+        Nanos(low as u64),
+        Nanos(high as u64),
+        share * 100.0
+    );
+    vec![Note::new(NoteKind::TwoClasses, text)]
 }
 
 fn escapes(observations: &Observations) -> Vec<Escape> {

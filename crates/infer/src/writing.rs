@@ -220,11 +220,11 @@ const ESCAPE_BLOCKS: [Bytes; 4] = [Bytes::kib(32), Bytes::kib(16), Bytes::kib(8)
 
 /// Small writes beyond the open units: a way of their own shows there even where one unit at random costs nothing.
 pub(crate) fn escape(now: &Situation) -> Option<Choice> {
-    if small_write::estimate(now.observations).value.is_some() {
+    if small_write::estimate(now.observations).value().is_some() {
         return None;
     }
     let (order, count) = [Order::Random, Order::InOrder].into_iter().find_map(|order| {
-        let limit = open_units::estimate(now.observations, order).value?;
+        let limit = open_units::estimate(now.observations, order).value()?;
         Some((order, limit + 1))
     })?;
     let tried = open_units::live_counts(now.observations, order);
@@ -243,7 +243,7 @@ pub(crate) fn escape(now: &Situation) -> Option<Choice> {
 
 /// The next group of suspects against controls.
 pub(crate) fn area(now: &Situation) -> Option<Choice> {
-    if open_units::estimate(now.observations, Order::InOrder).value == Some(1) {
+    if open_units::estimate(now.observations, Order::InOrder).value() == Some(1) {
         return area_one_by_one(now);
     }
     AREA_TRIALS.iter().find_map(|trial| area_trial(now, *trial))
@@ -362,7 +362,7 @@ fn area_requests(now: &Situation, requests: u32) -> u32 {
 /// How many units from the start to compare: more while the last one that was compared still differs.
 fn suspects_wanted(now: &Situation) -> usize {
     let unit = Estimate::known(now.unit(), 1.0, "assumed", &[]);
-    let found = fast_area::estimate(now.observations, &unit).value.filter(|area| area.kind != AreaKind::None);
+    let found = fast_area::estimate(now.observations, &unit).value().filter(|area| area.kind != AreaKind::None);
     let end = found.map_or(0, |area| (area.end / now.unit()) as usize);
     (end + 2).clamp(SUSPECTS, MOST_SUSPECTS)
 }
@@ -380,7 +380,7 @@ fn compared(now: &Situation, block: Bytes, order: Order) -> Vec<Bytes> {
 fn group_sizes(now: &Situation, order: Order, block: Bytes) -> (usize, usize) {
     const ALL: (usize, usize) = (SUSPECTS, 3);
     let limit = open_units::estimate(now.observations, order);
-    match limit.value.or(limit.at_least) {
+    match limit.value().or(limit.least()) {
         _ if order == Order::Random && block > Bytes::kib(4) => ALL,
         Some(open) if open >= 7 => ALL,
         Some(open) if open >= 4 => (2, 2),

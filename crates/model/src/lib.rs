@@ -5,7 +5,7 @@
 //! never zero. Start at [`run::RunRecord`], which holds all the others, or at [`bench::BenchRecord`] for load.
 
 pub mod bench;
-pub mod drive;
+mod experiment;
 pub mod facts;
 pub mod finding;
 pub mod iozone;
@@ -14,11 +14,11 @@ pub mod plan;
 pub mod preset;
 pub mod run;
 
-pub use drive::DriveFindings;
+pub use experiment::{Data, Experiment, ExperimentName};
 pub use facts::{Claims, DeviceFacts, DeviceKind, Identity};
-pub use finding::{Estimate, Findings, Geometry};
-pub use observation::{Data, Observations, Run};
-pub use plan::{Budget, Experiment};
+pub use finding::{Estimate, Finding, Findings, Geometry, Reason};
+pub use observation::{Observations, Run};
+pub use plan::Budget;
 pub use run::RunRecord;
 
 /// Which way data moves.

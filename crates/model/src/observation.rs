@@ -14,9 +14,8 @@ pub use drive::{
     CellsData, FanTimes, MapReachData, OverwriteData, ParallelData, RangeTimes, SlcCacheData, StretchTimes,
 };
 
-use crate::{Direction, Order, plan::Purpose};
+use crate::{Data, Direction, Order, plan::Purpose};
 use flashscope_units::{ByteRate, Bytes, Contrast, Instant, Nanos};
-use std::sync::Arc;
 
 /// Everything that was observed on one device, in the order in which it was done.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -96,50 +95,6 @@ pub struct IoFailure {
     pub length: Bytes,
     /// What the device or kernel said.
     pub reason: String,
-}
-
-/// The figures of one run, by experiment.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Data {
-    /// Of [`crate::plan::Floor`].
-    Floor(FloorData),
-    /// Of [`crate::plan::Survey`].
-    Survey(SurveyData),
-    /// Of [`crate::plan::Align`], and of logs of flashbench `-a`.
-    Align(AlignData),
-    /// Of [`crate::plan::Boundaries`].
-    /// Shared, as those who draw conclusions while a run goes on keep hold of it.
-    Boundaries(Arc<BoundariesData>),
-    /// Of [`crate::plan::Slide`].
-    Slide(SlideData),
-    /// Of [`crate::plan::OpenAu`] and [`crate::plan::OpenUnits`], and of logs of flashbench `-O`.
-    OpenUnits(OpenUnitsData),
-    /// Of [`crate::plan::Fat`], and of logs of flashbench `-f`.
-    Fat(FatData),
-    /// Of [`crate::plan::FastArea`].
-    FastArea(FastAreaData),
-    /// Of [`crate::plan::Scatter`].
-    Scatter(ScatterData),
-    /// Of [`crate::plan::Interval`].
-    Interval(IntervalData),
-    /// Of [`crate::plan::Program`].
-    Program(ProgramData),
-    /// Of [`crate::plan::Throughput`].
-    Throughput(ThroughputData),
-    /// Of [`crate::plan::Buffer`].
-    Buffer(BufferData),
-    /// Of [`crate::plan::ReadCache`].
-    ReadCache(ReadCacheData),
-    /// Of [`crate::plan::SlcCache`].
-    SlcCache(SlcCacheData),
-    /// Of [`crate::plan::Parallel`].
-    Parallel(ParallelData),
-    /// Of [`crate::plan::MapReach`].
-    MapReach(MapReachData),
-    /// Of [`crate::plan::Overwrite`].
-    Overwrite(OverwriteData),
-    /// Of [`crate::plan::Cells`].
-    Cells(CellsData),
 }
 
 /// A figure that a log printed: what is left of samples that are gone.
@@ -464,34 +419,6 @@ pub struct ThroughputData {
     pub purpose: Purpose,
     /// Service times in the order of issue.
     pub times: Vec<Nanos>,
-}
-
-impl Data {
-    /// The short name of the experiment that yields such figures.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Floor(_) => "floor",
-            Self::Survey(_) => "survey",
-            Self::Align(align) if align.direction == Direction::Write => "write-align",
-            Self::Align(_) => "align",
-            Self::Boundaries(_) => "boundaries",
-            Self::Slide(_) => "slide",
-            Self::OpenUnits(_) => "open-au",
-            Self::Fat(_) => "fat",
-            Self::FastArea(_) => "fast-area",
-            Self::Scatter(_) => "scatter",
-            Self::Interval(_) => "interval",
-            Self::Program(_) => "program",
-            Self::Throughput(_) => "throughput",
-            Self::Buffer(_) => "buffer",
-            Self::ReadCache(_) => "read-cache",
-            Self::SlcCache(_) => "slc-cache",
-            Self::Parallel(_) => "parallel",
-            Self::MapReach(_) => "map-reach",
-            Self::Overwrite(_) => "gc",
-            Self::Cells(_) => "cells",
-        }
-    }
 }
 
 impl Observations {

@@ -3,12 +3,12 @@
 //! An [`Experiment`] says what to do, not what to think of it. The names are flashbench's where the
 //! experiment is flashbench's, so that tables compare.
 
+mod cost;
+mod drive;
 mod memory;
 
-pub use memory::{Buffer, Burst, ReadCache, Then};
-mod drive;
-
 pub use drive::{Cells, Fan, MapReach, Overwrite, Parallel, SlcCache, Stretch};
+pub use memory::{Buffer, Burst, ReadCache, Then};
 
 use crate::{Direction, Order};
 use flashscope_units::{Bytes, Nanos};
@@ -22,49 +22,13 @@ pub struct Budget {
     pub time: Option<Nanos>,
 }
 
-/// One experiment with all of its parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Experiment {
-    /// The time of a request that needs no flash: one block read again and again.
-    Floor(Floor),
-    /// Reads at random places, to tell written areas from never-written ones.
-    Survey(Survey),
-    /// flashbench `-a` (or its private write variant).
-    Align(Align),
-    /// Contrasts at random multiples of candidate sizes that are no multiples of larger candidates.
-    Boundaries(Boundaries),
-    /// Reads across every step of a stretch, wherever its boundaries begin.
-    Slide(Slide),
-    /// flashbench `-O`.
-    OpenAu(OpenAu),
-    /// A few rounds of writes, one block in each of `count` fresh units per round.
-    OpenUnits(OpenUnits),
-    /// flashbench `-f`.
-    Fat(Fat),
-    /// The first units against control units from elsewhere, interleaved.
-    FastArea(FastArea),
-    /// flashbench `-s`.
-    Scatter(Scatter),
-    /// flashbench `-i`.
-    Interval(Interval),
-    /// flashbench `-p`.
-    Program(Program),
-    /// Requests of one direction, order and size over one region: a cell of a performance table.
-    Throughput(Throughput),
-    /// Bursts of writes into an empty write buffer.
-    Buffer(Buffer),
-    /// Re-reads and runs in both orders: read buffer and read-ahead.
-    ReadCache(ReadCache),
-    /// Long writes in order after rests.
-    SlcCache(SlcCache),
-    /// Reads handed over together, at different distances.
-    Parallel(Parallel),
-    /// Random reads within ranges of different length.
-    MapReach(MapReach),
-    /// Writes at random until what they cost is steady.
-    Overwrite(Overwrite),
-    /// Reads of evenly spaced pages, from the last to the first, several times.
-    Cells(Cells),
+/// The parameters of one experiment: what they ask for, in words and in bytes.
+pub trait Plan {
+    /// What will be done, in a few words.
+    fn describe(&self) -> String;
+
+    /// Bytes that it writes; zero where it only reads.
+    fn bytes_written(&self) -> Bytes;
 }
 
 /// Parameters of [`Experiment::Floor`].
@@ -291,33 +255,4 @@ pub enum Purpose {
     OneUnit,
     /// Bringing an area into the state that a later experiment assumes.
     Fill,
-}
-
-impl Experiment {
-    /// The short name by which people call the experiment (`probe NAME`).
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Floor(_) => "floor",
-            Self::Survey(_) => "survey",
-            Self::Align(align) if align.direction == Direction::Write => "write-align",
-            Self::Align(_) => "align",
-            Self::Boundaries(_) => "boundaries",
-            Self::Slide(_) => "slide",
-            Self::OpenAu(_) => "open-au",
-            Self::OpenUnits(_) => "open-units",
-            Self::Fat(_) => "fat",
-            Self::FastArea(_) => "fast-area",
-            Self::Scatter(_) => "scatter",
-            Self::Interval(_) => "interval",
-            Self::Program(_) => "program",
-            Self::Throughput(_) => "throughput",
-            Self::Buffer(_) => "buffer",
-            Self::ReadCache(_) => "read-cache",
-            Self::SlcCache(_) => "slc-cache",
-            Self::Parallel(_) => "parallel",
-            Self::MapReach(_) => "map-reach",
-            Self::Overwrite(_) => "gc",
-            Self::Cells(_) => "cells",
-        }
-    }
 }

@@ -11,8 +11,9 @@ use crate::experiment::{Cost, Probe};
 use crate::rig::{Halt, Rig};
 use crate::rng::Rng;
 use flashscope_device::Target;
+use flashscope_model::Data;
 use flashscope_model::DeviceFacts;
-use flashscope_model::observation::{AlignData, AlignEvidence, AlignRow, Data, Straddle};
+use flashscope_model::observation::{AlignData, AlignEvidence, AlignRow, Straddle};
 use flashscope_model::plan::Align;
 use flashscope_units::Bytes;
 

@@ -10,8 +10,9 @@ use crate::experiment::{Cost, Probe};
 use crate::rig::{Halt, Rig, Served};
 use crate::rng::Rng;
 use flashscope_device::Target;
+use flashscope_model::Data;
 use flashscope_model::DeviceFacts;
-use flashscope_model::observation::{BufferData, BurstTimes, Data};
+use flashscope_model::observation::{BufferData, BurstTimes};
 use flashscope_model::plan::{Buffer, Burst, Then};
 use flashscope_units::{Bytes, Nanos};
 

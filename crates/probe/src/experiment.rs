@@ -4,7 +4,8 @@ use crate::error::PlanError;
 use crate::rig::{Halt, Rig};
 use crate::rng::Rng;
 use flashscope_device::Target;
-use flashscope_model::observation::{AreaState, Data};
+use flashscope_model::Data;
+use flashscope_model::observation::AreaState;
 use flashscope_model::{DeviceFacts, Direction};
 use flashscope_units::Bytes;
 

@@ -10,8 +10,9 @@ use crate::open_au::offsets;
 use crate::rig::{Halt, Rig};
 use crate::rng::Rng;
 use flashscope_device::Target;
+use flashscope_model::Data;
 use flashscope_model::DeviceFacts;
-use flashscope_model::observation::{Data, FastAreaData, UnitTimes};
+use flashscope_model::observation::{FastAreaData, UnitTimes};
 use flashscope_model::plan::FastArea;
 use flashscope_units::Bytes;
 

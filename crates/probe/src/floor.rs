@@ -6,7 +6,8 @@ use crate::experiment::{Cost, Probe};
 use crate::rig::{Halt, Rig};
 use crate::rng::Rng;
 use flashscope_device::Target;
-use flashscope_model::observation::{Data, FloorData};
+use flashscope_model::Data;
+use flashscope_model::observation::FloorData;
 use flashscope_model::plan::Floor;
 use flashscope_model::{DeviceFacts, Direction};
 

@@ -45,47 +45,19 @@ pub use experiment::Cost;
 
 use experiment::Probe;
 use flashscope_device::Target;
-use flashscope_model::{DeviceFacts, Experiment, Run};
+use flashscope_model::{DeviceFacts, Experiment, Run, each_experiment};
 use rig::Rig;
 use rng::Rng;
 
-/// Evaluates `$body` with `$plan` bound to the parameters of whichever experiment it is.
-macro_rules! each {
-    ($experiment:expr, $plan:ident => $body:expr) => {
-        match $experiment {
-            Experiment::Floor($plan) => $body,
-            Experiment::Survey($plan) => $body,
-            Experiment::Align($plan) => $body,
-            Experiment::Boundaries($plan) => $body,
-            Experiment::Slide($plan) => $body,
-            Experiment::OpenAu($plan) => $body,
-            Experiment::OpenUnits($plan) => $body,
-            Experiment::Fat($plan) => $body,
-            Experiment::FastArea($plan) => $body,
-            Experiment::Scatter($plan) => $body,
-            Experiment::Interval($plan) => $body,
-            Experiment::Program($plan) => $body,
-            Experiment::Throughput($plan) => $body,
-            Experiment::Buffer($plan) => $body,
-            Experiment::ReadCache($plan) => $body,
-            Experiment::SlcCache($plan) => $body,
-            Experiment::Parallel($plan) => $body,
-            Experiment::MapReach($plan) => $body,
-            Experiment::Overwrite($plan) => $body,
-            Experiment::Cells($plan) => $body,
-        }
-    };
-}
-
 /// Why an experiment makes no sense on a device, if it does not.
 pub fn validate(experiment: &Experiment, device: &DeviceFacts) -> Result<(), PlanError> {
-    each!(experiment, plan => plan.validate(device))
+    each_experiment!(experiment, plan => plan.validate(device))
 }
 
 /// What an experiment moves on a device, to the byte. One that [`validate`] refuses moves nothing, because it is not
 /// run.
 pub fn cost(experiment: &Experiment, device: &DeviceFacts) -> Cost {
-    each!(experiment, plan => match plan.validate(device) {
+    each_experiment!(experiment, plan => match plan.validate(device) {
         Ok(()) => plan.cost(device),
         Err(_) => Cost::default(),
     })
@@ -113,10 +85,10 @@ pub fn run<T: Target + ?Sized>(
             return Err(ProbeError::NoGrant);
         }
     }
-    let mut rng = Rng::new(context.seed, experiment.name());
+    let mut rng = Rng::new(context.seed, experiment.name().word());
     let mut rig = Rig::new(target, context, cost.requests);
-    let (data, end) = each!(experiment, plan => plan.measure(&facts, &mut rng, &mut rig));
-    rig.finish(data, each!(experiment, plan => plan.state()), end)
+    let (data, end) = each_experiment!(experiment, plan => plan.measure(&facts, &mut rng, &mut rig));
+    rig.finish(data, each_experiment!(experiment, plan => plan.state()), end)
 }
 
 /// The device's facts with the logical block raised to what the way to it demands (direct I/O may want 4096 bytes).

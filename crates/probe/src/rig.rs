@@ -4,8 +4,9 @@ use crate::context::{Context, EndedEarly, HOPELESS_FAILURES, KEPT_FAILURES, Prog
 use crate::error::ProbeError;
 use crate::rng::Rng;
 use flashscope_device::{Completion, Content, DeviceError, ExecuteExt, Fill, GrantError, Outcome, Request, Target};
+use flashscope_model::Data;
 use flashscope_model::Direction;
-use flashscope_model::observation::{AreaState, Data, IoFailure, Run, Source, Spent};
+use flashscope_model::observation::{AreaState, IoFailure, Run, Source, Spent};
 use flashscope_units::{Bytes, Instant, Nanos};
 
 /// The observer is asked about this often, on the target's clock, so that a slow device can be stopped soon and a fast

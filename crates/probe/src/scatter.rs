@@ -8,7 +8,8 @@ use crate::experiment::{Cost, Probe};
 use crate::rig::{Halt, Rig};
 use crate::rng::Rng;
 use flashscope_device::Target;
-use flashscope_model::observation::{Data, ScatterData, ScatterPlace};
+use flashscope_model::Data;
+use flashscope_model::observation::{ScatterData, ScatterPlace};
 use flashscope_model::plan::Scatter;
 use flashscope_model::{DeviceFacts, Direction};
 

@@ -9,7 +9,8 @@ use crate::experiment::{Cost, Probe};
 use crate::rig::{Halt, Rig};
 use crate::rng::Rng;
 use flashscope_device::{Content, Target};
-use flashscope_model::observation::{Data, SurveyData, SurveyPlace};
+use flashscope_model::Data;
+use flashscope_model::observation::{SurveyData, SurveyPlace};
 use flashscope_model::plan::Survey;
 use flashscope_model::{DeviceFacts, Direction};
 

@@ -3,7 +3,7 @@
 //! `cargo run --release -p flashscope-proof --example twin-tables`, from anywhere in the repository. With a model
 //! and a log (`… -- sd-4mib`) it prints that twin's clauses instead.
 
-use flashscope_model::observation::Data;
+use flashscope_model::Data;
 use flashscope_proof::twins::{self, Replay, Twin, clauses, page};
 use std::path::{Path, PathBuf};
 

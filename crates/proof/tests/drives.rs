@@ -2,7 +2,7 @@
 //! where it does not show.
 
 use flashscope_device::{Target, WriteGrant};
-use flashscope_model::drive::{MappingKind, SlcKind};
+use flashscope_model::finding::{MappingKind, SlcKind};
 use flashscope_model::plan::{Budget, Cells, SlcCache, Span, Stretch};
 use flashscope_model::{DriveFindings, Experiment};
 use flashscope_proof::Nobody;
@@ -212,7 +212,7 @@ fn the_mapping_is_told_by_what_order_and_number_cost() {
         let write = Bytes::gib(2).min(target.facts().capacity / 10);
         let mut grant = WriteGrant::simulated(target.facts(), write).expect("a simulated device");
         let options = Options { seed: 2, budget: Budget { write, time: None } };
-        inspect(&mut target, Some(&mut grant), options, &mut Nobody).findings.geometry.drive.mapping
+        inspect(&mut target, Some(&mut grant), options, &mut Nobody).findings.geometry.mapping
     };
     for (spec, kind) in [
         ("sd-4mib", MappingKind::UnitInOrder),

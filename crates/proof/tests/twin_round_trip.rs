@@ -140,7 +140,7 @@ fn model(spec: &str) -> String {
 #[test]
 fn a_twin_has_the_buffers_of_its_original() {
     let record = record(&model("emmc-cached"), 7);
-    let found = record.findings.geometry.memory.clone();
+    let found = record.findings.geometry.clone();
     let fit = fitted(record);
     for path in ["write_buffer.size", "read_buffer.size", "read_ahead.window", "write_buffer.volatile"] {
         let parameter = fit.parameters.iter().find(|parameter| parameter.path == path);

@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use flashscope_model::{RunRecord, observation::Data};
+use flashscope_model::{RunRecord, flashscope_model::Data};
 use flashscope_record::{RecordError, from_json, from_json_many, schema, to_json, to_json_array};
 use serde_json::Value;
 

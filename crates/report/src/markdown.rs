@@ -69,7 +69,7 @@ fn notes(run: &RunRecord, text: &mut String) {
     let mut notes: Vec<String> =
         answer::warnings(run).iter().map(|warning| format!("**warning**: {}", escape(warning))).collect();
     notes.extend(run.findings.notes.iter().map(|note| {
-        let grave = if note.severity == Severity::Warning { "**warning**: " } else { "" };
+        let grave = if note.kind.severity() == Severity::Warning { "**warning**: " } else { "" };
         let hint = note.hint.as_ref().map_or(String::new(), |hint| format!(" (hint: {})", escape(hint)));
         format!("{grave}{}{hint}", escape(&note.text))
     }));

@@ -44,13 +44,13 @@ pub fn terminal(run: &RunRecord, style: Style) -> String {
 pub fn probe_table(run: &Run, style: Style) -> String {
     let mut page = Page { text: String::new(), style };
     for table in tables(&run.data) {
-        page.line(&format!("{}  {}", page.bold(run.data.name()), page.dim(&table.caption)));
+        page.line(&format!("{}  {}", page.bold(run.data.name().word()), page.dim(&table.caption)));
         for line in table::lines(&table, style.width) {
             page.line(&line);
         }
     }
     if page.text.is_empty() {
-        page.line(&format!("{}  nothing was measured", page.bold(run.data.name())));
+        page.line(&format!("{}  nothing was measured", page.bold(run.data.name().word())));
     }
     if !run.complete {
         page.line(&page.warn("  cut short: not all of it was measured"));
@@ -185,7 +185,7 @@ impl Page {
     }
 
     fn note(&mut self, note: &Note) {
-        match note.severity {
+        match note.kind.severity() {
             Severity::Warning => self.wrapped("  warning: ", &note.text, Page::warn),
             Severity::Info => self.wrapped("  ", &note.text, Page::plain),
         }

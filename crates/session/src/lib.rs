@@ -7,17 +7,16 @@
 
 mod adapter;
 mod budget;
-mod describe;
 mod wear;
 
 use adapter::Adapter;
 pub use budget::usual_write_budget;
-pub use describe::describe;
 
 use flashscope_device::{Target, WriteGrant};
 use flashscope_infer::{Choice, Memo};
-use flashscope_model::finding::{Note, Severity};
-use flashscope_model::plan::{Budget, Experiment};
+use flashscope_model::Experiment;
+use flashscope_model::finding::{Note, NoteKind};
+use flashscope_model::plan::Budget;
 use flashscope_model::run::{Cost, Ended, Plan, Step};
 use flashscope_model::{Findings, Observations};
 use flashscope_probe::{Context, EndedEarly, ProbeError, Report};
@@ -127,23 +126,16 @@ pub fn single<T: Target>(
 }
 
 fn too_many_steps(choice: &Choice) -> Note {
-    Note {
-        severity: Severity::Warning,
-        text: format!(
-            "ended after {MOST_STEPS} experiments, more than any plan should need; the next would have been {} ({})",
-            choice.experiment.name(),
-            choice.why
-        ),
-        hint: None,
-    }
+    let (next, why) = (choice.experiment.name(), &choice.why);
+    let text = format!(
+        "ended after {MOST_STEPS} experiments, more than any plan should need; the next would have been {next} ({why})"
+    );
+    Note::new(NoteKind::TooManySteps, text)
 }
 
 fn unplannable(error: &ProbeError) -> Note {
-    Note {
-        severity: Severity::Warning,
-        text: format!("the plan ended early, because its next experiment does not fit this device: {error}"),
-        hint: None,
-    }
+    let text = format!("the plan ended early, because its next experiment does not fit this device: {error}");
+    Note::new(NoteKind::PlanEnded, text)
 }
 
 /// What a seed is drawn for.
@@ -209,8 +201,8 @@ impl<'a, T: Target> Session<'a, T> {
     fn run(&mut self, choice: Choice, watcher: &mut dyn Watcher) -> Result<Option<Ended>, ProbeError> {
         self.number += 1;
         let step = Step {
-            experiment: choice.experiment.name().to_owned(),
-            parameters: describe(&choice.experiment),
+            experiment: choice.experiment.name().word().to_owned(),
+            parameters: choice.experiment.describe(),
             why: choice.why,
         };
         watcher.step(self.number, &step);

@@ -14,7 +14,7 @@ pub(crate) fn erases(counted: Option<Wear>, observations: &Observations, finding
     if written == Bytes::ZERO {
         return Some(Erases { units: 0, counted: false, assumption: Some("nothing was written".to_owned()) });
     }
-    let unit = findings.geometry.allocation_unit.value?;
+    let unit = findings.geometry.allocation_unit.value()?;
     let filled = written.get().div_ceil(unit.get());
     let merges = stalled_writes(observations);
     Some(Erases {
@@ -48,7 +48,18 @@ fn stalled_writes(observations: &Observations) -> u64 {
             Data::FastArea(data) => data.suspects.iter().chain(&data.controls).for_each(|unit| count(&unit.times)),
             Data::Throughput(data) => count(&data.times),
             Data::SlcCache(data) => data.bursts.iter().for_each(|burst| count(&burst.times)),
-            _ => {}
+            // Their writes go to places that differ by design, so that a long one says nothing of a merge.
+            Data::Align(_) | Data::Fat(_) | Data::Program(_) | Data::Buffer(_) | Data::Overwrite(_) => {}
+            Data::Floor(_)
+            | Data::Survey(_)
+            | Data::Boundaries(_)
+            | Data::Slide(_)
+            | Data::Scatter(_)
+            | Data::Interval(_)
+            | Data::ReadCache(_)
+            | Data::Parallel(_)
+            | Data::MapReach(_)
+            | Data::Cells(_) => {}
         }
     }
     stalls

@@ -21,7 +21,7 @@ use crate::model::{Mapping, Model, Start};
 use crate::noise;
 pub use crate::page_map::DriveTruth;
 use crate::spec;
-use flashscope_model::drive::MappingKind;
+use flashscope_model::finding::MappingKind;
 use flashscope_units::{Bytes, Instant, Nanos};
 use std::fmt;
 
@@ -52,6 +52,22 @@ impl<T> Fact<T> {
 
     pub(crate) fn hidden(value: Option<T>, why: &str) -> Fact<T> {
         Fact { value, aliases: Vec::new(), at_least: None, can_be_told: false, note: why.to_owned() }
+    }
+
+    /// There is no such thing on this kind of device, and nobody could tell.
+    pub fn none() -> Fact<T> {
+        Fact::hidden(None, "")
+    }
+
+    /// The same in another unit or kind.
+    pub fn map<U>(self, change: impl Fn(T) -> U) -> Fact<U> {
+        Fact {
+            value: self.value.map(&change),
+            aliases: self.aliases.into_iter().map(&change).collect(),
+            at_least: self.at_least.map(&change),
+            can_be_told: self.can_be_told,
+            note: self.note,
+        }
     }
 
     pub(crate) fn noted(mut self, note: &str) -> Fact<T> {

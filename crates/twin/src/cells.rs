@@ -1,6 +1,7 @@
 //! Measured figures, each beside the simulated one.
 
-use flashscope_model::observation::{AlignEvidence, Data, IntervalEvidence, Printed, RateEvidence, Run, Straddle};
+use flashscope_model::Data;
+use flashscope_model::observation::{AlignEvidence, IntervalEvidence, Printed, RateEvidence, Run, Straddle};
 use flashscope_model::{Direction, Order};
 use flashscope_units::{ByteRate, Bytes, Contrast, Nanos};
 

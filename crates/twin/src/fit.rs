@@ -1,7 +1,7 @@
 //! From a measurement to a model.
 
 use crate::card::{Card, Origin, Parameter};
-use crate::findings::Finding;
+use crate::findings::Carried;
 use crate::goodness::{self, Goodness};
 use crate::measured::{self, Measured};
 use crate::refine;
@@ -9,7 +9,8 @@ use crate::replay::Replay;
 use crate::shape::{self, Shape};
 use crate::{FitError, findings, memory, reads, writes};
 use flashscope_device::Target;
-use flashscope_model::observation::{Data, FloorData, Run};
+use flashscope_model::Data;
+use flashscope_model::observation::{FloorData, Run};
 use flashscope_model::{DeviceKind, Experiment};
 use flashscope_units::Bytes;
 use std::collections::BTreeSet;
@@ -24,7 +25,7 @@ pub struct Fit {
     /// Every parameter that was filled in, and where it comes from.
     pub parameters: Vec<Parameter>,
     /// What became of every finding: nothing that was found is left out in silence.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Carried>,
     /// What a reader must know first: that this is a twin of a kind of device that it is not.
     pub caution: Option<String>,
     /// Measured figures that no model here could be asked for, and why.
@@ -121,8 +122,8 @@ fn is_read(experiment: &Experiment) -> bool {
 
 /// Runs whose figures take no part, by name.
 fn not_replayed(measured: &Measured, replay: &Replay) -> Vec<String> {
-    let done: BTreeSet<&str> = replay.measured.iter().map(|run| run.data.name()).collect();
-    let all: BTreeSet<&str> = measured.observations.runs.iter().map(|run| run.data.name()).collect();
+    let done: BTreeSet<&str> = replay.measured.iter().map(|run| run.data.name().word()).collect();
+    let all: BTreeSet<&str> = measured.observations.runs.iter().map(|run| run.data.name().word()).collect();
     all.difference(&done)
         .map(|name| format!("{name}: read by the inference only, its figures are not simulated"))
         .collect()
@@ -172,7 +173,7 @@ fn device(card: &mut Card, measured: &Measured, shape: &Shape, title: &str) {
     let request = facts.and_then(|facts| facts.max_request);
     let origin = if request.is_some() { told() } else { Origin::Default("usual for hosts".to_owned()) };
     card.set_size("link.max_request", request.unwrap_or(Bytes::kib(512)).max(block), origin);
-    let blank = measured.findings.geometry.never_written.value.is_some_and(|share| share > 0.5);
+    let blank = measured.findings.geometry.never_written.value().is_some_and(|share| share > 0.5);
     let origin = if blank { told() } else { Origin::Default("nothing says that it was never written".to_owned()) };
     card.set_text("state.start", if blank { "blank" } else { "filled" }, origin);
 }

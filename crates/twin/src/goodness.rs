@@ -15,7 +15,7 @@ use crate::refine::distance;
 use crate::replay::Replay;
 use crate::shape::Shape;
 use flashscope_device::Target;
-use flashscope_model::observation::Data;
+use flashscope_model::Data;
 use flashscope_stats::location::median;
 use flashscope_units::Bytes;
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use crate::card::{Origin, Parameter};
 use crate::cells::{Cell, Figure};
-use crate::findings::{Fate, Finding};
+use crate::findings::{Carried, Fate};
 use crate::fit::Fit;
 use crate::goodness::{Clause, Errors};
 use serde_json::{Value, json};
@@ -71,14 +71,14 @@ fn errors(errors: &Errors) -> Value {
 }
 
 /// What became of a finding: `held`, `not-held` or `unknown`.
-fn finding(finding: &Finding) -> Value {
+fn finding(finding: &Carried) -> Value {
     let (fate, why, path) = match &finding.fate {
         Fate::Held(path) => ("held", None, Some(*path)),
         Fate::NotHeld(why) => ("not-held", Some(why), None),
         Fate::Unknown(why, path) => ("unknown", Some(why), Some(*path)),
     };
     json!({
-        "finding": finding.name,
+        "finding": finding.finding.wire(),
         "figure": finding.figure,
         "confidence": finding.confidence,
         "fate": fate,

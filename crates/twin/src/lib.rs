@@ -25,7 +25,7 @@ mod writes;
 pub use card::{Origin, Parameter};
 pub use cells::{Cell, Figure, Test};
 pub use error::FitError;
-pub use findings::{Fate, Finding};
+pub use findings::{Carried, Fate};
 pub use fit::{Fit, Unattended, Watch, fit};
 pub use goodness::Goodness;
 pub use json::json;

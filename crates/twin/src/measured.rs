@@ -1,7 +1,8 @@
 //! What was measured, of one device, from one file or several.
 
 use crate::FitError;
-use flashscope_model::observation::{AlignEvidence, Data, Observations};
+use flashscope_model::Data;
+use flashscope_model::observation::{AlignEvidence, Observations};
 use flashscope_model::{DeviceFacts, Findings, RunRecord};
 use flashscope_units::Bytes;
 
@@ -116,7 +117,7 @@ fn enough(observations: &Observations) -> Result<(), FitError> {
     if tells {
         return Ok(());
     }
-    let mut names: Vec<&str> = observations.runs.iter().map(|run| run.data.name()).collect();
+    let mut names: Vec<&str> = observations.runs.iter().map(|run| run.data.name().word()).collect();
     names.sort_unstable();
     names.dedup();
     Err(FitError::NotEnough { has: names.join(", ") })

@@ -5,18 +5,19 @@ use crate::card::{Card, Origin};
 use crate::measured::Measured;
 use crate::shape::is_sure;
 use flashscope_model::Estimate;
-use flashscope_model::finding::{BufferLimit, Memory, WriteBuffer};
-use flashscope_model::observation::{Data, Observations};
+use flashscope_model::finding::{BufferLimit, WriteBuffer};
+use flashscope_model::observation::Observations;
+use flashscope_model::{Data, Geometry};
 use flashscope_units::{Bytes, Nanos};
 
 /// Fills in the sections of the memory; one that was not found, or is not sure, stays away.
 pub(crate) fn fill(card: &mut Card, measured: &Measured, page: Bytes) {
-    let memory = &measured.findings.geometry.memory;
-    if let Some(buffer) = sure_value(&memory.write_buffer) {
-        write_buffer(card, memory, buffer, &measured.observations);
+    let geometry = &measured.findings.geometry;
+    if let Some(buffer) = sure_value(&geometry.write_buffer) {
+        write_buffer(card, geometry, buffer, &measured.observations);
     }
-    if let Some(size) = sure_value(&memory.read_buffer).filter(|size| *size > Bytes::ZERO) {
-        card.set_size("read_buffer.size", size, found(&memory.read_buffer));
+    if let Some(size) = sure_value(&geometry.read_buffer).filter(|size| *size > Bytes::ZERO) {
+        card.set_size("read_buffer.size", size, found(&geometry.read_buffer));
         let line = part_of(size, page);
         card.set_size(
             "read_buffer.line",
@@ -24,9 +25,9 @@ pub(crate) fn fill(card: &mut Card, measured: &Measured, page: Bytes) {
             default("what comes in as one does not show; a page where it divides it"),
         );
     }
-    if let Some(ahead) = sure_value(&memory.read_ahead).filter(|ahead| ahead.window > Bytes::ZERO) {
-        card.set_size("read_ahead.window", ahead.window, found(&memory.read_ahead));
-        card.set_count("read_ahead.trigger", u64::from(ahead.trigger.max(1)), found(&memory.read_ahead));
+    if let Some(ahead) = sure_value(&geometry.read_ahead).filter(|ahead| ahead.window > Bytes::ZERO) {
+        card.set_size("read_ahead.window", ahead.window, found(&geometry.read_ahead));
+        card.set_count("read_ahead.trigger", u64::from(ahead.trigger.max(1)), found(&geometry.read_ahead));
         let step = part_of(ahead.window, page);
         card.set_size("read_ahead.step", step, default("its steps do not show; a page where it divides the window"));
     }
@@ -34,12 +35,12 @@ pub(crate) fn fill(card: &mut Card, measured: &Measured, page: Bytes) {
 
 /// Whether durable writes end in memory that survives a power cut: then single ones do not say what the flash takes.
 pub(crate) fn takes_durable_writes(measured: &Measured) -> bool {
-    let memory = &measured.findings.geometry.memory;
-    sure_value(&memory.write_buffer).is_some() && sure_value(&memory.write_buffer_volatile) == Some(false)
+    let geometry = &measured.findings.geometry;
+    sure_value(&geometry.write_buffer).is_some() && sure_value(&geometry.write_buffer_volatile) == Some(false)
 }
 
-fn write_buffer(card: &mut Card, memory: &Memory, buffer: WriteBuffer, observations: &Observations) {
-    let told = || found(&memory.write_buffer);
+fn write_buffer(card: &mut Card, geometry: &Geometry, buffer: WriteBuffer, observations: &Observations) {
+    let told = || found(&geometry.write_buffer);
     match buffer.limit {
         BufferLimit::Bytes | BufferLimit::Unknown => {
             card.set_size("write_buffer.size", buffer.size, told());
@@ -60,21 +61,21 @@ fn write_buffer(card: &mut Card, memory: &Memory, buffer: WriteBuffer, observati
         }
     }
     card.set_text("write_buffer.flush", "whole", default("all at once or bit by bit does not show"));
-    let (window, why) = flush_window(&memory.write_buffer_flush_window);
+    let (window, why) = flush_window(&geometry.write_buffer_flush_window);
     card.set_time("write_buffer.window", window, why);
-    let by_read = &memory.write_buffer_flushed_by_read;
+    let by_read = &geometry.write_buffer_flushed_by_read;
     let (value, why) = flag(by_read, false, "not told; a read is not seen to wait");
     card.set_flag("write_buffer.flushed_by_read", value, why);
     // Past a volatile buffer, durable writes take the times that were measured.
     let (value, why) =
-        flag(&memory.write_buffer_volatile, true, "not told; durable writes are fitted as they were measured");
+        flag(&geometry.write_buffer_volatile, true, "not told; durable writes are fitted as they were measured");
     card.set_flag("write_buffer.volatile", value, why);
 }
 
 /// Rest after which the buffer is written out, in nanoseconds: the middle of what was found; 0 where it was not seen to.
 fn flush_window(found_window: &Estimate<Nanos>) -> (f64, Origin) {
-    let sure = is_sure(found_window.confidence);
-    let middle = match (found_window.value, found_window.at_least, found_window.at_most) {
+    let sure = is_sure(found_window.confidence());
+    let middle = match (found_window.value(), found_window.least(), found_window.most()) {
         _ if !sure => None,
         (Some(value), ..) => Some(value.as_f64()),
         (None, Some(least), Some(most)) => Some((least.as_f64() + most.as_f64()) / 2.0),
@@ -106,11 +107,12 @@ pub(crate) const fn gcd(mut a: u64, mut b: u64) -> u64 {
 }
 
 fn sure_value<T: Copy>(estimate: &Estimate<T>) -> Option<T> {
-    estimate.value.filter(|_| is_sure(estimate.confidence))
+    estimate.value().filter(|_| is_sure(estimate.confidence()))
 }
 
 fn found<T>(estimate: &Estimate<T>) -> Origin {
-    let sure = estimate.confidence.map_or_else(String::new, |confidence| format!(", {:.1} % sure", confidence * 100.0));
+    let sure =
+        estimate.confidence().map_or_else(String::new, |confidence| format!(", {:.1} % sure", confidence * 100.0));
     Origin::Found(format!("by inference{sure}"))
 }
 

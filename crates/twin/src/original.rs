@@ -7,8 +7,9 @@
 
 use crate::replay::ReplayError;
 use flashscope_device::{ExecuteExt, Fill, Request, Target, WriteGrant};
+use flashscope_model::Data;
 use flashscope_model::Order;
-use flashscope_model::observation::{AreaState, Data, OpenUnitsData, OpenUnitsRow, RateEvidence, Run, Source, Spent};
+use flashscope_model::observation::{AreaState, OpenUnitsData, OpenUnitsRow, RateEvidence, Run, Source, Spent};
 use flashscope_model::plan::OpenAu;
 use flashscope_sim::SimTarget;
 use flashscope_units::{Bytes, Nanos};

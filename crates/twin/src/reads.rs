@@ -5,8 +5,9 @@ use crate::card::{Card, Origin};
 use crate::measured::Measured;
 use crate::memory::gcd;
 use crate::shape::Shape;
+use flashscope_model::Data;
 use flashscope_model::observation::{
-    AlignData, AlignEvidence, BoundariesData, Data, IntervalEvidence, Straddle, ThroughputData,
+    AlignData, AlignEvidence, BoundariesData, IntervalEvidence, Straddle, ThroughputData,
 };
 use flashscope_model::{Direction, Order};
 use flashscope_stats::line::weighted_least_squares;

@@ -2,9 +2,10 @@
 
 use crate::original;
 use flashscope_device::{Target, WriteGrant};
+use flashscope_model::Data;
 use flashscope_model::observation::{
-    AlignData, AlignEvidence, BoundariesData, Data, FatData, IntervalData, IntervalEvidence, OpenUnitsData,
-    ProgramData, RateEvidence, Run, ScatterData, Source,
+    AlignData, AlignEvidence, BoundariesData, FatData, IntervalData, IntervalEvidence, OpenUnitsData, ProgramData,
+    RateEvidence, Run, ScatterData, Source,
 };
 use flashscope_model::plan::{
     Align, Boundaries, FastArea, Fat, Floor, Interval, OpenAu, OpenUnits, Program, Scatter, Span, Throughput,

@@ -6,8 +6,8 @@
 use crate::card::Origin;
 use crate::measured::Measured;
 use crate::memory::gcd;
+use flashscope_model::Data;
 use flashscope_model::finding::AreaKind;
-use flashscope_model::observation::Data;
 use flashscope_model::{Estimate, Order};
 use flashscope_units::Bytes;
 
@@ -128,13 +128,13 @@ pub(crate) fn shapes(measured: &Measured) -> Vec<Shape> {
     let geometry = &measured.findings.geometry;
     let unit = unit(measured);
     let page = page(&geometry.page, unit.value);
-    let page_inner = match geometry.page_inner.value {
+    let page_inner = match geometry.page_inner.value() {
         Some(inner) if inner < page.value && page.value.is_multiple_of(inner) && inner >= Bytes::kib(1) => {
-            Told::found(inner, geometry.page_inner.confidence)
+            Told::found(inner, geometry.page_inner.confidence())
         }
         _ => Told::default(page.value, "no level shows inside the page"),
     };
-    let area = geometry.fast_area.value.filter(|area| area.kind != AreaKind::None && area.end > area.first);
+    let area = geometry.fast_area.value().filter(|area| area.kind != AreaKind::None && area.end > area.first);
     let hidden = hidden(&geometry.boundary_offset, &unit);
     let in_front = hidden.as_ref().map_or(Bytes::ZERO, |hidden| hidden.value);
     let (start_of, end_of) = (
@@ -143,13 +143,13 @@ pub(crate) fn shapes(measured: &Measured) -> Vec<Shape> {
     );
     let area = area.map(|area| (start_of(area.first), end_of(area.end)));
     let parts = &geometry.fast_area_parts;
-    let by_page = match parts.value.as_deref() {
-        Some([part]) if area.is_some() && is_sure(parts.confidence) => part.by_page.filter(|by_page| *by_page),
+    let by_page = match parts.figure().map(Vec::as_slice) {
+        Some([part]) if area.is_some() && is_sure(parts.confidence()) => part.by_page.filter(|by_page| *by_page),
         _ => None,
     };
-    let area_by_page = by_page.map(|by_page| Told::found(by_page, parts.confidence));
+    let area_by_page = by_page.map(|by_page| Told::found(by_page, parts.confidence()));
 
-    let limits = Limits { in_order: geometry.open_units_linear.value, random: geometry.open_units_random.value };
+    let limits = Limits { in_order: geometry.open_units_linear.value(), random: geometry.open_units_random.value() };
     let mut shapes = Vec::new();
     for (in_order, random, out_of_order) in kinds_of_logs(measured) {
         let small_limits = small_limits(measured, page.value);
@@ -177,10 +177,10 @@ pub(crate) fn shapes(measured: &Measured) -> Vec<Shape> {
 
 fn unit(measured: &Measured) -> Told<Bytes> {
     let found = &measured.findings.geometry.allocation_unit;
-    if let Some(unit) = found.value {
-        return Told::found(unit, found.confidence);
+    if let Some(unit) = found.value() {
+        return Told::found(unit, found.confidence());
     }
-    if let Some(least) = found.at_least {
+    if let Some(least) = found.least() {
         return Told::default(least, "the least that it can be");
     }
     match unit_of_tables(measured) {
@@ -191,9 +191,9 @@ fn unit(measured: &Measured) -> Told<Bytes> {
 
 /// Where units begin says how much lies in front of the first one.
 fn hidden(found: &Estimate<Bytes>, unit: &Told<Bytes>) -> Option<Told<Bytes>> {
-    let offset = found.value.filter(|offset| *offset > Bytes::ZERO && *offset < unit.value)?;
-    let sure = !unit.is_default() && is_sure(found.confidence);
-    sure.then(|| Told::found(unit.value - offset, found.confidence))
+    let offset = found.value().filter(|offset| *offset > Bytes::ZERO && *offset < unit.value)?;
+    let sure = !unit.is_default() && is_sure(found.confidence());
+    sure.then(|| Told::found(unit.value - offset, found.confidence()))
 }
 
 /// The unit that the writes went by.
@@ -207,8 +207,8 @@ pub(crate) fn unit_of_tables(measured: &Measured) -> Option<Bytes> {
 }
 
 fn page(found: &Estimate<Bytes>, unit: Bytes) -> Told<Bytes> {
-    if let Some(page) = found.value.filter(|page| unit.is_multiple_of(*page) && *page < unit) {
-        return Told::found(page, found.confidence);
+    if let Some(page) = found.value().filter(|page| unit.is_multiple_of(*page) && *page < unit) {
+        return Told::found(page, found.confidence());
     }
     let halves = std::iter::successors(Some(unit), |size| Some(*size / 2));
     let usual = halves.take_while(|size| size.is_multiple_of(Bytes::SECTOR) && *size >= USUAL_PAGE).last();
@@ -264,7 +264,7 @@ enum Count {
 }
 
 fn count(estimate: &Estimate<u32>) -> Count {
-    match (estimate.value, estimate.at_least) {
+    match (estimate.value(), estimate.least()) {
         (Some(count), _) => Count::Exactly(count.max(1)),
         (None, Some(least)) => Count::AtLeast(least),
         _ => Count::Unknown,
@@ -278,14 +278,14 @@ fn kinds_of_logs(measured: &Measured) -> Vec<Logs> {
     let geometry = &measured.findings.geometry;
     let (linear, random) = (count(&geometry.open_units_linear), count(&geometry.open_units_random));
     let total: Told<u32> = match (linear, random) {
-        (Count::Exactly(count), _) => Told::found(count, geometry.open_units_linear.confidence),
+        (Count::Exactly(count), _) => Told::found(count, geometry.open_units_linear.confidence()),
         (Count::AtLeast(_), _) => Told::default(NO_LIMIT, "no limit was seen: as many as anybody tries"),
         (Count::Unknown, Count::Exactly(count)) => Told::default(count, "as many as at random"),
         (Count::Unknown, Count::AtLeast(_)) => Told::default(NO_LIMIT, "no limit was seen: as many as anybody tries"),
         (Count::Unknown, Count::Unknown) => Told::default(NOTHING_WRITTEN, "no writes to several units were seen"),
     };
     let any_order = match random {
-        Count::Exactly(count) if count <= total.value => Told::found(count, geometry.open_units_random.confidence),
+        Count::Exactly(count) if count <= total.value => Told::found(count, geometry.open_units_random.confidence()),
         Count::Exactly(_) => Told::default(total.value, "more at random than in order is more than a model can have"),
         _ => Told { value: total.value, origin: Origin::Default("as many as in order".to_owned()) },
     };
@@ -303,8 +303,8 @@ fn kinds_of_logs(measured: &Measured) -> Vec<Logs> {
 /// The small-write path that was found; where nobody looked, whether there is one is left to the rows below the page.
 fn small_limits(measured: &Measured, page: Bytes) -> Vec<Told<Bytes>> {
     let found = &measured.findings.geometry.small_write_path;
-    if let Some(limit) = found.value {
-        return vec![Told::found(limit, found.confidence)];
+    if let Some(limit) = found.value() {
+        return vec![Told::found(limit.size, found.confidence())];
     }
     let none = Told::default(Bytes::ZERO, "no small-write path was found");
     let below: Vec<Bytes> =

@@ -2,7 +2,7 @@
 
 use crate::card::Origin;
 use crate::cells::Cell;
-use crate::findings::{Fate, Finding};
+use crate::findings::{Carried, Fate};
 use crate::fit::Fit;
 use crate::goodness::{Clause, Errors, Goodness};
 use std::fmt::Write;
@@ -57,7 +57,7 @@ fn parameters(text: &mut String, fit: &Fit) {
 }
 
 /// What was found and the twin does not have, with the reason.
-fn lost(fit: &Fit) -> impl Iterator<Item = (&Finding, String)> {
+fn lost(fit: &Fit) -> impl Iterator<Item = (&Carried, String)> {
     fit.findings.iter().filter_map(|finding| {
         let Fate::NotHeld(why) = &finding.fate else { return None };
         let sure = finding.confidence.map_or_else(String::new, |sure| format!(" ({} sure)", percent(sure)));
@@ -70,7 +70,7 @@ fn not_held(text: &mut String, fit: &Fit) {
         line!(text, "\nFound, but could not be carried over (the twin does not have it)");
     }
     for (finding, what) in lost(fit) {
-        line!(text, "  {:<34} {what}", finding.words());
+        line!(text, "  {:<34} {what}", finding.finding.label());
     }
 }
 
@@ -83,8 +83,8 @@ fn unknown_findings(fit: &Fit) -> Vec<(&str, Vec<String>)> {
             continue;
         }
         match reasons.iter_mut().find(|(reason, _)| reason == why) {
-            Some((_, names)) => names.push(finding.words()),
-            None => reasons.push((why, vec![finding.words()])),
+            Some((_, names)) => names.push(finding.finding.label().to_owned()),
+            None => reasons.push((why, vec![finding.finding.label().to_owned()])),
         }
     }
     reasons
@@ -195,7 +195,7 @@ pub fn markdown(fit: &Fit, heading: &str) -> String {
         line!(text, "\nFound, but not in the twin:\n");
     }
     for (finding, what) in lost(fit) {
-        line!(text, "- {}: {what}", finding.words());
+        line!(text, "- {}: {what}", finding.finding.label());
     }
     line!(text, "\nNot known, default taken:\n");
     for parameter in &fit.parameters {

@@ -3,16 +3,19 @@
 mod memory;
 
 use crate::time;
-use flashscope_model::drive::{MappingKind, SlcCache, SlcKind};
-use flashscope_model::finding::{AreaKind, AreaPart, FastArea, Penalty};
+use flashscope_model::finding::{
+    AreaKind, AreaPart, Bound, FastArea, MappingKind, Penalty, SlcCache, SlcKind, Unknown,
+};
 use flashscope_model::run::{Ended, RunRecord};
-use flashscope_model::{Data, DeviceKind, DriveFindings, Estimate, Geometry, Run};
-use flashscope_units::Bytes;
+use flashscope_model::{Data, DeviceKind, Estimate, ExperimentName, Finding, Geometry, Reason, Run};
+use flashscope_units::{Bytes, Nanos};
 
 /// One finding, ready to be printed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// What was asked.
+    /// Which one.
+    pub finding: Finding,
+    /// Its name; indented where it belongs to the one above.
     pub name: &'static str,
     /// The figure or the bound; `None` where it is unknown.
     pub figure: Option<String>,
@@ -20,88 +23,195 @@ pub struct Answer {
     pub confidence: Option<f64>,
     /// Other figures with their probabilities, where they are worth a line.
     pub alternatives: Vec<(String, f64)>,
-    /// The evidence, or the reason why it is unknown.
+    /// The evidence, or why it is unknown and what it leans to.
     pub why: String,
     /// The experiments that it rests on.
-    pub method: Vec<&'static str>,
+    pub method: Vec<ExperimentName>,
 }
 
 /// Alternatives below this are not worth a line.
 const ALTERNATIVE_AT_LEAST: f64 = 0.02;
 
-/// All findings on how a device is built, in the order of a report. An inner page is only mentioned where there
-/// is one, and never-written areas only where some were found.
+/// The findings that a report has a line for, in its order.
 pub fn answers(geometry: &Geometry) -> Vec<Answer> {
-    let size = |size: &Bytes| size.to_string();
-    let count = |count: &u32| count.to_string();
-    let unit = geometry.allocation_unit.value;
-    let mut answers = vec![
-        answer("allocation unit", &geometry.allocation_unit, size),
-        answer("page (effective)", &geometry.page, size),
-    ];
-    // On nearly every device units begin at 0, and the line of the unit says so.
-    if geometry.boundary_offset.value.is_some_and(|offset| offset > Bytes::ZERO) {
-        answers.insert(1, answer("  first one begins at", &geometry.boundary_offset, size));
-    }
-    if !geometry.page_inner.is_unknown() {
-        answers.push(answer("page inside it", &geometry.page_inner, size));
-    }
-    answers.extend([
-        answer("open units, in order", &geometry.open_units_linear, count),
-        answer("open units, random", &geometry.open_units_random, count),
-        answer("random-order penalty", &geometry.random_order_penalty, penalty),
-        answer("fast area", &geometry.fast_area, |found| area(found, unit)),
-    ]);
-    // Where there is no area, or nothing is known of one, the line above says it.
-    if geometry.fast_area_parts.value.is_some() {
-        answers.push(answer("  inside it", &geometry.fast_area_parts, |parts| area_parts(parts)));
-    }
-    answers.push(answer("small-write path", &geometry.small_write_path, |size| format!("≤ {size}")));
-    answers.extend(memory::answers(&geometry.memory));
-    answers.extend(drive(&geometry.drive));
-    if geometry.never_written.value.is_some_and(|share| share > 0.0) {
-        answers.push(answer("never written", &geometry.never_written, |share| percent(*share)));
-    }
-    answers
+    let mut said: Vec<String> = Vec::new();
+    // Of the inside of the controller, a second line with the same reason says nothing new.
+    let mut worth_a_line = |answer: &Answer| {
+        let new = !said.contains(&answer.why);
+        said.push(answer.why.clone());
+        answer.figure.is_some() || new || answer.finding < Finding::Mapping
+    };
+    Finding::ALL
+        .iter()
+        .filter(|finding| has_a_line(**finding, geometry))
+        .map(|finding| answer(*finding, geometry))
+        .filter(|answer| worth_a_line(answer))
+        .collect()
 }
 
-/// What was found or asked of the inside of the controller.
-fn drive(drive: &DriveFindings) -> Vec<Answer> {
-    let size = |size: &Bytes| size.to_string();
-    let ratio = |ratio: &f64| format!("{ratio:.2}×");
-    let mut answers = vec![
-        answer("mapping", &drive.mapping, |kind| mapping_word(*kind).to_owned()),
-        answer("stripe", &drive.stripe, size),
-        answer("parallel units", &drive.parallel_units, |count| count.to_string()),
-        answer("channels", &drive.channels, |count| count.to_string()),
-        answer("SLC cache", &drive.slc_cache, slc_cache),
-        answer("SLC cache, rest", &drive.slc_cache_recovery, |time| time.to_string()),
-        answer("map in memory", &drive.map_reach, size),
-        answer("bits per cell", &drive.bits_per_cell, |count| count.to_string()),
-        answer("write amplification", &drive.write_amplification, ratio),
-        answer("physical over user", &drive.physical_over_user, ratio),
-    ];
-    // No fall, and no step, may mean that there is none at all.
-    for (name, words) in
-        [("SLC cache", drive.slc_cache.at_least.map(|bound| bound.size)), ("map in memory", drive.map_reach.at_least)]
-    {
-        let Some(bound) = words else { continue };
-        for answer in answers.iter_mut().filter(|answer| answer.name == name) {
-            let reached = if name == "SLC cache" { "none up to" } else { "at least" };
-            answer.figure = Some(format!("{reached} {bound}"));
+/// Whether a report has a line for a finding: what nobody asked for, what another line says already and what is so on
+/// nearly every device has none.
+fn has_a_line(finding: Finding, geometry: &Geometry) -> bool {
+    use Finding as F;
+    match finding {
+        F::AllocationUnit
+        | F::Page
+        | F::OpenUnitsLinear
+        | F::OpenUnitsRandom
+        | F::RandomOrderPenalty
+        | F::FastArea
+        | F::SmallWritePath
+        | F::WriteBuffer
+        | F::ReadBuffer
+        | F::ReadAhead => true,
+        F::BoundaryOffset => geometry.boundary_offset.value().is_some_and(|offset| offset > Bytes::ZERO),
+        F::PageInner => !geometry.page_inner.is_unknown(),
+        F::FastAreaParts => geometry.fast_area_parts.figure().is_some(),
+        F::WriteBufferVolatile | F::WriteBufferFlushedByRead | F::WriteBufferFlushWindow => {
+            geometry.write_buffer.figure().is_some()
         }
+        F::Collection => geometry.collection.figure().is_some(),
+        F::Mapping => was_looked_for(&geometry.mapping),
+        F::Stripe => was_looked_for(&geometry.stripe),
+        F::ParallelUnits => was_looked_for(&geometry.parallel_units),
+        F::Channels => was_looked_for(&geometry.channels),
+        F::SlcCache => was_looked_for(&geometry.slc_cache),
+        F::SlcCacheRecovery => !geometry.slc_cache_recovery.is_unknown(),
+        F::MapReach => was_looked_for(&geometry.map_reach),
+        F::BitsPerCell => was_looked_for(&geometry.bits_per_cell),
+        F::WriteAmplification => was_looked_for(&geometry.write_amplification),
+        F::PhysicalOverUser => was_looked_for(&geometry.physical_over_user),
+        F::NeverWritten => geometry.never_written.value().is_some_and(|share| share > 0.0),
     }
-    // What nobody asked needs no line, nor does a second one that has the same reason.
-    let mut reasons: Vec<String> = Vec::new();
-    answers.retain(|answer| {
-        if answer.figure.is_some() {
-            return true;
-        }
-        let new = !SAID_BY_SILENCE.contains(&answer.why.as_str()) && !reasons.contains(&answer.why);
-        reasons.push(answer.why.clone());
-        new
-    });
-    answers
+}
+
+/// Not so where nobody asked, unless there is something to say of that.
+fn was_looked_for<T>(estimate: &Estimate<T>) -> bool {
+    let reason = estimate.reason();
+    !matches!(reason, Some(Reason::NotMeasured | Reason::NotLookedFor)) || !estimate.evidence().is_empty()
+}
+
+/// One finding in words.
+pub fn answer(finding: Finding, geometry: &Geometry) -> Answer {
+    use Finding as F;
+    let size = Bytes::to_string;
+    let count = u32::to_string;
+    let ratio = |ratio: &f64| format!("{ratio:.2}×");
+    let unit = geometry.allocation_unit.value();
+    match finding {
+        F::AllocationUnit => of(finding, &geometry.allocation_unit, size),
+        F::BoundaryOffset => of(finding, &geometry.boundary_offset, size),
+        F::Page => of(finding, &geometry.page, size),
+        F::PageInner => of(finding, &geometry.page_inner, size),
+        F::OpenUnitsLinear => of(finding, &geometry.open_units_linear, count),
+        F::OpenUnitsRandom => of(finding, &geometry.open_units_random, count),
+        F::RandomOrderPenalty => of(finding, &geometry.random_order_penalty, penalty),
+        F::FastArea => of(finding, &geometry.fast_area, |found| area(found, unit)),
+        F::FastAreaParts => of(finding, &geometry.fast_area_parts, |parts| area_parts(parts)),
+        F::SmallWritePath => of(finding, &geometry.small_write_path, |up_to| format!("≤ {}", up_to.size)),
+        F::WriteBuffer => none_above(finding, &geometry.write_buffer, memory::write_buffer, |buffer| buffer.size),
+        F::WriteBufferVolatile => of(finding, &geometry.write_buffer_volatile, memory::yes),
+        F::WriteBufferFlushedByRead => of(finding, &geometry.write_buffer_flushed_by_read, memory::yes),
+        F::WriteBufferFlushWindow => of(finding, &geometry.write_buffer_flush_window, Nanos::to_string),
+        F::ReadBuffer => none_above(finding, &geometry.read_buffer, size, |size| *size),
+        F::ReadAhead => of(finding, &geometry.read_ahead, memory::read_ahead),
+        F::Collection => of(finding, &geometry.collection, memory::collection),
+        F::Mapping => of(finding, &geometry.mapping, |kind| mapping_word(*kind).to_owned()),
+        F::Stripe => of(finding, &geometry.stripe, size),
+        F::ParallelUnits => of(finding, &geometry.parallel_units, count),
+        F::Channels => of(finding, &geometry.channels, count),
+        F::SlcCache => none_below(finding, &geometry.slc_cache),
+        F::SlcCacheRecovery => of(finding, &geometry.slc_cache_recovery, Nanos::to_string),
+        F::MapReach => of(finding, &geometry.map_reach, size),
+        F::BitsPerCell => of(finding, &geometry.bits_per_cell, count),
+        F::WriteAmplification => of(finding, &geometry.write_amplification, ratio),
+        F::PhysicalOverUser => of(finding, &geometry.physical_over_user, ratio),
+        F::NeverWritten => of(finding, &geometry.never_written, |share| percent(*share)),
+    }
+}
+
+/// What stands in the line of a finding that belongs to the line above it.
+fn name(finding: Finding) -> &'static str {
+    match finding {
+        Finding::BoundaryOffset => "  first one begins at",
+        Finding::FastAreaParts => "  inside it",
+        Finding::WriteBufferVolatile => "  volatile",
+        Finding::WriteBufferFlushedByRead => "  flushed by a read",
+        Finding::WriteBufferFlushWindow => "  flushed after",
+        other => other.label(),
+    }
+}
+
+fn of<T>(finding: Finding, estimate: &Estimate<T>, print: impl Fn(&T) -> String) -> Answer {
+    let bound = || {
+        Some(match estimate.bound()?.ends() {
+            (Some(low), Some(high)) => format!("{} … {}", print(low), print(high)),
+            (Some(low), None) => format!("at least {}", print(low)),
+            (None, high) => format!("at most {}", print(high?)),
+        })
+    };
+    let alternatives = estimate.alternatives().iter().filter(|(_, confidence)| *confidence >= ALTERNATIVE_AT_LEAST);
+    Answer {
+        finding,
+        name: name(finding),
+        figure: estimate.figure().map(&print).or_else(bound),
+        confidence: estimate.confidence(),
+        alternatives: alternatives.map(|(figure, confidence)| (print(figure), *confidence)).collect(),
+        why: match estimate {
+            Estimate::Unknown(unknown) => why_unknown(unknown, &print),
+            _ => estimate.evidence().to_owned(),
+        },
+        method: estimate.method().to_vec(),
+    }
+}
+
+fn why_unknown<T>(unknown: &Unknown<T>, print: impl Fn(&T) -> String) -> String {
+    let mut why =
+        if unknown.evidence.is_empty() { reason(unknown.reason).to_owned() } else { unknown.evidence.clone() };
+    if let Some((figure, probability)) = &unknown.leaning {
+        why.push_str(&format!(" (leaning to {}, {})", print(figure), percent(*probability)));
+    }
+    why
+}
+
+/// A reason in a few words, where nothing else is known of it.
+pub fn reason(reason: Reason) -> &'static str {
+    match reason {
+        Reason::NotMeasured => "not measured",
+        Reason::NeedsWrites => "needs write tests",
+        Reason::NeedsAnother => "another finding has to be known first",
+        Reason::TooFew => "too few samples",
+        Reason::TooNoisy => "requests scatter too much",
+        Reason::NothingShows => "nothing stands out",
+        Reason::Ambiguous => "more than one explanation fits",
+        Reason::Contradicted => "other findings speak against it",
+        Reason::Absent => "there is none",
+        Reason::NotLookedFor => "the version that wrote this record did not look for it",
+        Reason::InWords => "unknown",
+    }
+}
+
+/// Where only an upper bound is known, there is none that is larger.
+fn none_above<T>(
+    finding: Finding,
+    estimate: &Estimate<T>,
+    print: impl Fn(&T) -> String,
+    size: impl Fn(&T) -> Bytes,
+) -> Answer {
+    let mut answer = of(finding, estimate, print);
+    if let Some(Bound::AtMost(most)) = estimate.bound() {
+        answer.figure = Some(format!("none ≥ {}", size(most)));
+    }
+    answer
+}
+
+/// Where the rate never fell, there may be no cache at all.
+fn none_below(finding: Finding, estimate: &Estimate<SlcCache>) -> Answer {
+    let mut answer = of(finding, estimate, slc_cache);
+    if let Some(Bound::AtLeast(least)) = estimate.bound() {
+        answer.figure = Some(format!("none in the first {} written", least.size));
+    }
+    answer
 }
 
 fn slc_cache(cache: &SlcCache) -> String {
@@ -111,9 +221,6 @@ fn slc_cache(cache: &SlcCache) -> String {
         SlcKind::Dynamic => format!("{}, dynamic", cache.size),
     }
 }
-
-/// Reasons that are not worth a line: the experiment was not done, or another line says it.
-const SAID_BY_SILENCE: [&str; 4] = ["not measured", "nobody asked", "the rate never fell", "only one burst saw a fall"];
 
 /// A kind of mapping in a few words.
 pub fn mapping_word(kind: MappingKind) -> &'static str {
@@ -255,24 +362,6 @@ pub fn warnings(run: &RunRecord) -> Vec<String> {
     fallbacks.chain(in_use).chain(failures).collect()
 }
 
-fn answer<T>(name: &'static str, estimate: &Estimate<T>, print: impl Fn(&T) -> String) -> Answer {
-    let bound = match (&estimate.at_least, &estimate.at_most) {
-        (Some(low), Some(high)) => Some(format!("{} … {}", print(low), print(high))),
-        (Some(low), None) => Some(format!("at least {}", print(low))),
-        (None, Some(high)) => Some(format!("at most {}", print(high))),
-        (None, None) => None,
-    };
-    let alternatives = estimate.alternatives.iter().filter(|(_, confidence)| *confidence >= ALTERNATIVE_AT_LEAST);
-    Answer {
-        name,
-        figure: estimate.value.as_ref().map(&print).or(bound),
-        confidence: estimate.confidence,
-        alternatives: alternatives.map(|(figure, confidence)| (print(figure), *confidence)).collect(),
-        why: estimate.reason_unknown.clone().unwrap_or_else(|| estimate.evidence.clone()),
-        method: estimate.method.clone(),
-    }
-}
-
 fn penalty(penalty: &Penalty) -> String {
     if penalty.ratio < 9.95 { format!("{:.1}×", penalty.ratio) } else { format!("{:.0}×", penalty.ratio) }
 }
@@ -328,6 +417,7 @@ fn span(first: Bytes, end: Bytes) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashscope_model::finding::{BufferLimit, WriteBuffer};
 
     #[test]
     fn probabilities_never_round_to_certainty() {
@@ -342,18 +432,49 @@ mod tests {
 
     #[test]
     fn answers_say_what_is_known() {
-        let print = |size: &Bytes| size.to_string();
-        let known = Estimate::known(Bytes::mib(4), 0.9, "e", &["align"]);
+        let print = Bytes::to_string;
+        let of = |estimate: &Estimate<Bytes>| of(Finding::AllocationUnit, estimate, print);
+        let known = Estimate::known(Bytes::mib(4), 0.9, "e", &[ExperimentName::Align]);
         let known = known.with_alternatives(vec![(Bytes::mib(8), 0.09), (Bytes::mib(2), 0.01)]);
-        let seen = answer("unit", &known, print);
+        let seen = of(&known);
         assert_eq!(seen.figure.as_deref(), Some("4 MiB"));
         assert_eq!(seen.alternatives, [("8 MiB".to_owned(), 0.09)]);
 
-        let seen = answer("unit", &Estimate::at_least(Bytes::mib(4), 0.9, "e", &[]), print);
+        let seen = of(&Estimate::at_least(Bytes::mib(4), 0.9, "e", &[]));
         assert_eq!(seen.figure.as_deref(), Some("at least 4 MiB"));
 
-        let seen = answer("unit", &Estimate::<Bytes>::unknown("too noisy"), print);
-        assert_eq!((seen.figure, seen.why.as_str()), (None, "too noisy"));
+        let check = |estimate: Estimate<Bytes>, expect: &str| {
+            let seen = of(&estimate);
+            assert_eq!((seen.figure, seen.why.as_str()), (None, expect));
+        };
+        check(Estimate::unknown(Reason::TooNoisy, "reads scatter by 40 %"), "reads scatter by 40 %");
+        check(Estimate::unknown(Reason::NeedsWrites, ""), "needs write tests");
+        let leaning = Estimate::unknown(Reason::Ambiguous, "no size stands out").leaning_to(Bytes::mib(4), 0.41);
+        check(leaning, "no size stands out (leaning to 4 MiB, 41.0 %)");
+    }
+
+    #[test]
+    fn what_a_buffer_has_is_told_only_where_there_is_one() {
+        let mut geometry = Geometry::unknown(Reason::NotMeasured);
+        let named =
+            |geometry: &Geometry, what: Finding| answers(geometry).into_iter().find(|answer| answer.finding == what);
+        let buffer = WriteBuffer { size: Bytes::kib(64), limit: BufferLimit::Bytes, block: Bytes::kib(4), writes: 16 };
+        geometry.write_buffer = Estimate::at_most(buffer, 0.98, "each write waits", &[ExperimentName::Buffer]);
+        let seen = named(&geometry, Finding::WriteBuffer).unwrap();
+        assert_eq!(seen.figure.as_deref(), Some("none ≥ 64 KiB"));
+        geometry.write_buffer_volatile = Estimate::known(true, 0.98, "a flush waits", &[ExperimentName::Buffer]);
+        assert_eq!(named(&geometry, Finding::WriteBufferVolatile), None);
+        geometry.write_buffer = Estimate::known(buffer, 0.98, "the 17th write waits", &[ExperimentName::Buffer]);
+        assert_eq!(named(&geometry, Finding::WriteBuffer).unwrap().figure.as_deref(), Some("64 KiB"));
+        assert!(named(&geometry, Finding::WriteBufferVolatile).is_some());
+    }
+
+    #[test]
+    fn every_finding_can_be_said() {
+        let geometry = Geometry::unknown(Reason::TooFew);
+        for finding in Finding::ALL {
+            assert_eq!(answer(*finding, &geometry).why, "too few samples", "{finding:?}");
+        }
     }
 
     #[test]

@@ -150,7 +150,7 @@ fn finish(view: ContrastView, geometry: &Geometry) -> Option<ContrastView> {
 fn levels(candidates: &[CandidateView], geometry: &Geometry) -> Vec<LevelView> {
     let mut starts: Vec<Bytes> = [&geometry.page_inner, &geometry.page, &geometry.allocation_unit]
         .into_iter()
-        .filter_map(|estimate| estimate.value)
+        .filter_map(|estimate| estimate.value())
         .collect();
     if starts.is_empty() {
         return Vec::new();

@@ -4,7 +4,7 @@ use crate::args::Infer;
 use crate::error::{Failure, Outcome};
 use crate::output;
 use anyhow::{Context, anyhow, bail};
-use flashscope_model::finding::{Note, Severity};
+use flashscope_model::finding::{Note, NoteKind};
 use flashscope_model::plan::Budget;
 use flashscope_model::run::{Cost, Ended, Plan, RunRecord};
 use flashscope_report::Style;
@@ -89,10 +89,9 @@ fn infer_again(mut stored: RunRecord, path: &Path) -> RunRecord {
     let of_the_run: Vec<Note> = earlier.notes.into_iter().filter(|note| !notes.contains(note)).collect();
     notes.extend(of_the_run);
     let version = env!("CARGO_PKG_VERSION");
-    notes.push(note(
-        &format!("findings drawn anew by flashscope {version} from {}, which {} wrote", path.display(), stored.command),
-        None,
-    ));
+    let (from, by) = (path.display(), &stored.command);
+    let text = format!("findings drawn anew by flashscope {version} from {from}, which {by} wrote");
+    notes.push(Note::new(NoteKind::DrawnAnew, text));
     stored.command = "infer".to_owned();
     stored
 }
@@ -100,18 +99,14 @@ fn infer_again(mut stored: RunRecord, path: &Path) -> RunRecord {
 fn infer_log(bytes: &[u8], path: &Path) -> RunRecord {
     let parsed = flashscope_transcript::parse_bytes(bytes);
     let mut findings = flashscope_infer::infer(&parsed.observations);
-    findings.notes.extend(parsed.notes.iter().map(|text| note(text, None)));
+    findings.notes.extend(parsed.notes.iter().map(|text| Note::new(NoteKind::Log, text)));
     if parsed.several_devices {
         flashscope_infer::of_several_devices(&mut findings);
     }
     if parsed.observations.runs.is_empty() {
-        findings.notes.insert(
-            0,
-            note(
-                "no flashbench table was found in this file",
-                Some("tables look like `align 4194304 pre 694µs on 937µs post 689µs diff 246µs` or `4MiB 10.1M/s`"),
-            ),
-        );
+        let none = Note::new(NoteKind::NoTable, "no flashbench table was found in this file");
+        let hint = "tables look like `align 4194304 pre 694µs on 937µs post 689µs diff 246µs` or `4MiB 10.1M/s`";
+        findings.notes.insert(0, none.with_hint(hint));
     }
     RunRecord {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -126,10 +121,6 @@ fn infer_log(bytes: &[u8], path: &Path) -> RunRecord {
         findings,
         ended: Ended::Complete,
     }
-}
-
-fn note(text: &str, hint: Option<&str>) -> Note {
-    Note { severity: Severity::Info, text: text.to_owned(), hint: hint.map(str::to_owned) }
 }
 
 fn nothing_spent() -> Cost {

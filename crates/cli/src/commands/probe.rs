@@ -53,17 +53,7 @@ pub(crate) fn run(args: Probe) -> Result<Outcome, Failure> {
 
 /// A real device that is too small for what was to be written is refused; all else is a matter of parameters.
 fn unfit(target: &str, experiment: &Experiment, facts: &DeviceFacts, error: PlanError) -> Failure {
-    let writes = match experiment {
-        Experiment::OpenAu(_)
-        | Experiment::Fat(_)
-        | Experiment::Program(_)
-        | Experiment::Buffer(_)
-        | Experiment::Overwrite(_)
-        | Experiment::SlcCache(_) => true,
-        Experiment::Align(align) => align.direction == Direction::Write,
-        _ => false,
-    };
-    if facts.simulated || !writes || !matches!(error, PlanError::DoesNotFit { .. }) {
+    if facts.simulated || experiment.bytes_written() == Bytes::ZERO || !matches!(error, PlanError::DoesNotFit { .. }) {
         return Failure::Cannot(anyhow!("{error}"));
     }
     let refusal = Refusal { kind: RefusalKind::TooSmall, what: error.to_string(), release: None };

@@ -7,13 +7,12 @@ use flashscope_sim::truth::{AreaPartTruth, AreaTruth, Truth};
 use flashscope_units::Bytes;
 
 /// An area of which nothing shows is none.
-pub(super) fn presence(truth: &Truth, estimate: &Estimate<FastArea>) -> Judged {
-    let parameter = Parameter::FastArea;
+pub(super) fn presence(parameter: Parameter, truth: &Truth, estimate: &Estimate<FastArea>) -> Judged {
     let right = truth.fast_area.value.filter(|area| area.kind != AreaKind::None);
     let words = right.map_or("none".to_owned(), |area: AreaTruth| {
         format!("{} to {}, {:?}, {:.2}×", area.first, area.end, area.kind, area.ratio)
     });
-    let Some(value) = estimate.value else {
+    let Some(value) = estimate.value() else {
         return judged(parameter, Verdict::Silent, estimate, true, "cannot tell".to_owned(), words);
     };
     let found = Some(value).filter(|area| area.kind != AreaKind::None);
@@ -40,13 +39,12 @@ pub(super) fn presence(truth: &Truth, estimate: &Estimate<FastArea>) -> Judged {
 
 /// All parts with their ends, their rates within a factor of 1.25 (small writes, which scatter more, its square), and
 /// how they are mapped where that is said; beside where an end is off by a unit at most, or a rate by the factor again.
-pub(super) fn parts(truth: &Truth, estimate: &Estimate<Vec<AreaPart>>) -> Judged {
-    let parameter = Parameter::AreaParts;
+pub(super) fn parts(parameter: Parameter, truth: &Truth, estimate: &Estimate<Vec<AreaPart>>) -> Judged {
     let fact = &truth.fast_area_parts;
     let unit = truth.allocation_unit.value.unwrap_or(Bytes::ZERO);
     let words = |parts: &[AreaPartTruth]| parts.iter().map(ToString::to_string).collect::<Vec<String>>().join("; ");
     let right = fact.value.as_deref().map_or("none".to_owned(), words);
-    let Some(found) = &estimate.value else {
+    let Some(found) = estimate.figure() else {
         return judged(parameter, Verdict::Silent, estimate, true, "cannot tell".to_owned(), right);
     };
     let steps = |truth: &Vec<AreaPartTruth>| steps_off(truth, found, unit);

@@ -10,8 +10,9 @@ use super::prior;
 use super::straddling::small_block;
 use crate::Choice;
 use flashscope_model::DeviceFacts;
+use flashscope_model::Experiment;
 use flashscope_model::observation::{ScatterPlace, SlideData};
-use flashscope_model::plan::{Experiment, Slide, Span};
+use flashscope_model::plan::{Slide, Span};
 use flashscope_stats::location::{MAD_NORMAL_FACTOR, mad_raw, median};
 use flashscope_units::{Bytes, Nanos};
 

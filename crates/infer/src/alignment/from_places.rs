@@ -8,8 +8,8 @@ use super::places::{self, Group, Places};
 use super::prior;
 use super::structure::{self, Chain, Posterior, class};
 use crate::memo::Memo;
-use flashscope_model::finding::{Note, Severity};
-use flashscope_model::{Estimate, Observations};
+use flashscope_model::finding::{Note, NoteKind};
+use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
 use flashscope_units::{Bytes, Contrast};
 
 /// A value is given from this probability on; below, a bound or nothing.
@@ -45,7 +45,7 @@ const MAY_FALL: f64 = 0.1;
 const CLEARLY_ABOVE: f64 = 4.0;
 
 /// The experiments' names.
-const METHOD: &[&str] = &["boundaries"];
+const METHOD: &[ExperimentName] = &[ExperimentName::Boundaries];
 
 /// Concludes from measured places; `None` where there are none.
 pub(super) fn estimate(observations: &Observations, memo: &Memo) -> Option<AlignmentFindings> {
@@ -56,11 +56,12 @@ pub(super) fn estimate(observations: &Observations, memo: &Memo) -> Option<Align
     }
     if never_written > NOTHING_WRITTEN {
         return Some(nothing(
+            Reason::NothingShows,
             "the device was never written: its answers do not touch the flash (fill a part of it and measure again)",
         ));
     }
     let Some(posterior) = memo.alignment.answer(&places, |places| structure::weigh(places)) else {
-        return Some(nothing("no boundary could be read around: the device is too small"));
+        return Some(nothing(Reason::TooFew, "no boundary could be read around: the device is too small"));
     };
     let view = View::new(&places, &posterior);
     let unit = view.unit();
@@ -77,7 +78,7 @@ pub(super) fn estimate(observations: &Observations, memo: &Memo) -> Option<Align
 
 /// Whether a unit shows at the grids that were tried, as a size or as a bound, well enough not to look for others.
 pub(super) fn unit_shows(places: &Places, posterior: &Posterior) -> bool {
-    View::new(places, posterior).unit().confidence.is_some_and(|sure| sure >= SHOWS)
+    View::new(places, posterior).unit().confidence().is_some_and(|sure| sure >= SHOWS)
 }
 
 /// The page, where it shows well enough to go by. A level below the others is that of an edge beside the places, which
@@ -120,12 +121,12 @@ fn changes<'a>(places: &'a Places, posterior: &Posterior) -> Option<&'a Changes>
     places.seen.changes().filter(|changes| changes.support(unit, posterior.phase))
 }
 
-fn nothing(reason: &str) -> AlignmentFindings {
+fn nothing(reason: Reason, seen: &str) -> AlignmentFindings {
     AlignmentFindings {
-        allocation_unit: Estimate::unknown(reason),
-        boundary_offset: Estimate::unknown(reason),
-        page: Estimate::unknown(reason),
-        page_inner: Estimate::unknown(reason),
+        allocation_unit: Estimate::unknown(reason, seen),
+        boundary_offset: Estimate::unknown(reason, seen),
+        page: Estimate::unknown(reason, seen),
+        page_inner: Estimate::unknown(reason, seen),
         page_step: None,
         kinds: None,
         notes: Vec::new(),
@@ -205,12 +206,12 @@ impl<'a> View<'a> {
     fn unit(&self) -> Estimate<Bytes> {
         let sized = sized(&self.posterior.units);
         let Some((best, probability)) = sized.first().copied().filter(|_| self.chain.unit.is_some()) else {
-            return Estimate::unknown(self.why_no_unit());
+            return self.no_unit();
         };
         if self.changes.is_none()
             && let Some(why) = self.falls().or_else(|| self.no_step())
         {
-            return Estimate::unknown(why);
+            return Estimate::unknown(Reason::Contradicted, why);
         }
         let evidence = self.unit_evidence();
         let rest: Vec<(Bytes, f64)> =
@@ -236,10 +237,8 @@ impl<'a> View<'a> {
             let evidence = format!("{evidence}; {best} and other sizes from {low} up fit");
             return Estimate::at_least(low, self.confidence_of_unit(sum), evidence, METHOD).with_alternatives(all);
         }
-        Estimate::unknown(format!(
-            "no size explains the contrasts: {best} fits best, with {:.0} % (more places or rounds may settle it)",
-            100.0 * self.confidence_of_unit(probability)
-        ))
+        Estimate::unknown(Reason::Ambiguous, "no size explains the contrasts (more places or rounds may settle it)")
+            .leaning_to(best, self.confidence_of_unit(probability))
     }
 
     /// Why the level at the likeliest unit is no step, though it lies above the one right below. An edge costs something, so
@@ -291,50 +290,47 @@ impl<'a> View<'a> {
         }
     }
 
-    fn why_no_unit(&self) -> String {
+    fn no_unit(&self) -> Estimate<Bytes> {
         let finest = &self.groups[0];
         let Some((level, count)) = self.levels[class::PAGE].or(self.levels[class::BASE]) else {
-            return "no boundary could be read around".to_owned();
+            return Estimate::unknown(Reason::TooFew, "no boundary could be read around");
         };
         let largest = finest.places.iter().map(|place| 1 << place.at.get().trailing_zeros().min(63)).max().unwrap_or(0);
         let aside = match (self.chain.middle, self.levels[class::MIDDLE]) {
             (Some(size), Some((level, count))) => format!(", {level} at {count} multiples of {size}"),
             _ => String::new(),
         };
-        format!(
+        let seen = format!(
             "no step that stands out above the page: straddling costs {level} ± {} at {count} places{aside}, up to multiples of \
              {}; either reads do not show the unit, or its boundaries are no multiples of its size",
             Contrast(finest.scatter * finest.access),
             Bytes(largest)
-        )
+        );
+        Estimate::unknown(Reason::NothingShows, seen)
     }
 
     fn page(&self) -> Estimate<Bytes> {
         let sized = sized(&self.posterior.pages);
         let Some((best, probability)) = sized.first().copied().filter(|_| self.chain.page.is_some()) else {
             let level = self.levels[class::BASE].map_or(Contrast(0.0), |(level, _)| level);
-            return Estimate::unknown(format!(
-                "no rise stands out at small alignments: straddling costs {level} wherever no larger boundary lies"
-            ));
+            return Estimate::unknown(
+                Reason::NothingShows,
+                format!(
+                    "no rise stands out at small alignments: straddling costs {level} wherever no larger boundary lies"
+                ),
+            );
         };
         let confidence = self.confidence_of_page(probability);
         let Some((level, count)) = self.levels[class::PAGE] else {
-            return Estimate::unknown("no place lies at a page edge alone");
+            return Estimate::unknown(Reason::TooFew, "no place lies at a page edge alone");
         };
         if confidence < ENOUGH {
-            return Estimate::unknown(format!(
-                "no page size stands out: {best} fits best, with {:.0} %",
-                100.0 * confidence
-            ));
+            return Estimate::unknown(Reason::Ambiguous, "no page size stands out").leaning_to(best, confidence);
         }
         if self.posterior.page_is_bound {
             let evidence =
                 format!("{level} at every multiple of {best} ({count} places); smaller ones were not tested");
-            return Estimate {
-                value: None,
-                at_most: Some(best),
-                ..Estimate::known(best, confidence, evidence, METHOD)
-            };
+            return Estimate::at_most(best, confidence, evidence, METHOD);
         }
         let rest: Vec<(Bytes, f64)> =
             sized.iter().skip(1).filter(|(_, share)| *share >= 0.001).take(3).copied().collect();
@@ -380,15 +376,15 @@ impl<'a> View<'a> {
     fn inner(&self) -> Estimate<Bytes> {
         let Some((page, likely)) = sized(&self.posterior.pages).first().copied().filter(|_| self.chain.page.is_some())
         else {
-            return Estimate::unknown("the page itself is not known");
+            return Estimate::unknown(Reason::NeedsAnother, "the page itself is not known");
         };
         let found = self.chain.inner.zip(self.levels[class::INNER]).filter(|(size, _)| *size < page);
         let Some((size, (level, count))) = found else {
-            return Estimate::unknown(format!("no level shows inside the {page} page"));
+            return Estimate::unknown(Reason::NothingShows, format!("no level shows inside the {page} page"));
         };
         let confidence = self.confidence_of_page(self.posterior.inner * likely);
         if confidence < ENOUGH {
-            return Estimate::unknown(format!("a level inside the {page} page is not clear"));
+            return Estimate::unknown(Reason::Ambiguous, format!("a level inside the {page} page is not clear"));
         }
         let evidence = format!("{} at multiples of {size} that are none of {page} ({count} places)", signed(level));
         Estimate::known(size, confidence, evidence, METHOD)
@@ -398,32 +394,21 @@ impl<'a> View<'a> {
         let mut notes = Vec::new();
         let blank: usize = self.groups.iter().map(|group| group.blank).sum();
         if never_written >= 0.02 {
-            notes.push(Note {
-                severity: Severity::Warning,
-                text: format!(
-                    "{:.0} % of the surveyed places were never written; {blank} boundaries were left out because they \
-                     answer without touching the flash",
-                    100.0 * never_written
-                ),
-                hint: Some("fill the device once to measure all of it".to_owned()),
-            });
+            let text = format!(
+                "{:.0} % of the surveyed places were never written; {blank} boundaries were left out because they answer \
+                 without touching the flash",
+                100.0 * never_written
+            );
+            notes.push(Note::new(NoteKind::NeverWritten, text).with_hint("fill the device once to measure all of it"));
         }
         if self.posterior.phase > Bytes::ZERO {
-            notes.push(Note {
-                severity: Severity::Info,
-                text: format!(
-                    "boundaries lie at multiples plus {}: the start of the device is shifted",
-                    self.posterior.phase
-                ),
-                hint: None,
-            });
+            let phase = self.posterior.phase;
+            let text = format!("boundaries lie at multiples plus {phase}: the start of the device is shifted");
+            notes.push(Note::new(NoteKind::Shifted, text));
         }
         if self.fit < 0.9 {
-            notes.push(Note {
-                severity: Severity::Warning,
-                text: "many boundaries fit no level: the device has structure that was not understood".to_owned(),
-                hint: None,
-            });
+            let text = "many boundaries fit no level: the device has structure that was not understood";
+            notes.push(Note::new(NoteKind::NotUnderstood, text));
         }
         notes
     }

@@ -7,8 +7,8 @@ use super::offset;
 use super::printed::{self, Reading};
 use super::prior::{self, Off};
 use super::tables::{self, Table};
-use flashscope_model::finding::{Note, Severity};
-use flashscope_model::{Estimate, Observations};
+use flashscope_model::finding::{Note, NoteKind};
+use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
 use flashscope_units::{Bytes, Contrast};
 
 /// A value is given from this probability on; below, a bound or nothing.
@@ -33,7 +33,7 @@ const MOST_PAGE: f64 = 0.995;
 const MOST_BY_PRIOR: f64 = 0.6;
 
 /// The experiment's name.
-const METHOD: &[&str] = &["align"];
+const METHOD: &[ExperimentName] = &[ExperimentName::Align];
 
 /// Reads all tables; without one, every answer says so.
 pub(super) fn estimate(tables: &[Table], has_writes: bool, observations: &Observations) -> AlignmentFindings {
@@ -64,17 +64,18 @@ pub(super) fn estimate_with(
 }
 
 fn nothing(has_writes: bool) -> AlignmentFindings {
-    let reason = if has_writes {
-        "only write-align tables: their times mix writes with collections and small-write buffers, so a step in them need \
-         not be a boundary"
+    let (reason, seen) = if has_writes {
+        let mixed = "only write-align tables: their times mix writes with collections and small-write buffers, so a step in them need \
+                     not be a boundary";
+        (Reason::Ambiguous, mixed)
     } else {
-        "no reads around boundaries were observed (align or boundaries)"
+        (Reason::NotMeasured, "no reads around boundaries were observed (align or boundaries)")
     };
     AlignmentFindings {
-        allocation_unit: Estimate::unknown(reason),
-        boundary_offset: Estimate::unknown(reason),
-        page: Estimate::unknown(reason),
-        page_inner: Estimate::unknown(reason),
+        allocation_unit: Estimate::unknown(reason, seen),
+        boundary_offset: Estimate::unknown(reason, seen),
+        page: Estimate::unknown(reason, seen),
+        page_inner: Estimate::unknown(reason, seen),
         page_step: None,
         kinds: None,
         notes: Vec::new(),
@@ -83,14 +84,17 @@ fn nothing(has_writes: bool) -> AlignmentFindings {
 
 fn unit(reading: &Reading, tables: &[Table]) -> Estimate<Bytes> {
     let Some(longest) = tables::longest(tables) else {
-        return Estimate::unknown("no align table");
+        return Estimate::unknown(Reason::NotMeasured, "no align table");
     };
     let Some((best, probability)) = reading.units.iter().find_map(|(key, probability)| match key {
         UnitKey::Size(size) => Some((*size, *probability)),
         UnitKey::Unseen => None,
     }) else {
         let largest = longest.rows.last().map_or(Bytes::ZERO, |row| row.align);
-        return Estimate::unknown(format!("the largest alignment in the table is {largest}: too small to see a unit"));
+        return Estimate::unknown(
+            Reason::TooFew,
+            format!("the largest alignment in the table is {largest}: too small to see a unit"),
+        );
     };
     let onset = printed::onset(best);
     let start = reading.onset_probability(onset);
@@ -105,7 +109,7 @@ fn unit(reading: &Reading, tables: &[Table]) -> Estimate<Bytes> {
     if let Some(gap) = printed::gap(tables, onset) {
         let sum = reading.onset_probability_within(gap);
         if sum < ENOUGH_FOR_BOUND {
-            return Estimate::unknown(why_no_unit(reading, longest, best));
+            return no_unit(reading, longest, best, probability);
         }
         let evidence =
             format!("{evidence}; rows between {} and {} are missing, so it may begin at any of them", gap.0 / 2, gap.1);
@@ -122,10 +126,11 @@ fn unit(reading: &Reading, tables: &[Table]) -> Estimate<Bytes> {
             format!("{evidence}; a table of powers of two cannot tell {onset} from a multiple such as {}", onset * 3);
         return Estimate::at_least(onset, start.min(MOST_UNIT), evidence, METHOD).with_alternatives(others(onset));
     }
-    Estimate::unknown(why_no_unit(reading, longest, best))
+    no_unit(reading, longest, best, probability)
 }
 
-fn why_no_unit(reading: &Reading, table: &Table, best: Bytes) -> String {
+/// Where nothing stands out nothing leans, either: what is likeliest then is what is usual.
+fn no_unit(reading: &Reading, table: &Table, best: Bytes, probability: f64) -> Estimate<Bytes> {
     let from = match reading.pages.first() {
         Some((PageKey::Size(size), _)) => *size,
         _ => table.rows.first().map_or(Bytes::ZERO, |row| row.align),
@@ -136,9 +141,10 @@ fn why_no_unit(reading: &Reading, table: &Table, best: Bytes) -> String {
     let spread = format!("straddling costs {} to {} from {from} to {largest}", table.nanos(low), table.nanos(high));
     let flat = matches!(reading.units.first(), Some((UnitKey::Unseen, _)));
     if flat {
-        format!("no step that stands out above the page: {spread}")
+        Estimate::unknown(Reason::NothingShows, format!("no step that stands out above the page: {spread}"))
     } else {
-        format!("no sharp step: {spread}, and {best} fits little better than its neighbours")
+        let seen = format!("no sharp step: {spread}, and {best} fits little better than its neighbours");
+        Estimate::unknown(Reason::Ambiguous, seen).leaning_to(best, probability)
     }
 }
 
@@ -173,9 +179,10 @@ fn runs(tables: &[Table]) -> String {
 fn page(reading: &Reading, tables: &[Table], finest: &Table) -> Estimate<Bytes> {
     let smallest = finest.rows.first().map_or(Bytes::ZERO, |row| row.align);
     if reading.pages.len() < 4 {
-        return Estimate::unknown(format!(
-            "the smallest alignment in the table is {smallest}: too large to see a page"
-        ));
+        return Estimate::unknown(
+            Reason::TooFew,
+            format!("the smallest alignment in the table is {smallest}: too large to see a page"),
+        );
     }
     let sizes: Vec<(Bytes, f64)> = reading
         .pages
@@ -185,7 +192,9 @@ fn page(reading: &Reading, tables: &[Table], finest: &Table) -> Estimate<Bytes> 
             PageKey::Unseen => None,
         })
         .collect();
-    let Some((best, probability)) = sizes.first().copied() else { return Estimate::unknown("no align table") };
+    let Some((best, probability)) = sizes.first().copied() else {
+        return Estimate::unknown(Reason::NotMeasured, "no align table");
+    };
     let levels = reading.levels.as_ref();
     let plateau = levels.and_then(|levels| levels.plateau);
     let rest: Vec<(Bytes, f64)> = sizes.iter().skip(1).filter(|(_, share)| *share >= 0.001).take(3).copied().collect();
@@ -193,7 +202,7 @@ fn page(reading: &Reading, tables: &[Table], finest: &Table) -> Estimate<Bytes> 
     if let (Some(gap), Some((contrast, below)), Some(level)) = (printed::gap(tables, best), base, plateau) {
         let sum = reading.page_probability(gap);
         if sum < ENOUGH {
-            return Estimate::unknown(why_no_page(reading, finest));
+            return no_page(reading, finest);
         }
         let evidence = format!(
             "first rise between {below} ({}) and {} ({}), and the rows between them are missing",
@@ -202,7 +211,7 @@ fn page(reading: &Reading, tables: &[Table], finest: &Table) -> Estimate<Bytes> 
             signed(level)
         );
         let fitting = sizes.iter().filter(|(size, _)| (gap.0..=gap.1).contains(size)).take(4).copied().collect();
-        return Estimate { at_most: Some(gap.1), ..Estimate::at_least(gap.0, sum.min(MOST_PAGE), evidence, METHOD) }
+        return Estimate::between(gap.0, gap.1, sum.min(MOST_PAGE), evidence, METHOD)
             .with_alternatives(capped(fitting));
     }
     match (base, plateau) {
@@ -210,18 +219,11 @@ fn page(reading: &Reading, tables: &[Table], finest: &Table) -> Estimate<Bytes> 
             let evidence = format!("first rise between {below} ({}) and {best} ({})", signed(base), signed(level));
             Estimate::known(best, probability.min(MOST_PAGE), evidence, METHOD).with_alternatives(rest)
         }
-        (None, Some(level)) if probability >= ENOUGH_FOR_PAGE && best == smallest => Estimate {
-            value: None,
-            at_least: None,
-            at_most: Some(best),
-            ..Estimate::known(
-                best,
-                probability.min(MOST_PAGE),
-                format!("{level} already at the smallest alignment, {best}"),
-                METHOD,
-            )
-        },
-        _ => Estimate::unknown(why_no_page(reading, finest)),
+        (None, Some(level)) if probability >= ENOUGH_FOR_PAGE && best == smallest => {
+            let evidence = format!("{level} already at the smallest alignment, {best}");
+            Estimate::at_most(best, probability.min(MOST_PAGE), evidence, METHOD)
+        }
+        _ => no_page(reading, finest),
     }
 }
 
@@ -230,24 +232,25 @@ fn capped(sizes: Vec<(Bytes, f64)>) -> Vec<(Bytes, f64)> {
     sizes.into_iter().map(|(size, probability)| (size, probability.min(MOST_BY_PRIOR))).collect()
 }
 
-fn why_no_page(reading: &Reading, table: &Table) -> String {
+fn no_page(reading: &Reading, table: &Table) -> Estimate<Bytes> {
     let end = reading.levels.as_ref().and_then(|levels| levels.unit_rows).map_or(Bytes::mib(1), |(start, _)| start);
     let span: Vec<f64> = table.rows.iter().filter(|row| row.align < end).map(|row| row.share).collect();
     let (low, high) = (span.iter().copied().fold(f64::MAX, f64::min), span.iter().copied().fold(f64::MIN, f64::max));
     let first = table.rows.first().map_or(Bytes::ZERO, |row| row.align);
-    format!(
+    let seen = format!(
         "no rise stands out at small alignments: straddling costs {} to {} from {first} to below {end}",
         table.nanos(low),
         table.nanos(high)
-    )
+    );
+    Estimate::unknown(Reason::NothingShows, seen)
 }
 
 fn inner(reading: &Reading, page: &Estimate<Bytes>) -> Estimate<Bytes> {
-    let (Some(size), Some(confidence)) = (page.value, page.confidence) else {
-        return Estimate::unknown("the page itself is not known");
+    let (Some(size), Some(confidence)) = (page.value(), page.confidence()) else {
+        return Estimate::unknown(Reason::NeedsAnother, "the page itself is not known");
     };
     let Some((smallest, low, high)) = reading.levels.as_ref().and_then(|levels| levels.inner) else {
-        return Estimate::unknown(format!("no level shows inside the {size} page"));
+        return Estimate::unknown(Reason::NothingShows, format!("no level shows inside the {size} page"));
     };
     let levels = if low == high { signed(high) } else { format!("{} to {}", signed(low), signed(high)) };
     let evidence = format!("{levels} from {smallest} on, before the full rise at {size}");
@@ -270,13 +273,11 @@ fn notes(reading: &Reading) -> Vec<Note> {
     if diluted < 0.03 || reading.onset_probability(onset) < ENOUGH_FOR_BOUND {
         return Vec::new();
     }
-    vec![Note {
-        severity: Severity::Info,
-        text: format!(
-            "the align tables read only odd multiples of powers of two, of which two in seven are multiples of {}: the \
-             step at {onset} may be a diluted one",
-            onset * 3
-        ),
-        hint: Some("measure with 'probe boundaries', which tests multiples of three separately".to_owned()),
-    }]
+    let text = format!(
+        "the align tables read only odd multiples of powers of two, of which two in seven are multiples of {}: the step at \
+         {onset} may be a diluted one",
+        onset * 3
+    );
+    let hint = "measure with 'probe boundaries', which tests multiples of three separately";
+    vec![Note::new(NoteKind::DilutedStep, text).with_hint(hint)]
 }

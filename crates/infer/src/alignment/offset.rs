@@ -11,8 +11,8 @@ use super::prior;
 use super::straddling::{plan, small_block, tidy};
 use crate::Choice;
 use flashscope_model::observation::{ScatterPlace, SlideData};
-use flashscope_model::plan::{Experiment, Slide, Span};
-use flashscope_model::{Data, DeviceFacts, Estimate, Observations};
+use flashscope_model::plan::{Slide, Span};
+use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, Observations, Reason};
 use flashscope_stats::location::{mad, median};
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
@@ -347,14 +347,16 @@ fn of_places(points: &[(u64, f64)]) -> Vec<Grid> {
 
 /// Where the first unit begins, given the unit and the grid it was found on.
 pub(super) fn estimate(unit: &Estimate<Bytes>, phase: Bytes) -> Estimate<Bytes> {
-    let Some(size) = unit.value.filter(|size| *size > Bytes::ZERO) else {
-        return Estimate::unknown("the unit is not known, so that nobody can say where the first one begins");
+    let Some(size) = unit.value().filter(|size| *size > Bytes::ZERO) else {
+        return Estimate::unknown(
+            Reason::NeedsAnother,
+            "the unit is not known, so that nobody can say where the first one begins",
+        );
     };
     let offset = Bytes(phase.get() % size.get());
     let evidence = match offset {
         Bytes::ZERO => format!("units show at multiples of {size}"),
         _ => format!("units show at multiples of {size} plus {offset}, and not at multiples"),
     };
-    let found = Estimate::known(offset, unit.confidence.unwrap_or(0.0), evidence, &[]);
-    Estimate { method: unit.method.clone(), ..found }
+    Estimate::known(offset, unit.confidence().unwrap_or(0.0), evidence, unit.method())
 }

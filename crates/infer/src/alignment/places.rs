@@ -2,8 +2,9 @@
 
 use super::changes::Seen;
 use crate::numbers::clock_step;
+use flashscope_model::Data;
 use flashscope_model::Observations;
-use flashscope_model::observation::{Data, Straddle, SurveyPlace};
+use flashscope_model::observation::{Straddle, SurveyPlace};
 use flashscope_stats::location::median;
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;

@@ -17,8 +17,8 @@ use crate::Choice;
 use crate::memo::{Memo, Shared};
 use crate::numbers::median;
 use flashscope_model::observation::Run;
-use flashscope_model::plan::{Boundaries, Experiment, Span};
-use flashscope_model::{Data, DeviceFacts, Observations};
+use flashscope_model::plan::{Boundaries, Span};
+use flashscope_model::{Data, DeviceFacts, Experiment, Observations};
 use flashscope_units::{Bytes, Nanos};
 
 /// More reads on one grid than this are not worth their time …

@@ -1,7 +1,7 @@
 //! Printed align tables as rows of contrasts: what a log leaves when the samples are gone.
 
-use flashscope_model::observation::{AlignData, AlignEvidence, Data, Printed};
-use flashscope_model::{Direction, Observations};
+use flashscope_model::observation::{AlignData, AlignEvidence, Printed};
+use flashscope_model::{Data, Direction, Observations};
 use flashscope_units::{Bytes, Contrast};
 
 /// Fewer rows than this hold no structure.

@@ -3,14 +3,14 @@
 //! Where the kinds follow each other in turn, rows in a fixed distance are of one kind, and the mean of them all shows
 //! differences that no single place does. Where they do not, the times of single places must form clusters.
 
-use super::{NOT_ASKED, parallel};
+use super::parallel;
 use crate::Choice;
 use crate::alignment::Kinds;
 use crate::numbers::median;
 use crate::reading::readable;
 use crate::situation::Situation;
 use flashscope_model::plan::{Cells, Span};
-use flashscope_model::{Data, Estimate, Experiment, Observations};
+use flashscope_model::{Data, Estimate, Experiment, ExperimentName, Observations, Reason};
 use flashscope_stats::mixture::{MixtureSettings, fit_mixture};
 use flashscope_units::{Bytes, Nanos};
 
@@ -24,7 +24,7 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
         return None;
     }
     let stripe = parallel::estimate(Some(now.device), now.observations, now.memo).stripe;
-    let step = stripe.value.filter(|_| stripe.confidence.is_some_and(|sure| sure >= 0.9))?;
+    let step = stripe.value().filter(|_| stripe.confidence().is_some_and(|sure| sure >= 0.9))?;
     let whole = Span { start: Bytes::ZERO, length: now.device.capacity };
     let span = readable(now).unwrap_or(whole);
     let start = (span.start + span.length / 3).align_down(step);
@@ -54,7 +54,7 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<u32> {
         Data::Cells(data) => Some(data),
         _ => None,
     });
-    let Some(data) = last else { return Estimate::unknown(NOT_ASKED) };
+    let Some(data) = last else { return Estimate::not_measured() };
     let low: Vec<f64> = data
         .places
         .iter()
@@ -67,12 +67,12 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<u32> {
         })
         .collect();
     if low.len() < 24 {
-        return Estimate::unknown("too few pages could be read");
+        return Estimate::unknown(Reason::TooFew, "too few pages could be read");
     }
     if let Some(turn) = in_turn(&low).filter(|_| low.len() == data.places.len()) {
         let evidence =
             format!("pages take {} to read in turn, on average over {} of each", in_words(&turn.means), turn.each);
-        return Estimate::known(turn.means.len() as u32, SUREST, evidence, &["cells"]);
+        return Estimate::known(turn.means.len() as u32, SUREST, evidence, &[ExperimentName::Cells]);
     }
     clusters(&low)
 }
@@ -84,7 +84,7 @@ pub(super) fn settle(bits: &mut Estimate<u32>, kinds: &Kinds) {
             "rows of {} take turns at {} kinds of pages, the slowest of which takes {} more to read ({} edges)",
             kinds.row, kinds.count, kinds.apart, kinds.edges
         );
-        *bits = Estimate::known(kinds.count, kinds.sure.min(SUREST), evidence, &["boundaries"]);
+        *bits = Estimate::known(kinds.count, kinds.sure.min(SUREST), evidence, &[ExperimentName::Boundaries]);
     }
 }
 
@@ -143,7 +143,9 @@ fn in_words(logs: &[f64]) -> String {
 /// The number of clusters that the times of single places form.
 fn clusters(low: &[f64]) -> Estimate<u32> {
     let settings = MixtureSettings { max_components: MOST_BITS, sd_floor: 0.003 };
-    let Ok(mixture) = fit_mixture(low, settings) else { return Estimate::unknown("the times fit no kinds of pages") };
+    let Ok(mixture) = fit_mixture(low, settings) else {
+        return Estimate::unknown(Reason::Ambiguous, "the times fit no kinds of pages");
+    };
     let kinds = &mixture.components;
     let even = 1.0 / kinds.len() as f64;
     let apart =
@@ -151,15 +153,18 @@ fn clusters(low: &[f64]) -> Estimate<u32> {
     let shared = kinds.iter().all(|kind| kind.weight >= LEAST_SHARE * even);
     let means: Vec<f64> = kinds.iter().map(|kind| kind.mean).collect();
     match kinds.len() {
-        1 => {
-            Estimate::unknown("all pages take the same time to read: one bit per cell, or the difference does not show")
+        1 => Estimate::unknown(
+            Reason::NothingShows,
+            "all pages take the same time to read: one bit per cell, or the difference does not show",
+        ),
+        _ if !apart || !shared => {
+            Estimate::unknown(Reason::Ambiguous, "the times of pages differ, but in no clear number of kinds")
         }
-        _ if !apart || !shared => Estimate::unknown("the times of pages differ, but in no clear number of kinds"),
         count => Estimate::known(
             count as u32,
             0.95,
             format!("pages take {} to read, each kind about as often", in_words(&means)),
-            &["cells"],
+            &[ExperimentName::Cells],
         ),
     }
 }

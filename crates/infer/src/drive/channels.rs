@@ -4,7 +4,6 @@
 //! different channels for neither: three heights, by how many chunks lie between the two. Where no pair waits, either every
 //! chip has a channel of its own or something else hides the wait; what a longer read takes more says whether it could hide.
 
-use super::NOT_ASKED;
 use super::other_page::GOOD_ENOUGH;
 use super::parallel::{self, Striped};
 use crate::Choice;
@@ -12,7 +11,7 @@ use crate::reading::readable;
 use crate::situation::Situation;
 use flashscope_model::observation::{FanTimes, ParallelData};
 use flashscope_model::plan::{Fan, Parallel, Span};
-use flashscope_model::{Data, Estimate, Experiment, Observations};
+use flashscope_model::{Data, Estimate, Experiment, ExperimentName, Observations, Reason};
 use flashscope_units::{Bytes, Nanos};
 
 /// Rounds of an adaptive run: a wait of 20 µs shows in noise of 70 µs a request.
@@ -36,8 +35,8 @@ pub fn plan(block: Bytes, chunk: Bytes, units: u32, rounds: u32, within: Span) -
 /// a channel for all that is asked for, and faster for the part of a page that one block needs.
 pub(super) fn choice(now: &Situation) -> Option<Choice> {
     let Striped { units, chunk, .. } = parallel::estimate(Some(now.device), now.observations, now.memo);
-    let sure = units.confidence?.min(chunk.confidence?);
-    let (units, chunk) = units.value.zip(chunk.value).filter(|_| sure >= GOOD_ENOUGH)?;
+    let sure = units.confidence()?.min(chunk.confidence()?);
+    let (units, chunk) = units.value().zip(chunk.value()).filter(|_| sure >= GOOD_ENOUGH)?;
     let done: Vec<Pairs> = now.observations.runs.iter().filter_map(|run| Pairs::of(&run.data)).collect();
     let block = match &done[..] {
         [] => chunk,
@@ -63,14 +62,16 @@ pub(super) fn is_pairs(data: &ParallelData) -> bool {
 pub(super) fn estimate(striped: &Striped, observations: &Observations) -> Estimate<u32> {
     let runs: Vec<Pairs> = observations.runs.iter().filter_map(|run| Pairs::of(&run.data)).collect();
     let Some(last) = runs.last() else {
-        let why = match striped.units.value {
-            Some(units) => format!("{units} parallel units; nobody tried how many share a channel"),
-            None => striped.units.reason_unknown.clone().unwrap_or_else(|| NOT_ASKED.to_owned()),
+        return match &striped.units {
+            Estimate::Unknown(why) => Estimate::unknown(why.reason, why.evidence.clone()),
+            known => {
+                let units = known.value().map_or(String::new(), |units| format!("{units} parallel units; "));
+                Estimate::unknown(Reason::NotMeasured, format!("{units}nobody tried how many share a channel"))
+            }
         };
-        return Estimate::unknown(why);
     };
     // One cannot be surer of the channels than of what they lead to; pairs that were asked for alone stand for themselves.
-    let most = striped.units.confidence.unwrap_or(SUREST).min(SUREST);
+    let most = striped.units.confidence().unwrap_or(SUREST).min(SUREST);
     if let Some((pairs, shared)) = runs.iter().rev().find_map(|pairs| Some((pairs, pairs.best_sharing()?))) {
         return shared.answer(pairs, most);
     }
@@ -79,12 +80,15 @@ pub(super) fn estimate(striped: &Striped, observations: &Observations) -> Estima
     if let Some(own) = chunks.zip(blocks).and_then(|(chunks, blocks)| own_channels(chunks, blocks, most)) {
         return own;
     }
-    Estimate::unknown(format!(
-        "{} parallel units; how many share a channel does not show: two reads of {} take about {} in any two of them",
-        last.units,
-        last.block,
-        Nanos(last.apart().time.round() as u64)
-    ))
+    Estimate::unknown(
+        Reason::NothingShows,
+        format!(
+            "{} parallel units; how many share a channel does not show: two reads of {} take about {} in any two of them",
+            last.units,
+            last.block,
+            Nanos(last.apart().time.round() as u64)
+        ),
+    )
 }
 
 const SUREST: f64 = 0.98;
@@ -273,11 +277,14 @@ impl Sharing {
             pairs.units,
         );
         if share < LEAST_SHARE {
-            return Estimate::unknown(format!("more than one number of channels explains the times: {evidence}"));
+            return Estimate::unknown(
+                Reason::Ambiguous,
+                format!("more than one number of channels explains the times: {evidence}"),
+            );
         }
         let next =
             others.iter().find(|one| one.channels != self.channels).map(|one| (one.channels, of(one.channels) / total));
-        Estimate::known(self.channels, share.min(most), evidence, &["parallel"])
+        Estimate::known(self.channels, share.min(most), evidence, &[ExperimentName::Parallel])
             .with_alternatives(next.into_iter().collect())
     }
 }
@@ -308,7 +315,7 @@ fn own_channels(chunks: &Pairs, blocks: &Pairs, most: f64) -> Option<Estimate<u3
             time(second.max(0.0)),
             time(both_ways - second),
         );
-        Estimate::known(chunks.units, most, evidence, &["parallel"])
+        Estimate::known(chunks.units, most, evidence, &[ExperimentName::Parallel])
     })
 }
 
@@ -357,10 +364,10 @@ mod tests {
     }
 
     fn striped(units: u32) -> Striped {
-        let of = |size: Bytes| Estimate::known(size, 0.99, "eight reads at once", &["parallel"]);
+        let of = |size: Bytes| Estimate::known(size, 0.99, "eight reads at once", &[ExperimentName::Parallel]);
         Striped {
             stripe: of(CHUNK * u64::from(units)),
-            units: Estimate::known(units, 0.99, "eight reads at once", &["parallel"]),
+            units: Estimate::known(units, 0.99, "eight reads at once", &[ExperimentName::Parallel]),
             chunk: of(CHUNK),
             each: Some(Nanos::micros(60)),
         }

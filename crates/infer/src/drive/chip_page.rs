@@ -6,14 +6,15 @@
 
 use super::other_page::{self, Edges, GOOD_ENOUGH, OtherPage};
 use super::parallel::Striped;
+use flashscope_model::ExperimentName;
 use flashscope_model::Geometry;
 use flashscope_units::Contrast;
 
 /// Corrects what boundaries say of the page by how addresses are dealt out to chips. `step` is what a read across the
 /// page's edge takes more.
 pub(super) fn settle(geometry: &mut Geometry, striped: &Striped, step: Option<Contrast>) {
-    let sure = striped.chunk.confidence.unwrap_or(0.0).min(striped.stripe.confidence.unwrap_or(0.0));
-    let (Some(chunk), Some(each)) = (striped.chunk.value.filter(|_| sure >= GOOD_ENOUGH), striped.each) else {
+    let sure = striped.chunk.confidence().unwrap_or(0.0).min(striped.stripe.confidence().unwrap_or(0.0));
+    let (Some(chunk), Some(each)) = (striped.chunk.value().filter(|_| sure >= GOOD_ENOUGH), striped.each) else {
         return;
     };
     let evidence = |edges: Edges| {
@@ -24,13 +25,13 @@ pub(super) fn settle(geometry: &mut Geometry, striped: &Striped, step: Option<Co
             }
             Edges::Inside(seen) => format!(", and edges at multiples of {seen} cost less than a second read of it"),
         };
-        format!("{chunk} stay in one of the chips that read side by side{words}: {}", striped.stripe.evidence)
+        format!("{chunk} stay in one of the chips that read side by side{words}: {}", striped.stripe.evidence())
     };
     let page = OtherPage {
         size: chunk,
         sure,
         again: each.as_f64(),
-        method: "parallel",
+        method: ExperimentName::Parallel,
         agrees: "as much stays in one of the chips that read side by side".to_owned(),
         evidence: &evidence,
     };
@@ -48,12 +49,13 @@ mod tests {
     fn settled(page: Option<u64>, step_us: f64, sure: f64) -> (Option<u64>, Option<u64>) {
         let mut geometry = crate::infer(&Observations::default()).geometry;
         if let Some(page) = page {
-            geometry.page = Estimate::known(Bytes::kib(page), 0.99, "a step", &["boundaries"]);
+            geometry.page = Estimate::known(Bytes::kib(page), 0.99, "a step", &[ExperimentName::Boundaries]);
         }
-        let of_chips = |size: u64| Estimate::known(Bytes::kib(size), sure, "eight reads at once", &["parallel"]);
+        let of_chips =
+            |size: u64| Estimate::known(Bytes::kib(size), sure, "eight reads at once", &[ExperimentName::Parallel]);
         let striped = Striped {
             stripe: of_chips(128),
-            units: Estimate::known(4, sure, "eight reads at once", &["parallel"]),
+            units: Estimate::known(4, sure, "eight reads at once", &[ExperimentName::Parallel]),
             chunk: of_chips(32),
             each: Some(Nanos::micros(80)),
         };

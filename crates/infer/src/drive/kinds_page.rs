@@ -3,7 +3,7 @@
 
 use super::other_page::{self, Edges, GOOD_ENOUGH, OtherPage};
 use crate::alignment::Kinds;
-use flashscope_model::{Estimate, Geometry};
+use flashscope_model::{Estimate, ExperimentName, Geometry, Reason};
 use flashscope_units::Contrast;
 
 /// Corrects what edges say of the page by kinds of pages. `step` is what a read across the page's edge takes more.
@@ -34,7 +34,7 @@ fn row_is_page(geometry: &mut Geometry, kinds: &Kinds, step: Option<Contrast>) {
         size: kinds.row,
         sure: kinds.sure,
         again: kinds.across.get(),
-        method: "boundaries",
+        method: ExperimentName::Boundaries,
         agrees: turns.clone(),
         evidence: &evidence,
     };
@@ -42,16 +42,23 @@ fn row_is_page(geometry: &mut Geometry, kinds: &Kinds, step: Option<Contrast>) {
 }
 
 fn no_page_of_rows(geometry: &mut Geometry, kinds: &Kinds) {
-    let Some(seen) = geometry.page.value.filter(|page| *page >= kinds.row) else { return };
+    let Some(seen) = geometry.page.value().filter(|page| *page >= kinds.row) else { return };
     let why = format!(
         "a read across an edge of {seen} takes no more than the slower of its halves: {} kinds of pages take turns there, in \
          chips side by side",
         kinds.count
     );
-    let inside = std::mem::replace(&mut geometry.page_inner, Estimate::unknown("no level shows inside the page"));
-    geometry.page = match inside.value.filter(|inner| *inner < kinds.row) {
-        Some(_) => Estimate { evidence: format!("{}; {why}", inside.evidence), alternatives: Vec::new(), ..inside },
-        None => Estimate::unknown(why),
+    let inside = std::mem::replace(
+        &mut geometry.page_inner,
+        Estimate::unknown(Reason::NothingShows, "no level shows inside the page"),
+    );
+    geometry.page = match inside.value().filter(|inner| *inner < kinds.row) {
+        Some(_) => {
+            let mut inside = inside.with_alternatives(Vec::new());
+            inside.add_evidence(&why);
+            inside
+        }
+        None => Estimate::unknown(Reason::NothingShows, why),
     };
 }
 
@@ -65,7 +72,7 @@ mod tests {
     /// at three kinds. Page and page inside, in KiB.
     fn settled(page: Option<u64>, inner: Option<u64>, step_us: f64, one_chip: bool) -> (Option<u64>, Option<u64>) {
         let mut geometry = crate::infer(&Observations::default()).geometry;
-        let shown = |kib: u64| Estimate::known(Bytes::kib(kib), 0.99, "a step", &["boundaries"]);
+        let shown = |kib: u64| Estimate::known(Bytes::kib(kib), 0.99, "a step", &[ExperimentName::Boundaries]);
         if let Some(page) = page {
             geometry.page = shown(page);
         }

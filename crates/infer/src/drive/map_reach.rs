@@ -4,13 +4,12 @@
 //! Of a range of length X a share 1 − R/X misses a memory that reaches R, and each miss reads a page of the map first. So
 //! the mean time is a constant up to R and rises along that curve behind it.
 
-use super::NOT_ASKED;
 use crate::Choice;
 use crate::reading::readable;
 use crate::situation::Situation;
 use flashscope_model::observation::RangeTimes;
 use flashscope_model::plan::{MapReach, Span};
-use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, Observations};
+use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, ExperimentName, Observations, Reason};
 use flashscope_stats::line::weighted_least_squares;
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
@@ -84,13 +83,13 @@ pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations
         Data::MapReach(data) => Some(data),
         _ => None,
     });
-    let Some(data) = last else { return Estimate::unknown(NOT_ASKED) };
+    let Some(data) = last else { return Estimate::not_measured() };
     let points = points(&data.ranges);
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
-        return Estimate::unknown("no range could be read");
+        return Estimate::unknown(Reason::TooFew, "no range could be read");
     };
     if points.len() < 3 {
-        return Estimate::unknown("too few ranges could be read");
+        return Estimate::unknown(Reason::TooFew, "too few ranges could be read");
     }
     let flat = flat(&points);
     let steps = ((last.length / first.length).log2() * f64::from(PER_DOUBLING)) as i32;
@@ -109,10 +108,13 @@ pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations
             let close: f64 = tried.iter().filter(|curve| near(curve.reach)).map(|curve| weight(&curve)).sum();
             // The shortest range must have had no misses, or it is another thing that grows with distance.
             if reach < first.length * 1.9 {
-                return Estimate::unknown(format!(
-                    "reads take longer from the shortest range of {} on: changing the unit may cost as much as a map",
-                    Bytes(first.length as u64)
-                ));
+                return Estimate::unknown(
+                    Reason::Ambiguous,
+                    format!(
+                        "reads take longer from the shortest range of {} on: changing the unit may cost as much as a map",
+                        Bytes(first.length as u64)
+                    ),
+                );
             }
             let value = Bytes(reach as u64).align_down(Bytes::mib(1));
             let evidence = format!(
@@ -120,10 +122,10 @@ pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations
                 Nanos(points[0].mean as u64),
                 Nanos(miss as u64)
             );
-            Estimate::known(value, (close / total).clamp(0.05, 0.98), evidence, &["map-reach"])
+            Estimate::known(value, (close / total).clamp(0.05, 0.98), evidence, &[ExperimentName::MapReach])
         }
         _ if points.iter().any(|point| point.variance.sqrt() > TOO_UNSURE * point.mean) => {
-            Estimate::unknown("reads of one range differ too much from visit to visit")
+            Estimate::unknown(Reason::TooNoisy, "reads of one range differ too much from visit to visit")
         }
         _ => no_misses(&points, &tried, queued),
     }
@@ -138,7 +140,7 @@ fn no_misses(points: &[Point], tried: &[Curve], queued: bool) -> Estimate<Bytes>
     let early = overlooked.filter(|curve| curve.reach < NEARLY_ALL * last.length);
     let reach = early.map_or(last.length, |curve| curve.reach);
     if reach < first.length * 1.9 {
-        return Estimate::unknown("reads of one range differ by more than a map's misses would take");
+        return Estimate::unknown(Reason::TooNoisy, "reads of one range differ by more than a map's misses would take");
     }
     let length = Bytes(reach as u64).align_down(Bytes::mib(1));
     let evidence = format!(
@@ -147,7 +149,7 @@ fn no_misses(points: &[Point], tried: &[Curve], queued: bool) -> Estimate<Bytes>
         Bytes(first.length as u64),
         Nanos(first.mean as u64)
     );
-    Estimate::at_least(length, 0.97, evidence, &["map-reach"])
+    Estimate::at_least(length, 0.97, evidence, &[ExperimentName::MapReach])
 }
 
 /// A point for each length: the mean of its visits, as sure as these agree with each other.

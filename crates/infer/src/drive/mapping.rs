@@ -4,10 +4,9 @@
 //! below. A kind that is none of these is in the running as well, with even chances everywhere, so that findings that no
 //! kind explains end there.
 
-use super::NOT_ASKED;
 use crate::penalty;
-use flashscope_model::drive::MappingKind;
-use flashscope_model::{Estimate, Geometry, Observations};
+use flashscope_model::finding::MappingKind;
+use flashscope_model::{Estimate, ExperimentName, Geometry, Observations, Reason};
 use flashscope_units::Bytes;
 
 const KINDS: [MappingKind; 4] = [MappingKind::Page, MappingKind::UnitLog, MappingKind::UnitInOrder, MappingKind::Other];
@@ -17,7 +16,7 @@ const KINDS: [MappingKind; 4] = [MappingKind::Page, MappingKind::UnitLog, Mappin
 struct Clue {
     likelihood: [f64; 4],
     words: String,
-    method: &'static str,
+    method: ExperimentName,
 }
 
 /// What is expected before anything is known: none of these is rare.
@@ -52,20 +51,24 @@ fn clues_of_reads(geometry: &Geometry) -> Vec<Clue> {
 
 fn weigh(clues: &[Clue]) -> Estimate<MappingKind> {
     if clues.is_empty() {
-        return Estimate::unknown(NOT_ASKED);
+        return Estimate::not_measured();
     }
     // Reads alone tell that there are units, but not what a write does to them.
-    let writes = clues.iter().any(|clue| ["open-units", "throughput"].contains(&clue.method));
+    let writes =
+        clues.iter().any(|clue| [ExperimentName::OpenUnits, ExperimentName::Throughput].contains(&clue.method));
     if !writes {
-        return Estimate::unknown("only writes tell");
+        return Estimate::unknown(Reason::NeedsWrites, "only writes tell");
     }
     let mut posterior = posterior(clues);
     let (kind, share) = posterior[0];
     let words: Vec<&str> = clues.iter().map(|clue| clue.words.as_str()).collect();
     if share < LEAST_SHARE {
-        return Estimate::unknown(format!("the findings fit more than one kind: {}", words.join("; ")));
+        return Estimate::unknown(
+            Reason::Ambiguous,
+            format!("the findings fit more than one kind: {}", words.join("; ")),
+        );
     }
-    let mut methods: Vec<&'static str> = clues.iter().map(|clue| clue.method).collect();
+    let mut methods: Vec<ExperimentName> = clues.iter().map(|clue| clue.method).collect();
     methods.dedup();
     Estimate::known(kind, share.min(SUREST), words.join("; "), &methods).with_alternatives(posterior.split_off(1))
 }
@@ -103,18 +106,18 @@ fn open_units(geometry: &Geometry) -> Option<Clue> {
         (None, None) => return None,
     };
     let words: Vec<String> = [in_order, at_random].into_iter().flatten().map(|found| found.1).collect();
-    Some(Clue { likelihood, words: words.join("; "), method: "open-units" })
+    Some(Clue { likelihood, words: words.join("; "), method: ExperimentName::OpenUnits })
 }
 
 /// Whether some number of units is too many, in words as well.
 fn limited(open: &Estimate<u32>, order: &str) -> Option<(bool, String)> {
-    open.confidence.filter(|sure| *sure >= GOOD_ENOUGH_FOR_A_LIMIT)?;
-    if let Some(count) = open.value {
+    open.confidence().filter(|sure| *sure >= GOOD_ENOUGH_FOR_A_LIMIT)?;
+    if let Some(count) = open.value() {
         return Some((true, format!("{count} units can be open {order}")));
     }
     // Of a printed table, whose regions may be units or not, twice as many tell as much.
-    let many = if open.method.contains(&"open-au") { 2 * MANY } else { MANY };
-    let least = open.at_least.filter(|least| *least >= many)?;
+    let many = if open.method().contains(&ExperimentName::OpenAu) { 2 * MANY } else { MANY };
+    let least = open.least().filter(|least| *least >= many)?;
     Some((false, format!("{least} units written in turn {order} are not too many")))
 }
 
@@ -122,13 +125,13 @@ fn limited(open: &Estimate<u32>, order: &str) -> Option<(bool, String)> {
 /// may cost a log as much as a merge, or fill one of its own.
 fn penalty(geometry: &Geometry, observations: &Observations) -> Option<Clue> {
     let sure = |confidence: Option<f64>| confidence.is_some_and(|sure| sure >= GOOD_ENOUGH);
-    let page = geometry.page.value.filter(|_| sure(geometry.page.confidence));
-    let small = geometry.small_write_path.value.unwrap_or(Bytes::ZERO);
+    let page = geometry.page.value().filter(|_| sure(geometry.page.confidence()));
+    let small = geometry.small_write_path.value().map_or(Bytes::ZERO, |path| path.size);
     let of_pages = page.and_then(|page| penalty::of_whole_pages(observations, page, small));
     let found = &geometry.random_order_penalty;
     let (penalty, whole) = match of_pages {
         Some(penalty) => (penalty, true),
-        None => (found.value.filter(|_| sure(found.confidence))?, false),
+        None => (found.value().filter(|_| sure(found.confidence()))?, false),
     };
     let likelihood = match (penalty.ratio, whole) {
         (ratio, true) if ratio < SAME => [0.97, 0.93, 0.1, 0.33],
@@ -139,34 +142,34 @@ fn penalty(geometry: &Geometry, observations: &Observations) -> Option<Clue> {
         (_, false) => [0.02, 0.3, 0.82, 0.33],
     };
     let words = format!("random order costs {:.1}× at {}", penalty.ratio, penalty.block);
-    Some(Clue { likelihood, words, method: "throughput" })
+    Some(Clue { likelihood, words, method: ExperimentName::Throughput })
 }
 
 /// Whether reads show units at all.
 fn unit(geometry: &Geometry) -> Option<Clue> {
     let found = &geometry.allocation_unit;
-    let unit = found.value.filter(|_| found.confidence.is_some_and(|sure| sure >= GOOD_ENOUGH))?;
+    let unit = found.value().filter(|_| found.confidence().is_some_and(|sure| sure >= GOOD_ENOUGH))?;
     let words = format!("units of {unit} show");
-    Some(Clue { likelihood: [0.03, 0.9, 0.9, 0.5], words, method: "boundaries" })
+    Some(Clue { likelihood: [0.03, 0.9, 0.9, 0.5], words, method: ExperimentName::Boundaries })
 }
 
 /// Whether several chips read side by side: controllers that take several requests at a time map by page, as a rule.
 fn side_by_side(geometry: &Geometry) -> Option<Clue> {
-    let found = &geometry.drive.parallel_units;
-    let units = found.value.filter(|units| *units > 1 && stripes(geometry))?;
+    let found = &geometry.parallel_units;
+    let units = found.value().filter(|units| *units > 1 && stripes(geometry))?;
     let words = format!("{units} chips read side by side");
-    Some(Clue { likelihood: [0.6, 0.04, 0.04, 0.3], words, method: "parallel" })
+    Some(Clue { likelihood: [0.6, 0.04, 0.04, 0.3], words, method: ExperimentName::Parallel })
 }
 
 fn stripes(geometry: &Geometry) -> bool {
-    geometry.drive.stripe.confidence.is_some_and(|sure| sure >= GOOD_ENOUGH)
+    geometry.stripe.confidence().is_some_and(|sure| sure >= GOOD_ENOUGH)
 }
 
 /// Whether the map is so long that only a part of it is in memory, as that of units never is.
 fn reach(geometry: &Geometry) -> Option<Clue> {
-    let reach = geometry.drive.map_reach.value?;
+    let reach = geometry.map_reach.value()?;
     let words = format!("the map in memory stands for {reach}");
-    Some(Clue { likelihood: [0.3, 0.06, 0.06, 0.3], words, method: "map-reach" })
+    Some(Clue { likelihood: [0.3, 0.06, 0.06, 0.3], words, method: ExperimentName::MapReach })
 }
 
 /// From this probability of a mapping by page on, and only where reads show it as well, steps of reads are none of units.
@@ -178,18 +181,20 @@ const FEW_PAGES: u64 = 16;
 /// Where addresses are mapped by page there are no units whose edges reads could show. What looks like them are the edges of
 /// parts of the map, or rows of chips.
 pub(super) fn disown_units(geometry: &mut Geometry, observations: &Observations) {
-    let Some(step) = geometry.allocation_unit.value.or(geometry.allocation_unit.at_least) else { return };
+    let Some(step) = geometry.allocation_unit.value().or(geometry.allocation_unit.least()) else { return };
     let mapping = weigh(&[clues_of_writes(geometry, observations), clues_of_reads(geometry)].concat());
-    let by_page = mapping.value == Some(MappingKind::Page) && mapping.confidence.is_some_and(|sure| sure >= NO_UNITS);
-    let few_pages = geometry.page.value.is_some_and(|page| step < page * FEW_PAGES);
-    let reads_agree = geometry.drive.map_reach.value.is_some() || stripes(geometry) || few_pages;
+    let by_page =
+        mapping.value() == Some(MappingKind::Page) && mapping.confidence().is_some_and(|sure| sure >= NO_UNITS);
+    let few_pages = geometry.page.value().is_some_and(|page| step < page * FEW_PAGES);
+    let reads_agree = geometry.map_reach.value().is_some() || stripes(geometry) || few_pages;
     if by_page && reads_agree {
         let why = format!(
             "{}, but addresses are mapped by page ({}): such a step is that of a part of the map, or of rows of chips",
-            geometry.allocation_unit.evidence, mapping.evidence
+            geometry.allocation_unit.evidence(),
+            mapping.evidence()
         );
-        geometry.allocation_unit = Estimate::unknown(why.clone());
-        geometry.boundary_offset = Estimate::unknown(why);
+        geometry.allocation_unit = Estimate::unknown(Reason::Contradicted, why.clone());
+        geometry.boundary_offset = Estimate::unknown(Reason::Contradicted, why);
     }
 }
 
@@ -201,14 +206,14 @@ mod tests {
     /// so much of the map is in memory.
     fn unit_after(limit: Option<u32>, reach: Option<Bytes>) -> Estimate<Bytes> {
         let mut geometry = crate::infer(&Observations::default()).geometry;
-        geometry.allocation_unit = Estimate::known(Bytes::mib(4), 0.998, "a step", &["boundaries"]);
+        geometry.allocation_unit = Estimate::known(Bytes::mib(4), 0.998, "a step", &[ExperimentName::Boundaries]);
         let open = || match limit {
-            Some(limit) => Estimate::known(limit, 0.98, "a fall", &["open-units"]),
-            None => Estimate::at_least(64, 0.98, "no fall", &["open-units"]),
+            Some(limit) => Estimate::known(limit, 0.98, "a fall", &[ExperimentName::OpenUnits]),
+            None => Estimate::at_least(64, 0.98, "no fall", &[ExperimentName::OpenUnits]),
         };
         (geometry.open_units_linear, geometry.open_units_random) = (open(), open());
         if let Some(reach) = reach {
-            geometry.drive.map_reach = Estimate::known(reach, 0.5, "misses", &["map-reach"]);
+            geometry.map_reach = Estimate::known(reach, 0.5, "misses", &[ExperimentName::MapReach]);
         }
         disown_units(&mut geometry, &Observations::default());
         geometry.allocation_unit

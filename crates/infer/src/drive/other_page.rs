@@ -1,6 +1,6 @@
 //! A page that something else than its edges tells: set against what edges say of the page.
 
-use flashscope_model::{Estimate, Geometry};
+use flashscope_model::{Estimate, ExperimentName, Geometry, Reason};
 use flashscope_units::{Bytes, Contrast};
 
 /// What is less sure than this says nothing of the page.
@@ -23,7 +23,7 @@ pub(super) struct OtherPage<'a> {
     /// What a second read of the chip takes, in nanoseconds.
     pub(super) again: f64,
     /// The experiment that tells it.
-    pub(super) method: &'static str,
+    pub(super) method: ExperimentName,
     /// What is said where edges tell the same page.
     pub(super) agrees: String,
     /// The evidence, given what edges say.
@@ -45,13 +45,12 @@ pub(super) enum Edges {
 pub(super) fn settle(geometry: &mut Geometry, other: &OtherPage<'_>, step: Option<Contrast>) {
     let page =
         |edges: Edges| Estimate::known(other.size, other.sure.min(SUREST), (other.evidence)(edges), &[other.method]);
-    match geometry.page.value.zip(geometry.page.confidence) {
+    match geometry.page.value().zip(geometry.page.confidence()) {
         Some((seen, also)) if seen == other.size => {
-            geometry.page.confidence = Some((1.0 - (1.0 - also) * (1.0 - other.sure)).min(SUREST_OF_BOTH).max(also));
-            geometry.page.evidence.push_str(&format!("; {}", other.agrees));
-            if !geometry.page.method.contains(&other.method) {
-                geometry.page.method.push(other.method);
-            }
+            let both = (1.0 - (1.0 - also) * (1.0 - other.sure)).min(SUREST_OF_BOTH).max(also);
+            geometry.page.change_confidence(|_| both);
+            geometry.page.add_evidence(&other.agrees);
+            geometry.page.add_method(other.method);
         }
         Some((seen, _)) if seen > other.size => {
             geometry.page = page(Edges::Larger(seen));
@@ -59,9 +58,8 @@ pub(super) fn settle(geometry: &mut Geometry, other: &OtherPage<'_>, step: Optio
         }
         Some(_) if step.is_some_and(|step| step.get() >= READ_TWICE * other.again) => {}
         Some((seen, also)) => {
-            geometry.page_inner = geometry.page.clone();
-            geometry.page_inner.confidence = Some(also.min(other.sure));
-            geometry.page_inner.alternatives.clear();
+            geometry.page_inner = geometry.page.clone().with_alternatives(Vec::new());
+            geometry.page_inner.change_confidence(|_| also.min(other.sure));
             geometry.page = page(Edges::Inside(seen));
         }
         None => {
@@ -73,7 +71,7 @@ pub(super) fn settle(geometry: &mut Geometry, other: &OtherPage<'_>, step: Optio
 
 /// Takes back a page inside that is no smaller than the page.
 fn nothing_inside(geometry: &mut Geometry, page: Bytes) {
-    if geometry.page_inner.value.is_none_or(|inner| inner >= page) {
-        geometry.page_inner = Estimate::unknown(format!("no level shows inside the {page} page"));
+    if geometry.page_inner.value().is_none_or(|inner| inner >= page) {
+        geometry.page_inner = Estimate::unknown(Reason::NothingShows, format!("no level shows inside the {page} page"));
     }
 }

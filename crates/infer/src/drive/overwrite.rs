@@ -7,14 +7,13 @@
 //! slow link hides a part. But the amplification follows from the spare space for every way of choosing what to collect:
 //! that of the oldest first is the upper end, that of the emptiest first the lower.
 
-use super::NOT_ASKED;
 use crate::numbers::{digits, median};
 use crate::situation::Situation;
 use crate::{Choice, open_units};
-use flashscope_model::drive::MappingKind;
+use flashscope_model::finding::MappingKind;
 use flashscope_model::observation::OverwriteData;
 use flashscope_model::plan::{Overwrite, Span};
-use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, Observations, Order};
+use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, ExperimentName, Observations, Order, Reason};
 use flashscope_units::Bytes;
 
 /// Windows that a span's worth of writes is cut into.
@@ -79,7 +78,7 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
         return None;
     }
     // With units that are copied as wholes there is nothing to learn, and each write would take as long as a copy.
-    let by_unit = |order| open_units::estimate(now.observations, order).value.is_some();
+    let by_unit = |order| open_units::estimate(now.observations, order).value().is_some();
     if by_unit(Order::InOrder) || by_unit(Order::Random) {
         return None;
     }
@@ -117,40 +116,50 @@ pub(crate) fn most_within(device: &DeviceFacts, write: Bytes) -> Option<Bytes> {
 /// Write amplification of all of the device, and physical over user capacity.
 pub(super) fn estimate(observations: &Observations, mapping: Option<MappingKind>) -> (Estimate<f64>, Estimate<f64>) {
     let Some(series) = series(observations) else {
-        return nothing(match (mapping, observations.capacity) {
+        let how = match (mapping, observations.capacity) {
             (Some(MappingKind::Page), Some(capacity)) => format!(
-                "not measured, as it wears the device: `probe gc` measures it, or a full run that may write twice its size \
+                "it wears the device: `probe gc` measures it, or a full run that may write twice its size \
                  (--max-write {}M)",
                 (capacity * ASKED).align_up(Bytes::mib(1)) / Bytes::mib(1)
             ),
-            _ => NOT_ASKED.to_owned(),
-        });
+            _ => String::new(),
+        };
+        return nothing(Reason::NotMeasured, how);
     };
     if matches!(mapping, Some(MappingKind::UnitLog | MappingKind::UnitInOrder)) {
-        return nothing("addresses are mapped by unit: what a write at random costs is a copy of its unit".into());
+        return nothing(
+            Reason::Absent,
+            "addresses are mapped by unit: what a write at random costs is a copy of its unit".into(),
+        );
     }
     let written = series.block * (u64::from(series.window) * series.random.len() as u64);
     if series.in_order.len() < OF || series.random.len() < OF {
-        return nothing(format!("only {written} were written at random"));
+        return nothing(Reason::TooFew, format!("only {written} were written at random"));
     }
     let Some(end) = end(&series) else {
-        return nothing(format!(
-            "writes at random are no slower than those in order after {written}: more space is spare, or the way to the \
+        return nothing(
+            Reason::NothingShows,
+            format!(
+                "writes at random are no slower than those in order after {written}: more space is spare, or the way to the \
              flash hides what collection costs"
-        ));
+            ),
+        );
     };
     // Some space is always spare, and what is slow before it is used is so for another reason.
     if end.before < LEAST_BEFORE {
-        return nothing(format!(
-            "writes at random take {} times as long as those in order from the first on, and not for want of space",
-            digits(end.behind / end.fresh)
-        ));
+        return nothing(
+            Reason::Ambiguous,
+            format!(
+                "writes at random take {} times as long as those in order from the first on, and not for want of space",
+                digits(end.behind / end.fresh)
+            ),
+        );
     }
     found(observations, &series, &end)
 }
 
-fn nothing(reason: String) -> (Estimate<f64>, Estimate<f64>) {
-    (Estimate::unknown(reason.clone()), Estimate::unknown(reason))
+fn nothing(reason: Reason, seen: String) -> (Estimate<f64>, Estimate<f64>) {
+    (Estimate::unknown(reason, seen.clone()), Estimate::unknown(reason, seen))
 }
 
 fn found(observations: &Observations, series: &Series, end: &End) -> (Estimate<f64>, Estimate<f64>) {
@@ -169,8 +178,8 @@ fn found(observations: &Observations, series: &Series, end: &End) -> (Estimate<f
     let least = FEW_PIECES * emptiest_first(high);
     if !whole {
         let words = format!("{evidence}; what is spare elsewhere serves this part as well");
-        let least = Estimate::at_least(least.max(1.0), sure, words.clone(), &["gc"]);
-        return (least, Estimate::at_most(high, sure, words, &["gc"]));
+        let least = Estimate::at_least(least.max(1.0), sure, words.clone(), &[ExperimentName::Overwrite]);
+        return (least, Estimate::at_most(high, sure, words, &[ExperimentName::Overwrite]));
     }
     let words = format!(
         "{evidence}: by the models {} (the emptiest collected first) to {} (the oldest first), less some that is always \
@@ -184,7 +193,7 @@ fn found(observations: &Observations, series: &Series, end: &End) -> (Estimate<f
 }
 
 fn between(low: f64, high: f64, sure: f64, words: String) -> Estimate<f64> {
-    Estimate { at_most: Some(high), ..Estimate::at_least(low, sure, words, &["gc"]) }
+    Estimate::between(low, high, sure, words, &[ExperimentName::Overwrite])
 }
 
 /// Ends of the bracket of the spare space, as shares of what was found: collection begins before the last of it is

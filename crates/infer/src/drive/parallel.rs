@@ -5,7 +5,6 @@
 //! The layouts are compared by how well such a line fits, and against a device on which the distance does not matter. What a controller keeps of one read answers those
 //! beside it, which looks like smaller chunks to whoever does not reckon with it; so layouts have that as well.
 
-use super::NOT_ASKED;
 use super::channels::is_pairs;
 use super::fans::{Layout, Meetings};
 use crate::memo::{Memo, Question};
@@ -15,7 +14,7 @@ use crate::situation::Situation;
 use crate::{Choice, alignment};
 use flashscope_model::observation::ParallelData;
 use flashscope_model::plan::{Fan, Parallel, Span};
-use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, Observations};
+use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, ExperimentName, Observations, Reason};
 use flashscope_stats::line::weighted_least_squares;
 use flashscope_units::{Bytes, Nanos};
 
@@ -132,22 +131,25 @@ pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations
     });
     let Some(last) = last else {
         let one = device.is_some_and(|device| device.queue_depth == Some(1));
-        let why = "this device takes one request at a time, so nothing can be seen side by side";
-        return nothing(if one { why } else { NOT_ASKED }.to_owned());
+        return match one {
+            true => {
+                nothing(Reason::Absent, "this device takes one request at a time, so nothing can be seen side by side")
+            }
+            false => nothing(Reason::NotMeasured, ""),
+        };
     };
     if alignment::reads_wait(observations, memo) {
-        return nothing(
-            "the device reads ahead behind every read, which keeps its units busy with something else".into(),
-        );
+        let seen = "the device reads ahead behind every read, which keeps its units busy with something else";
+        return nothing(Reason::TooNoisy, seen);
     }
     memo.stripes.answer(last, compare)
 }
 
-fn nothing(reason: String) -> Striped {
+fn nothing(reason: Reason, seen: &str) -> Striped {
     Striped {
-        stripe: Estimate::unknown(reason.clone()),
-        units: Estimate::unknown(reason.clone()),
-        chunk: Estimate::unknown(reason),
+        stripe: Estimate::unknown(reason, seen),
+        units: Estimate::unknown(reason, seen),
+        chunk: Estimate::unknown(reason, seen),
         each: None,
     }
 }
@@ -155,23 +157,29 @@ fn nothing(reason: String) -> Striped {
 fn compare(data: &ParallelData) -> Striped {
     let points = points(data);
     if points.len() < LEAST_FANS {
-        return nothing("too few sets of reads went well".to_owned());
+        return nothing(Reason::TooFew, "too few sets of reads went well");
     }
     let flat = flat(&points);
     let mut fits: Vec<Fit> = layouts().filter_map(|layout| best_line(layout, &points)).collect();
     fits.sort_by(|a, b| a.bic.total_cmp(&b.bic));
     match fits.first() {
         Some(best) if best.bic + SURELY_BETTER < flat && best.layout.units > 1 => found(&points, &fits),
-        Some(best) if best.bic + SURELY_BETTER < flat => nothing(format!(
-            "{} reads take less time only where they lie in the same {}, of which one read brings all: one unit, or the way \
+        Some(best) if best.bic + SURELY_BETTER < flat => nothing(
+            Reason::NothingShows,
+            &format!(
+                "{} reads take less time only where they lie in the same {}, of which one read brings all: one unit, or the way \
              to it hides more",
-            points[0].fan.reads, best.layout.chunk
-        )),
-        _ => nothing(format!(
-            "{} reads take the same time at every distance from {CLOSEST} to {}: one unit, or the way to it hides more",
-            points[0].fan.reads,
-            points.iter().map(|point| point.fan.stride).max().unwrap_or(FARTHEST)
-        )),
+                points[0].fan.reads, best.layout.chunk
+            ),
+        ),
+        _ => nothing(
+            Reason::NothingShows,
+            &format!(
+                "{} reads take the same time at every distance from {CLOSEST} to {}: one unit, or the way to it hides more",
+                points[0].fan.reads,
+                points.iter().map(|point| point.fan.stride).max().unwrap_or(FARTHEST)
+            ),
+        ),
     }
 }
 
@@ -182,12 +190,15 @@ fn found(points: &[Point], fits: &[Fit]) -> Striped {
     let best = &fits[0];
     let shortest = points.iter().map(|point| point.time).fold(f64::INFINITY, f64::min);
     if best.each > MOST_OF_A_SET * shortest {
-        return nothing(format!(
-            "a read more takes {} where {} take {} at some distances: something else than units is busy",
-            Nanos(best.each.round() as u64),
-            points[0].fan.reads,
-            Nanos(shortest.round() as u64)
-        ));
+        return nothing(
+            Reason::TooNoisy,
+            &format!(
+                "a read more takes {} where {} take {} at some distances: something else than units is busy",
+                Nanos(best.each.round() as u64),
+                points[0].fan.reads,
+                Nanos(shortest.round() as u64)
+            ),
+        );
     }
     let evidence = evidence(points, best);
     let units = format!("{evidence}; {} stay in one unit", best.layout.chunk);
@@ -207,11 +218,14 @@ fn most_likely<T: PartialEq + Copy>(fits: &[Fit], of: impl Fn(Layout) -> T, evid
     let share = |value: T| fits.iter().filter(|fit| of(fit.layout) == value).map(weight).sum::<f64>() / total;
     let best = of(fits[0].layout);
     if share(best) < LEAST_SHARE {
-        return Estimate::unknown(format!("more than one layout of units explains the times: {evidence}"));
+        return Estimate::unknown(
+            Reason::Ambiguous,
+            format!("more than one layout of units explains the times: {evidence}"),
+        );
     }
     let next = fits.iter().map(|fit| of(fit.layout)).find(|value| *value != best);
     let others = next.map(|next| (next, share(next))).into_iter().collect();
-    Estimate::known(best, share(best).min(SUREST), evidence, &["parallel"]).with_alternatives(others)
+    Estimate::known(best, share(best).min(SUREST), evidence, &[ExperimentName::Parallel]).with_alternatives(others)
 }
 
 /// Divides what speaks for a layout.

@@ -8,15 +8,16 @@
 //! it the second time. Data can be added, and not taken away without more than this tool asks for: so a device that is
 //! full as it comes stays untested.
 
-use super::NOT_ASKED;
 use super::overwrite::ASKED;
 use crate::numbers::{digits, median};
 use crate::situation::Situation;
 use crate::{Choice, open_units, survey};
-use flashscope_model::drive::{SlcCache, SlcKind};
+use flashscope_model::finding::{SlcCache, SlcKind};
 use flashscope_model::observation::SlcCacheData;
 use flashscope_model::plan::{self, Overwrite, Purpose, Span, Stretch};
-use flashscope_model::{Data, DeviceFacts, Direction, Estimate, Experiment, Observations, Order};
+use flashscope_model::{
+    Data, DeviceFacts, Direction, Estimate, Experiment, ExperimentName, Observations, Order, Reason,
+};
 use flashscope_stats::change::{ChangeSettings, Penalty, biweight_changes, difference_noise};
 use flashscope_units::{ByteRate, Bytes, Nanos};
 
@@ -180,7 +181,7 @@ fn go_on(stretch: &Series, most: Bytes) -> Option<Stretch> {
 
 /// The most that a burst is worth on this device.
 fn most(now: &Situation) -> Bytes {
-    let limited = open_units::estimate(now.observations, Order::InOrder).value.is_some();
+    let limited = open_units::estimate(now.observations, Order::InOrder).value().is_some();
     let (share, most) = if limited { (SHARE_OF_UNITS, MOST_OF_UNITS) } else { (SHARE, most_within(now.purse)) };
     (now.device.capacity / share).min(most).align_down(BLOCK.max(now.device.logical_block))
 }
@@ -292,10 +293,10 @@ pub(crate) fn estimate(observations: &Observations) -> (Estimate<SlcCache>, Esti
     let full = all.iter().position(|stretch| is_fuller(stretch, &all[0])).unwrap_or(all.len());
     let (stretches, later) = all.split_at(full);
     let (mut cache, recovery) = measured(observations, stretches);
-    if let Some(found) = &mut cache.value {
+    if let Estimate::Value(found, support) = &mut cache {
         let (kind, words) = kind(found, later);
         found.kind = kind;
-        cache.evidence.push_str(&words);
+        support.evidence.push_str(&words);
     }
     (cache, recovery)
 }
@@ -336,14 +337,15 @@ const SAME: f64 = 1.1;
 fn measured(observations: &Observations, stretches: &[Series]) -> (Estimate<SlcCache>, Estimate<Nanos>) {
     let longest = stretches.iter().max_by_key(|stretch| stretch.seconds.len());
     let Some(longest) = longest.filter(|stretch| !stretch.seconds.is_empty()) else {
-        return (Estimate::unknown(NOT_ASKED), Estimate::unknown(NOT_ASKED));
+        return (Estimate::not_measured(), Estimate::not_measured());
     };
     let falls: Vec<(&Series, Fall)> = stretches.iter().filter_map(|stretch| Some((stretch, fall(stretch)?))).collect();
     match falls.as_slice() {
-        [] => (no_fall(longest), Estimate::unknown("the rate never fell")),
-        [(stretch, once)] => {
-            (measured_once(observations, stretches, stretch, once), Estimate::unknown("only one burst saw a fall"))
-        }
+        [] => (no_fall(longest), Estimate::unknown(Reason::Absent, "the rate never fell")),
+        [(stretch, once)] => (
+            measured_once(observations, stretches, stretch, once),
+            Estimate::unknown(Reason::TooFew, "only one burst saw a fall"),
+        ),
         [(_, first), .., (stretch, last)] => {
             let (early, late) = (first.before as f64, last.before as f64);
             let back = late >= 0.9 * early;
@@ -357,11 +359,9 @@ fn measured(observations: &Observations, stretches: &[Series]) -> (Estimate<SlcC
             let rest = stretch.idle;
             let words = format!("; after a rest of {rest} it takes {} again", stretch.block * last.before as u64);
             let recovery = if back {
-                let mut found = Estimate::known(rest, 0.95, format!("as much as before{words}"), &["slc-cache"]);
-                found.at_most = found.value.take();
-                found
+                Estimate::at_most(rest, 0.95, format!("as much as before{words}"), &[ExperimentName::SlcCache])
             } else {
-                Estimate::at_least(rest, 0.9, format!("not as much as before{words}"), &["slc-cache"])
+                Estimate::at_least(rest, 0.9, format!("not as much as before{words}"), &[ExperimentName::SlcCache])
             };
             (found(observations, better.0, &better.1, sure, &words), recovery)
         }
@@ -377,10 +377,10 @@ fn measured_once(
     // A later burst that went on for longer without a fall contradicts the first.
     let longer = stretches.iter().map(|other| other.seconds.len()).max().unwrap_or(0) as f64;
     if stretches.len() > 1 && longer > 1.2 * once.before as f64 && fall(&stretches[stretches.len() - 1]).is_none() {
-        return Estimate::unknown(format!(
-            "the rate fell after {} once, and not at all the next time",
-            stretch.block * once.before as u64
-        ));
+        return Estimate::unknown(
+            Reason::Contradicted,
+            format!("the rate fell after {} once, and not at all the next time", stretch.block * once.before as u64),
+        );
     }
     found(observations, stretch, once, 0.85, "; seen once, and earlier writes may have taken part of it")
 }
@@ -388,10 +388,13 @@ fn measured_once(
 fn found(observations: &Observations, stretch: &Series, fall: &Fall, sure: f64, words: &str) -> Estimate<SlcCache> {
     let size = stretch.block * fall.before as u64;
     if let Some((count, unit)) = open_units(observations).filter(|(count, unit)| fills_units(size, *count, *unit)) {
-        return Estimate::unknown(format!(
-            "the rate falls after {size}, which is as much as the {count} units of {unit} that can be open at once hold: \
+        return Estimate::unknown(
+            Reason::Ambiguous,
+            format!(
+                "the rate falls after {size}, which is as much as the {count} units of {unit} that can be open at once hold: \
              closing them may be why"
-        ));
+            ),
+        );
     }
     let rate = |seconds: f64| ByteRate(stretch.block.as_f64() / seconds);
     let evidence = format!(
@@ -404,13 +407,13 @@ fn found(observations: &Observations, stretch: &Series, fall: &Fall, sure: f64, 
     let weak = (fall.slow / fall.fast).ln() / FALL.ln();
     let sure = sure - 0.3 * (1.0 - fall.clean) - 0.1 * (-weak).exp();
     let cache = SlcCache { size, cached: rate(fall.fast), after: rate(fall.slow), kind: SlcKind::Untested };
-    Estimate::known(cache, sure.clamp(0.05, 0.995), evidence, &["slc-cache"])
+    Estimate::known(cache, sure.clamp(0.05, 0.995), evidence, &[ExperimentName::SlcCache])
 }
 
 /// How many units can be open in order, and how large they were taken to be.
 fn open_units(observations: &Observations) -> Option<(u32, Bytes)> {
     let found = open_units::estimate(observations, Order::InOrder);
-    let count = found.value.or(found.at_most.and(found.at_least))?;
+    let count = found.value().or(found.most().and(found.least()))?;
     Some((count, open_units::trial_unit(observations)?))
 }
 
@@ -423,7 +426,7 @@ fn fills_units(size: Bytes, count: u32, unit: Bytes) -> bool {
 fn no_fall(longest: &Series) -> Estimate<SlcCache> {
     let written = longest.block * longest.seconds.len() as u64;
     let Some(middle) = median(&longest.seconds).filter(|_| longest.seconds.len() >= 2 * LEAST_AFTER) else {
-        return Estimate::unknown(format!("only {written} were written at a stretch"));
+        return Estimate::unknown(Reason::TooFew, format!("only {written} were written at a stretch"));
     };
     let rate = ByteRate(longest.block.as_f64() / middle);
     // A fall near the end would have too few writes behind it to be seen.
@@ -435,6 +438,6 @@ fn no_fall(longest: &Series) -> Estimate<SlcCache> {
         format!(
             "{rate} throughout {written} of writes in order; behind more of them (--max-write) a larger cache would show"
         ),
-        &["slc-cache"],
+        &[ExperimentName::SlcCache],
     )
 }

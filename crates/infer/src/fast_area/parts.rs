@@ -8,7 +8,7 @@ use super::compared::{self, Compared, Row};
 use super::{COPIES, COST_FACTOR, ERRORS, TABLE_FACTOR, copies_show, median};
 use crate::numbers::digits;
 use flashscope_model::finding::{AreaKind, AreaPart, FastArea};
-use flashscope_model::{Estimate, Observations};
+use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
 use flashscope_units::Bytes;
 use std::ops::Range;
 
@@ -31,25 +31,25 @@ struct Look {
 
 /// The parts of an area that was found.
 pub(crate) fn estimate(observations: &Observations, area: &Estimate<FastArea>) -> Estimate<Vec<AreaPart>> {
-    let confidence = area.confidence.unwrap_or(0.0);
-    let Some(area) = area.value else {
-        return Estimate::unknown("no area at the start is known");
+    let confidence = area.confidence().unwrap_or(0.0);
+    let Some(area) = area.value() else {
+        return Estimate::unknown(Reason::NeedsAnother, "no area at the start is known");
     };
     if area.kind == AreaKind::None {
-        return Estimate::unknown("there is no area at the start");
+        return Estimate::unknown(Reason::Absent, "there is no area at the start");
     }
-    let tables = || compared::tables(observations).map(|(_, found)| (found, TABLE_FACTOR, "fat"));
-    let trials = compared::trials(observations).map(|found| (found, PART_FACTOR, "fast-area"));
-    let singles = || compared::one_by_one(observations).map(|found| (found, PART_FACTOR, "throughput"));
+    let tables = || compared::tables(observations).map(|(_, found)| (found, TABLE_FACTOR, ExperimentName::Fat));
+    let trials = compared::trials(observations).map(|found| (found, PART_FACTOR, ExperimentName::FastArea));
+    let singles = || compared::one_by_one(observations).map(|found| (found, PART_FACTOR, ExperimentName::Throughput));
     let Some((compared, factor, method)) = trials.or_else(singles).or_else(tables) else {
-        return Estimate::unknown("its units were not compared with each other");
+        return Estimate::unknown(Reason::NotMeasured, "its units were not compared with each other");
     };
     let places: Vec<Bytes> = compared.rows.keys().copied().filter(|at| (area.first..area.end).contains(at)).collect();
     let parts = split(&places, &compared, factor.ln());
     let looks: Vec<Look> =
         parts.iter().map(|part| together(&places[part.clone()], &compared)).map(without_noise).collect();
     if looks.iter().any(|look| look.in_order.is_none() && look.small.is_none() && look.by_page.is_none()) {
-        return Estimate::unknown("requests scatter too much to tell whether its units are alike");
+        return Estimate::unknown(Reason::TooNoisy, "requests scatter too much to tell whether its units are alike");
     }
     let described: Vec<AreaPart> = parts
         .iter()

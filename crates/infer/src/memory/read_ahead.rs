@@ -8,11 +8,11 @@ use super::read_cache::all;
 use super::{low, ns};
 use flashscope_model::finding::ReadAhead;
 use flashscope_model::observation::ReadCacheData;
-use flashscope_model::{Estimate, Observations};
+use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
-const METHOD: &[&str] = &["read-cache"];
+const METHOD: &[ExperimentName] = &[ExperimentName::ReadCache];
 
 /// Blocks in a row that make any device read ahead that does.
 pub(super) const RUN: u32 = 8;
@@ -26,7 +26,7 @@ const FIRST_GAIN: f64 = 0.3;
 /// What is read before it is asked for.
 pub(super) fn read_ahead(observations: &Observations) -> Estimate<ReadAhead> {
     let (Some(runs), Some(distances)) = (runs(observations), distances(observations)) else {
-        return Estimate::unknown("no reads in a row behind a jump were observed");
+        return Estimate::unknown(Reason::NotMeasured, "no reads in a row behind a jump were observed");
     };
     let usual = Nanos(runs.usual as u64);
     match (runs.anywhere(), distances.anywhere()) {
@@ -35,13 +35,16 @@ pub(super) fn read_ahead(observations: &Observations) -> Estimate<ReadAhead> {
             let evidence = format!("reads of {} in a row take {usual} in rising order as in falling order", runs.block);
             Estimate::known(ReadAhead { window: Bytes::ZERO, trigger: 0 }, 0.97, evidence, METHOD)
         }
-        _ => Estimate::unknown("reads in a row are hardly faster in rising order than in falling order, or cannot be"),
+        _ => Estimate::unknown(
+            Reason::NothingShows,
+            "reads in a row are hardly faster in rising order than in falling order, or cannot be",
+        ),
     }
 }
 
 fn there(observations: &Observations, runs: &Gains, distances: &Gains) -> Estimate<ReadAhead> {
     let Some((trigger, exact)) = trigger(observations, runs, distances) else {
-        return Estimate::unknown("it reads ahead, but behind how many reads is not clear");
+        return Estimate::unknown(Reason::Ambiguous, "it reads ahead, but behind how many reads is not clear");
     };
     let of = |window: Bytes| ReadAhead { window, trigger };
     let evidence = |far: String| {
@@ -59,18 +62,19 @@ fn there(observations: &Observations, runs: &Gains, distances: &Gains) -> Estima
         }
         Reach::Between(held, gone) => {
             let far = format!("{held} behind the last one are at hand, {gone} are not");
-            Estimate { at_most: Some(of(gone)), ..Estimate::at_least(of(held), sure, evidence(far), METHOD) }
+            Estimate::between(of(held), of(gone), sure, evidence(far), METHOD)
         }
         // Then the reads in falling order waited for what was fetched behind the ones before, and nothing is known to be
         // not at hand.
         Reach::Beyond(_) if trigger <= 1 => Estimate::unknown(
+            Reason::NothingShows,
             "it reads ahead behind every read, but how far does not show: all reads behind a run take about as long",
         ),
         Reach::Beyond(held) => {
             Estimate::at_least(of(held), sure, evidence(format!("even {held} behind the last one are at hand")), METHOD)
         }
         Reach::Nothing | Reach::Unclear => {
-            Estimate::unknown("reads in rising order are faster, but nothing behind them is at hand")
+            Estimate::unknown(Reason::TooNoisy, "reads in rising order are faster, but nothing behind them is at hand")
         }
     }
 }

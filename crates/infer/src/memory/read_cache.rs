@@ -3,20 +3,23 @@
 use super::gains::{Gains, Reach};
 use super::{low, ns};
 use flashscope_model::observation::ReadCacheData;
-use flashscope_model::{Data, Estimate, Observations};
+use flashscope_model::{Data, Estimate, ExperimentName, Observations, Reason};
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
-const METHOD: &[&str] = &["read-cache"];
+const METHOD: &[ExperimentName] = &[ExperimentName::ReadCache];
 
 /// Bytes read last that are answered without the flash.
 pub(super) fn read_buffer(observations: &Observations) -> Estimate<Bytes> {
-    let Some(gains) = spans(observations) else { return Estimate::unknown("nothing was read twice at a distance") };
+    let Some(gains) = spans(observations) else {
+        return Estimate::unknown(Reason::NotMeasured, "nothing was read twice at a distance");
+    };
     let (block, usual) = (gains.block, Nanos(gains.usual as u64));
     // The clearer the end of it, the surer.
     let sure = if gains.is_sharp() { 0.97 } else { 0.85 };
     match gains.reach() {
         Reach::Between(..) | Reach::Beyond(_) if !is_last_at_hand(observations) => Estimate::unknown(
+            Reason::Contradicted,
             "what was read last of all is not at hand, though what was read before it is: a buffer would do the reverse",
         ),
         Reach::Nothing => {
@@ -32,12 +35,13 @@ pub(super) fn read_buffer(observations: &Observations) -> Estimate<Bytes> {
         }
         Reach::Between(held, gone) => {
             let evidence = format!("a block is still at hand after {held} were read, not after {gone}");
-            Estimate { at_most: Some(gone), ..Estimate::at_least(held, sure, evidence, METHOD) }
+            Estimate::between(held, gone, sure, evidence, METHOD)
         }
         Reach::Beyond(held) => {
             Estimate::at_least(held, 0.96, format!("a block is still at hand after {held} were read"), METHOD)
         }
         Reach::Unclear => Estimate::unknown(
+            Reason::TooNoisy,
             "re-reads scatter by as much as a buffer would save, or are fast at no one range of sizes",
         ),
     }

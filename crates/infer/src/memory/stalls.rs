@@ -6,7 +6,7 @@
 use crate::drive::slc_cache;
 use crate::numbers::{digits, median};
 use flashscope_model::finding::Collection;
-use flashscope_model::{Estimate, Observations};
+use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
 use flashscope_units::{Bytes, Nanos};
 
 /// A write is stalled that takes so many times the median of its surroundings …
@@ -35,10 +35,11 @@ pub(super) fn estimate(
 ) -> Estimate<Collection> {
     let stretches = slc_cache::stretches(observations);
     if stretches.is_empty() {
-        return Estimate::unknown("nothing long was written in order");
+        return Estimate::unknown(Reason::NotMeasured, "nothing long was written in order");
     }
-    let (Some(unit), Some(open)) = (unit.value, open.value.or(open.at_least)) else {
+    let (Some(unit), Some(open)) = (unit.value(), open.value().or(open.least())) else {
         return Estimate::unknown(
+            Reason::NeedsAnother,
             "without an allocation unit, or a number of open ones, closing a unit looks like collection",
         );
     };
@@ -52,16 +53,22 @@ pub(super) fn estimate(
     }
     if stalls.len() < LEAST_STALLS {
         let seen = if stalls.is_empty() { "no".to_owned() } else { stalls.len().to_string() };
-        return Estimate::unknown(format!(
-            "{seen} stalls in {written} written in order behind the first {open} units: too few to tell their spacing"
-        ));
+        return Estimate::unknown(
+            Reason::TooFew,
+            format!(
+                "{seen} stalls in {written} written in order behind the first {open} units: too few to tell their spacing"
+            ),
+        );
     }
     let spacing = written / stalls.len() as u64;
     if spacing < unit * LEAST_SPACING {
-        return Estimate::unknown(format!(
-            "{} stalls in {written} written in order: nearly as many as units were begun, so that closing others may be why",
-            stalls.len()
-        ));
+        return Estimate::unknown(
+            Reason::Ambiguous,
+            format!(
+                "{} stalls in {written} written in order: nearly as many as units were begun, so that closing others may be why",
+                stalls.len()
+            ),
+        );
     }
     stalls.sort_by(f64::total_cmp);
     let time = |seconds: f64| Nanos((seconds * 1e9) as u64);
@@ -74,7 +81,7 @@ pub(super) fn estimate(
         found.longest,
         digits(FAR_OFF)
     );
-    Estimate::known(found, within_twice(stalls.len()).min(SUREST), evidence, &["slc-cache"])
+    Estimate::known(found, within_twice(stalls.len()).min(SUREST), evidence, &[ExperimentName::SlcCache])
 }
 
 /// By how much each write that stalls takes longer than those around it.

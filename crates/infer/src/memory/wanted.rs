@@ -2,7 +2,7 @@
 
 use super::write_buffer;
 use crate::Choice;
-use crate::situation::{Situation, bytes_written};
+use crate::situation::Situation;
 use flashscope_model::plan::{Buffer, Burst, Then};
 use flashscope_model::{Data, Experiment};
 use flashscope_units::{Bytes, Nanos};
@@ -103,7 +103,7 @@ fn bursting(now: &Situation, block: Bytes, bursts: Vec<Burst>, why: &str) -> Opt
 
 /// What the next bursts take, where that is a small part of all that may be written: they settle much for it.
 pub(crate) fn left_for_buffer(now: &Situation) -> Bytes {
-    let next = buffer(now).map_or(Bytes::ZERO, |choice| bytes_written(&choice.experiment));
+    let next = buffer(now).map_or(Bytes::ZERO, |choice| choice.experiment.bytes_written());
     // The first bursts are worth little without those of another block size.
     let first = write_buffer::fillings(now.observations).is_empty();
     let second = now.block(BLOCK) * SECOND * (u64::from(LEAST_BURST) * SIZED_BURSTS as u64);

@@ -8,12 +8,12 @@ use crate::numbers::{below, median, probability};
 use flashscope_model::finding::{BufferLimit, WriteBuffer};
 use flashscope_model::observation::{BufferData, BurstTimes};
 use flashscope_model::plan::Then;
-use flashscope_model::{Data, Estimate, Observations};
+use flashscope_model::{Data, Estimate, ExperimentName, Observations, Reason};
 use flashscope_stats::location::standard_deviation;
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
-const METHOD: &[&str] = &["buffer"];
+const METHOD: &[ExperimentName] = &[ExperimentName::Buffer];
 
 /// A write that takes so many times what the first of its burst took had to wait.
 const WAITED: f64 = 2.0;
@@ -52,10 +52,12 @@ pub(super) struct Filling {
 /// What it holds.
 pub(super) fn size(observations: &Observations) -> Estimate<WriteBuffer> {
     let fillings = fillings(observations);
-    let Some(first) = fillings.first() else { return Estimate::unknown("no burst of writes was observed") };
+    let Some(first) = fillings.first() else {
+        return Estimate::unknown(Reason::NotMeasured, "no burst of writes was observed");
+    };
     let (block, fast) = (first.block, Nanos(first.fast as u64));
     let Some(floor) = gains::floor(observations, block) else {
-        return Estimate::unknown("what a request takes without the flash was not measured");
+        return Estimate::unknown(Reason::NotMeasured, "what a request takes without the flash was not measured");
     };
     let told = Nanos(floor as u64);
     if !taken_into_memory(observations, first.block) {
@@ -68,27 +70,36 @@ pub(super) fn size(observations: &Observations) -> Estimate<WriteBuffer> {
         return Estimate::at_most(none, 0.98, evidence, METHOD);
     }
     let Some(taken) = first.taken else {
-        return Estimate::unknown(format!(
-            "{} writes of {block} in a row are taken as fast as the link brings them ({fast}): a larger buffer, or a \
+        return Estimate::unknown(
+            Reason::Ambiguous,
+            format!(
+                "{} writes of {block} in a row are taken as fast as the link brings them ({fast}): a larger buffer, or a \
              flash that keeps up",
-            first.tried
-        ));
+                first.tried
+            ),
+        );
     };
     if first.again == Some(false) {
-        return Estimate::unknown(format!(
-            "{taken} writes of {block} after a rest make the next one wait ({}), but {taken} more do not: that is no buffer \
+        return Estimate::unknown(
+            Reason::Contradicted,
+            format!(
+                "{taken} writes of {block} after a rest make the next one wait ({}), but {taken} more do not: that is no buffer \
              that was full",
-            Nanos(first.slow as u64)
-        ));
+                Nanos(first.slow as u64)
+            ),
+        );
     }
     let writes = first.holds(taken);
     let second = fillings.get(1).map(|second| (second, taken_into_memory(observations, second.block)));
     let counts_too_many = |limit: BufferLimit| limit == BufferLimit::Entries && writes > MOST_ENTRIES;
     let Some((limit, certainty)) = limit(first, second).filter(|(limit, _)| !counts_too_many(*limit)) else {
-        return Estimate::unknown(format!(
-            "{taken} writes of {block} after a rest make the next one wait, but blocks of another size do so neither after \
+        return Estimate::unknown(
+            Reason::Contradicted,
+            format!(
+                "{taken} writes of {block} after a rest make the next one wait, but blocks of another size do so neither after \
              as many bytes nor after as many writes"
-        ));
+            ),
+        );
     };
     let size = block * writes;
     let waits = if first.steady { "each one behind it waits" } else { "it makes one write wait" };
@@ -106,7 +117,7 @@ pub(super) fn size(observations: &Observations) -> Estimate<WriteBuffer> {
 pub(super) fn volatile(observations: &Observations) -> Estimate<bool> {
     let (clean, dirty) = behind(observations, Then::Flush);
     let Some((clean, dirty, writes)) = pair(clean, dirty) else {
-        return Estimate::unknown("no flush was timed with and without dirty data");
+        return Estimate::unknown(Reason::NotMeasured, "no flush was timed with and without dirty data");
     };
     compared(clean, dirty, |clean, dirty| {
         format!("a flush takes {clean} with nothing dirty, {dirty} behind {writes} writes")
@@ -117,11 +128,14 @@ pub(super) fn volatile(observations: &Observations) -> Estimate<bool> {
 pub(super) fn flushed_by_read(observations: &Observations) -> Estimate<bool> {
     let (clean, dirty) = behind(observations, Then::Read);
     let Some((clean, dirty, writes)) = pair(clean, dirty) else {
-        return Estimate::unknown("no read was timed with and without dirty data");
+        return Estimate::unknown(Reason::NotMeasured, "no read was timed with and without dirty data");
     };
     let steady = fillings(observations).first().is_some_and(|filling| filling.steady);
     if steady {
-        return Estimate::unknown("it is written out all the time, so that a read may have to wait either way");
+        return Estimate::unknown(
+            Reason::Contradicted,
+            "it is written out all the time, so that a read may have to wait either way",
+        );
     }
     compared(clean, dirty, |clean, dirty| {
         format!("a read elsewhere takes {clean} with nothing dirty, {dirty} right behind {writes} writes")
@@ -132,10 +146,10 @@ pub(super) fn flushed_by_read(observations: &Observations) -> Estimate<bool> {
 pub(super) fn flush_window(observations: &Observations) -> Estimate<Nanos> {
     let fillings = fillings(observations);
     let Some(first) = fillings.first().filter(|first| first.taken.is_some()) else {
-        return Estimate::unknown("no write buffer was found");
+        return Estimate::unknown(Reason::Absent, "no write buffer was found");
     };
     if first.steady {
-        return Estimate::unknown("it is written out all the time");
+        return Estimate::unknown(Reason::Contradicted, "it is written out all the time");
     }
     let mut waited: BTreeMap<Nanos, Vec<bool>> = BTreeMap::new();
     for burst in bursts(observations).filter(|(_, burst)| burst.then == Then::Write).map(|(_, burst)| burst) {
@@ -149,7 +163,7 @@ pub(super) fn flush_window(observations: &Observations) -> Estimate<Nanos> {
             // Writing it out takes time of its own, and the rest must cover that as well.
             let least = still.saturating_sub(Nanos(first.slow as u64));
             let evidence = format!("a full buffer still makes a write wait {still} later, not any more after {empty}");
-            Estimate { at_most: Some(empty), ..Estimate::at_least(least, 0.96, evidence, METHOD) }
+            Estimate::between(least, empty, 0.96, evidence, METHOD)
         }
         (Some(still), None) => {
             let evidence = format!("a full buffer makes the next write wait even {still} later");
@@ -158,7 +172,7 @@ pub(super) fn flush_window(observations: &Observations) -> Estimate<Nanos> {
         (None, Some(empty)) => {
             Estimate::at_most(empty, 0.96, format!("{empty} later a full buffer is empty again"), METHOD)
         }
-        (None, None) => Estimate::unknown("no full buffer was left alone"),
+        (None, None) => Estimate::unknown(Reason::NotMeasured, "no full buffer was left alone"),
     }
 }
 
@@ -395,7 +409,7 @@ fn pair(clean: Vec<f64>, dirty: Vec<(usize, f64)>) -> Option<(Vec<f64>, Vec<f64>
 /// Longer where data are dirty: clearly, clearly not, or neither.
 fn compared(clean: Vec<f64>, dirty: Vec<f64>, words: impl Fn(Nanos, Nanos) -> String) -> Estimate<bool> {
     let (Some(without), Some(with)) = (median(&clean), median(&dirty)) else {
-        return Estimate::unknown("nothing was timed");
+        return Estimate::unknown(Reason::NotMeasured, "nothing was timed");
     };
     let words = words(Nanos(without as u64), Nanos(with as u64));
     let longer = dirty.iter().filter(|time| **time > without * WAITED).count() as f64 / dirty.len() as f64;
@@ -403,6 +417,6 @@ fn compared(clean: Vec<f64>, dirty: Vec<f64>, words: impl Fn(Nanos, Nanos) -> St
     match longer - usual {
         more if more >= 0.7 => Estimate::known(true, 0.98, words, METHOD),
         more if more <= 0.3 && with < without * 1.25 => Estimate::known(false, 0.95, words, METHOD),
-        _ => Estimate::unknown(format!("too close to tell: {words}")),
+        _ => Estimate::unknown(Reason::TooNoisy, format!("too close to tell: {words}")),
     }
 }

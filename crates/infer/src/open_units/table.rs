@@ -4,10 +4,10 @@
 //! row, and the first rows after an erase lie): what counts is a fall against smaller counts *row by row*, in several
 //! neighbouring rows at once, that stays with all larger counts.
 
-use super::{COLLAPSE, Limit, SMALLEST_FALL, Silence, is_table, runs, words};
+use super::{COLLAPSE, Limit, SMALLEST_FALL, WhyNot, is_table, runs, words};
 use crate::assumed::{Known, TableUnit, unit_of_counts};
 use crate::numbers::{digits, ln_rate, median};
-use flashscope_model::{Observations, Order};
+use flashscope_model::{Observations, Order, Reason};
 use flashscope_units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,9 +28,9 @@ const SEEN_ONCE: f64 = 0.93;
 type Cells = BTreeMap<u32, BTreeMap<Bytes, Vec<f64>>>;
 
 /// The limit that the tables of one order show; `Err(None)` where there are no tables.
-pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, Option<Silence>> {
+pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, Option<WhyNot>> {
     let tables = gather(observations, order);
-    let mut answers: Vec<Result<Limit, Silence>> = tables.iter().map(|(unit, cells)| read(*unit, cells)).collect();
+    let mut answers: Vec<Result<Limit, WhyNot>> = tables.iter().map(|(unit, cells)| read(*unit, cells)).collect();
     if answers.is_empty() {
         return Err(None);
     }
@@ -38,7 +38,7 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
     answers.sort_by(|a, b| sureness(b).total_cmp(&sureness(a)));
     let several = answers.len() > 1;
     match answers.swap_remove(0) {
-        Err(why) => Err(Some(format!("{why} ({})", words(order)))),
+        Err((reason, why)) => Err(Some((reason, format!("{why} ({})", words(order))))),
         Ok(mut first) => {
             if several && answers.iter().flatten().any(|other| contradict(&first, other)) {
                 first.confidence *= 0.8;
@@ -50,7 +50,7 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
 }
 
 /// How repeats of one test contradict each other, where they do.
-pub(super) fn contradiction(observations: &Observations, order: Order) -> Option<Silence> {
+pub(super) fn contradiction(observations: &Observations, order: Order) -> Option<WhyNot> {
     gather(observations, order).iter().find_map(|(unit, cells)| Grid::new(*unit, cells).contradiction())
 }
 
@@ -60,7 +60,7 @@ fn calibrated(score: f64) -> f64 {
     1.0 - (1.0 - score).powf(1.25)
 }
 
-fn sureness(answer: &Result<Limit, Silence>) -> f64 {
+fn sureness(answer: &Result<Limit, WhyNot>) -> f64 {
     answer.as_ref().map_or(0.0, |limit| limit.confidence + if limit.fallen.is_some() { 1.0 } else { 0.0 })
 }
 
@@ -103,23 +103,27 @@ struct Fall {
     collapse: bool,
 }
 
-fn read(unit: TableUnit, cells: &Cells) -> Result<Limit, Silence> {
+fn read(unit: TableUnit, cells: &Cells) -> Result<Limit, WhyNot> {
     let grid = Grid::new(unit, cells);
-    let Some(&last) = grid.counts.last() else { return Err("no table has a usable row".into()) };
+    let Some(&last) = grid.counts.last() else { return Err((Reason::TooFew, "no table has a usable row".into())) };
     if grid.counts.len() < 2 {
-        return Err(format!("only {last} units were written at once: there is nothing to compare with"));
+        return Err((
+            Reason::TooFew,
+            format!("only {last} units were written at once: there is nothing to compare with"),
+        ));
     }
     if grid.rows.len() < if unit.known == Known::Lost { 4 } else { 2 } {
-        return Err("the tables hold too few block sizes below the unit".into());
+        return Err((Reason::TooFew, "the tables hold too few block sizes below the unit".into()));
     }
     if let Some(contradiction) = grid.contradiction() {
         return Err(contradiction);
     }
     if grid.counts[0] > 1 && grid.starts_collapsed(unit.size) {
-        return Err(format!(
+        let seen = format!(
             "with {} units, the fewest that were tried, the rate already falls with the block size",
             grid.counts[0]
-        ));
+        );
+        return Err((Reason::Ambiguous, seen));
     }
     let noise = grid.noise();
     let threshold = SMALLEST_FALL.ln().max(4.0 * noise);
@@ -184,16 +188,17 @@ impl Grid {
     }
 
     /// Repeats that are too far apart to be of one card in one state.
-    fn contradiction(&self) -> Option<Silence> {
+    fn contradiction(&self) -> Option<WhyNot> {
         let far: Vec<f64> = self.spreads.iter().copied().filter(|spread| *spread > CONTRADICTION.ln()).collect();
         let most = far.iter().copied().fold(0.0, f64::max).exp();
         (far.len() >= 3 && 4 * far.len() >= self.spreads.len()).then(|| {
-            format!(
+            let seen = format!(
                 "repeats of the same test differ by up to {}×, in {} of {} cases: perhaps two cards, or one whose state changed",
                 digits(most),
                 far.len(),
                 self.spreads.len()
-            )
+            );
+            (Reason::Contradicted, seen)
         })
     }
 
@@ -294,11 +299,13 @@ impl Grid {
 
     /// One unit is faster than the next count tried, and that is not two: the fall may be the single stream's
     /// privilege or a limit in between, and nothing tells which.
-    fn unexplained_start(&self, threshold: f64) -> Option<Silence> {
+    fn unexplained_start(&self, threshold: f64) -> Option<WhyNot> {
         let (first, second) = (self.counts[0], self.counts[1]);
         let rows = self.drops(0).iter().filter(|(_, drop)| *drop >= threshold).count();
         (first == 1 && second > 2 && rows >= 3).then(|| {
-            format!("one unit is faster than {second}, and nothing between was tried: a limit or a single stream's privilege")
+            let seen =
+                format!("one unit is faster than {second}, and nothing between was tried: a limit or a single stream's privilege");
+            (Reason::Ambiguous, seen)
         })
     }
 
@@ -369,36 +376,40 @@ impl Grid {
     }
 
     /// No fall: the largest count is a lower bound, as sure as the closest call was far from a fall.
-    fn level(&self, noise: f64, threshold: f64) -> Result<Limit, Silence> {
+    fn level(&self, noise: f64, threshold: f64) -> Result<Limit, WhyNot> {
         let last = self.counts.len() - 1;
         let single = self.counts[0] == 1;
         let deep = self.drops(0).iter().filter(|(_, drop)| *drop >= COLLAPSE.ln()).count();
         if single && 2 * deep >= self.rows.len() {
-            return Err(format!(
+            let seen = format!(
                 "one unit is far faster than {}: a limit of one, or a single stream's privilege",
                 self.counts[1]
-            ));
+            );
+            return Err((Reason::Ambiguous, seen));
         }
         let from = usize::from(single);
         let stop = |at: &usize| self.doubtful(*at, threshold) || self.drops(*at).len() < 2;
         let good = (from..last).find(stop).unwrap_or(last);
         if good < last && self.counts[good] < 2 {
-            return Err("a few rows fall and others do not: neither a limit nor its absence".into());
+            return Err((
+                Reason::Ambiguous,
+                "a few rows fall and others do not: neither a limit nor its absence".into(),
+            ));
         }
         if let Some(at) = (from..good).find(|at| self.falls_in_a_few(*at)) {
-            return Err(format!(
+            let seen = format!(
                 "from {} to {} units some block sizes fall far, and too few were measured with both",
                 self.counts[at],
                 self.counts[at + 1]
-            ));
+            );
+            return Err((Reason::TooFew, seen));
         }
         let compared =
             |at: usize| self.drops(at).iter().filter(|(row, _)| TELLING.contains(&self.rows[*row].0)).count();
         let fewest = (from..good).map(compared).min().unwrap_or(0);
         if fewest == 0 {
-            return Err(
-                "no block size from 16 to 256 KiB was measured with all counts, and that is where limits show".into()
-            );
+            let seen = "no block size from 16 to 256 KiB was measured with all counts, and that is where limits show";
+            return Err((Reason::TooFew, seen.into()));
         }
         let third = |at: usize| nth_largest(&self.drops(at).iter().map(|(_, drop)| *drop).collect::<Vec<_>>(), 2);
         let closest = (from..good).map(third).fold(0.0, f64::max);
@@ -419,7 +430,9 @@ impl Grid {
             fallen: None,
             confidence,
             alternatives: Vec::new(),
-            row: self.shown_level(good).ok_or("no block size was written with both the fewest and the most units")?,
+            row: self.shown_level(good).ok_or_else(|| {
+                (Reason::TooFew, "no block size was written with both the fewest and the most units".into())
+            })?,
             remark,
         })
     }

@@ -3,10 +3,10 @@
 //! A count has fallen where its rounds are slower than those of all smaller good counts together by Cliff's δ and by
 //! factor; p values play no part, since a thousand rounds make any trifle significant.
 
-use super::{COLLAPSE, Limit, SMALLEST_FALL, Silence, is_table, runs};
+use super::{COLLAPSE, Limit, SMALLEST_FALL, WhyNot, is_table, runs};
 use crate::numbers::median;
 use flashscope_model::plan::Purpose;
-use flashscope_model::{Data, Direction, Observations, Order, observation::RateEvidence};
+use flashscope_model::{Data, Direction, Observations, Order, Reason, observation::RateEvidence};
 use flashscope_stats::test::cliffs_delta;
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ pub(crate) struct State {
 }
 
 /// The limit that trials of one order show; `Err(None)` where there are none.
-pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, Option<Silence>> {
+pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, Option<WhyNot>> {
     let counts = live_counts(observations, order);
     let mut blocks: Vec<Bytes> = counts.iter().map(|count| count.block).collect();
     blocks.dedup();
@@ -88,15 +88,21 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
     let Some(((block, first), others)) = states.split_first() else { return Err(None) };
     let tried = counts.iter().filter(|count| count.block == *block).count();
     let (Some(good), true) = (first.good, tried >= 2) else {
-        return Err(Some("only one count of units was tried: there is nothing to compare with".into()));
+        return Err(Some((
+            Reason::TooFew,
+            "only one count of units was tried: there is nothing to compare with".into(),
+        )));
     };
     if order == Order::InOrder && first.fallen.is_none() && copied_for(observations, &counts, *block) {
         return without_a_fall(&counts, *block, good);
     }
     if first.fallen.is_none() && first.seconds.1 > COLLAPSE * first.seconds.0 {
-        return Err(Some(format!(
-            "writes of {block} to one unit are now fast, now slow, and those to {good} in turn are slow: where each may be \
+        return Err(Some((
+            Reason::Ambiguous,
+            format!(
+                "writes of {block} to one unit are now fast, now slow, and those to {good} in turn are slow: where each may be \
              copied for already, no count can be too many"
+            ),
         )));
     }
     Ok(assemble(*block, first, good, others, order))
@@ -133,7 +139,7 @@ const A_COPY: f64 = 0.04;
 const FIXED_SHARE: f64 = 0.5;
 
 /// What can be said where two units in turn are copied for already: one is the limit where it is not.
-fn without_a_fall(counts: &[LiveCount], block: Bytes, good: u32) -> Result<Limit, Option<Silence>> {
+fn without_a_fall(counts: &[LiveCount], block: Bytes, good: u32) -> Result<Limit, Option<WhyNot>> {
     let typical = |count: u32| {
         let trial = counts.iter().find(|trial| (trial.block, trial.count) == (block, count))?;
         median(&trial.seconds)
@@ -144,8 +150,11 @@ fn without_a_fall(counts: &[LiveCount], block: Bytes, good: u32) -> Result<Limit
             let remark = ", as long as writes of twice the size take".to_owned();
             Ok(Limit { good: 1, fallen: Some(2), confidence: COPIED_FOR, alternatives: Vec::new(), row, remark })
         }
-        _ => Err(Some(format!(
-            "writes of {block} to one unit take as long as to {good} and as writes of twice the size, as where each is copied for"
+        _ => Err(Some((
+            Reason::Ambiguous,
+            format!(
+                "writes of {block} to one unit take as long as to {good} and as writes of twice the size, as where each is copied for"
+            ),
         ))),
     }
 }

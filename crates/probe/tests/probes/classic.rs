@@ -3,8 +3,10 @@
 
 use crate::common::{KIB, MIB, ranges, recording, run_on};
 use flashscope_device::{Fill, Op};
-use flashscope_model::observation::{AlignEvidence, Data, RateEvidence};
-use flashscope_model::plan::{Align, Experiment, Fat, Interval, OpenAu, Program, Scatter};
+use flashscope_model::Data;
+use flashscope_model::Experiment;
+use flashscope_model::observation::{AlignEvidence, RateEvidence};
+use flashscope_model::plan::{Align, Fat, Interval, OpenAu, Program, Scatter};
 use flashscope_model::{Order, Run};
 use flashscope_probe::classic;
 use flashscope_testkit::ScriptedTarget;

@@ -1,9 +1,10 @@
 //! What the tests share.
 
 use flashscope_device::{Target, WriteGrant};
+use flashscope_model::Experiment;
 use flashscope_model::plan::{
-    Align, Boundaries, Cells, Experiment, FastArea, Fat, Floor, OpenAu, OpenUnits, Overwrite, Program, Purpose,
-    Scatter, SlcCache, Slide, Span, Stretch, Survey, Throughput,
+    Align, Boundaries, Cells, FastArea, Fat, Floor, OpenAu, OpenUnits, Overwrite, Program, Purpose, Scatter, SlcCache,
+    Slide, Span, Stretch, Survey, Throughput,
 };
 use flashscope_model::{Direction, Order, Run};
 use flashscope_probe::{Context, ProbeError, Report, Unobserved, classic, run};

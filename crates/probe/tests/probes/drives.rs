@@ -1,7 +1,7 @@
 //! The experiments on a controller's inside make the requests that they say.
 
 use crate::common::*;
-use flashscope_model::observation::Data;
+use flashscope_model::Data;
 use flashscope_model::plan::{Cells, Fan, MapReach, Parallel, SlcCache, Span, Stretch};
 use flashscope_model::{Experiment, Run};
 use flashscope_units::{Bytes, Nanos};

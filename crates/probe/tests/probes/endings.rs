@@ -2,9 +2,11 @@
 
 use crate::common::{one_of_each, run_reported};
 use flashscope_device::{DeviceError, Target, WriteGrant};
+use flashscope_model::Data;
+use flashscope_model::Experiment;
 use flashscope_model::Run;
-use flashscope_model::observation::{AlignEvidence, Data, IntervalEvidence, RateEvidence, Straddle};
-use flashscope_model::plan::{Experiment, Floor, Purpose, Throughput};
+use flashscope_model::observation::{AlignEvidence, IntervalEvidence, RateEvidence, Straddle};
+use flashscope_model::plan::{Floor, Purpose, Throughput};
 use flashscope_model::{Direction, Order};
 use flashscope_probe::{
     Context, EndedEarly, HOPELESS_FAILURES, KEPT_FAILURES, Observer, ProbeError, Progress, cost, run,

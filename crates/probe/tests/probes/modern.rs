@@ -3,8 +3,10 @@
 use crate::common::{KIB, MIB, ranges, recording, run_on};
 use flashscope_device::{ExecuteExt, Request, Target};
 use flashscope_device::{Fill, WriteGrant};
-use flashscope_model::observation::{CandidateData, Data};
-use flashscope_model::plan::{Boundaries, Experiment, FastArea, Floor, OpenUnits, Purpose, Span, Survey, Throughput};
+use flashscope_model::Data;
+use flashscope_model::Experiment;
+use flashscope_model::observation::CandidateData;
+use flashscope_model::plan::{Boundaries, FastArea, Floor, OpenUnits, Purpose, Span, Survey, Throughput};
 use flashscope_model::{Direction, Order};
 use flashscope_testkit::ScriptedTarget;
 use flashscope_units::{Bytes, Nanos};

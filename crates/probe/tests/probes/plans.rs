@@ -3,9 +3,8 @@
 use crate::common::{one_of_each, recording, run_reported};
 use flashscope_device::Op;
 use flashscope_device::Target;
-use flashscope_model::plan::{
-    Align, Boundaries, Experiment, FastArea, Fat, Interval, OpenAu, OpenUnits, Program, Scatter, Span,
-};
+use flashscope_model::Experiment;
+use flashscope_model::plan::{Align, Boundaries, FastArea, Fat, Interval, OpenAu, OpenUnits, Program, Scatter, Span};
 use flashscope_model::{Direction, Order};
 use flashscope_probe::{Cost, ProbeError, classic, cost, validate};
 use flashscope_testkit::{Recording, ScriptedTarget};

@@ -1,428 +1,334 @@
-//! Estimates: a figure, or a bound, or the reason why there is neither.
+//! Findings: a figure, or a bound, or the reason why there is neither.
 //!
-//! The figure itself stands under the name that suits it (`bytes`, `count`, `ratio` …); all else is the
-//! same for each kind. A figure of one field has its bounds as plain numbers, one of several fields has
-//! them as objects.
+//! What a figure is made of stands in the model ([`Figure`]), so that one function writes and one reads every finding, and
+//! a new one needs nothing here. The fields of a figure stand beside what is the same for all:
+//!
+//! ```json
+//! "page": { "bytes": 16384, "confidence": 0.985, "at_least": null, "at_most": null, "alternatives": [],
+//!           "evidence": "…", "method": ["boundaries"], "reason_unknown": null, "leans_to": null }
+//! ```
+//!
+//! A figure of one field has its bounds as plain values, one of several fields has them as objects.
 
-use super::{AreaKind, MappingKind, SlcKind};
 use crate::RecordError;
-use flashscope_model::{Estimate, drive, finding};
-use flashscope_units::{ByteRate, Bytes};
-use schemars::JsonSchema;
+use flashscope_model::finding::{Bound, Cell, Field, Figure, Kind, Source, Support, Unknown, Visit};
+use flashscope_model::{self as model, Estimate, ExperimentName, Finding, Reason};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
 
-/// A kind of estimate: its own struct, that of its alternatives, and the ways from and to the model.
-///
-/// `split` takes a figure of the model apart into the fields, `join` puts the fields together again,
-/// `bound`/`unbound` do the same for `at_least` and `at_most`.
-macro_rules! estimate {
-    (
-        $(#[$doc:meta])* $name:ident, $alternative:ident of $model:ty, bounds $bound:ty
-        { $($(#[$field_doc:meta])* $field:ident: $type:ty,)+ }
-        split $split:expr, join $join:expr, bound $to_bound:expr, unbound $from_bound:expr
-    ) => {
-        $(#[$doc])*
-        #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-        pub struct $name {
-            $($(#[$field_doc])* pub $field: Option<$type>,)+
-            /// Probability that the figure, or the bound, is right; null where unknown.
-            #[schemars(range(min = 0, max = 1))]
-            pub confidence: Option<f64>,
-            /// The experiment ended too early to see more: the figure is not below this.
-            pub at_least: Option<$bound>,
-            /// The figure is not above this.
-            pub at_most: Option<$bound>,
-            /// Other figures with their probabilities, likeliest first.
-            pub alternatives: Vec<$alternative>,
-            /// One sentence that a person can check against the samples.
-            pub evidence: String,
-            /// Names of the experiments that it rests on.
-            pub method: Vec<String>,
-            /// Why there is neither a figure nor a bound; null where there is one.
-            pub reason_unknown: Option<String>,
-        }
+/// How a device is built: every finding under its name.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Geometry(Map<String, Value>);
 
-        /// A record of a version that did not look for it.
-        impl Default for $name {
-            fn default() -> $name {
-                $name {
-                    $($field: nothing::<$type>(),)+
-                    confidence: None,
-                    at_least: None,
-                    at_most: None,
-                    alternatives: Vec::new(),
-                    evidence: String::new(),
-                    method: Vec::new(),
-                    reason_unknown: Some(NOT_LOOKED_FOR.to_owned()),
-                }
-            }
-        }
+impl Geometry {
+    pub(crate) fn from_model(geometry: &model::Geometry) -> Geometry {
+        let mut writer = Writer(Map::new());
+        geometry.each(&mut writer);
+        Geometry(writer.0)
+    }
 
-        /// Another figure and its probability.
-        #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-        pub struct $alternative {
-            $($(#[$field_doc])* pub $field: $type,)+
-            /// Its probability.
-            #[schemars(range(min = 0, max = 1))]
-            pub confidence: f64,
-        }
+    pub(crate) fn into_model(self) -> Result<model::Geometry, RecordError> {
+        model::Geometry::from_source(&mut Reader(self.0))
+    }
+}
 
-        impl $name {
-            pub(crate) fn from_model(estimate: &Estimate<$model>) -> $name {
-                let split: fn($model) -> ($($type,)+) = $split;
-                let bound: fn($model) -> $bound = $to_bound;
-                let estimate = estimate.clone();
-                let alternative = |(figure, confidence): ($model, f64)| {
-                    let ($($field,)+) = split(figure);
-                    $alternative { $($field,)+ confidence }
-                };
-                let figure = estimate.value.map(split);
-                let ($($field,)+) = match figure {
-                    Some(($($field,)+)) => ($(Some($field),)+),
-                    None => ($(nothing::<$type>(),)+),
-                };
-                $name {
-                    $($field,)+
-                    confidence: estimate.confidence,
-                    at_least: estimate.at_least.map(bound),
-                    at_most: estimate.at_most.map(bound),
-                    alternatives: estimate.alternatives.into_iter().map(alternative).collect(),
-                    evidence: estimate.evidence,
-                    method: estimate.method.iter().map(|&name| name.to_owned()).collect(),
-                    reason_unknown: estimate.reason_unknown,
-                }
-            }
+struct Writer(Map<String, Value>);
 
-            pub(crate) fn into_model(self, field: &str) -> Result<Estimate<$model>, RecordError> {
-                let join: fn(($($type,)+)) -> $model = $join;
-                let unbound: fn($bound) -> $model = $from_bound;
-                let value = match ($(self.$field,)+) {
-                    ($(Some($field),)+) => Some(join(($($field,)+))),
-                    ($(nothing!($field),)+) => None,
-                    #[allow(unreachable_patterns, reason = "a figure of one field is whole or absent")]
-                    _ => return Err(RecordError::contradiction(field, "some of its figures are null and some are not")),
-                };
-                let answers = value.is_some() || self.at_least.is_some() || self.at_most.is_some();
-                if answers == self.reason_unknown.is_some() {
-                    let what = if answers { "a figure, and a reason why it is unknown" } else { "neither a figure, nor a bound, nor a reason" };
-                    return Err(RecordError::contradiction(field, what));
-                }
-                Ok(Estimate {
-                    value,
-                    confidence: self.confidence,
-                    at_least: self.at_least.map(unbound),
-                    at_most: self.at_most.map(unbound),
-                    alternatives: self
-                        .alternatives
-                        .into_iter()
-                        .map(|other| (join(($(other.$field,)+)), other.confidence))
-                        .collect(),
-                    evidence: self.evidence,
-                    method: self.method.iter().map(|name| method(name)).collect(),
-                    reason_unknown: self.reason_unknown,
-                })
-            }
-        }
+impl Visit for Writer {
+    fn visit<F: Figure>(&mut self, finding: Finding, estimate: &Estimate<F>) {
+        self.0.insert(finding.wire().to_owned(), Value::Object(write(estimate)));
+    }
+}
+
+fn write<F: Figure>(estimate: &Estimate<F>) -> Map<String, Value> {
+    let mut object = Map::new();
+    let cells = estimate.figure().map(Figure::cells);
+    for (at, field) in F::FIELDS.iter().enumerate() {
+        let value = cells.as_ref().map_or(Value::Null, |cells| write_cell(&cells[at], &field.kind));
+        object.insert(field.name.to_owned(), value);
+    }
+    let (least, most) = estimate.bound().map_or((None, None), Bound::ends);
+    let alternative = |(figure, confidence): &(F, f64)| {
+        let mut object = write_fields(F::FIELDS, &figure.cells());
+        object.insert("confidence".to_owned(), number(*confidence));
+        Value::Object(object)
     };
-}
-
-/// The pattern of an absent field, once per field of a macro.
-macro_rules! nothing {
-    ($field:ident) => {
-        None
+    let leaning = match estimate {
+        Estimate::Unknown(Unknown { leaning, .. }) => leaning.as_ref(),
+        _ => None,
     };
+    let plain = |figure: Option<&F>| figure.map_or(Value::Null, write_plain);
+    let rest = [
+        ("confidence", estimate.confidence().map_or(Value::Null, number)),
+        ("at_least", plain(least)),
+        ("at_most", plain(most)),
+        ("alternatives", estimate.alternatives().iter().map(alternative).collect()),
+        ("evidence", estimate.evidence().into()),
+        ("method", estimate.method().iter().map(|name| Value::from(name.word())).collect()),
+        ("reason_unknown", estimate.reason().map_or(Value::Null, |reason| reason.word().into())),
+        ("leans_to", leaning.map_or(Value::Null, alternative)),
+    ];
+    object.extend(rest.map(|(name, value)| (name.to_owned(), value)));
+    object
 }
 
-mod memory;
-
-pub use memory::{
-    CollectionEstimate, CollectionFigure, FlagEstimate, ReadAheadEstimate, ReadAheadFigure, TimeEstimate,
-    WriteBufferEstimate, WriteBufferFigure,
-};
-
-estimate! {
-    /// An estimated size.
-    SizeEstimate, SizeAlternative of Bytes, bounds u64 {
-        /// The size.
-        bytes: u64,
+fn write_plain<F: Figure>(figure: &F) -> Value {
+    let cells = figure.cells();
+    match F::FIELDS {
+        [field] => write_cell(&cells[0], &field.kind),
+        fields => Value::Object(write_fields(fields, &cells)),
     }
-    split |size| (size.get(),), join |(bytes,)| Bytes(bytes), bound Bytes::get, unbound Bytes
 }
 
-estimate! {
-    /// An estimated largest size to which something applies.
-    UpToEstimate, UpToAlternative of Bytes, bounds u64 {
-        /// The largest size to which it applies.
-        up_to_bytes: u64,
-    }
-    split |size| (size.get(),), join |(bytes,)| Bytes(bytes), bound Bytes::get, unbound Bytes
+fn write_fields(fields: &[Field], cells: &[Cell]) -> Map<String, Value> {
+    let field = |(field, cell): (&Field, &Cell)| (field.name.to_owned(), write_cell(cell, &field.kind));
+    fields.iter().zip(cells).map(field).collect()
 }
 
-estimate! {
-    /// An estimated number.
-    CountEstimate, CountAlternative of u32, bounds u32 {
-        /// The number.
-        count: u32,
-    }
-    split |count| (count,), join |(count,)| count, bound |count| count, unbound |count| count
-}
-
-estimate! {
-    /// An estimated share.
-    RatioEstimate, RatioAlternative of f64, bounds f64 {
-        /// The share, 0 to 1.
-        ratio: f64,
-    }
-    split |ratio| (ratio,), join |(ratio,)| ratio, bound |ratio| ratio, unbound |ratio| ratio
-}
-
-estimate! {
-    /// How much slower random writes are than writes in order, within one unit.
-    PenaltyEstimate, PenaltyAlternative of finding::Penalty, bounds PenaltyFigure {
-        /// In-order rate over random rate.
-        ratio: f64,
-        /// The block size at which it was measured.
-        at_block_bytes: u64,
-        /// The in-order rate.
-        in_order_bytes_per_s: f64,
-        /// The random rate.
-        random_bytes_per_s: f64,
-    }
-    split |penalty| (penalty.ratio, penalty.block.get(), penalty.in_order.get(), penalty.random.get()),
-    join |(ratio, block, in_order, random)| finding::Penalty {
-        ratio, block: Bytes(block), in_order: ByteRate(in_order), random: ByteRate(random),
-    },
-    bound PenaltyFigure::from_model, unbound PenaltyFigure::into_model
-}
-
-estimate! {
-    /// An area at the start of the device that behaves differently.
-    AreaEstimate, AreaAlternative of finding::FastArea, bounds AreaFigure {
-        /// Start of the area; with an equal end there is none.
-        first_bytes: u64,
-        /// End of the area (exclusive).
-        end_bytes: u64,
-        /// How it differs.
-        kind: AreaKind,
-        /// Its rate over that of its neighbours at large blocks.
-        rate_ratio: f64,
-    }
-    split |area| (area.first.get(), area.end.get(), area.kind.into(), area.ratio),
-    join |(first, end, kind, ratio)| finding::FastArea {
-        first: Bytes(first), end: Bytes(end), kind: kind.into(), ratio,
-    },
-    bound AreaFigure::from_model, unbound AreaFigure::into_model
-}
-
-estimate! {
-    /// The stretches of an area at the start that are built or handled alike.
-    AreaPartsEstimate, AreaPartsAlternative of Vec<finding::AreaPart>, bounds Vec<AreaPart> {
-        /// The stretches, in the order of their addresses.
-        parts: Vec<AreaPart>,
-    }
-    split |parts| (AreaPart::all(parts),), join |(parts,)| AreaPart::all_into_model(parts),
-    bound AreaPart::all, unbound AreaPart::all_into_model
-}
-
-estimate! {
-    /// How addresses are mapped.
-    MappingEstimate, MappingAlternative of drive::MappingKind, bounds MappingKind {
-        /// The kind.
-        kind: MappingKind,
-    }
-    split |kind| (kind.into(),), join |(kind,)| kind.into(), bound Into::into, unbound Into::into
-}
-
-estimate! {
-    /// A part of the flash that is written with one bit per cell first.
-    SlcCacheEstimate, SlcCacheAlternative of drive::SlcCache, bounds SlcCacheFigure {
-        /// Data that it takes before the rate falls.
-        bytes: u64,
-        /// Rate of long writes while it takes them.
-        cached_bytes_per_s: f64,
-        /// Rate when it is full.
-        after_bytes_per_s: f64,
-        /// Whether its size depends on how full the device is.
-        kind: SlcKind,
-    }
-    split |cache| (cache.size.get(), cache.cached.get(), cache.after.get(), cache.kind.into()),
-    join |(size, cached, after, kind)| drive::SlcCache {
-        size: Bytes(size), cached: ByteRate(cached), after: ByteRate(after), kind: kind.into(),
-    },
-    bound SlcCacheFigure::from_model, unbound SlcCacheFigure::into_model
-}
-
-/// An SLC cache as a bound: there is no smaller one, or none at all.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct SlcCacheFigure {
-    /// Data written without a fall of the rate.
-    pub bytes: u64,
-    /// Rate of long writes.
-    pub cached_bytes_per_s: f64,
-    /// The same: no fall was seen.
-    pub after_bytes_per_s: f64,
-    /// Whether its size depends on how full the device is.
-    pub kind: SlcKind,
-}
-
-impl SlcCacheFigure {
-    fn from_model(cache: drive::SlcCache) -> SlcCacheFigure {
-        SlcCacheFigure {
-            bytes: cache.size.get(),
-            cached_bytes_per_s: cache.cached.get(),
-            after_bytes_per_s: cache.after.get(),
-            kind: cache.kind.into(),
+fn write_cell(cell: &Cell, kind: &Kind) -> Value {
+    match (cell, kind) {
+        (Cell::List(rows), Kind::List(fields)) => {
+            rows.iter().map(|cells| Value::Object(write_fields(fields, cells))).collect()
         }
+        (Cell::Whole(value), _) => (*value).into(),
+        (Cell::Number(value), _) => number(*value),
+        (Cell::Flag(yes), _) => (*yes).into(),
+        (Cell::Word(word), _) => word.as_str().into(),
+        (Cell::Absent | Cell::List(_), _) => Value::Null,
     }
+}
 
-    fn into_model(self) -> drive::SlcCache {
-        drive::SlcCache {
-            size: Bytes(self.bytes),
-            cached: ByteRate(self.cached_bytes_per_s),
-            after: ByteRate(self.after_bytes_per_s),
-            kind: self.kind.into(),
+/// What is no number is nothing.
+fn number(value: f64) -> Value {
+    serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
+}
+
+struct Reader(Map<String, Value>);
+
+impl Source for Reader {
+    type Error = RecordError;
+
+    /// What is absent was not looked for by the version that wrote the record.
+    fn estimate<F: Figure>(&mut self, finding: Finding) -> Result<Estimate<F>, RecordError> {
+        match self.0.remove(finding.wire()) {
+            None => Ok(Estimate::unknown(Reason::NotLookedFor, "")),
+            Some(value) => read(&value).map_err(|what| RecordError::contradiction(path(finding), what)),
         }
     }
 }
 
-/// A random-order penalty as a bound.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct PenaltyFigure {
-    /// In-order rate over random rate.
-    pub ratio: f64,
-    /// The block size at which it was measured.
-    pub at_block_bytes: u64,
-    /// The in-order rate.
-    pub in_order_bytes_per_s: f64,
-    /// The random rate.
-    pub random_bytes_per_s: f64,
+fn path(finding: Finding) -> String {
+    format!("geometry.{}", finding.wire())
 }
 
-/// An area as a bound.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct AreaFigure {
-    /// Start of the area.
-    pub first_bytes: u64,
-    /// End of the area (exclusive).
-    pub end_bytes: u64,
-    /// How it differs.
-    pub kind: AreaKind,
-    /// Its rate over that of its neighbours at large blocks.
-    pub rate_ratio: f64,
-}
-
-/// Units of an area at the start that are built and handled alike, side by side.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct AreaPart {
-    /// Start of the part.
-    pub first_bytes: u64,
-    /// End of the part (exclusive).
-    pub end_bytes: u64,
-    /// Rate of long writes in order over that of units elsewhere; null where not told.
-    pub in_order_ratio: Option<f64>,
-    /// Rate of small writes at random over that of units elsewhere; null where not told.
-    pub small_ratio: Option<f64>,
-    /// Whether writes in any order are taken without the copies that they cost elsewhere; null where not told.
-    pub by_page: Option<bool>,
-}
-
-impl AreaPart {
-    fn all(parts: Vec<finding::AreaPart>) -> Vec<AreaPart> {
-        let part = |part: finding::AreaPart| AreaPart {
-            first_bytes: part.first.get(),
-            end_bytes: part.end.get(),
-            in_order_ratio: part.in_order,
-            small_ratio: part.small,
-            by_page: part.by_page,
-        };
-        parts.into_iter().map(part).collect()
-    }
-
-    fn all_into_model(parts: Vec<AreaPart>) -> Vec<finding::AreaPart> {
-        let part = |part: AreaPart| finding::AreaPart {
-            first: Bytes(part.first_bytes),
-            end: Bytes(part.end_bytes),
-            in_order: part.in_order_ratio,
-            small: part.small_ratio,
-            by_page: part.by_page,
-        };
-        parts.into_iter().map(part).collect()
-    }
-}
-
-impl PenaltyFigure {
-    fn from_model(penalty: finding::Penalty) -> PenaltyFigure {
-        PenaltyFigure {
-            ratio: penalty.ratio,
-            at_block_bytes: penalty.block.get(),
-            in_order_bytes_per_s: penalty.in_order.get(),
-            random_bytes_per_s: penalty.random.get(),
+fn read<F: Figure>(value: &Value) -> Result<Estimate<F>, String> {
+    let object = value.as_object().ok_or("it is no object")?;
+    let field = |name: &str| object.get(name).filter(|value| !value.is_null());
+    let present = F::FIELDS.iter().filter(|field| object.get(field.name).is_some_and(|value| !value.is_null())).count();
+    let figure = match present {
+        0 => None,
+        count if count == F::FIELDS.len() => Some(read_fields::<F>(value)?),
+        _ => return Err("some of its figures are null and some are not".to_owned()),
+    };
+    let bound = |name: &str| field(name).map(|value| read_plain::<F>(value)).transpose();
+    let bound = Bound::from_ends(bound("at_least")?, bound("at_most")?);
+    let reason = field("reason_unknown").map(read_reason).transpose()?;
+    let evidence = field("evidence").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let support = || -> Result<Support<F>, String> {
+        let confidence = field("confidence").and_then(Value::as_f64).ok_or("an answer without a confidence")?;
+        let alternatives = list(field("alternatives"), read_alternative)?;
+        let method = list(field("method"), |name| {
+            let name = name.as_str().unwrap_or_default();
+            ExperimentName::from_word(name).ok_or_else(|| format!("no experiment is named '{name}'"))
+        })?;
+        Ok(Support { confidence, alternatives, evidence: evidence.clone(), method })
+    };
+    match (figure, bound, reason) {
+        (Some(figure), None, None) => Ok(Estimate::Value(figure, support()?)),
+        (None, Some(bound), None) => Ok(Estimate::Bound(bound, support()?)),
+        (None, None, Some(reason)) => {
+            let leaning = field("leans_to").map(read_alternative).transpose()?;
+            Ok(Estimate::Unknown(Unknown { reason, evidence, leaning }))
         }
-    }
-
-    fn into_model(self) -> finding::Penalty {
-        finding::Penalty {
-            ratio: self.ratio,
-            block: Bytes(self.at_block_bytes),
-            in_order: ByteRate(self.in_order_bytes_per_s),
-            random: ByteRate(self.random_bytes_per_s),
-        }
+        (Some(_), Some(_), _) => Err("a figure, and a bound of it".to_owned()),
+        (None, None, None) => Err("neither a figure, nor a bound, nor a reason".to_owned()),
+        (_, _, Some(_)) => Err("a figure, and a reason why it is unknown".to_owned()),
     }
 }
 
-impl AreaFigure {
-    fn from_model(area: finding::FastArea) -> AreaFigure {
-        AreaFigure {
-            first_bytes: area.first.get(),
-            end_bytes: area.end.get(),
-            kind: area.kind.into(),
-            rate_ratio: area.ratio,
-        }
-    }
+fn read_reason(word: &Value) -> Result<Reason, String> {
+    let word = word.as_str().unwrap_or_default();
+    Reason::from_word(word).ok_or_else(|| format!("no reason is named '{word}'"))
+}
 
-    fn into_model(self) -> finding::FastArea {
-        finding::FastArea {
-            first: Bytes(self.first_bytes),
-            end: Bytes(self.end_bytes),
-            kind: self.kind.into(),
-            ratio: self.rate_ratio,
-        }
+fn list<T>(value: Option<&Value>, read: impl Fn(&Value) -> Result<T, String>) -> Result<Vec<T>, String> {
+    value.and_then(Value::as_array).into_iter().flatten().map(read).collect()
+}
+
+fn read_alternative<F: Figure>(value: &Value) -> Result<(F, f64), String> {
+    let confidence = value.get("confidence").and_then(Value::as_f64).ok_or("an alternative without a confidence")?;
+    Ok((read_fields(value)?, confidence))
+}
+
+fn read_plain<F: Figure>(value: &Value) -> Result<F, String> {
+    match F::FIELDS {
+        [field] => of_cells(&[read_cell(value, field)?]),
+        _ => read_fields(value),
     }
 }
 
-/// Why a figure is unknown that the record does not have.
-pub(crate) const NOT_LOOKED_FOR: &str = "the version that wrote this record did not look for it";
-
-/// An absent field of a given type.
-fn nothing<T>() -> Option<T> {
-    None
+fn read_fields<F: Figure>(value: &Value) -> Result<F, String> {
+    of_cells(&cells(value, F::FIELDS)?)
 }
 
-const METHODS: [&str; 20] = [
-    "floor",
-    "survey",
-    "align",
-    "write-align",
-    "boundaries",
-    "open-au",
-    "open-units",
-    "fat",
-    "fast-area",
-    "scatter",
-    "interval",
-    "program",
-    "throughput",
-    "buffer",
-    "read-cache",
-    "slc-cache",
-    "parallel",
-    "map-reach",
-    "gc",
-    "cells",
-];
+fn of_cells<F: Figure>(cells: &[Cell]) -> Result<F, String> {
+    F::from_cells(cells).ok_or_else(|| "one of its figures is out of range".to_owned())
+}
 
-/// The model holds names of methods as constants. One that this version does not know (a later one wrote it) is
-/// kept for the life of the process: a few bytes per record that is read.
-fn method(name: &str) -> &'static str {
-    METHODS.into_iter().find(|known| *known == name).unwrap_or_else(|| name.to_owned().leak())
+fn cells(value: &Value, fields: &[Field]) -> Result<Vec<Cell>, String> {
+    fields.iter().map(|field| read_cell(value.get(field.name).unwrap_or(&Value::Null), field)).collect()
+}
+
+fn read_cell(value: &Value, field: &Field) -> Result<Cell, String> {
+    let cell = match (&field.kind, value) {
+        (Kind::Maybe(_), Value::Null) => Some(Cell::Absent),
+        (Kind::Maybe(kind), value) => read_kind(value, kind)?,
+        (kind, value) => read_kind(value, kind)?,
+    };
+    cell.ok_or_else(|| format!("'{}' is of another type than it should be", field.name))
+}
+
+fn read_kind(value: &Value, kind: &Kind) -> Result<Option<Cell>, String> {
+    Ok(match kind {
+        Kind::Whole => value.as_u64().map(Cell::Whole),
+        Kind::Number => value.as_f64().map(Cell::Number),
+        Kind::Flag => value.as_bool().map(Cell::Flag),
+        Kind::Word(words) => value.as_str().filter(|word| words.contains(word)).map(|word| Cell::Word(word.to_owned())),
+        Kind::List(fields) => match value.as_array() {
+            Some(rows) => Some(Cell::List(rows.iter().map(|row| cells(row, fields)).collect::<Result<_, _>>()?)),
+            None => None,
+        },
+        Kind::Maybe(kind) => read_kind(value, kind)?,
+    })
+}
+
+impl JsonSchema for Geometry {
+    fn schema_name() -> Cow<'static, str> {
+        "Geometry".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut properties = Map::new();
+        for finding in Finding::ALL {
+            let name = format!("{}Estimate", finding.figure());
+            let definitions = generator.definitions_mut();
+            definitions.entry(name.clone()).or_insert_with(|| estimate_schema(finding.fields()));
+            let place = format!("#/$defs/{name}");
+            properties.insert(
+                finding.wire().to_owned(),
+                schema([("description", finding.doc().into()), ("$ref", place.into())]),
+            );
+        }
+        let required: Vec<&str> = Finding::ALL.iter().map(|finding| finding.wire()).collect();
+        json_schema!({
+            "description": "How a device is built: every finding under its name.",
+            "type": "object",
+            "properties": properties,
+            "required": required,
+        })
+    }
+}
+
+fn estimate_schema(fields: &[Field]) -> Value {
+    let probability = serde_json::json!({ "type": "number", "minimum": 0, "maximum": 1 });
+    let plain = match fields {
+        [field] => kind_schema(&field.kind),
+        fields => object_schema(fields, &[]),
+    };
+    let other = object_schema(fields, &[("confidence", "Its probability.", probability.clone())]);
+    let mut all: Map<String, Value> = fields
+        .iter()
+        .map(|field| (field.name.to_owned(), described(field.doc, or_null(kind_schema(&field.kind)))))
+        .collect();
+    let rest = [
+        (
+            "confidence",
+            "Probability that the figure, or the bound, is right; null where unknown.",
+            or_null(probability),
+        ),
+        (
+            "at_least",
+            "The experiment ended too early to see more: the figure is not below this.",
+            or_null(plain.clone()),
+        ),
+        ("at_most", "The figure is not above this.", or_null(plain)),
+        (
+            "alternatives",
+            "Other figures with their probabilities, likeliest first.",
+            schema([("type", "array".into()), ("items", other.clone())]),
+        ),
+        (
+            "evidence",
+            "One sentence that a person can check against the samples; of what is unknown, what was seen instead.",
+            schema([("type", "string".into())]),
+        ),
+        (
+            "method",
+            "Names of the experiments that it rests on.",
+            schema([("type", "array".into()), ("items", words(ExperimentName::WORDS))]),
+        ),
+        (
+            "reason_unknown",
+            "Why there is neither a figure nor a bound; null where there is one.",
+            or_null(words(Reason::WORDS)),
+        ),
+        (
+            "leans_to",
+            "What an unknown figure leans to, where one fits best and is not likely enough to be named.",
+            or_null(other),
+        ),
+    ];
+    let required: Vec<Value> =
+        fields.iter().map(|field| field.name).chain(rest.iter().map(|(name, ..)| *name)).map(Value::from).collect();
+    all.extend(rest.map(|(name, doc, value)| (name.to_owned(), described(doc, value))));
+    schema([("type", "object".into()), ("properties", Value::Object(all)), ("required", required.into())])
+}
+
+fn object_schema(fields: &[Field], more: &[(&str, &str, Value)]) -> Value {
+    let field = |field: &Field| (field.name.to_owned(), described(field.doc, kind_schema(&field.kind)));
+    let mut properties: Map<String, Value> = fields.iter().map(field).collect();
+    properties.extend(more.iter().map(|(name, doc, value)| ((*name).to_owned(), described(doc, value.clone()))));
+    let required: Vec<Value> = properties.keys().map(|name| name.as_str().into()).collect();
+    schema([("type", "object".into()), ("properties", Value::Object(properties)), ("required", required.into())])
+}
+
+fn kind_schema(kind: &Kind) -> Value {
+    match kind {
+        Kind::Whole => schema([("type", "integer".into()), ("minimum", 0.into())]),
+        Kind::Number => schema([("type", "number".into())]),
+        Kind::Flag => schema([("type", "boolean".into())]),
+        Kind::Word(of) => words(of),
+        Kind::Maybe(kind) => or_null(kind_schema(kind)),
+        Kind::List(fields) => schema([("type", "array".into()), ("items", object_schema(fields, &[]))]),
+    }
+}
+
+fn words(words: &[&str]) -> Value {
+    schema([("type", "string".into()), ("enum", words.to_vec().into())])
+}
+
+fn or_null(of: Value) -> Value {
+    schema([("anyOf", vec![of, schema([("type", "null".into())])].into())])
+}
+
+fn described(doc: &str, mut of: Value) -> Value {
+    of["description"] = doc.into();
+    of
+}
+
+fn schema<const N: usize>(of: [(&str, Value); N]) -> Value {
+    Value::Object(of.map(|(name, value)| (name.to_owned(), value)).into_iter().collect())
 }

@@ -1,53 +1,10 @@
 //! What was concluded.
 
-mod memory;
-
-pub use memory::Memory;
-
-use super::{
-    AreaEstimate, AreaPartsEstimate, CountEstimate, Direction, DriveFindings, Order, PenaltyEstimate, RatioEstimate,
-    Severity, SizeEstimate, UpToEstimate,
-};
-use crate::RecordError;
-use flashscope_model::{self as model, finding};
+use super::{Direction, NoteKind, Order, Severity};
+use flashscope_model::finding;
 use flashscope_units::{ByteRate, Bytes, Contrast, Iops, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// How a device is built.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Geometry {
-    /// What the controller erases, maps and collects as one.
-    pub allocation_unit: SizeEstimate,
-    /// Where the first unit begins: 0 where units are multiples of their size. Unknown in records that did not ask.
-    #[serde(default)]
-    pub boundary_offset: SizeEstimate,
-    /// Effective page: read or programmed at once.
-    pub page: SizeEstimate,
-    /// A page level inside the effective page, where one shows.
-    pub page_inner: SizeEstimate,
-    /// Units that can be half-written at once when each is written in order.
-    pub open_units_linear: CountEstimate,
-    /// The same when each is written at random.
-    pub open_units_random: CountEstimate,
-    /// In-order rate over random rate within one unit.
-    pub random_order_penalty: PenaltyEstimate,
-    /// Writes up to this size take another way through the controller.
-    pub small_write_path: UpToEstimate,
-    /// Units at the start that behave differently.
-    pub fast_area: AreaEstimate,
-    /// The stretches of such an area that are built or handled alike. Unknown in records that did not ask.
-    #[serde(default)]
-    pub fast_area_parts: AreaPartsEstimate,
-    /// Share of the device that answers without touching the flash.
-    pub never_written: RatioEstimate,
-    /// Buffers, read-ahead and stalls.
-    #[serde(flatten)]
-    pub memory: Memory,
-    /// The inside of the controller beyond units and pages.
-    #[serde(flatten)]
-    pub drive: DriveFindings,
-}
 
 /// Access time plus size over throughput: the line through minimum read times.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -114,50 +71,14 @@ pub struct Advice {
 /// A remark on the run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
-    /// How grave.
+    /// What it is about.
+    pub code: NoteKind,
+    /// How grave; follows from what it is about.
     pub severity: Severity,
     /// The remark.
     pub text: String,
     /// What to do about it; null where there is nothing to do.
     pub hint: Option<String>,
-}
-
-impl Geometry {
-    pub(crate) fn from_model(geometry: &model::Geometry) -> Geometry {
-        Geometry {
-            allocation_unit: SizeEstimate::from_model(&geometry.allocation_unit),
-            boundary_offset: SizeEstimate::from_model(&geometry.boundary_offset),
-            page: SizeEstimate::from_model(&geometry.page),
-            page_inner: SizeEstimate::from_model(&geometry.page_inner),
-            open_units_linear: CountEstimate::from_model(&geometry.open_units_linear),
-            open_units_random: CountEstimate::from_model(&geometry.open_units_random),
-            random_order_penalty: PenaltyEstimate::from_model(&geometry.random_order_penalty),
-            small_write_path: UpToEstimate::from_model(&geometry.small_write_path),
-            fast_area: AreaEstimate::from_model(&geometry.fast_area),
-            fast_area_parts: AreaPartsEstimate::from_model(&geometry.fast_area_parts),
-            never_written: RatioEstimate::from_model(&geometry.never_written),
-            memory: Memory::from_model(&geometry.memory),
-            drive: DriveFindings::from_model(&geometry.drive),
-        }
-    }
-
-    pub(crate) fn into_model(self) -> Result<model::Geometry, RecordError> {
-        Ok(model::Geometry {
-            allocation_unit: self.allocation_unit.into_model("geometry.allocation_unit")?,
-            boundary_offset: self.boundary_offset.into_model("geometry.boundary_offset")?,
-            page: self.page.into_model("geometry.page")?,
-            page_inner: self.page_inner.into_model("geometry.page_inner")?,
-            open_units_linear: self.open_units_linear.into_model("geometry.open_units_linear")?,
-            open_units_random: self.open_units_random.into_model("geometry.open_units_random")?,
-            random_order_penalty: self.random_order_penalty.into_model("geometry.random_order_penalty")?,
-            small_write_path: self.small_write_path.into_model("geometry.small_write_path")?,
-            fast_area: self.fast_area.into_model("geometry.fast_area")?,
-            fast_area_parts: self.fast_area_parts.into_model("geometry.fast_area_parts")?,
-            never_written: self.never_written.into_model("geometry.never_written")?,
-            memory: self.memory.into_model()?,
-            drive: self.drive.into_model()?,
-        })
-    }
 }
 
 impl TransferLine {
@@ -235,10 +156,15 @@ impl Advice {
 
 impl Note {
     pub(crate) fn from_model(note: &finding::Note) -> Note {
-        Note { severity: note.severity.into(), text: note.text.clone(), hint: note.hint.clone() }
+        Note {
+            code: note.kind.into(),
+            severity: note.kind.severity().into(),
+            text: note.text.clone(),
+            hint: note.hint.clone(),
+        }
     }
 
     pub(crate) fn into_model(self) -> finding::Note {
-        finding::Note { severity: self.severity.into(), text: self.text, hint: self.hint }
+        finding::Note { kind: self.code.into(), text: self.text, hint: self.hint }
     }
 }

@@ -14,23 +14,16 @@ mod run;
 mod words;
 
 pub use device::{Claims, Device};
-pub use drive::{DriveFindings, Fan, Range, Stretch};
-pub use estimate::{
-    AreaEstimate, AreaFigure, AreaPart, AreaPartsEstimate, CollectionEstimate, CollectionFigure, CountEstimate,
-    FlagEstimate, MappingEstimate, PenaltyEstimate, PenaltyFigure, RatioEstimate, ReadAheadEstimate, ReadAheadFigure,
-    SizeEstimate, SlcCacheEstimate, SlcCacheFigure, TimeEstimate, UpToEstimate, WriteBufferEstimate, WriteBufferFigure,
-};
-pub use finding::{Advice, Geometry, Memory, Note, PerformanceCell, TransferLine, TransferResidual};
+pub use drive::{Fan, Range, Stretch};
+pub use estimate::Geometry;
+pub use finding::{Advice, Note, PerformanceCell, TransferLine, TransferResidual};
 pub use observation::{
     Ahead, AlignRow, BlockRun, Boundary, Burst, Candidate, Data, Failure, FatRow, IntervalRow, Observations,
     OpenUnitsRow, ProgramRow, Reread, Run, ScatterPlace, Source, Spent, SurveyPlace, UnitTimes,
 };
 pub use printed::{PrintedAlign, PrintedInterval, PrintedRate, PrintedTime, Rate};
 pub use run::{Budget, Condition, Cost, Ended, Erases, Host, Path, Plan, Step, Tool};
-pub use words::{
-    AreaKind, AreaState, BufferLimit, DeviceKind, Direction, EndedHow, MappingKind, Order, Purpose, Severity, SlcKind,
-    Statistic, Then,
-};
+pub use words::{AreaState, DeviceKind, Direction, EndedHow, NoteKind, Order, Purpose, Severity, Statistic, Then};
 
 use crate::{RecordError, SCHEMA};
 use flashscope_model as model;

@@ -135,54 +135,54 @@ words! {
 }
 
 words! {
-    /// What a write buffer runs out of.
-    BufferLimit mirrors model::finding::BufferLimit {
-        /// Bytes.
-        Bytes,
-        /// Entries: so many writes, whatever their size.
-        Entries,
-        /// Only one size was tried, so nobody knows.
-        Unknown,
-    }
-}
-
-words! {
-    /// How an area differs from its neighbours.
-    AreaKind mirrors model::finding::AreaKind {
-        /// No different area: tested, and none found.
-        None,
-        /// Faster.
-        Faster,
-        /// Slower.
-        Slower,
-        /// Slower for large blocks and faster for small ones, or the other way round.
-        Mixed,
-    }
-}
-
-words! {
-    /// How addresses are mapped.
-    MappingKind mirrors model::drive::MappingKind {
-        /// Every page can lie anywhere.
-        Page,
-        /// Units are mapped as wholes; an open one has a log that takes its writes in any order.
-        UnitLog,
-        /// Units are mapped as wholes; an open one takes writes in order, and any other is merged at once.
-        UnitInOrder,
-        /// None of these fits what was seen.
-        Other,
-    }
-}
-
-words! {
-    /// Whether the size of an SLC cache depends on how full the device is.
-    SlcKind mirrors model::drive::SlcKind {
-        /// Nobody tried at different fills.
-        Untested,
-        /// The same at every fill that was tried.
-        Static,
-        /// Smaller on a fuller device.
-        Dynamic,
+    /// What a note is about.
+    NoteKind mirrors model::finding::NoteKind {
+        /// A file, or a loop device on one, stands in for a device.
+        HostFile,
+        /// A log of more than one device.
+        SeveralDevices,
+        /// Repeats of one experiment contradict each other.
+        Contradiction,
+        /// The device, or what is behind its name, changed under the test.
+        Changed,
+        /// The same experiment met a cache of fast cells now empty, now full.
+        CacheInBetween,
+        /// The head of a table seems to be lost.
+        LostHead,
+        /// Tables that repeat others figure by figure.
+        Copies,
+        /// Requests failed.
+        Failures,
+        /// Experiments were not run to their end.
+        CutShort,
+        /// Much of the device was never written.
+        NeverWritten,
+        /// Writes went to units of another size than the device's.
+        AssumedUnit,
+        /// Times of one row fall into two classes.
+        TwoClasses,
+        /// A step in an align table may be the diluted one of a larger unit.
+        DilutedStep,
+        /// The start of the device is shifted against its units.
+        Shifted,
+        /// Boundaries that fit no level.
+        NotUnderstood,
+        /// Questions that the budget left open.
+        LeftOpen,
+        /// The plan went on for longer than any should.
+        TooManySteps,
+        /// The next experiment of the plan does not fit the device.
+        PlanEnded,
+        /// The findings were drawn anew from an earlier record.
+        DrawnAnew,
+        /// What was noticed when a log was read.
+        Log,
+        /// No table was found in a log.
+        NoTable,
+        /// An older record's remark that weakens an answer.
+        OtherWarning,
+        /// An older record's remark that is good to know.
+        OtherInfo,
     }
 }
 

@@ -140,7 +140,7 @@ fn open_units(run: &RunRecord, views: &[OpenUnitsView]) -> Vec<Figure> {
 }
 
 fn first_units(run: &RunRecord, view: &View) -> Vec<Figure> {
-    let found = run.findings.geometry.fast_area.value;
+    let found = run.findings.geometry.fast_area.value();
     let against = |view: &FastAreaView| {
         figure(
             format!("The first units against others, {} {}", view.block, works(view.direction, view.order)),

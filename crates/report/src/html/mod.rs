@@ -204,7 +204,7 @@ fn notes(run: &RunRecord) -> Markup {
                     @for warning in &warnings { li { strong { "Warning" } ": " (warning) } }
                     @for note in notes {
                         li {
-                            @if note.severity == Severity::Warning { strong { "Warning" } ": " }
+                            @if note.kind.severity() == Severity::Warning { strong { "Warning" } ": " }
                             (note.text)
                             @if let Some(hint) = &note.hint { span.hint { "Hint: " (hint) } }
                         }
@@ -249,7 +249,7 @@ fn all_figures(run: &RunRecord) -> Markup {
         .observations
         .runs
         .iter()
-        .flat_map(|run| tables(&run.data).into_iter().map(|table| (run.data.name(), table)))
+        .flat_map(|run| tables(&run.data).into_iter().map(|table| (run.data.name().word(), table)))
         .collect();
     markup! {
         @if !all.is_empty() {

@@ -14,8 +14,8 @@ pub(crate) fn open_units(view: &OpenUnitsView, geometry: &Geometry, size: Size) 
     let x = Axis::counts("units written in turn", points.clone().map(|(count, _)| *count), size.across())?;
     let y = Axis::log_rates("rate", points.flat_map(|(_, rate)| reach(rate)), size.up())?;
     let limit = match view.order {
-        Order::InOrder => geometry.open_units_linear.value,
-        Order::Random => geometry.open_units_random.value,
+        Order::InOrder => geometry.open_units_linear.value(),
+        Order::Random => geometry.open_units_random.value(),
     };
     draw(size, &x, &y, |frame| {
         if let Some(limit) = limit {

@@ -19,7 +19,7 @@ pub(crate) fn contrasts(view: &ContrastView, geometry: &Geometry, size: Size) ->
     let y = Axis::times("extra time across the boundary", every, true, size.up())?.with_headroom(0.16);
     draw(size, &x, &y, |frame| {
         frame.level(0.0, Hue::Muted)?;
-        let marks = [("page", geometry.page.value), ("unit", geometry.allocation_unit.value)];
+        let marks = [("page", geometry.page.value()), ("unit", geometry.allocation_unit.value())];
         for (row, (name, found)) in (0..).zip(marks) {
             let shown = |found: &Bytes| view.candidates.iter().any(|candidate| candidate.size == *found);
             if let Some(found) = found.filter(shown) {

@@ -5,8 +5,8 @@ use crate::model::{Model, Start};
 use crate::noise;
 use crate::page_map::{PageMapParams, SlcCache};
 use crate::truth::{AreaTruth, Fact, PenaltyTruth, SizeTruth, Truth, penalties};
-use flashscope_model::drive::{MappingKind, SlcKind};
 use flashscope_model::finding::AreaKind;
+use flashscope_model::finding::{MappingKind, SlcKind};
 use flashscope_units::{Bytes, Instant, Nanos};
 
 /// What is true of a drive and has no counterpart in a card.

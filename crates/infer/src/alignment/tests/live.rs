@@ -2,11 +2,11 @@
 
 use super::{estimate, wanted};
 use flashscope_model::observation::{
-    AreaState, BoundariesData, CandidateData, Data, Run, ScatterPlace, SlideData, Source, Spent, Straddle, SurveyData,
+    AreaState, BoundariesData, CandidateData, Run, ScatterPlace, SlideData, Source, Spent, Straddle, SurveyData,
     SurveyPlace,
 };
-use flashscope_model::plan::{Boundaries, Experiment, Slide};
-use flashscope_model::{Claims, DeviceFacts, DeviceKind, Estimate, Observations};
+use flashscope_model::plan::{Boundaries, Slide};
+use flashscope_model::{Claims, Data, DeviceFacts, DeviceKind, Estimate, Experiment, Observations};
 use flashscope_stats::Rng;
 use flashscope_units::{Bytes, Instant, Nanos};
 

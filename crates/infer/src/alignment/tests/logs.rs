@@ -3,9 +3,9 @@
 use super::estimate;
 use super::live::{Score, normal};
 use flashscope_model::observation::{
-    AlignData, AlignEvidence, AlignRow, AreaState, Data, Printed, Run, Source, Spent, Statistic,
+    AlignData, AlignEvidence, AlignRow, AreaState, Printed, Run, Source, Spent, Statistic,
 };
-use flashscope_model::{Direction, Observations};
+use flashscope_model::{Data, Direction, Observations};
 use flashscope_stats::Rng;
 use flashscope_units::{Bytes, Contrast};
 use std::collections::BTreeMap;

@@ -8,7 +8,7 @@ use crate::RecordError;
 use crate::wire::drive::{Fan, Range, Stretch};
 use crate::wire::printed::{nanos, ns};
 use crate::wire::{Direction, Order, Purpose};
-use flashscope_model::{observation as seen, plan};
+use flashscope_model::{self as model, observation as seen, plan};
 use flashscope_units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -224,43 +224,43 @@ pub enum Data {
 }
 
 impl Data {
-    pub(super) fn from_model(data: &seen::Data) -> Data {
+    pub(super) fn from_model(data: &model::Data) -> Data {
         match data {
-            seen::Data::Floor(floor) => Data::Floor {
+            model::Data::Floor(floor) => Data::Floor {
                 block_bytes: floor.block.get(),
                 at_bytes: floor.at.get(),
                 service_time_ns: ns(&floor.times),
             },
-            seen::Data::Survey(survey) => Data::Survey {
+            model::Data::Survey(survey) => Data::Survey {
                 block_bytes: survey.block.get(),
                 places: survey.places.iter().map(SurveyPlace::from_model).collect(),
             },
-            seen::Data::Align(align) => Data::Align {
+            model::Data::Align(align) => Data::Align {
                 direction: align.direction.into(),
                 block_bytes: align.block.map(Bytes::get),
                 access_blocks: align.access,
                 rows: align.rows.iter().map(AlignRow::from_model).collect(),
             },
-            seen::Data::Boundaries(boundaries) => Data::Boundaries {
+            model::Data::Boundaries(boundaries) => Data::Boundaries {
                 block_bytes: boundaries.block.get(),
                 offset_bytes: boundaries.offset.get(),
                 rest_ns: boundaries.rest.get(),
                 candidates: boundaries.candidates.iter().map(Candidate::from_model).collect(),
             },
-            seen::Data::OpenUnits(open) => Data::OpenUnits {
+            model::Data::OpenUnits(open) => Data::OpenUnits {
                 order: open.order.into(),
                 count: open.count,
                 unit_bytes: open.unit.map(Bytes::get),
                 units_at_bytes: open.units.iter().map(|unit| unit.get()).collect(),
                 rows: open.rows.iter().map(OpenUnitsRow::from_model).collect(),
             },
-            seen::Data::Fat(fat) => Data::Fat {
+            model::Data::Fat(fat) => Data::Fat {
                 order: fat.order.map(Order::from),
                 unit_bytes: fat.unit.map(Bytes::get),
                 offset_bytes: fat.offset.map(Bytes::get),
                 rows: fat.rows.iter().map(FatRow::from_model).collect(),
             },
-            seen::Data::FastArea(area) => Data::FastArea {
+            model::Data::FastArea(area) => Data::FastArea {
                 unit_bytes: area.unit.get(),
                 reach_bytes: Some(area.reach.get()).filter(|reach| *reach < area.unit.get()),
                 direction: area.direction.into(),
@@ -269,19 +269,19 @@ impl Data {
                 suspects: area.suspects.iter().map(UnitTimes::from_model).collect(),
                 controls: area.controls.iter().map(UnitTimes::from_model).collect(),
             },
-            seen::Data::Scatter(scatter) => Data::Scatter {
+            model::Data::Scatter(scatter) => Data::Scatter {
                 length_bytes: scatter.length.map(Bytes::get),
                 places: scatter.places.iter().map(ScatterPlace::from_model).collect(),
             },
-            seen::Data::Interval(interval) => {
+            model::Data::Interval(interval) => {
                 Data::Interval { rows: interval.rows.iter().map(IntervalRow::from_model).collect() }
             }
-            seen::Data::Program(program) => Data::Program {
+            model::Data::Program(program) => Data::Program {
                 offset_bytes: program.offset.map(Bytes::get),
                 region_bytes: program.region.map(Bytes::get),
                 rows: program.rows.iter().map(ProgramRow::from_model).collect(),
             },
-            seen::Data::Throughput(throughput) => Data::Throughput {
+            model::Data::Throughput(throughput) => Data::Throughput {
                 direction: throughput.direction.into(),
                 order: throughput.order.into(),
                 block_bytes: throughput.block.get(),
@@ -290,33 +290,33 @@ impl Data {
                 purpose: throughput.purpose.into(),
                 service_time_ns: ns(&throughput.times),
             },
-            seen::Data::Buffer(buffer) => Data::Buffer {
+            model::Data::Buffer(buffer) => Data::Buffer {
                 block_bytes: buffer.block.get(),
                 start_bytes: buffer.start.get(),
                 length_bytes: buffer.length.get(),
                 rest_ns: buffer.rest.get(),
                 bursts: buffer.bursts.iter().map(Burst::from_model).collect(),
             },
-            seen::Data::ReadCache(cache) => Data::ReadCache {
+            model::Data::ReadCache(cache) => Data::ReadCache {
                 block_bytes: cache.block.get(),
                 spans: cache.spans.iter().map(Reread::from_model).collect(),
                 rising: cache.rising.iter().map(|run| BlockRun { service_time_ns: ns(run) }).collect(),
                 falling: cache.falling.iter().map(|run| BlockRun { service_time_ns: ns(run) }).collect(),
                 ahead: cache.ahead.iter().map(Ahead::from_model).collect(),
             },
-            seen::Data::SlcCache(data) => Data::SlcCache {
+            model::Data::SlcCache(data) => Data::SlcCache {
                 block_bytes: data.block.get(),
                 bursts: data.bursts.iter().map(Stretch::from_model).collect(),
             },
-            seen::Data::Parallel(data) => {
+            model::Data::Parallel(data) => {
                 Data::Parallel { block_bytes: data.block.get(), fans: data.fans.iter().map(Fan::from_model).collect() }
             }
-            seen::Data::MapReach(data) => Data::MapReach {
+            model::Data::MapReach(data) => Data::MapReach {
                 block_bytes: data.block.get(),
                 start_bytes: data.start.get(),
                 ranges: data.ranges.iter().map(Range::from_model).collect(),
             },
-            seen::Data::Overwrite(data) => Data::Gc {
+            model::Data::Overwrite(data) => Data::Gc {
                 block_bytes: data.block.get(),
                 start_bytes: data.span.start.get(),
                 length_bytes: data.span.length.get(),
@@ -325,31 +325,31 @@ impl Data {
                 random_window_time_ns: ns(&data.random),
                 last_service_time_ns: ns(&data.last),
             },
-            seen::Data::Slide(data) => Data::Slide {
+            model::Data::Slide(data) => Data::Slide {
                 block_bytes: data.block.get(),
                 step_bytes: data.step.get(),
                 descending: data.descending,
                 places: data.places.iter().map(ScatterPlace::from_model).collect(),
             },
-            seen::Data::Cells(data) => Data::Cells {
+            model::Data::Cells(data) => Data::Cells {
                 block_bytes: data.block.get(),
                 places: data.places.iter().map(ScatterPlace::from_model).collect(),
             },
         }
     }
 
-    pub(super) fn into_model(self, field: &str) -> Result<seen::Data, RecordError> {
+    pub(super) fn into_model(self, field: &str) -> Result<model::Data, RecordError> {
         Ok(match self {
-            Data::Floor { block_bytes, at_bytes, service_time_ns } => seen::Data::Floor(seen::FloorData {
+            Data::Floor { block_bytes, at_bytes, service_time_ns } => model::Data::Floor(seen::FloorData {
                 block: Bytes(block_bytes),
                 at: Bytes(at_bytes),
                 times: nanos(service_time_ns),
             }),
-            Data::Survey { block_bytes, places } => seen::Data::Survey(seen::SurveyData {
+            Data::Survey { block_bytes, places } => model::Data::Survey(seen::SurveyData {
                 block: Bytes(block_bytes),
                 places: places.into_iter().map(SurveyPlace::into_model).collect(),
             }),
-            Data::Align { direction, block_bytes, access_blocks, rows } => seen::Data::Align(seen::AlignData {
+            Data::Align { direction, block_bytes, access_blocks, rows } => model::Data::Align(seen::AlignData {
                 direction: direction.into(),
                 block: block_bytes.map(Bytes),
                 access: access_blocks,
@@ -362,10 +362,10 @@ impl Data {
                     rest: Nanos(rest_ns),
                     candidates: candidates.into_iter().map(Candidate::into_model).collect(),
                 };
-                seen::Data::Boundaries(boundaries.into())
+                model::Data::Boundaries(boundaries.into())
             }
             Data::OpenUnits { order, count, unit_bytes, units_at_bytes, rows } => {
-                seen::Data::OpenUnits(seen::OpenUnitsData {
+                model::Data::OpenUnits(seen::OpenUnitsData {
                     order: order.into(),
                     count,
                     unit: unit_bytes.map(Bytes),
@@ -373,14 +373,14 @@ impl Data {
                     rows: each(rows, |row| row.into_model(field))?,
                 })
             }
-            Data::Fat { order, unit_bytes, offset_bytes, rows } => seen::Data::Fat(seen::FatData {
+            Data::Fat { order, unit_bytes, offset_bytes, rows } => model::Data::Fat(seen::FatData {
                 order: order.map(Into::into),
                 unit: unit_bytes.map(Bytes),
                 offset: offset_bytes.map(Bytes),
                 rows: each(rows, |row| row.into_model(field))?,
             }),
             Data::FastArea { unit_bytes, reach_bytes, direction, order, block_bytes, suspects, controls } => {
-                seen::Data::FastArea(seen::FastAreaData {
+                model::Data::FastArea(seen::FastAreaData {
                     unit: Bytes(unit_bytes),
                     reach: Bytes(reach_bytes.unwrap_or(unit_bytes)),
                     direction: direction.into(),
@@ -390,20 +390,20 @@ impl Data {
                     controls: controls.into_iter().map(UnitTimes::into_model).collect(),
                 })
             }
-            Data::Scatter { length_bytes, places } => seen::Data::Scatter(seen::ScatterData {
+            Data::Scatter { length_bytes, places } => model::Data::Scatter(seen::ScatterData {
                 length: length_bytes.map(Bytes),
                 places: places.into_iter().map(ScatterPlace::into_model).collect(),
             }),
             Data::Interval { rows } => {
-                seen::Data::Interval(seen::IntervalData { rows: each(rows, |row| row.into_model(field))? })
+                model::Data::Interval(seen::IntervalData { rows: each(rows, |row| row.into_model(field))? })
             }
-            Data::Program { offset_bytes, region_bytes, rows } => seen::Data::Program(seen::ProgramData {
+            Data::Program { offset_bytes, region_bytes, rows } => model::Data::Program(seen::ProgramData {
                 offset: offset_bytes.map(Bytes),
                 region: region_bytes.map(Bytes),
                 rows: each(rows, |row| row.into_model(field))?,
             }),
             Data::Throughput { direction, order, block_bytes, start_bytes, length_bytes, purpose, service_time_ns } => {
-                seen::Data::Throughput(seen::ThroughputData {
+                model::Data::Throughput(seen::ThroughputData {
                     direction: direction.into(),
                     order: order.into(),
                     block: Bytes(block_bytes),
@@ -414,7 +414,7 @@ impl Data {
                 })
             }
             Data::Buffer { block_bytes, start_bytes, length_bytes, rest_ns, bursts } => {
-                seen::Data::Buffer(seen::BufferData {
+                model::Data::Buffer(seen::BufferData {
                     block: Bytes(block_bytes),
                     start: Bytes(start_bytes),
                     length: Bytes(length_bytes),
@@ -423,7 +423,7 @@ impl Data {
                 })
             }
             Data::ReadCache { block_bytes, spans, rising, falling, ahead } => {
-                seen::Data::ReadCache(seen::ReadCacheData {
+                model::Data::ReadCache(seen::ReadCacheData {
                     block: Bytes(block_bytes),
                     spans: spans.into_iter().map(Reread::into_model).collect(),
                     rising: rising.into_iter().map(|run| nanos(run.service_time_ns)).collect(),
@@ -431,15 +431,15 @@ impl Data {
                     ahead: ahead.into_iter().map(Ahead::into_model).collect(),
                 })
             }
-            Data::SlcCache { block_bytes, bursts } => seen::Data::SlcCache(seen::SlcCacheData {
+            Data::SlcCache { block_bytes, bursts } => model::Data::SlcCache(seen::SlcCacheData {
                 block: Bytes(block_bytes),
                 bursts: bursts.into_iter().map(Stretch::into_model).collect(),
             }),
-            Data::Parallel { block_bytes, fans } => seen::Data::Parallel(seen::ParallelData {
+            Data::Parallel { block_bytes, fans } => model::Data::Parallel(seen::ParallelData {
                 block: Bytes(block_bytes),
                 fans: fans.into_iter().map(Fan::into_model).collect(),
             }),
-            Data::MapReach { block_bytes, start_bytes, ranges } => seen::Data::MapReach(seen::MapReachData {
+            Data::MapReach { block_bytes, start_bytes, ranges } => model::Data::MapReach(seen::MapReachData {
                 block: Bytes(block_bytes),
                 start: Bytes(start_bytes),
                 ranges: ranges.into_iter().map(Range::into_model).collect(),
@@ -452,7 +452,7 @@ impl Data {
                 in_order_window_time_ns,
                 random_window_time_ns,
                 last_service_time_ns,
-            } => seen::Data::Overwrite(seen::OverwriteData {
+            } => model::Data::Overwrite(seen::OverwriteData {
                 block: Bytes(block_bytes),
                 span: plan::Span { start: Bytes(start_bytes), length: Bytes(length_bytes) },
                 window,
@@ -460,13 +460,13 @@ impl Data {
                 random: nanos(random_window_time_ns),
                 last: nanos(last_service_time_ns),
             }),
-            Data::Slide { block_bytes, step_bytes, descending, places } => seen::Data::Slide(seen::SlideData {
+            Data::Slide { block_bytes, step_bytes, descending, places } => model::Data::Slide(seen::SlideData {
                 block: Bytes(block_bytes),
                 step: Bytes(step_bytes),
                 descending,
                 places: places.into_iter().map(ScatterPlace::into_model).collect(),
             }),
-            Data::Cells { block_bytes, places } => seen::Data::Cells(seen::CellsData {
+            Data::Cells { block_bytes, places } => model::Data::Cells(seen::CellsData {
                 block: Bytes(block_bytes),
                 places: places.into_iter().map(ScatterPlace::into_model).collect(),
             }),

@@ -1,0 +1,181 @@
+//! Every experiment, declared once: its parameters, what it leaves behind, its name, and whether it writes.
+//!
+//! The enums and the walks follow from the one table. What an experiment is in words and what it costs stands beside its
+//! parameters ([`Plan`]); what was seen in its data's own struct. A new one is a row here, the two structs, a module in
+//! `probe`, and what the compiler then asks for.
+
+use crate::Direction;
+use crate::finding::words;
+use crate::observation as seen;
+use crate::plan::{self, Plan};
+use flashscope_units::Bytes;
+use std::fmt;
+use std::sync::Arc;
+
+/// Whether an experiment writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Writes {
+    /// It only reads.
+    Never,
+    /// It writes.
+    Always,
+    /// As its parameters say.
+    AsPlanned,
+}
+
+/// Rows of `$variant: $plan, $data, $name, $writes`; then those that leave the data of another one.
+macro_rules! experiments {
+    (
+        $d:tt
+        $($(#[doc = $doc:literal])+ $variant:ident: $plan:ident, $data:ty, $name:literal, $writes:ident;)+
+        same data: $($(#[doc = $also_doc:literal])+ $also:ident: $also_plan:ident, $of:ident, $also_name:literal, $also_writes:ident;)+
+        other names: $($(#[doc = $other_doc:literal])+ $other:ident: $other_of:ident, $other_name:literal, $other_writes:ident;)+
+    ) => {
+        /// One experiment with all of its parameters.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Experiment {
+            $($(#[doc = $doc])+ $variant(plan::$plan),)+
+            $($(#[doc = $also_doc])+ $also(plan::$also_plan),)+
+        }
+
+        /// What one experiment saw. What is large is shared, as those who draw conclusions while a run goes on keep hold of it.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Data {
+            $($(#[doc = $doc])+ $variant($data),)+
+        }
+
+        words! {
+            /// The name of an experiment: flashbench's where the experiment is flashbench's, so that tables compare.
+            ExperimentName {
+                $($(#[doc = $doc])+ $variant = $name,)+
+                $($(#[doc = $also_doc])+ $also = $also_name,)+
+                $($(#[doc = $other_doc])+ $other = $other_name,)+
+            }
+        }
+
+        impl ExperimentName {
+            /// What it does, in a sentence.
+            pub const fn doc(self) -> &'static str {
+                match self {
+                    $(ExperimentName::$variant => concat!($($doc),+),)+
+                    $(ExperimentName::$also => concat!($($also_doc),+),)+
+                    $(ExperimentName::$other => concat!($($other_doc),+),)+
+                }
+            }
+
+            /// Whether it writes.
+            pub const fn writes(self) -> Writes {
+                match self {
+                    $(ExperimentName::$variant => Writes::$writes,)+
+                    $(ExperimentName::$also => Writes::$also_writes,)+
+                    $(ExperimentName::$other => Writes::$other_writes,)+
+                }
+            }
+        }
+
+        impl Experiment {
+            /// Its name.
+            pub fn name(&self) -> ExperimentName {
+                match self {
+                    Experiment::Align(align) if align.direction == Direction::Write => ExperimentName::WriteAlign,
+                    $(Experiment::$variant(_) => ExperimentName::$variant,)+
+                    $(Experiment::$also(_) => ExperimentName::$also,)+
+                }
+            }
+
+            /// What will be done, in a few words.
+            pub fn describe(&self) -> String {
+                match self {
+                    $(Experiment::$variant(plan) => plan.describe(),)+
+                    $(Experiment::$also(plan) => plan.describe(),)+
+                }
+            }
+
+            /// Bytes that it writes at most; zero where it only reads.
+            pub fn bytes_written(&self) -> Bytes {
+                match self {
+                    $(Experiment::$variant(plan) => plan.bytes_written(),)+
+                    $(Experiment::$also(plan) => plan.bytes_written(),)+
+                }
+            }
+        }
+
+        /// Does the same with the plan of whichever experiment it is: `each_experiment!(experiment, plan => plan.cost(device))`.
+        #[macro_export]
+        macro_rules! each_experiment {
+            ($d experiment:expr, $d plan:ident => $d body:expr) => {
+                match $d experiment {
+                    $($d crate::Experiment::$variant($d plan) => $d body,)+
+                    $($d crate::Experiment::$also($d plan) => $d body,)+
+                }
+            };
+        }
+
+        impl Data {
+            /// The experiment that it is of. Writes to several units are flashbench's `-O` in the layout of their table, whoever
+            /// made them.
+            #[allow(unreachable_patterns, reason = "one of the rows is named otherwise above")]
+            pub fn name(&self) -> ExperimentName {
+                match self {
+                    Data::Align(align) if align.direction == Direction::Write => ExperimentName::WriteAlign,
+                    Data::OpenUnits(_) => ExperimentName::OpenAu,
+                    $(Data::$variant(_) => ExperimentName::$variant,)+
+                }
+            }
+        }
+    };
+}
+
+experiments! {
+    $
+    /// The time of a request that needs no flash: one block read again and again.
+    Floor: Floor, seen::FloorData, "floor", Never;
+    /// Reads at random places, to tell written areas from never-written ones.
+    Survey: Survey, seen::SurveyData, "survey", Never;
+    /// Reads around boundaries of every power of two (flashbench `-a`).
+    Align: Align, seen::AlignData, "align", AsPlanned;
+    /// Contrasts at random multiples of candidate sizes that are no multiples of larger candidates.
+    Boundaries: Boundaries, Arc<seen::BoundariesData>, "boundaries", Never;
+    /// Reads across every step of a stretch, wherever its boundaries begin.
+    Slide: Slide, seen::SlideData, "slide", Never;
+    /// A few rounds of writes, one block in each of several fresh units per round.
+    OpenUnits: OpenUnits, seen::OpenUnitsData, "open-units", Always;
+    /// Throughput of each of the first units, by block size (flashbench `-f`).
+    Fat: Fat, seen::FatData, "fat", Always;
+    /// The first units against control units from elsewhere, interleaved.
+    FastArea: FastArea, seen::FastAreaData, "fast-area", AsPlanned;
+    /// Read time by position (flashbench `-s`).
+    Scatter: Scatter, seen::ScatterData, "scatter", Never;
+    /// Read time by size (flashbench `-i`).
+    Interval: Interval, seen::IntervalData, "interval", Never;
+    /// Writes of different content, and reads (flashbench `-p`).
+    Program: Program, seen::ProgramData, "program", Always;
+    /// Requests of one direction, order and size over one region: a cell of a performance table.
+    Throughput: Throughput, seen::ThroughputData, "throughput", AsPlanned;
+    /// Bursts of writes into an empty write buffer.
+    Buffer: Buffer, seen::BufferData, "buffer", Always;
+    /// Re-reads and runs in both orders: read buffer and read-ahead.
+    ReadCache: ReadCache, seen::ReadCacheData, "read-cache", Never;
+    /// Long sequential writes after rests.
+    SlcCache: SlcCache, seen::SlcCacheData, "slc-cache", Always;
+    /// Reads submitted together, at different distances.
+    Parallel: Parallel, seen::ParallelData, "parallel", Never;
+    /// Random reads within ranges of different length.
+    MapReach: MapReach, seen::MapReachData, "map-reach", Never;
+    /// Random writes until what they cost is steady.
+    Overwrite: Overwrite, seen::OverwriteData, "gc", Always;
+    /// Reads of evenly spaced pages, from the last to the first, several times.
+    Cells: Cells, seen::CellsData, "cells", Never;
+    same data:
+    /// Writes to several units in turn, from whole units down to a block (flashbench `-O`).
+    OpenAu: OpenAu, OpenUnits, "open-au", Always;
+    other names:
+    /// Writes around boundaries of every power of two, as in the published log of flashbench's private version.
+    WriteAlign: Align, "write-align", Always;
+}
+
+impl fmt::Display for ExperimentName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
