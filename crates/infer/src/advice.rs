@@ -202,8 +202,7 @@ fn random_writes(geometry: &Geometry) -> Option<Advice> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashscope_model::DriveFindings;
-    use flashscope_model::finding::Memory;
+    use flashscope_model::Reason;
 
     fn known<T>(value: T) -> Estimate<T> {
         Estimate::known(value, 0.99, "e", &[ExperimentName::Boundaries])
@@ -214,16 +213,9 @@ mod tests {
             allocation_unit: known(unit),
             boundary_offset: known(Bytes::ZERO),
             page: known(page),
-            page_inner: Estimate::not_measured(),
             open_units_linear: open,
-            open_units_random: Estimate::not_measured(),
-            random_order_penalty: Estimate::not_measured(),
-            small_write_path: Estimate::not_measured(),
             fast_area: area.map_or(Estimate::not_measured(), known),
-            fast_area_parts: Estimate::not_measured(),
-            never_written: Estimate::not_measured(),
-            memory: Memory::unknown("-"),
-            drive: DriveFindings::unknown("-"),
+            ..Geometry::unknown(Reason::NotMeasured)
         };
         advise(&geometry, Some(Bytes(7_948_206_080))).into_iter().map(|advice| advice.text).collect()
     }
@@ -259,17 +251,8 @@ mod tests {
         let geometry = Geometry {
             allocation_unit: Estimate::known(Bytes::mib(4), 0.7, "e", &[ExperimentName::Boundaries]),
             boundary_offset: Estimate::known(Bytes::ZERO, 0.7, "e", &[ExperimentName::Boundaries]),
-            page: Estimate::not_measured(),
-            page_inner: Estimate::not_measured(),
             open_units_linear: Estimate::known(8, 0.6, "e", &[ExperimentName::Boundaries]),
-            open_units_random: Estimate::not_measured(),
-            random_order_penalty: Estimate::not_measured(),
-            small_write_path: Estimate::not_measured(),
-            fast_area: Estimate::not_measured(),
-            fast_area_parts: Estimate::not_measured(),
-            never_written: Estimate::not_measured(),
-            memory: Memory::unknown("-"),
-            drive: DriveFindings::unknown("-"),
+            ..Geometry::unknown(Reason::NotMeasured)
         };
         assert_eq!(advise(&geometry, Some(Bytes::gib(8))), Vec::new());
     }

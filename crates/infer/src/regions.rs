@@ -277,7 +277,7 @@ mod tests {
             let penalty = Penalty { ratio, block, in_order: ByteRate(in_order), random: ByteRate(in_order / ratio) };
             let found = Estimate::known(penalty, 1.0, "rows", &[ExperimentName::OpenAu]);
             let found = super::penalty(found, &observations, &unit(size.map(Bytes::mib), None));
-            let right = found.value.and(found.confidence);
+            let right = found.value().and(found.confidence());
             assert_eq!(right.map(|right| (right * 100.0).round()), expect.map(|share| (share * 100.0).round()));
         };
         check(3.0, 8e6, Some(4), Some(PENALTY));

@@ -109,16 +109,16 @@ mod tests {
     #[test]
     fn zeros_that_answer_fast_were_never_written() {
         let found = read(&survey(&[(Some(0), 100), (Some(0xff), 100), (None, 500), (None, 500)]));
-        assert_eq!(found.value, Some(0.5), "{found:?}");
+        assert_eq!(found.value(), Some(0.5), "{found:?}");
     }
 
     #[test]
     fn zeros_that_answer_like_data_may_be_data() {
         let found = read(&survey(&[(Some(0), 500), (Some(0), 500), (None, 500), (None, 500)]));
-        assert_eq!((found.value, found.at_most), (None, Some(0.5)), "{found:?}");
+        assert_eq!((found.value(), found.most()), (None, Some(0.5)), "{found:?}");
         // A byte that no erased area answers with is data.
         let found = read(&survey(&[(Some(0x5a), 100), (Some(0x5a), 100), (None, 500)]));
-        assert_eq!(found.value, Some(0.0), "{found:?}");
+        assert_eq!(found.value(), Some(0.0), "{found:?}");
     }
 
     #[test]
@@ -130,6 +130,6 @@ mod tests {
     #[test]
     fn what_failed_is_unknown_and_not_written() {
         let found = read(&survey(&[(Some(0), 100), (None, 500), (None, 0), (None, 0)]));
-        assert_eq!(found.value, Some(0.5), "{found:?}");
+        assert_eq!(found.value(), Some(0.5), "{found:?}");
     }
 }

@@ -5,10 +5,10 @@ mod common;
 
 use common::card::{Card, written};
 use flashscope_infer::{Memo, infer, infer_with, left_open, next, outlook};
-use flashscope_model::finding::AreaKind;
+use flashscope_model::finding::{AreaKind, UpTo};
 use flashscope_model::observation::Observations;
 use flashscope_model::plan::{Budget, Purpose};
-use flashscope_model::{DeviceFacts, DeviceKind, Experiment, Findings, Identity};
+use flashscope_model::{DeviceFacts, DeviceKind, Experiment, ExperimentName, Findings, Identity};
 use flashscope_units::{Bytes, Nanos};
 
 /// Everything that was chosen, and what it showed.
@@ -51,14 +51,19 @@ fn limits_are_bracketed_bisected_and_confirmed() {
     for (seed, open) in [(8, 8), (3, 3), (6, 5), (20, 2), (11, 13), (2, 2), (5, 64)].into_iter().enumerate() {
         let session = session(Card::new(open, seed as u64), Bytes::gib(1), 7 + seed as u64);
         let geometry = session.findings().geometry;
-        assert_eq!(geometry.open_units_linear.value, Some(open.0 as u32), "{open:?} {:?}", geometry.open_units_linear);
+        assert_eq!(
+            geometry.open_units_linear.value(),
+            Some(open.0 as u32),
+            "{open:?} {:?}",
+            geometry.open_units_linear
+        );
         let random = &geometry.open_units_random;
         match open.1 {
             // Where every write at random is copied for, twice the limit in order is far enough.
-            64 => assert!(random.value.is_none() && random.at_least.is_some_and(|bound| bound >= 10), "{random:?}"),
-            count => assert_eq!(random.value, Some(count as u32), "{open:?} {random:?}"),
+            64 => assert!(random.value().is_none() && random.least().is_some_and(|bound| bound >= 10), "{random:?}"),
+            count => assert_eq!(random.value(), Some(count as u32), "{open:?} {random:?}"),
         }
-        assert!(geometry.open_units_linear.confidence.unwrap() > 0.97, "{:?}", geometry.open_units_linear);
+        assert!(geometry.open_units_linear.confidence().unwrap() > 0.97, "{:?}", geometry.open_units_linear);
     }
 }
 
@@ -75,9 +80,9 @@ fn noise_and_stray_collections_are_lived_with() {
         for (found, want) in [(&geometry.open_units_linear, open.0), (&geometry.open_units_random, open.1)] {
             answers += u32::from(!found.is_unknown());
             let want = want as u32;
-            let right = found.value.is_none_or(|value| value == want)
-                && found.at_least.is_none_or(|bound| bound <= want)
-                && found.at_most.is_none_or(|bound| bound >= want);
+            let right = found.value().is_none_or(|value| value == want)
+                && found.least().is_none_or(|bound| bound <= want)
+                && found.most().is_none_or(|bound| bound >= want);
             if !right {
                 wrong.push((seed, open, found.clone()));
             }
@@ -85,7 +90,7 @@ fn noise_and_stray_collections_are_lived_with() {
     }
     assert!(answers >= 46, "{answers}");
     assert!(wrong.len() <= 1, "{wrong:#?}");
-    assert!(wrong.iter().all(|(_, _, found)| found.confidence.unwrap() < 0.99), "{wrong:#?}");
+    assert!(wrong.iter().all(|(_, _, found)| found.confidence().unwrap() < 0.99), "{wrong:#?}");
 }
 
 #[test]
@@ -97,16 +102,21 @@ fn a_card_is_characterised_with_few_writes() {
     let findings = session.findings();
     let geometry = &findings.geometry;
     assert!(session.written() < Bytes::mib(600), "{}", session.written());
-    let area = geometry.fast_area.value.unwrap();
+    let area = geometry.fast_area.value().unwrap();
     assert_eq!((area.first, area.end, area.kind), (Bytes::mib(4), Bytes::mib(8), AreaKind::Faster));
     assert!((1.7..2.1).contains(&area.ratio), "{area:?}");
-    assert_eq!(geometry.small_write_path.value, Some(Bytes::kib(8)), "{:?}", geometry.small_write_path);
-    let penalty = geometry.random_order_penalty.value.unwrap();
+    assert_eq!(
+        geometry.small_write_path.value(),
+        Some(UpTo { size: Bytes::kib(8) }),
+        "{:?}",
+        geometry.small_write_path
+    );
+    let penalty = geometry.random_order_penalty.value().unwrap();
     assert_eq!(penalty.block, Bytes::kib(16), "{:?}", geometry.random_order_penalty);
     // 190 ms of copy on 1.4 ms of write.
     assert!((100.0..160.0).contains(&penalty.ratio), "{penalty:?}");
     assert_eq!(findings.performance.len(), 16);
-    assert_eq!(geometry.never_written.value, Some(0.0));
+    assert_eq!(geometry.never_written.value(), Some(0.0));
     assert!(left_open(&session.facts, &session.observations, &Memo::default(), session.budget).is_empty());
 }
 
@@ -117,9 +127,9 @@ fn a_longer_area_is_followed_to_its_end() {
     // Small writes that are copied for would not tell whether it is so for them as well.
     card.small = Bytes::kib(8);
     let area = session(card, Bytes::gib(1), 5).findings().geometry.fast_area;
-    let found = area.value.unwrap();
+    let found = area.value().unwrap();
     assert_eq!((found.first, found.end, found.kind), (Bytes::ZERO, Bytes::mib(28), AreaKind::Slower), "{area:?}");
-    assert!(area.confidence.unwrap() > 0.95, "{area:?}");
+    assert!(area.confidence().unwrap() > 0.95, "{area:?}");
 }
 
 #[test]
@@ -128,8 +138,8 @@ fn where_one_unit_can_be_open_units_are_written_one_after_the_other() {
     card.area = (1, 2, 2.0);
     let session = session(card, Bytes::gib(1), 5);
     let geometry = session.findings().geometry;
-    assert_eq!(geometry.open_units_linear.value, Some(1), "{:?}", geometry.open_units_linear);
-    let area = geometry.fast_area.value.expect("an area");
+    assert_eq!(geometry.open_units_linear.value(), Some(1), "{:?}", geometry.open_units_linear);
+    let area = geometry.fast_area.value().expect("an area");
     assert_eq!((area.first, area.end, area.kind), (Bytes::mib(4), Bytes::mib(8), AreaKind::Faster));
 }
 
@@ -140,8 +150,8 @@ fn small_writes_that_escape_are_found_beyond_the_open_units() {
     // Random order within an open unit costs nothing here: only beyond the open units do copies show.
     card.in_place = true;
     let small = session(card, Bytes::gib(1), 6).findings().geometry.small_write_path;
-    assert_eq!(small.value, Some(Bytes::kib(4)), "{small:?}");
-    assert_eq!(small.method, ["open-units"]);
+    assert_eq!(small.value(), Some(UpTo { size: Bytes::kib(4) }), "{small:?}");
+    assert_eq!(small.method(), [ExperimentName::OpenUnits]);
 }
 
 #[test]
@@ -166,7 +176,7 @@ fn what_does_not_fit_is_skipped_and_the_rest_is_done() {
         |experiment: &Experiment| matches!(experiment, Experiment::Throughput(t) if t.purpose == Purpose::OneUnit);
     assert!(session.experiments.iter().any(one_unit));
     let linear = session.findings().geometry.open_units_linear;
-    assert!(linear.value.is_none() && linear.at_least.is_none_or(|count| count <= 8), "{linear:?}");
+    assert!(linear.value().is_none() && linear.least().is_none_or(|count| count <= 8), "{linear:?}");
 }
 
 #[test]

@@ -7,20 +7,20 @@ mod common;
 use common::card::{Card, written};
 use common::{fixture, observations};
 use flashscope_infer::{Memo, infer, left_open, next, of_several_devices};
-use flashscope_model::observation::{BoundariesData, CandidateData, Data, Observations, Straddle};
+use flashscope_model::observation::{BoundariesData, CandidateData, Observations, Straddle};
 use flashscope_model::plan::Budget;
-use flashscope_model::{Estimate, Findings, Geometry};
+use flashscope_model::{Data, Estimate, Findings, Geometry};
 use flashscope_units::{Bytes, Nanos};
 
 /// The surest of the answers that rest on writes.
 fn surest_of_writes(geometry: &Geometry) -> f64 {
     let sure = |confidence: Option<f64>| confidence.unwrap_or(0.0);
     [
-        sure(geometry.open_units_linear.confidence),
-        sure(geometry.open_units_random.confidence),
-        sure(geometry.random_order_penalty.confidence),
-        sure(geometry.fast_area.confidence),
-        sure(geometry.small_write_path.confidence),
+        sure(geometry.open_units_linear.confidence()),
+        sure(geometry.open_units_random.confidence()),
+        sure(geometry.random_order_penalty.confidence()),
+        sure(geometry.fast_area.confidence()),
+        sure(geometry.small_write_path.confidence()),
     ]
     .into_iter()
     .fold(0.0, f64::max)
@@ -121,7 +121,7 @@ fn a_size_that_the_tables_do_not_fit_is_said() {
     log.capacity = Some(largest * 2);
     let found = infer(&log);
     assert!(warns_of(&found, "said to hold"), "{:?}", found.notes);
-    assert!(found.geometry.allocation_unit.confidence.is_none_or(|sure| sure <= 0.6), "{found:?}");
+    assert!(found.geometry.allocation_unit.confidence().is_none_or(|sure| sure <= 0.6), "{found:?}");
 }
 
 #[test]
@@ -129,15 +129,15 @@ fn of_a_log_of_two_cards_nothing_is_sure() {
     let mut found = infer(&observations(&fixture("field/card-9.txt")));
     of_several_devices(&mut found);
     assert!(found.notes[0].text.contains("more than one device"), "{:?}", found.notes);
-    let sure = found.geometry.allocation_unit.confidence.unwrap_or(0.0).max(surest_of_writes(&found.geometry));
+    let sure = found.geometry.allocation_unit.confidence().unwrap_or(0.0).max(surest_of_writes(&found.geometry));
     assert!(sure <= 0.5 && found.advice.is_empty(), "{found:?}");
 }
 
 #[test]
 fn a_log_that_breaks_off_says_less_and_nothing_else() {
     fn check<T: PartialEq + std::fmt::Debug>(what: &str, whole: &Estimate<T>, part: &Estimate<T>) {
-        let sure = part.confidence.is_some_and(|confidence| confidence >= 0.95);
-        let differs = part.value.is_some() && whole.value.is_some() && part.value != whole.value;
+        let sure = part.confidence().is_some_and(|confidence| confidence >= 0.95);
+        let differs = part.figure().is_some() && whole.figure().is_some() && part.figure() != whole.figure();
         assert!(!(sure && differs), "{what}: {part:?} against {whole:?}");
     }
     for path in ["field/card-6-2.txt", "field/card-9.txt", "field/card-27.txt"] {
@@ -168,7 +168,7 @@ fn a_budget_too_small_for_any_answer_leaves_them_open() {
     }
     let geometry = infer(&seen).geometry;
     assert!(geometry.open_units_linear.is_unknown() && geometry.open_units_random.is_unknown(), "{geometry:?}");
-    assert!(geometry.fast_area.is_unknown() && geometry.random_order_penalty.value.is_none(), "{geometry:?}");
+    assert!(geometry.fast_area.is_unknown() && geometry.random_order_penalty.value().is_none(), "{geometry:?}");
     let notes = left_open(&facts, &seen, &memo, budget);
     assert!(notes.iter().any(|note| note.text.contains("open units in order")), "{notes:?}");
 }

@@ -40,11 +40,11 @@ fn verdict(case: &Case, found: &Estimate<u32>) -> Verdict {
     }
     let right = match visible(case) {
         Some(limit) => {
-            found.value.is_none_or(|value| value == limit)
-                && found.at_least.is_none_or(|bound| bound <= limit)
-                && found.at_most.is_none_or(|bound| bound >= limit)
+            found.value().is_none_or(|value| value == limit)
+                && found.least().is_none_or(|bound| bound <= limit)
+                && found.most().is_none_or(|bound| bound >= limit)
         }
-        None => found.value.is_none() && found.at_most.is_none(),
+        None => found.value().is_none() && found.most().is_none(),
     };
     if right { Verdict::Right } else { Verdict::Wrong }
 }
@@ -63,7 +63,7 @@ impl Tally {
         self.cases += 1;
         self.answered += u32::from(verdict != Verdict::Abstained);
         self.wrong += u32::from(verdict == Verdict::Wrong);
-        self.values += u32::from(found.value.is_some() && verdict == Verdict::Right);
+        self.values += u32::from(found.value().is_some() && verdict == Verdict::Right);
     }
 
     fn wrong_share(&self) -> f64 {
@@ -78,8 +78,8 @@ fn answers_are_right_at_least_as_often_as_they_say() {
     for seed in 0..CASES {
         let case = case(seed);
         let found = infer(&case.observations).geometry.open_units_linear;
-        let Some(confidence) = found.confidence else { continue };
-        let unseen = match found.value {
+        let Some(confidence) = found.confidence() else { continue };
+        let unseen = match found.value() {
             None => BOUND_UNSEEN,
             Some(count) => {
                 let collapse = if count < 8 { FEW_UNSEEN } else { MANY_UNSEEN };
@@ -144,7 +144,7 @@ fn areas_at_the_start_are_found_and_state_is_not_taken_for_one() {
     for seed in 0..4_000 {
         let (area, observations) = fat_tables(seed);
         let found = infer(&observations).geometry.fast_area;
-        let Some(value) = found.value else { continue };
+        let Some(value) = found.value() else { continue };
         let right = match area {
             Some(area) => {
                 let ends = (value.first, value.end);
@@ -160,7 +160,7 @@ fn areas_at_the_start_are_found_and_state_is_not_taken_for_one() {
         };
         answered += 1;
         wrong += u32::from(!right);
-        let confidence = found.confidence.unwrap();
+        let confidence = found.confidence().unwrap();
         let of_table = match value.kind {
             AreaKind::None => (confidence / NO_AREA).cbrt(),
             _ => confidence / AREA_UNSEEN,

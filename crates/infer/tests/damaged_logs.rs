@@ -35,16 +35,16 @@ fn a_lost_head_row_does_not_split_a_card() {
                ======= AU=5, linear access =======\n4MiB 8.4M/s\n512KiB 1.2M/s\n64KiB 165K/s\n\
                ======= AU=7, linear access =======\n4MiB 8.5M/s\n512KiB 1.2M/s\n64KiB 159K/s\n";
     let found = geometry(log).open_units_linear;
-    assert_eq!(found.value, Some(3), "{found:?}");
+    assert_eq!(found.value(), Some(3), "{found:?}");
 }
 
 #[test]
 fn an_area_keeps_its_place_when_its_head_row_is_lost() {
-    let whole = geometry(&fixture("field/card-9.txt")).fast_area.value.unwrap();
+    let whole = geometry(&fixture("field/card-9.txt")).fast_area.value().unwrap();
     let headless =
         without(&fixture("field/card-9.txt"), |heading, size| heading.contains("FAT") && size == Bytes::mib(4));
     let found = geometry(&headless).fast_area;
-    let found = found.value.unwrap_or_else(|| panic!("{found:?}"));
+    let found = found.value().unwrap_or_else(|| panic!("{found:?}"));
     assert_eq!((found.first, found.end, found.kind), (whole.first, whole.end, whole.kind));
 }
 
@@ -54,8 +54,8 @@ fn without_any_row_near_the_unit_there_is_no_area_and_no_sure_limit() {
     let found = geometry(&tail);
     assert!(found.fast_area.is_unknown(), "{:?}", found.fast_area);
     for count in [&found.open_units_linear, &found.open_units_random] {
-        assert!(count.confidence.is_none_or(|confidence| confidence <= 0.7), "{count:?}");
-        assert!(count.value.is_none_or(|value| value == 3), "{count:?}");
+        assert!(count.confidence().is_none_or(|confidence| confidence <= 0.7), "{count:?}");
+        assert!(count.value().is_none_or(|value| value == 3), "{count:?}");
     }
 }
 
@@ -69,7 +69,7 @@ fn two_rows_do_not_deny_a_limit() {
     let mut last = 1.0;
     for least in [4, 32, 64, 128].map(Bytes::kib) {
         let found = geometry(&without(&log, |_, size| size < least)).open_units_linear;
-        let confidence = found.confidence.unwrap_or(0.0);
+        let confidence = found.confidence().unwrap_or(0.0);
         assert!(confidence <= last, "{least}: {found:?}");
         last = confidence;
     }
@@ -98,12 +98,12 @@ fn what_recovers_is_no_sure_limit_and_what_one_table_shows_is_less_sure() {
     let full = [(1, 1.0), (2, 1.0), (3, 1.0), (4, 1.0), (5, 1.0)];
     let geometry = |rates: &[(u32, f64)]| geometry(&tables(rates));
     let recovers = geometry(&[&full[..], &[(6, 0.35), (7, 1.0)]].concat()).open_units_linear;
-    assert!(recovers.confidence.is_none_or(|confidence| confidence <= 0.6), "{recovers:?}");
+    assert!(recovers.confidence().is_none_or(|confidence| confidence <= 0.6), "{recovers:?}");
     let once = geometry(&[&full[..], &[(6, 0.35)]].concat()).open_units_linear;
     let twice = geometry(&[&full[..], &[(6, 0.35), (7, 0.33)]].concat()).open_units_linear;
-    assert_eq!((once.value, twice.value), (Some(5), Some(5)));
+    assert_eq!((once.value(), twice.value()), (Some(5), Some(5)));
     // Both are weakened alike by that no read shows the unit.
-    assert!(once.confidence.unwrap() <= 0.93 / 0.95 * twice.confidence.unwrap(), "{once:?} {twice:?}");
+    assert!(once.confidence().unwrap() <= 0.93 / 0.95 * twice.confidence().unwrap(), "{once:?} {twice:?}");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn two_cards_in_one_log_are_not_averaged() {
     let two = fixture("field/card-8.txt") + &fixture("field/card-31-1.txt");
     let found = geometry(&two);
     for count in [&found.open_units_linear, &found.open_units_random] {
-        assert!(count.confidence.is_none_or(|confidence| confidence <= 0.6), "{count:?}");
+        assert!(count.confidence().is_none_or(|confidence| confidence <= 0.6), "{count:?}");
     }
     let notes = infer(&observations(&two)).notes;
     assert!(notes.iter().any(|note| note.text.contains("two cards")), "{notes:?}");
@@ -130,8 +130,8 @@ fn the_noisier_the_units_the_less_is_denied() {
     };
     let confidence = |factor: f64| {
         let found = geometry(&log(factor)).fast_area;
-        assert!(found.value.is_none_or(|area| area.kind == AreaKind::None), "{found:?}");
-        found.confidence.unwrap_or(0.0)
+        assert!(found.value().is_none_or(|area| area.kind == AreaKind::None), "{found:?}");
+        found.confidence().unwrap_or(0.0)
     };
     assert!(confidence(1.02) > 0.8, "{}", confidence(1.02));
     assert!(confidence(1.9) < 0.6, "{}", confidence(1.9));
@@ -151,7 +151,7 @@ fn a_log_pasted_twice_says_no_more_than_once() {
 fn large_blocks_in_order_are_no_small_write_path() {
     let log = without(&fixture("field/card-1-2.txt"), |heading, _| !heading.contains("linear"));
     let found = geometry(&log).small_write_path;
-    assert!(found.value.is_none_or(|size| size <= Bytes::kib(16)), "{found:?}");
+    assert!(found.value().is_none_or(|path| path.size <= Bytes::kib(16)), "{found:?}");
 }
 
 #[test]
@@ -165,11 +165,11 @@ fn advice_does_not_contradict_itself() {
 fn a_penalty_is_as_sure_as_it_is_determined() {
     // Large rows only: no more than a bound.
     let head = geometry(&without(&fixture("field/card-27.txt"), |_, size| size < Bytes::mib(1))).random_order_penalty;
-    assert!(head.value.is_none() && head.confidence.is_none_or(|confidence| confidence <= 0.9), "{head:?}");
+    assert!(head.value().is_none() && head.confidence().is_none_or(|confidence| confidence <= 0.9), "{head:?}");
     // Nothing to see.
     let flat = geometry(&fixture("field/card-31-1.txt")).random_order_penalty;
-    assert_eq!(flat.value.map(|penalty| penalty.ratio), Some(1.0), "{flat:?}");
+    assert_eq!(flat.value().map(|penalty| penalty.ratio), Some(1.0), "{flat:?}");
     // What it was: deep, on a whole table.
     let deep = geometry(&fixture("field/card-27.txt")).random_order_penalty;
-    assert!(deep.confidence.unwrap() > 0.75 && deep.evidence.contains("±25 %"), "{deep:?}");
+    assert!(deep.confidence().unwrap() > 0.75 && deep.evidence().contains("±25 %"), "{deep:?}");
 }

@@ -5,7 +5,7 @@
 use flashscope_infer::infer;
 use flashscope_model::Observations;
 use flashscope_model::observation::*;
-use flashscope_model::{Direction, Estimate};
+use flashscope_model::{Data, Direction, Estimate};
 use flashscope_units::{Bytes, Contrast};
 use std::path::PathBuf;
 use std::process::Command;

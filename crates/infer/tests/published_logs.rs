@@ -7,7 +7,7 @@ mod common;
 
 use flashscope_infer::infer;
 use flashscope_model::Estimate;
-use flashscope_model::finding::{AreaKind, Geometry};
+use flashscope_model::finding::{AreaKind, Geometry, UpTo};
 use flashscope_units::Bytes;
 
 /// What the careful reading says of a count.
@@ -58,15 +58,15 @@ fn geometry(path: &str) -> Geometry {
 fn check_count(what: &str, got: &Estimate<u32>, want: Count) {
     match want {
         Absent => assert!(got.is_unknown(), "{what}: {got:?}"),
-        Exactly(count) => assert_eq!(got.value, Some(count), "{what}: {got:?}"),
+        Exactly(count) => assert_eq!(got.value(), Some(count), "{what}: {got:?}"),
         AtLeast(count) => {
-            assert_eq!((got.value, got.at_most), (None, None), "{what}: {got:?}");
-            assert!(got.is_unknown() || got.at_least == Some(count), "{what}: {got:?}");
+            assert_eq!((got.value(), got.most()), (None, None), "{what}: {got:?}");
+            assert!(got.is_unknown() || got.least() == Some(count), "{what}: {got:?}");
         }
     }
-    if let Some(confidence) = got.confidence {
+    if let Some(confidence) = got.confidence() {
         assert!((0.5..1.0).contains(&confidence), "{what}: {got:?}");
-        assert!(got.evidence.contains(" units"), "{what}: {got:?}");
+        assert!(got.evidence().contains(" units"), "{what}: {got:?}");
     }
 }
 
@@ -76,7 +76,7 @@ fn counts_and_areas_agree_with_the_careful_readings() {
         let found = geometry(path);
         check_count(&format!("{path} in order"), &found.open_units_linear, in_order);
         check_count(&format!("{path} at random"), &found.open_units_random, random);
-        let got = found.fast_area.value.map(|area| (area.first, area.end, area.kind));
+        let got = found.fast_area.value().map(|area| (area.first, area.end, area.kind));
         let want = area.map(|(first, end, kind)| (Bytes::mib(first), Bytes::mib(end), kind));
         assert_eq!(got, want, "{path}: {:?}", found.fast_area);
     }
@@ -84,7 +84,7 @@ fn counts_and_areas_agree_with_the_careful_readings() {
 
 #[test]
 fn an_area_that_changes_between_runs_is_denied_with_less_confidence() {
-    let confidence = |path| geometry(path).fast_area.confidence.unwrap();
+    let confidence = |path| geometry(path).fast_area.confidence().unwrap();
     for (unclear, clear) in [("field/card-2.txt", "field/card-14.txt"), ("field/card-19.txt", "field/card-18.txt")] {
         assert!(confidence(unclear) < 0.8, "{unclear}: {}", confidence(unclear));
         assert!(confidence(clear) > 0.83, "{clear}: {}", confidence(clear));
@@ -98,12 +98,17 @@ fn the_published_sd_card_shows_what_its_owner_read() {
     let geometry = findings.geometry;
     let linear = &geometry.open_units_linear;
     // The tables of reads are not among these: with them, the unit speaks for it.
-    assert!(linear.confidence.unwrap() > 0.74, "{linear:?}");
-    assert!(linear.evidence.starts_with("8 → 9 units: 14.7 → 0.34 MB/s at 128 KiB"), "{linear:?}");
-    let penalty = geometry.random_order_penalty.value.unwrap();
+    assert!(linear.confidence().unwrap() > 0.74, "{linear:?}");
+    assert!(linear.evidence().starts_with("8 → 9 units: 14.7 → 0.34 MB/s at 128 KiB"), "{linear:?}");
+    let penalty = geometry.random_order_penalty.value().unwrap();
     assert_eq!((penalty.block, penalty.ratio.round()), (Bytes::kib(16), 118.0));
-    assert_eq!(geometry.small_write_path.value, Some(Bytes::kib(8)), "{:?}", geometry.small_write_path);
-    let area = geometry.fast_area.value.unwrap();
+    assert_eq!(
+        geometry.small_write_path.value(),
+        Some(UpTo { size: Bytes::kib(8) }),
+        "{:?}",
+        geometry.small_write_path
+    );
+    let area = geometry.fast_area.value().unwrap();
     assert!((1.7..2.0).contains(&area.ratio), "{area:?}");
     let line = findings.transfer.unwrap();
     // The log's own fit, which the largest sizes rule, says 38.4339 MB/s and 62.2 µs, where its shortest read took 408 µs.
@@ -115,7 +120,7 @@ fn the_published_sd_card_shows_what_its_owner_read() {
 fn small_writes_take_another_way_where_half_the_size_is_faster() {
     let check = |path: &str, want: Option<u64>| {
         let found = geometry(path).small_write_path;
-        assert_eq!(found.value, want.map(Bytes::kib), "{path}: {found:?}");
+        assert_eq!(found.value().map(|path| path.size), want.map(Bytes::kib), "{path}: {found:?}");
     };
     check("field/card-1-2.txt", Some(8));
     check("field/card-9.txt", Some(8));
@@ -130,8 +135,8 @@ fn small_writes_take_another_way_where_half_the_size_is_faster() {
 fn write_align_bounds_the_open_units_and_shows_the_way_of_small_writes() {
     let found = geometry("transcripts/emmc-write-align.txt");
     let bound = &found.open_units_linear;
-    assert_eq!((bound.value, bound.at_least, bound.at_most), (None, None, Some(7)), "{bound:?}");
-    assert!(bound.confidence.unwrap() < 0.95, "an indirect sign: {bound:?}");
-    assert_eq!(found.small_write_path.value, Some(Bytes::kib(16)), "{:?}", found.small_write_path);
+    assert_eq!((bound.value(), bound.least(), bound.most()), (None, None, Some(7)), "{bound:?}");
+    assert!(bound.confidence().unwrap() < 0.95, "an indirect sign: {bound:?}");
+    assert_eq!(found.small_write_path.value(), Some(UpTo { size: Bytes::kib(16) }), "{:?}", found.small_write_path);
     assert!(found.open_units_random.is_unknown());
 }

@@ -21,7 +21,7 @@ fn inspected(spec: &str, seed: u64) -> Geometry {
 }
 
 fn fault(name: &str, fact: &Fact<Bytes>, found: &Estimate<Bytes>) -> Option<String> {
-    let right = found.value.is_some() && found.value == fact.value;
+    let right = found.value().is_some() && found.value() == fact.value;
     (!right).then(|| format!("{name}: the truth is {fact:?}, but found {found:?}"))
 }
 
@@ -54,5 +54,5 @@ fn more_units_are_written_in_turn_than_the_region_to_read_holds() {
     let spec = "sd-24mib,state=blank,mapping.logs_in_order=50,mapping.logs_random=0";
     let found = inspected(spec, 1).open_units_linear;
     let truth = truth::of(spec, |_| Err("no files".to_owned())).expect("a model of the catalogue").open_units_linear;
-    assert_eq!((found.value, truth.value), (Some(50), Some(50)), "{found:?}");
+    assert_eq!((found.value(), truth.value), (Some(50), Some(50)), "{found:?}");
 }

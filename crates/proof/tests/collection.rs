@@ -3,7 +3,7 @@
 
 use flashscope_device::{Target, WriteGrant};
 use flashscope_model::plan::{Budget, Overwrite, Span};
-use flashscope_model::{DriveFindings, Estimate, Experiment};
+use flashscope_model::{Estimate, Experiment, Geometry};
 use flashscope_proof::Nobody;
 use flashscope_session::{Options, single};
 use flashscope_sim::SimTarget;
@@ -55,13 +55,13 @@ fn open(text: &str, seed: u64) -> SimTarget {
     target
 }
 
-fn overwrite(target: &mut SimTarget, plan: Overwrite) -> (DriveFindings, Bytes) {
+fn overwrite(target: &mut SimTarget, plan: Overwrite) -> (Geometry, Bytes) {
     let write = plan.block * (plan.in_order + plan.random);
     let mut grant = WriteGrant::simulated(target.facts(), write).expect("a simulated device");
     let options = Options { seed: 5, budget: Budget { write, time: None } };
     let before = target.wear().expect("it counts").programmed;
     let report = single(Experiment::Overwrite(plan), target, Some(&mut grant), options, &mut Nobody).expect("it fits");
-    (report.findings.geometry.drive, target.wear().expect("it counts").programmed - before)
+    (report.findings.geometry, target.wear().expect("it counts").programmed - before)
 }
 
 fn whole(target: &SimTarget) -> Overwrite {
@@ -72,7 +72,7 @@ fn whole(target: &SimTarget) -> Overwrite {
 }
 
 fn holds(found: &Estimate<f64>, truth: f64) -> bool {
-    found.at_least.is_some_and(|least| least <= truth) && found.at_most.is_some_and(|most| truth <= most)
+    found.least().is_some_and(|least| least <= truth) && found.most().is_some_and(|most| truth <= most)
 }
 
 const DEVICES: usize = 40;
@@ -100,9 +100,9 @@ fn spare_space_and_write_amplification_are_told_on_drives_drawn_at_random() {
         told += 1;
         // Anything from what is turned over to all that is there is right.
         let (low, high) = (truth.aliases[0], truth.value.expect("it is known"));
-        spare_held += usize::from(spare.at_least <= Some(high) && spare.at_most >= Some(low));
+        spare_held += usize::from(spare.least() <= Some(high) && spare.most() >= Some(low));
         factor_held += usize::from(holds(factor, amplification));
-        let (low, high) = (factor.at_least.expect("a bracket"), factor.at_most.expect("a bracket"));
+        let (low, high) = (factor.least().expect("a bracket"), factor.most().expect("a bracket"));
         assert!(high < 3.0 * low, "a bracket of {low} to {high} says little");
     }
     assert!(told * 100 >= DEVICES * 90, "{told} told");
@@ -125,7 +125,7 @@ fn too_few_writes_tell_nothing_and_a_part_of_a_device_gives_a_bound() {
     let part = Span { start: Bytes::ZERO, length: (plan.span.length / 4 * 3).align_down(plan.block) };
     let (part, _) = overwrite(&mut target, flashscope_infer::overwrite_plan(plan.block, part, 1));
     let truth = truth::of("drive.toml", |_| Ok(text.clone())).expect("a model").drive.expect("a drive");
-    let most = part.physical_over_user.at_most.unwrap_or_else(|| panic!("{:?}", part.physical_over_user));
+    let most = part.physical_over_user.most().unwrap_or_else(|| panic!("{:?}", part.physical_over_user));
     assert!(Some(most) >= truth.physical_over_user.aliases.first().copied(), "{most}");
-    assert!(part.physical_over_user.at_least.is_none() && part.write_amplification.at_most.is_none(), "{part:?}");
+    assert!(part.physical_over_user.least().is_none() && part.write_amplification.most().is_none(), "{part:?}");
 }

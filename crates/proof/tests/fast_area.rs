@@ -46,15 +46,15 @@ fn parts_of_several_kinds_are_told_apart() {
     for seed in 1..=3 {
         let logs = "logs_in_order = 8";
         let geometry = found(&[(0, 0, "380us", false), (1, 2, "950us", true)], logs, seed);
-        let area = geometry.fast_area.value.expect("an area");
+        let area = geometry.fast_area.value().expect("an area");
         assert_eq!((area.first, area.end, area.kind), (Bytes::ZERO, Bytes::mib(12), AreaKind::Faster));
-        let parts = geometry.fast_area_parts.value.expect("its parts");
+        let parts = geometry.fast_area_parts.figure().expect("its parts");
         check(&parts, &[(0, 0, 2.2, Some(false)), (1, 2, 1.0, Some(true))]);
 
         let geometry = found(&[(1, 2, "2200us", false), (3, 3, "420us", false)], logs, seed);
-        let area = geometry.fast_area.value.expect("an area");
+        let area = geometry.fast_area.value().expect("an area");
         assert_eq!((area.first, area.end, area.kind), (Bytes::mib(4), Bytes::mib(16), AreaKind::Mixed));
-        let parts = geometry.fast_area_parts.value.expect("its parts");
+        let parts = geometry.fast_area_parts.figure().expect("its parts");
         check(&parts, &[(1, 2, 0.45, Some(false)), (3, 3, 2.1, Some(false))]);
     }
 }
@@ -63,7 +63,7 @@ fn parts_of_several_kinds_are_told_apart() {
 fn an_area_of_one_kind_is_one_part() {
     for seed in 1..=3 {
         let parts = found(&[(0, 3, "420us", false)], "logs_in_order = 8", seed).fast_area_parts;
-        check(&parts.value.expect("an area"), &[(0, 3, 2.1, Some(false))]);
+        check(parts.figure().expect("an area"), &[(0, 3, 2.1, Some(false))]);
     }
 }
 
@@ -73,5 +73,5 @@ fn nothing_is_said_of_what_does_not_show() {
     assert!(none.fast_area_parts.is_unknown(), "{:?}", none.fast_area_parts);
     // With one unit open at a time nothing but long writes is compared.
     let one = found(&[(0, 1, "420us", false)], "logs_in_order = 1", 1).fast_area_parts;
-    assert!(one.value.is_none_or(|parts| parts.iter().all(|part| part.by_page.is_none())));
+    assert!(one.figure().is_none_or(|parts| parts.iter().all(|part| part.by_page.is_none())));
 }

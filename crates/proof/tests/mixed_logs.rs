@@ -2,7 +2,7 @@
 
 use flashscope_infer::{infer, of_several_devices};
 use flashscope_model::Findings;
-use flashscope_model::finding::Severity;
+use flashscope_model::finding::NoteKind;
 use flashscope_units::Bytes;
 
 fn fixture(log: &str) -> String {
@@ -30,7 +30,7 @@ fn findings(text: &str) -> Findings {
 }
 
 fn warns_of_two(found: &Findings) -> bool {
-    found.notes.iter().any(|note| note.severity == Severity::Warning && note.text.contains("two devices"))
+    found.notes.iter().any(|note| note.kind == NoteKind::SeveralDevices)
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn two_cards_in_one_log_are_noticed_without_their_names() {
         let found = findings(&text);
         assert!(warns_of_two(&found), "{what}: {:#?}", found.notes);
         let geometry = &found.geometry;
-        for sure in [geometry.allocation_unit.confidence, geometry.page.confidence] {
+        for sure in [geometry.allocation_unit.confidence(), geometry.page.confidence()] {
             assert!(sure.is_none_or(|sure| sure <= 0.5), "{what}: {geometry:?}");
         }
         assert!(geometry.open_units_linear.is_unknown() && geometry.open_units_random.is_unknown(), "{what}");
@@ -80,7 +80,7 @@ fn a_table_that_lost_its_head_is_said_and_costs_no_answer() {
     let found = findings(&(headless.join("\n") + "\n"));
     assert!(found.notes.iter().any(|note| note.text.contains("seem to be lost")), "{:#?}", found.notes);
     assert!(!warns_of_two(&found), "{:#?}", found.notes);
-    assert_eq!(found.geometry.allocation_unit.value, Some(Bytes::mib(4)));
+    assert_eq!(found.geometry.allocation_unit.value(), Some(Bytes::mib(4)));
 }
 
 #[test]
@@ -92,14 +92,14 @@ fn a_table_that_is_cut_short_takes_nothing_from_whole_ones() {
         let whole = findings(&text[..second]).geometry.allocation_unit;
         for end in (second..third).step_by(61).filter(|end| text.is_char_boundary(*end)) {
             let cut = findings(&text[..end]).geometry.allocation_unit;
-            if whole.value.is_some() {
-                assert_eq!(cut.value, whole.value, "{log} up to {end}: {cut:?}");
+            if whole.value().is_some() {
+                assert_eq!(cut.value(), whole.value(), "{log} up to {end}: {cut:?}");
                 assert!(
-                    cut.confidence >= whole.confidence.map(|sure| sure - 0.02),
+                    cut.confidence() >= whole.confidence().map(|sure| sure - 0.02),
                     "{log} up to {end}: {cut:?} {whole:?}"
                 );
             }
-            assert!(cut.value.is_none_or(|unit| unit == Bytes::mib(4)), "{log} up to {end}: {cut:?}");
+            assert!(cut.value().is_none_or(|unit| unit == Bytes::mib(4)), "{log} up to {end}: {cut:?}");
         }
     }
 }

@@ -47,11 +47,11 @@ fn judge(reading: &Value, value: Option<u64>, at_least: Option<u64>, at_most: Op
 
 fn judge_size(reading: &Value, estimate: &Estimate<Bytes>) -> Verdict {
     let get = |bytes: Option<Bytes>| bytes.map(Bytes::get);
-    judge(reading, get(estimate.value), get(estimate.at_least), get(estimate.at_most))
+    judge(reading, get(estimate.value()), get(estimate.least()), get(estimate.most()))
 }
 
 fn judge_count(reading: &Value, estimate: &Estimate<u32>) -> Verdict {
-    judge(reading, estimate.value.map(u64::from), estimate.at_least.map(u64::from), estimate.at_most.map(u64::from))
+    judge(reading, estimate.value().map(u64::from), estimate.least().map(u64::from), estimate.most().map(u64::from))
 }
 
 #[test]
@@ -93,14 +93,14 @@ fn findings_never_contradict_the_careful_readings() {
 #[test]
 fn the_published_sd_card_is_read_as_its_owner_read_it() {
     let geometry = findings("transcripts/sd-card-4mib.txt").geometry;
-    assert_eq!(geometry.allocation_unit.value, Some(Bytes::mib(4)));
-    assert_eq!(geometry.page.value, Some(Bytes::kib(16)));
-    assert_eq!(geometry.open_units_linear.value, Some(8));
-    assert_eq!(geometry.open_units_random.value, Some(8));
-    assert_eq!(geometry.small_write_path.value, Some(Bytes::kib(8)));
-    let area = geometry.fast_area.value.expect("a fast area");
+    assert_eq!(geometry.allocation_unit.value(), Some(Bytes::mib(4)));
+    assert_eq!(geometry.page.value(), Some(Bytes::kib(16)));
+    assert_eq!(geometry.open_units_linear.value(), Some(8));
+    assert_eq!(geometry.open_units_random.value(), Some(8));
+    assert_eq!(geometry.small_write_path.value(), Some(Bytes::kib(8)));
+    let area = geometry.fast_area.value().expect("a fast area");
     assert_eq!((area.first, area.end), (Bytes::mib(4), Bytes::mib(8)));
-    let penalty = geometry.random_order_penalty.value.expect("a penalty");
+    let penalty = geometry.random_order_penalty.value().expect("a penalty");
     assert_eq!(penalty.block, Bytes::kib(16));
     assert!((penalty.ratio / 118.0 - 1.0).abs() < 0.05, "{penalty:?}");
 }
@@ -109,8 +109,12 @@ fn the_published_sd_card_is_read_as_its_owner_read_it() {
 fn the_published_emmc_keeps_at_most_seven_units_open() {
     let geometry = findings("transcripts/emmc-write-align.txt").geometry;
     let open = &geometry.open_units_linear;
-    assert!(open.value.is_none_or(|count| count == 7), "{open:?}");
-    assert!(open.at_most.is_none_or(|most| most >= 7), "{open:?}");
-    assert!(geometry.allocation_unit.value.is_none_or(|unit| unit == Bytes::mib(4)), "{:?}", geometry.allocation_unit);
-    assert!(geometry.page.value.is_none_or(|page| [8, 16].map(Bytes::kib).contains(&page)), "{:?}", geometry.page);
+    assert!(open.value().is_none_or(|count| count == 7), "{open:?}");
+    assert!(open.most().is_none_or(|most| most >= 7), "{open:?}");
+    assert!(
+        geometry.allocation_unit.value().is_none_or(|unit| unit == Bytes::mib(4)),
+        "{:?}",
+        geometry.allocation_unit
+    );
+    assert!(geometry.page.value().is_none_or(|page| [8, 16].map(Bytes::kib).contains(&page)), "{:?}", geometry.page);
 }

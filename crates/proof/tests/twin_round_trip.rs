@@ -51,17 +51,17 @@ fn fitted(record: RunRecord) -> Fit {
 /// What was found of the original must be true of the twin; what was not found may be anything.
 fn untrue<T: PartialEq + PartialOrd + Copy + Debug>(what: &str, found: &Estimate<T>, twin: &Fact<T>) -> Option<String> {
     let is = twin.value;
-    let holds = match found.value {
+    let holds = match found.value() {
         Some(value) => is == Some(value) || twin.aliases.contains(&value),
-        None => found.at_least.is_none_or(|least| is.is_none_or(|value| value >= least)),
+        None => found.least().is_none_or(|least| is.is_none_or(|value| value >= least)),
     };
-    (!holds).then(|| format!("{what}: found {:?} of the original, the twin has {twin:?}", found.value))
+    (!holds).then(|| format!("{what}: found {:?} of the original, the twin has {twin:?}", found.value()))
 }
 
 fn untruths(found: &Geometry, twin: &Truth) -> Vec<String> {
     let area = |first: Bytes, end: Bytes, kind: AreaKind| (kind != AreaKind::None).then_some((first, end));
     let areas = (
-        found.fast_area.value.and_then(|found| area(found.first, found.end, found.kind)),
+        found.fast_area.value().and_then(|found| area(found.first, found.end, found.kind)),
         twin.fast_area.value.and_then(|twin| area(twin.first, twin.end, twin.kind)),
     );
     [
@@ -81,7 +81,7 @@ fn untruths(found: &Geometry, twin: &Truth) -> Vec<String> {
 /// Two runs say the same where both say something.
 fn contradictions(original: &Geometry, twin: &Geometry) -> Vec<String> {
     fn differ<T: PartialEq + Copy + Debug>(what: &str, left: &Estimate<T>, right: &Estimate<T>) -> Option<String> {
-        let (left, right) = (left.value?, right.value?);
+        let (left, right) = (left.value()?, right.value()?);
         (left != right).then(|| format!("{what}: {left:?} of the original, {right:?} of the twin"))
     }
     [
@@ -105,7 +105,7 @@ fn twins_of_random_cards_are_true_to_them() {
         let drawn = flashscope_fleet::draw(Generator::Field, SEED, index, Some(Noise::Bench)).expect("draws");
         let record = record(&drawn.text, drawn.seed);
         let found = record.findings.geometry.clone();
-        if found.allocation_unit.confidence < Some(SURE) {
+        if found.allocation_unit.confidence() < Some(SURE) {
             // Everything else is counted in units: of a card whose unit is doubtful, so is the twin.
             doubtful += 1;
             continue;
@@ -149,15 +149,20 @@ fn a_twin_has_the_buffers_of_its_original() {
     }
     let twin = self::record(&fit.model, 7).findings.geometry.memory;
     assert_eq!(
-        found.write_buffer.value.map(|buffer| (buffer.size, buffer.limit)),
+        found.write_buffer.value().map(|buffer| (buffer.size, buffer.limit)),
         Some((Bytes::kib(256), BufferLimit::Bytes))
     );
-    assert_eq!(twin.write_buffer.value, found.write_buffer.value, "{:?}", twin.write_buffer);
-    assert_eq!(twin.write_buffer_volatile.value, found.write_buffer_volatile.value, "{:?}", twin.write_buffer_volatile);
-    assert_eq!(found.read_buffer.value, Some(Bytes::kib(64)));
-    assert_eq!(twin.read_buffer.value, found.read_buffer.value, "{:?}", twin.read_buffer);
-    assert_eq!(found.read_ahead.value.map(|ahead| ahead.window), Some(Bytes::kib(128)));
-    assert_eq!(twin.read_ahead.value, found.read_ahead.value, "{:?}", twin.read_ahead);
+    assert_eq!(twin.write_buffer.value, found.write_buffer.value(), "{:?}", twin.write_buffer);
+    assert_eq!(
+        twin.write_buffer_volatile.value,
+        found.write_buffer_volatile.value(),
+        "{:?}",
+        twin.write_buffer_volatile
+    );
+    assert_eq!(found.read_buffer.value(), Some(Bytes::kib(64)));
+    assert_eq!(twin.read_buffer.value, found.read_buffer.value(), "{:?}", twin.read_buffer);
+    assert_eq!(found.read_ahead.value().map(|ahead| ahead.window), Some(Bytes::kib(128)));
+    assert_eq!(twin.read_ahead.value, found.read_ahead.value(), "{:?}", twin.read_ahead);
 }
 
 #[test]
@@ -165,14 +170,18 @@ fn units_of_a_twin_begin_where_those_of_its_original_do() {
     for hidden in ["1632KiB", "3MiB"] {
         let record = record(&model(&format!("sd-4mib,mapping.hidden={hidden}")), 7);
         let found = record.findings.geometry.clone();
-        assert!(found.boundary_offset.value.is_some_and(|offset| offset > Bytes::ZERO), "{:?}", found.boundary_offset);
+        assert!(
+            found.boundary_offset.value().is_some_and(|offset| offset > Bytes::ZERO),
+            "{:?}",
+            found.boundary_offset
+        );
         let fit = fitted(record);
         let truth = truth::of("twin.toml", |_| Ok(fit.model.clone())).expect("the twin is a model");
-        assert_eq!(truth.boundary_offset.value, found.boundary_offset.value, "{}", fit.model);
+        assert_eq!(truth.boundary_offset.value, found.boundary_offset.value(), "{}", fit.model);
         assert_eq!(untruths(&found, &truth), Vec::<String>::new(), "{hidden}");
         let twin = self::record(&fit.model, 7).findings.geometry;
-        assert_eq!(twin.allocation_unit.value, found.allocation_unit.value, "{:?}", twin.allocation_unit);
-        assert_eq!(twin.boundary_offset.value, found.boundary_offset.value, "{:?}", twin.boundary_offset);
+        assert_eq!(twin.allocation_unit.value(), found.allocation_unit.value(), "{:?}", twin.allocation_unit);
+        assert_eq!(twin.boundary_offset.value(), found.boundary_offset.value(), "{:?}", twin.boundary_offset);
     }
 }
 

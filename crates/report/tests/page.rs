@@ -4,7 +4,7 @@
 #[path = "../../record/tests/fixture/mod.rs"]
 mod fixture;
 
-use flashscope_model::finding::{PerformanceCell, Severity};
+use flashscope_model::finding::{NoteKind, PerformanceCell};
 use flashscope_model::observation::{ScatterData, ScatterPlace, ThroughputData};
 use flashscope_model::{Data, RunRecord};
 use flashscope_report::html;
@@ -71,10 +71,10 @@ fn words_of_a_record_never_become_markup() {
         device.name = evil.into();
         device.claims.other.push(evil.into());
     }
-    run.findings.geometry.page.evidence = evil.into();
+    run.findings.geometry.page.add_evidence(evil);
     run.findings.advice[0].text = evil.into();
     run.findings.notes[0].text = evil.into();
-    run.findings.notes[0].severity = Severity::Warning;
+    run.findings.notes[0].kind = NoteKind::OtherWarning;
     run.plan.steps[0].why = evil.into();
     let page = html(&run);
     assert!(!page.contains("<img"), "{}", &page[..2000]);

@@ -78,7 +78,7 @@ fn lines_keep_to_the_width_and_colour_changes_no_letter() {
 fn every_experiment_has_a_table() {
     for run in fixture::simulated_card().observations.runs.iter().chain(&fixture::pasted_log().observations.runs) {
         let text = probe_table(run, PLAIN);
-        assert!(text.starts_with(run.data.name()), "{text}");
+        assert!(text.starts_with(run.data.name().word()), "{text}");
         assert!(text.lines().count() >= 3, "{text}");
         assert!(text.lines().skip(1).all(|line| line.chars().count() <= PLAIN.width), "{text}");
         assert!(!text.contains("NaN") && !text.contains("inf "), "{text}");

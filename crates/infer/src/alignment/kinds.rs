@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use crate::alignment::tests::run;
     use flashscope_model::Observations;
-    use flashscope_model::observation::{BoundariesData, CandidateData, Data, Straddle};
+    use flashscope_model::observation::{BoundariesData, CandidateData, Straddle};
     use flashscope_stats::Rng;
     use flashscope_units::Nanos;
 

@@ -380,23 +380,23 @@ mod tests {
 
     #[test]
     fn channels_take_turns_or_chips_do() {
-        assert_eq!(told(8, |distance| distance % 4 == 0, 80.0, 30.0).value, Some(4));
-        assert_eq!(told(8, |distance| distance % 2 == 0, 80.0, 30.0).value, Some(2));
-        assert_eq!(told(8, |distance| distance < 4, 80.0, 30.0).value, Some(2));
-        assert_eq!(told(6, |distance| distance % 3 == 0, 80.0, 30.0).value, Some(3));
+        assert_eq!(told(8, |distance| distance % 4 == 0, 80.0, 30.0).value(), Some(4));
+        assert_eq!(told(8, |distance| distance % 2 == 0, 80.0, 30.0).value(), Some(2));
+        assert_eq!(told(8, |distance| distance < 4, 80.0, 30.0).value(), Some(2));
+        assert_eq!(told(6, |distance| distance % 3 == 0, 80.0, 30.0).value(), Some(3));
     }
 
     #[test]
     fn a_slow_link_hides_chunks_but_not_blocks() {
-        assert_eq!(told(8, |distance| distance % 4 == 0, 80.0, 300.0).value, Some(4));
+        assert_eq!(told(8, |distance| distance % 4 == 0, 80.0, 300.0).value(), Some(4));
     }
 
     #[test]
     fn a_channel_each_is_told_where_sharing_would_show() {
-        assert_eq!(told(4, |_| false, 120.0, 30.0).value, Some(4));
+        assert_eq!(told(4, |_| false, 120.0, 30.0).value(), Some(4));
         // The link takes as long: two on one channel would not wait either.
         let hidden = told(4, |_| false, 40.0, 40.0);
-        assert!(hidden.is_unknown() && hidden.reason_unknown.is_some_and(|why| why.contains("4 parallel units")));
+        assert!(hidden.is_unknown() && hidden.evidence().contains("4 parallel units"));
     }
 
     #[test]

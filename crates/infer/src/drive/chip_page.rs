@@ -61,7 +61,7 @@ mod tests {
         };
         settle(&mut geometry, &striped, Some(Contrast(step_us * 1e3)));
         let kib = |size: Option<Bytes>| size.map(|size| size.get() / 1024);
-        (kib(geometry.page.value), kib(geometry.page_inner.value))
+        (kib(geometry.page.value()), kib(geometry.page_inner.value()))
     }
 
     #[test]

@@ -83,7 +83,7 @@ mod tests {
         let kinds = Kinds { row: Bytes::kib(16), count: 3, apart: Contrast(50e3), across, sure: 0.98, edges: 200 };
         settle(&mut geometry, &kinds, Some(Contrast(step_us * 1e3)));
         let kib = |size: Option<Bytes>| size.map(|size| size.get() / 1024);
-        (kib(geometry.page.value), kib(geometry.page_inner.value))
+        (kib(geometry.page.value()), kib(geometry.page_inner.value()))
     }
 
     #[test]

@@ -221,10 +221,10 @@ mod tests {
 
     #[test]
     fn a_step_is_no_unit_where_addresses_are_mapped_by_page() {
-        assert!(unit_after(Some(6), None).value.is_some());
-        assert!(unit_after(Some(6), Some(Bytes::gib(1))).value.is_some());
+        assert!(unit_after(Some(6), None).value().is_some());
+        assert!(unit_after(Some(6), Some(Bytes::gib(1))).value().is_some());
         // Many units open at once, or none: what reads show may be either.
-        assert!(unit_after(None, None).value.is_some());
+        assert!(unit_after(None, None).value().is_some());
         assert!(unit_after(None, Some(Bytes::gib(1))).is_unknown());
     }
 }

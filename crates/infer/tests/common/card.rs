@@ -5,7 +5,7 @@
 
 use flashscope_model::observation::*;
 use flashscope_model::plan::*;
-use flashscope_model::{Claims, DeviceFacts, DeviceKind, Direction, Order};
+use flashscope_model::{Claims, Data, DeviceFacts, DeviceKind, Direction, Experiment, Order};
 use flashscope_stats::Rng;
 use flashscope_units::{Bytes, Instant, Nanos};
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@ pub(crate) mod card;
 pub(crate) mod synthetic;
 
 use flashscope_model::observation::*;
-use flashscope_model::{Direction, Order};
+use flashscope_model::{Data, Direction, Order};
 use flashscope_units::{ByteRate, Bytes, Contrast};
 
 /// The text of a fixture below `fixtures/`.

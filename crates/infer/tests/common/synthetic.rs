@@ -2,8 +2,8 @@
 //! without one, a single stream's privilege, spoiled rows, first rows that lie, missing rows and tables, rounding.
 
 use super::{printed_rate, run};
-use flashscope_model::Order;
 use flashscope_model::observation::*;
+use flashscope_model::{Data, Order};
 use flashscope_stats::Rng;
 use flashscope_units::Bytes;
 

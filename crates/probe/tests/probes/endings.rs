@@ -7,7 +7,7 @@ use flashscope_model::Experiment;
 use flashscope_model::Run;
 use flashscope_model::observation::{AlignEvidence, IntervalEvidence, RateEvidence, Straddle};
 use flashscope_model::plan::{Floor, Purpose, Throughput};
-use flashscope_model::{Direction, Order};
+use flashscope_model::{Direction, ExperimentName, Order};
 use flashscope_probe::{
     Context, EndedEarly, HOPELESS_FAILURES, KEPT_FAILURES, Observer, ProbeError, Progress, cost, run,
 };
@@ -173,7 +173,10 @@ fn failures_are_kept_and_their_samples_left_out() {
         assert!(result.failures.iter().all(|failure| failure.reason.starts_with("EIO: input/output error")));
         let some = result.failures.first();
         let direction = if cost(&experiment, target.facts()).read == Bytes::ZERO { "Write" } else { "Read" };
-        assert!(some.is_none_or(|failure| format!("{:?}", failure.direction) == direction || experiment.name() == "program"));
+        assert!(
+            some.is_none_or(|failure| format!("{:?}", failure.direction) == direction
+                || experiment.name() == ExperimentName::Program)
+        );
         assert_eq!(result.complete, report.ended_early.is_none());
     }
 }

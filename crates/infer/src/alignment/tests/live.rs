@@ -210,21 +210,21 @@ pub(super) struct Score {
 
 impl Score {
     pub(super) fn add(&mut self, estimate: &Estimate<Bytes>, truth: Option<Bytes>) {
-        let wrong = match (estimate.value, truth) {
+        let wrong = match (estimate.value(), truth) {
             (Some(value), truth) => truth != Some(value),
             (None, Some(truth)) => {
-                estimate.at_least.is_some_and(|low| low > truth) || estimate.at_most.is_some_and(|high| high < truth)
+                estimate.least().is_some_and(|low| low > truth) || estimate.most().is_some_and(|high| high < truth)
             }
-            (None, None) => estimate.at_least.is_some(),
+            (None, None) => estimate.least().is_some(),
         };
-        let bounded = estimate.at_least.is_some() || estimate.at_most.is_some();
-        match (wrong, estimate.value.is_some(), bounded) {
+        let bounded = estimate.least().is_some() || estimate.most().is_some();
+        match (wrong, estimate.value().is_some(), bounded) {
             (true, ..) => self.wrong += 1,
             (false, true, _) => self.right += 1,
             (false, false, true) => self.bound += 1,
             (false, false, false) => self.none += 1,
         }
-        let sure = estimate.confidence.is_some_and(|confidence| confidence >= 0.99);
+        let sure = estimate.confidence().is_some_and(|confidence| confidence >= 0.99);
         self.sure += usize::from(sure);
         self.sure_and_wrong += usize::from(sure && wrong);
     }
@@ -326,13 +326,13 @@ fn evidence_names_the_levels() {
     assert!(reads < 20_000, "{reads} reads");
     let findings = estimate(&observations);
     let unit = &findings.allocation_unit;
-    assert_eq!(unit.value, Some(Bytes::mib(4)));
+    assert_eq!(unit.value(), Some(Bytes::mib(4)));
     assert!(
-        unit.evidence.contains("at every 4 MiB multiple") && unit.evidence.contains("at other 2 MiB ones"),
+        unit.evidence().contains("at every 4 MiB multiple") && unit.evidence().contains("at other 2 MiB ones"),
         "{unit:?}"
     );
-    assert_eq!(findings.page.value, Some(Bytes::kib(16)));
-    assert!(findings.page.evidence.contains("first rise between 8 KiB"), "{:?}", findings.page);
+    assert_eq!(findings.page.value(), Some(Bytes::kib(16)));
+    assert!(findings.page.evidence().contains("first rise between 8 KiB"), "{:?}", findings.page);
     assert!(findings.page_inner.is_unknown() && findings.notes.is_empty(), "{findings:?}");
 }
 
@@ -341,7 +341,7 @@ fn a_unit_of_24_mib_is_not_taken_for_8() {
     for seed in 0..5 {
         let device = Device { unit: Bytes::mib(24), middle: Some((Bytes::mib(8), 30.0)), ..plain() };
         let (observations, _) = characterise(&device, &facts(&device), &mut Rng::new(seed));
-        assert_eq!(estimate(&observations).allocation_unit.value, Some(Bytes::mib(24)), "seed {seed}");
+        assert_eq!(estimate(&observations).allocation_unit.value(), Some(Bytes::mib(24)), "seed {seed}");
     }
 }
 
@@ -350,12 +350,12 @@ fn never_written_devices_are_unknown_and_half_written_ones_warned_about() {
     let device = Device { blank: 1.0, ..plain() };
     let (observations, _) = characterise(&device, &facts(&device), &mut Rng::new(1));
     let findings = estimate(&observations);
-    let reason = findings.allocation_unit.reason_unknown.expect("unknown");
-    assert!(reason.contains("never written"), "{reason}");
+    let unit = &findings.allocation_unit;
+    assert!(unit.is_unknown() && unit.evidence().contains("never written"), "{unit:?}");
     let device = Device { blank: 0.5, ..plain() };
     let (observations, _) = characterise(&device, &facts(&device), &mut Rng::new(1));
     let findings = estimate(&observations);
-    assert_eq!(findings.allocation_unit.value, Some(Bytes::mib(4)));
+    assert_eq!(findings.allocation_unit.value(), Some(Bytes::mib(4)));
     assert!(findings.notes.iter().any(|note| note.text.contains("never written")), "{:?}", findings.notes);
 }
 
@@ -387,6 +387,6 @@ fn a_handful_of_places_makes_no_sure_unit() {
         let device = Device { capacity: Bytes::mib(64), unit: Bytes::mib(12), middle: None, ..plain() };
         let (observations, _) = characterise(&device, &facts(&device), &mut Rng::new(seed));
         let unit = estimate(&observations).allocation_unit;
-        assert!(unit.confidence.is_none_or(|confidence| confidence < 0.9), "seed {seed}: {unit:?}");
+        assert!(unit.confidence().is_none_or(|confidence| confidence < 0.9), "seed {seed}: {unit:?}");
     }
 }

@@ -170,9 +170,9 @@ fn tally(seed: u64, logs: usize, change: impl Fn(&mut Device, &mut Rng)) -> Tall
         let findings = estimate(&Observations { capacity, runs });
         tally.unit.add(&findings.allocation_unit, device.unit);
         tally.page.add(&findings.page, (device.page_cost > 0.0).then_some(device.page));
-        tally.eight += usize::from(findings.allocation_unit.value == Some(Bytes::mib(8)));
-        if findings.allocation_unit.value.is_some() && findings.allocation_unit.confidence >= Some(0.95) {
-            tally.firm.0 += usize::from(findings.allocation_unit.value == device.unit);
+        tally.eight += usize::from(findings.allocation_unit.value() == Some(Bytes::mib(8)));
+        if findings.allocation_unit.value().is_some() && findings.allocation_unit.confidence() >= Some(0.95) {
+            tally.firm.0 += usize::from(findings.allocation_unit.value() == device.unit);
             tally.firm.1 += 1;
         }
     }
