@@ -294,9 +294,9 @@ mod tests {
         let rates = |rates: &[f64]| -> Rates {
             rates.iter().zip(1..).map(|(rate, count)| (count, Bytes::kib(16), *rate)).collect()
         };
-        assert_eq!(limit(&rates(&[10.0, 9.8, 9.9, 3.0, 2.9])).value, Some(3));
-        assert_eq!(limit(&rates(&[10.0, 7.0, 5.0])).at_least, Some(3));
-        assert_eq!(limit(&rates(&[10.0, 7.0, 5.0])).value, None);
+        assert_eq!(limit(&rates(&[10.0, 9.8, 9.9, 3.0, 2.9])).value(), Some(3));
+        assert_eq!(limit(&rates(&[10.0, 7.0, 5.0])).least(), Some(3));
+        assert_eq!(limit(&rates(&[10.0, 7.0, 5.0])).value(), None);
         assert!(limit(&rates(&[])).is_unknown());
     }
 }

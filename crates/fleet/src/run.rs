@@ -11,7 +11,7 @@ use flashscope_model::plan::Budget;
 use flashscope_model::run::Ended;
 use flashscope_session::{Options, SessionReport, usual_write_budget};
 use flashscope_sim::SimTarget;
-use flashscope_sim::truth::{self, Truth};
+use flashscope_sim::truth;
 use flashscope_units::{Bytes, Nanos};
 use std::cell::Cell;
 

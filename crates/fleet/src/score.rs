@@ -276,6 +276,7 @@ fn in_words<T: Display>(fact: &Fact<T>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashscope_model::Reason;
 
     fn fact<T>(value: Option<T>, aliases: Vec<T>, at_least: Option<T>) -> Fact<T> {
         Fact { value, aliases, at_least, can_be_told: true, note: String::new() }
@@ -286,7 +287,7 @@ mod tests {
         let check = |value: Option<u64>, expect: Verdict| {
             let estimate = match value {
                 Some(value) => Estimate::known(Bytes::mib(value), 0.9, "", &[]),
-                None => Estimate::unknown("nothing shows"),
+                None => Estimate::unknown(Reason::NothingShows, ""),
             };
             let truth = fact(Some(Bytes::mib(4)), vec![Bytes::mib(12)], None);
             assert_eq!(
@@ -323,7 +324,12 @@ mod tests {
             let rate = flashscope_units::ByteRate(1.0);
             let found = Penalty { ratio, block: Bytes::kib(block), in_order: rate, random: rate };
             let truth = [PenaltyTruth { ratio: 100.0, at_first: 100.0, block: Bytes::kib(16) }];
-            assert_eq!(penalty(&truth, &Estimate::known(found, 0.9, "", &[])).verdict, expect, "{ratio}");
+            assert_eq!(
+                penalty(Parameter::Of(Finding::RandomOrderPenalty), &truth, &Estimate::known(found, 0.9, "", &[]))
+                    .verdict,
+                expect,
+                "{ratio}"
+            );
         };
         check(81.0, 16, Verdict::Exact);
         check(124.0, 16, Verdict::Exact);

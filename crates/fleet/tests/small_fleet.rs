@@ -1,5 +1,6 @@
 //! Small fleets, whole: drawn, inspected, scored, counted and printed.
 
+use flashscope_model::Finding;
 use flashscope_fleet::{
     DeviceRun, Fleet, Generator, Limits, MaxWrite, Noise, Parameter, Plan, Reader, Summary, Verdict, Watch, html, json,
     sail, text,
@@ -64,7 +65,7 @@ fn every_finding_of_every_device_is_counted_once() {
         assert_eq!((counted, row.devices + row.unscored), (row.devices, 20), "{}", parameter.words());
     }
     // Page sizes of readable cards are the easiest figure there is: a fleet that finds none of them is broken.
-    let page = summary.row(Reader::Inspect, Parameter::Page);
+    let page = summary.row(Reader::Inspect, Parameter::Of(Finding::Page));
     assert!(page.told >= 10 && page.exact * 10 >= page.told * 8, "{page:?}");
     let bad = fleet.devices.iter().flat_map(|run| &run.findings).filter(|scored| match scored.judged.verdict {
         Verdict::OneStep | Verdict::Wrong => true,
@@ -100,7 +101,7 @@ fn a_budget_too_small_is_no_crash_and_no_guess() {
     let fleet = sailed(plan, u32::MAX);
     let summary = Summary::of(&fleet);
     assert!(summary.failures.is_empty(), "{:?}", summary.failures);
-    let row = summary.row(Reader::Inspect, Parameter::OpenInOrder);
+    let row = summary.row(Reader::Inspect, Parameter::Of(Finding::OpenUnitsLinear));
     assert_eq!((row.devices, row.silent + row.missed), (4, 4), "nothing may be said of writes that were not done");
 }
 

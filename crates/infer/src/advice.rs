@@ -6,7 +6,6 @@
 
 use crate::numbers::digits;
 use flashscope_model::Estimate;
-use flashscope_model::ExperimentName;
 use flashscope_model::finding::{Advice, AreaKind, FastArea, Geometry};
 use flashscope_units::Bytes;
 
@@ -202,7 +201,7 @@ fn random_writes(geometry: &Geometry) -> Option<Advice> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashscope_model::Reason;
+    use flashscope_model::{ExperimentName, Reason};
 
     fn known<T>(value: T) -> Estimate<T> {
         Estimate::known(value, 0.99, "e", &[ExperimentName::Boundaries])

@@ -13,7 +13,7 @@ pub(crate) use parts::estimate as parts;
 
 use crate::assumed::Known;
 use crate::numbers::{below, digits, median, probability, rates_side_by_side};
-use crate::{caution, regions};
+use crate::regions;
 use compared::{Compared, Row};
 use flashscope_model::finding::{AreaKind, FastArea};
 use flashscope_model::{Estimate, ExperimentName, Observations, Reason};

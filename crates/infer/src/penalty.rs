@@ -4,7 +4,7 @@
 
 use crate::numbers::{below, digits, median, probability, rate};
 use crate::open_units::is_table;
-use crate::{caution, survey};
+use crate::survey;
 use flashscope_model::finding::Penalty;
 use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, Direction, Estimate, ExperimentName, Observations, Order, Reason};

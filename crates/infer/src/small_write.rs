@@ -4,7 +4,7 @@
 //! writes of one size are markedly *faster* than those of twice the size, the smaller ones took another way.
 
 use crate::numbers::{median, probability, rate};
-use crate::{caution, open_units, penalty, survey, write_align};
+use crate::{open_units, penalty, survey, write_align};
 use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, Direction, Estimate, ExperimentName, Observations, Order, Reason};
 use flashscope_units::{ByteRate, Bytes};

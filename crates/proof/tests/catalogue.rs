@@ -31,25 +31,25 @@ fn wrong<T: PartialOrd + PartialEq + Copy + Debug>(
     estimate: &Estimate<T>,
 ) -> Option<String> {
     let says =
-        |what: String| Some(format!("{name}: {what}, but the truth is {fact:?}; evidence: {}", estimate.evidence));
-    if let Some(value) = estimate.value {
+        |what: String| Some(format!("{name}: {what}, but the truth is {fact:?}; evidence: {}", estimate.evidence()));
+    if let Some(value) = estimate.value() {
         let right = fact.value == Some(value) || fact.aliases.contains(&value);
         return if right { None } else { says(format!("found {value:?}")) };
     }
-    if let Some(least) = estimate.at_least {
+    if let Some(least) = estimate.least() {
         let holds = fact.value.is_none_or(|value| least <= value);
         // Without a limit any bound is right; with one, a bound must come as far as the truth says one need look.
         let enough = !fact.can_be_told || fact.value.is_none() || fact.at_least.is_some_and(|allowed| least >= allowed);
         return if holds && enough { None } else { says(format!("found at least {least:?}")) };
     }
     if fact.can_be_told && fact.value.is_some() {
-        return says(format!("cannot tell ({})", estimate.reason_unknown.as_deref().unwrap_or("no reason")));
+        return says(format!("cannot tell ({:?}: {})", estimate.reason(), estimate.evidence()));
     }
     None
 }
 
 fn wrong_area(truth: &Truth, geometry: &Geometry) -> Option<String> {
-    let found = geometry.fast_area.value.filter(|area| area.kind != AreaKind::None);
+    let found = geometry.fast_area.value().filter(|area| area.kind != AreaKind::None);
     match (truth.fast_area.value.filter(|area| area.kind != AreaKind::None), found) {
         (None, None) => None,
         (Some(truth), Some(found)) if (found.first, found.end, found.kind) == (truth.first, truth.end, truth.kind) => {
@@ -62,8 +62,8 @@ fn wrong_area(truth: &Truth, geometry: &Geometry) -> Option<String> {
 /// The penalty is stated at one block size and must be within a quarter of the truth there.
 fn wrong_penalty(truth: &Truth, geometry: &Geometry) -> Option<String> {
     // What is little surer than a toss claims nothing.
-    let claimed = geometry.random_order_penalty.confidence.is_some_and(|confidence| confidence > 0.6);
-    let found = geometry.random_order_penalty.value.filter(|_| claimed)?;
+    let claimed = geometry.random_order_penalty.confidence().is_some_and(|confidence| confidence > 0.6);
+    let found = geometry.random_order_penalty.value().filter(|_| claimed)?;
     let right = truth.random_order_penalty.iter().find(|penalty| penalty.block == found.block)?;
     // A trial may stop before the unit is full, so anything between the two truths is right as well.
     let (low, high) = (right.ratio.min(right.at_first) / 1.25, right.ratio.max(right.at_first) * 1.25);
@@ -86,7 +86,7 @@ fn check_seeds(model: &str, seeds: u64) {
             wrong("page inside", &truth.page_inner, &found.page_inner),
             wrong("open units in order", &truth.open_units_linear, &found.open_units_linear),
             wrong("open units random", &truth.open_units_random, &found.open_units_random),
-            wrong("small-write path", &truth.small_write_path, &found.small_write_path),
+            wrong("small-write path", &truth.small_write_path, &found.small_write_path.clone().map(|path| path.size)),
             wrong_area(&truth, &found),
             wrong_penalty(&truth, &found),
         ];

@@ -4,7 +4,7 @@
 use flashscope_device::{Target, WriteGrant};
 use flashscope_model::finding::{MappingKind, SlcKind};
 use flashscope_model::plan::{Budget, Cells, SlcCache, Span, Stretch};
-use flashscope_model::{DriveFindings, Experiment};
+use flashscope_model::{Experiment, Geometry};
 use flashscope_proof::Nobody;
 use flashscope_session::{Options, inspect, single};
 use flashscope_sim::SimTarget;
@@ -24,14 +24,14 @@ fn drive(changes: &[(&str, &str)], sections: &str) -> SimTarget {
     target
 }
 
-fn found(mut target: SimTarget, experiment: Experiment) -> DriveFindings {
+fn found(mut target: SimTarget, experiment: Experiment) -> Geometry {
     let write = Bytes::gib(8);
     let mut grant = WriteGrant::simulated(target.facts(), write).expect("a simulated device");
     let options = Options { seed: 5, budget: Budget { write, time: None } };
-    single(experiment, &mut target, Some(&mut grant), options, &mut Nobody).expect("it fits").findings.geometry.drive
+    single(experiment, &mut target, Some(&mut grant), options, &mut Nobody).expect("it fits").findings.geometry
 }
 
-fn parallel(target: SimTarget) -> DriveFindings {
+fn parallel(target: SimTarget) -> Geometry {
     let plan = flashscope_infer::parallel_plan(target.facts(), 8, 40, None);
     found(target, Experiment::Parallel(plan))
 }
@@ -40,8 +40,8 @@ fn parallel(target: SimTarget) -> DriveFindings {
 fn stripes_are_those_of_channels_dies_planes_and_pages() {
     let check = |changes: &[(&str, &str)], stripe: Bytes, units: u32| {
         let found = parallel(drive(changes, ""));
-        assert_eq!((found.stripe.value, found.parallel_units.value), (Some(stripe), Some(units)), "{found:?}");
-        assert!(found.stripe.confidence.is_some_and(|sure| sure > 0.9), "{:?}", found.stripe);
+        assert_eq!((found.stripe.value(), found.parallel_units.value()), (Some(stripe), Some(units)), "{found:?}");
+        assert!(found.stripe.confidence().is_some_and(|sure| sure > 0.9), "{:?}", found.stripe);
     };
     check(&[], Bytes::kib(512), 8);
     check(
@@ -58,7 +58,7 @@ fn stripes_are_those_of_channels_dies_planes_and_pages() {
 }
 
 /// Two reads of a chunk at once, which takes 64 KiB.
-fn channels(target: SimTarget, units: u32) -> DriveFindings {
+fn channels(target: SimTarget, units: u32) -> Geometry {
     let all = Span { start: Bytes::ZERO, length: target.facts().capacity };
     let plan = flashscope_infer::channels_plan(Bytes::kib(64), Bytes::kib(64), units, 100, all);
     found(target, Experiment::Parallel(plan))
@@ -68,9 +68,9 @@ fn channels(target: SimTarget, units: u32) -> DriveFindings {
 fn channels_show_where_they_are_slower_than_the_link() {
     let slow = ("bus_bytes_per_s = 667e6", "bus_bytes_per_s = 300e6");
     let told = channels(drive(&[slow], ""), 8).channels;
-    assert_eq!(told.value, Some(4), "{told:?}");
+    assert_eq!(told.value(), Some(4), "{told:?}");
     let told = channels(drive(&[slow, ("level = \"bench\"", "level = \"field\"")], ""), 8).channels;
-    assert_eq!(told.value, Some(4), "{told:?}");
+    assert_eq!(told.value(), Some(4), "{told:?}");
     let hidden = channels(drive(&[], ""), 8).channels;
     assert!(hidden.is_unknown(), "{hidden:?}");
     // Eight channels of one die each, and eight dies on one: only the product may show.
@@ -110,21 +110,21 @@ const SMALL: [(&str, &str); 3] = [
 #[test]
 fn a_cache_of_fast_cells_is_found_with_its_size_and_rates() {
     let found = found(drive(&SMALL, ""), bursts(Bytes::mib(400), Nanos::millis(60_000)));
-    let cache = found.slc_cache.value.unwrap_or_else(|| panic!("{:?}", found.slc_cache));
+    let cache = found.slc_cache.value().unwrap_or_else(|| panic!("{:?}", found.slc_cache));
     assert!((cache.size.as_f64() / Bytes::mib(288).as_f64() - 1.0).abs() < 0.03, "{cache:?}");
     assert!(cache.cached.get() > 1.25 * cache.after.get(), "{cache:?}");
-    assert!(found.slc_cache.confidence.is_some_and(|sure| sure > 0.95), "{:?}", found.slc_cache);
-    assert_eq!(found.slc_cache_recovery.at_most, Some(Nanos::millis(60_000)), "{:?}", found.slc_cache_recovery);
+    assert!(found.slc_cache.confidence().is_some_and(|sure| sure > 0.95), "{:?}", found.slc_cache);
+    assert_eq!(found.slc_cache_recovery.most(), Some(Nanos::millis(60_000)), "{:?}", found.slc_cache_recovery);
 }
 
 #[test]
 fn a_cache_that_was_not_given_its_rest_is_not_sure() {
     let found = found(drive(&SMALL, ""), bursts(Bytes::mib(400), Nanos::ZERO));
-    assert!(found.slc_cache_recovery.at_most.is_none(), "{:?}", found.slc_cache_recovery);
+    assert!(found.slc_cache_recovery.most().is_none(), "{:?}", found.slc_cache_recovery);
 }
 
 /// 6 GiB in superblocks of 48 MiB, which hold 16 MiB with one bit per cell.
-fn inspected(start: &str, cache: &str, times: u64) -> DriveFindings {
+fn inspected(start: &str, cache: &str, times: u64) -> Geometry {
     let mut target = drive(
         &[
             ("240057409536", "6442450944"),
@@ -138,7 +138,7 @@ fn inspected(start: &str, cache: &str, times: u64) -> DriveFindings {
     let write = target.facts().capacity * times;
     let mut grant = WriteGrant::simulated(target.facts(), write).expect("a simulated device");
     let options = Options { seed: 9, budget: Budget { write, time: None } };
-    inspect(&mut target, Some(&mut grant), options, &mut Nobody).findings.geometry.drive
+    inspect(&mut target, Some(&mut grant), options, &mut Nobody).findings.geometry
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn a_cache_that_shrinks_as_the_device_fills_is_dynamic() {
     let blank = "start = \"blank\"";
     let check = |start, cache, times, expect| {
         let found = inspected(start, cache, times).slc_cache;
-        assert_eq!(found.value.map(|cache| cache.kind), Some(expect), "{found:?}");
+        assert_eq!(found.value().map(|cache| cache.kind), Some(expect), "{found:?}");
     };
     check(blank, "kind = \"dynamic\"\nmax_superblocks = 14\nkeep_free = 20", 4, SlcKind::Dynamic);
     check(blank, "kind = \"static\"\nsuperblocks = 12", 4, SlcKind::Static);
@@ -158,8 +158,8 @@ fn a_cache_that_shrinks_as_the_device_fills_is_dynamic() {
 #[test]
 fn without_a_fall_of_the_rate_there_is_a_bound() {
     let found = found(drive(&[], ""), bursts(Bytes::mib(256), Nanos::millis(1000)));
-    assert!(found.slc_cache.value.is_none(), "{:?}", found.slc_cache);
-    assert!(found.slc_cache.at_least.is_some_and(|bound| bound.size >= Bytes::mib(200)), "{:?}", found.slc_cache);
+    assert!(found.slc_cache.value().is_none(), "{:?}", found.slc_cache);
+    assert!(found.slc_cache.least().is_some_and(|bound| bound.size >= Bytes::mib(200)), "{:?}", found.slc_cache);
 }
 
 #[test]
@@ -182,13 +182,13 @@ fn a_map_in_memory_reaches_as_far_as_it_was_given() {
         let plan = plan(&target);
         let found = found(target, plan).map_reach;
         let right = reach.parse::<Bytes>().expect("a size").as_f64();
-        let off = found.value.map(|value| (value.as_f64() / right).ln().abs());
+        let off = found.value().map(|value| (value.as_f64() / right).ln().abs());
         assert!(off.is_some_and(|off| off < 1.25f64.ln()), "{reach}: {found:?}");
     }
     let whole = drive(&[], "");
     let plan = plan(&whole);
     let found = found(whole, plan).map_reach;
-    assert_eq!((found.value, found.at_least), (None, Some(Bytes::gib(8))), "{found:?}");
+    assert_eq!((found.value(), found.least()), (None, Some(Bytes::gib(8))), "{found:?}");
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn cells_hold_as_many_bits_as_there_are_kinds_of_pages() {
     let step = Cells { block: Bytes::kib(4), start: Bytes::gib(2), step: Bytes::kib(512), places: 72, repeats: 16 };
     let check = |read: &str, bits: Option<u32>| {
         let found = found(drive(&[("read = [\"74us\"]", read)], ""), Experiment::Cells(step)).bits_per_cell;
-        assert_eq!(found.value, bits, "{read}: {found:?}");
+        assert_eq!(found.value(), bits, "{read}: {found:?}");
     };
     check("read = [\"74us\"]", None);
     check("read = [\"60us\", \"90us\"]", Some(2));
@@ -220,6 +220,6 @@ fn the_mapping_is_told_by_what_order_and_number_cost() {
         ("ssd-consumer", MappingKind::Page),
     ] {
         let found = mapping(spec);
-        assert_eq!(found.value, Some(kind), "{spec}: {found:?}");
+        assert_eq!(found.value(), Some(kind), "{spec}: {found:?}");
     }
 }

@@ -49,13 +49,13 @@ fn parts_of_several_kinds_are_told_apart() {
         let area = geometry.fast_area.value().expect("an area");
         assert_eq!((area.first, area.end, area.kind), (Bytes::ZERO, Bytes::mib(12), AreaKind::Faster));
         let parts = geometry.fast_area_parts.figure().expect("its parts");
-        check(&parts, &[(0, 0, 2.2, Some(false)), (1, 2, 1.0, Some(true))]);
+        check(parts, &[(0, 0, 2.2, Some(false)), (1, 2, 1.0, Some(true))]);
 
         let geometry = found(&[(1, 2, "2200us", false), (3, 3, "420us", false)], logs, seed);
         let area = geometry.fast_area.value().expect("an area");
         assert_eq!((area.first, area.end, area.kind), (Bytes::mib(4), Bytes::mib(16), AreaKind::Mixed));
         let parts = geometry.fast_area_parts.figure().expect("its parts");
-        check(&parts, &[(1, 2, 0.45, Some(false)), (3, 3, 2.1, Some(false))]);
+        check(parts, &[(1, 2, 0.45, Some(false)), (3, 3, 2.1, Some(false))]);
     }
 }
 

@@ -38,11 +38,11 @@ fn a_file_is_no_card() {
         flashscope_infer::infer_on(Some(target), seen)
     };
     let card = advice(DeviceKind::Emulated, &mut target, &report.observations);
-    assert!(!card.advice.is_empty() && card.geometry.allocation_unit.confidence > Some(0.9));
+    assert!(!card.advice.is_empty() && card.geometry.allocation_unit.confidence() > Some(0.9));
     for kind in [DeviceKind::File, DeviceKind::Loop] {
         let file = advice(kind, &mut target, &report.observations);
         assert!(file.advice.is_empty(), "{:?}", file.advice);
-        assert!(file.geometry.allocation_unit.confidence.is_none_or(|confidence| confidence <= 0.5));
+        assert!(file.geometry.allocation_unit.confidence().is_none_or(|confidence| confidence <= 0.5));
         assert!(file.notes[0].text.contains("not the card"), "{:?}", file.notes[0]);
     }
 }

@@ -1,7 +1,7 @@
 //! Known memory in, right answers out: buffers and read-ahead in front of the demo card, and none in front of others.
 
-use flashscope_model::Geometry;
 use flashscope_device::{Target, WriteGrant};
+use flashscope_model::Geometry;
 use flashscope_model::finding::BufferLimit;
 use flashscope_model::plan::Budget;
 use flashscope_proof::Nobody;

@@ -1,6 +1,7 @@
 //! Published logs of real cards against one expert's careful reading: no finding may contradict it, and what a log
 //! settles must be found.
 
+use flashscope_model::finding::UpTo;
 use flashscope_model::{Estimate, Findings};
 use flashscope_units::Bytes;
 use serde_json::Value;
@@ -97,7 +98,7 @@ fn the_published_sd_card_is_read_as_its_owner_read_it() {
     assert_eq!(geometry.page.value(), Some(Bytes::kib(16)));
     assert_eq!(geometry.open_units_linear.value(), Some(8));
     assert_eq!(geometry.open_units_random.value(), Some(8));
-    assert_eq!(geometry.small_write_path.value(), Some(Bytes::kib(8)));
+    assert_eq!(geometry.small_write_path.value(), Some(UpTo { size: Bytes::kib(8) }));
     let area = geometry.fast_area.value().expect("a fast area");
     assert_eq!((area.first, area.end), (Bytes::mib(4), Bytes::mib(8)));
     let penalty = geometry.random_order_penalty.value().expect("a penalty");

@@ -28,13 +28,13 @@ fn units_are_found_wherever_they_begin() {
         ] {
             let found = read("sd-4mib", hidden, noise, 5);
             assert_eq!(
-                found.allocation_unit.value,
+                found.allocation_unit.value(),
                 Some(Bytes::mib(4)),
                 "{hidden} {noise}: {:?}",
                 found.allocation_unit
             );
-            assert_eq!(found.boundary_offset.value, Some(first), "{hidden} {noise}: {:?}", found.boundary_offset);
-            assert_eq!(found.page.value, Some(Bytes::kib(16)), "{hidden} {noise}: {:?}", found.page);
+            assert_eq!(found.boundary_offset.value(), Some(first), "{hidden} {noise}: {:?}", found.boundary_offset);
+            assert_eq!(found.page.value(), Some(Bytes::kib(16)), "{hidden} {noise}: {:?}", found.page);
         }
     }
 }
@@ -42,8 +42,8 @@ fn units_are_found_wherever_they_begin() {
 #[test]
 fn pages_off_the_grid_lead_to_their_units() {
     let found = read("sd-4mib", "23040B", "bench", 6);
-    assert_eq!(found.page.value, Some(Bytes::kib(16)), "{:?}", found.page);
-    assert_eq!(found.boundary_offset.value, Some(Bytes(4 * 1024 * 1024 - 23_040)), "{:?}", found.boundary_offset);
+    assert_eq!(found.page.value(), Some(Bytes::kib(16)), "{:?}", found.page);
+    assert_eq!(found.boundary_offset.value(), Some(Bytes(4 * 1024 * 1024 - 23_040)), "{:?}", found.boundary_offset);
 }
 
 #[test]
@@ -53,9 +53,9 @@ fn no_unit_is_claimed_that_is_none() {
         let truth =
             flashscope_sim::truth::of(&format!("{model},mapping.hidden={hidden}"), |_| Err("no files".to_owned()));
         let truth = truth.expect("a truth");
-        for value in found.allocation_unit.value.iter().filter(|_| found.allocation_unit.confidence > Some(0.8)) {
+        for value in found.allocation_unit.value().iter().filter(|_| found.allocation_unit.confidence() > Some(0.8)) {
             assert_eq!(Some(*value), truth.allocation_unit.value, "{model} {hidden}: {:?}", found.allocation_unit);
-            assert_eq!(found.boundary_offset.value, truth.boundary_offset.value, "{model} {hidden}");
+            assert_eq!(found.boundary_offset.value(), truth.boundary_offset.value, "{model} {hidden}");
         }
     }
 }

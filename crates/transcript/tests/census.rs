@@ -30,7 +30,7 @@ fn census(parsed: &Parsed) -> Vec<String> {
         Data::Fat(fat) => format!("fat×{} of {}", fat.rows.len(), fat.rows[0].units.len()),
         Data::Interval(interval) => format!("interval×{}", interval.rows.len()),
         Data::Program(program) => format!("program×{} of {}", program.rows.len(), program.rows[0].columns.len()),
-        other => other.name().to_owned(),
+        other => other.name().to_string(),
     };
     parsed.observations.runs.iter().map(name).collect()
 }

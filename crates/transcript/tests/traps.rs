@@ -18,7 +18,7 @@ fn runs(text: &str) -> Vec<String> {
         Data::Program(program) => format!("program {}x{}", program.rows.len(), program.rows[0].columns.len()),
         Data::Interval(interval) => format!("interval {}", interval.rows.len()),
         Data::Scatter(scatter) => format!("scatter {}", scatter.places.len()),
-        other => other.name().to_owned(),
+        other => other.name().to_string(),
     };
     parse(text).observations.runs.iter().map(name).collect()
 }

@@ -104,6 +104,7 @@ fn steps_off(truth: &[AreaPartTruth], found: &[AreaPart], unit: Bytes) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashscope_model::Finding;
 
     #[test]
     fn an_area_is_judged_by_presence_extent_and_kind() {
@@ -113,7 +114,7 @@ mod tests {
         let check = |truth: &Truth, area: Option<(u64, u64, AreaKind)>, expect: Verdict, alarm: bool| {
             let (first, end, kind) = area.unwrap_or((0, 0, AreaKind::None));
             let found = FastArea { first: Bytes::mib(first), end: Bytes::mib(end), kind, ratio: 1.8 };
-            let judged = presence(truth, &Estimate::known(found, 0.99, "", &[]));
+            let judged = presence(Parameter::Of(Finding::FastArea), truth, &Estimate::known(found, 0.99, "", &[]));
             assert_eq!((judged.verdict, judged.false_alarm), (expect, alarm), "{area:?}");
         };
         check(&with, Some((4, 8, AreaKind::Faster)), Verdict::Exact, false);

@@ -194,6 +194,7 @@ fn left_over(distances: impl Iterator<Item = f64>, scatter: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::alignment::tests::run;
+    use flashscope_model::Data;
     use flashscope_model::Observations;
     use flashscope_model::observation::{BoundariesData, CandidateData, Straddle};
     use flashscope_stats::Rng;

@@ -70,7 +70,7 @@ pub enum Cell {
 }
 
 /// A type that is one cell.
-pub trait IntoCell: Sized {
+pub(super) trait IntoCell: Sized {
     /// What such a field holds.
     const KIND: Kind;
     /// The cell.

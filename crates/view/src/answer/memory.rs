@@ -1,6 +1,5 @@
 //! Findings on buffers, read-ahead and stalls in words.
 
-use flashscope_model::ExperimentName;
 use flashscope_model::finding::{BufferLimit, Collection, ReadAhead, WriteBuffer};
 use flashscope_units::Bytes;
 
