@@ -1,10 +1,10 @@
 //! Small fleets, whole: drawn, inspected, scored, counted and printed.
 
-use flashscope_model::Finding;
 use flashscope_fleet::{
     DeviceRun, Fleet, Generator, Limits, MaxWrite, Noise, Parameter, Plan, Reader, Summary, Verdict, Watch, html, json,
     sail, text,
 };
+use flashscope_model::Finding;
 use flashscope_units::Nanos;
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -25,13 +25,13 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use gathering::Gathering;
-pub(crate) use kinds::{Kinds, Turning};
+pub(crate) use kinds::Kinds;
 
 use crate::Choice;
 use crate::memo::{Memo, Question, Shared};
 use flashscope_model::{DeviceFacts, Estimate, Observations, finding::Note, plan::Span};
 use flashscope_units::{Bytes, Contrast, Nanos};
+use gathering::Gathering;
 
 /// What can be said of the alignment of a device.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +54,7 @@ pub(crate) struct AlignmentFindings {
 
 /// The weighing of all hypotheses on measured places, for a [`Memo`].
 #[derive(Debug)]
-pub(crate) struct Weighing;
+struct Weighing;
 
 impl Question for Weighing {
     type Given = Shared<places::Places>;
@@ -85,7 +85,7 @@ pub(crate) fn estimate(observations: &Observations, memo: &Memo) -> AlignmentFin
 
 /// Whether reads that come one after another wait for what the device fetches unasked behind each.
 pub(crate) fn reads_wait(observations: &Observations, memo: &Memo) -> bool {
-    memo.places.rest(observations).is_some_and(|rest| rest > Nanos::ZERO)
+    memo.of::<Gathering>().rest(observations).is_some_and(|rest| rest > Nanos::ZERO)
 }
 
 /// The read-only experiment that would settle most about alignment, or `None` when none is worth its reads. `within` is the

@@ -3,6 +3,7 @@
 //! Reads come before writes, cheap before dear, and what others lean on before them. The choice is a pure function of
 //! what was observed: there is no state between calls, so that a stored record can be gone on with.
 
+use crate::drive::slc_cache;
 use crate::memo::Memo;
 use crate::situation::{Situation, assumed_unit};
 use crate::{Choice, drive, memory, reading, writing};
@@ -11,54 +12,146 @@ use flashscope_model::plan::Budget;
 use flashscope_model::{DeviceFacts, DeviceKind, Observations, Order};
 use flashscope_units::{Bytes, Nanos};
 
-/// What an experiment is about; the order is that of the plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Subject {
-    Floor,
-    Survey,
-    Fill,
-    Boundaries,
-    Interval,
-    Reads,
-    Parallel,
-    MapReach,
-    Cells,
-    OpenInOrder,
-    OpenRandom,
-    OneUnit,
-    Escape,
-    Area,
-    OtherBlock,
-    Longer,
-    ReadCache,
-    WriteBuffer,
-    Writes,
-    SlcCache,
-    Collection,
+/// A question that experiments answer.
+struct Subject {
+    /// What it is, for people.
+    words: &'static str,
+    /// What it is to the choice of others.
+    role: Role,
+    /// The next experiment on it; `None` where it is settled, or cannot be.
+    choice: fn(&Situation) -> Option<Choice>,
+    /// What it can write at the worst before anything is known of a device, given an assumed unit and what may be written.
+    most_at_outset: fn(&DeviceFacts, Bytes, Bytes) -> Bytes,
+    /// What it can still write at the worst.
+    most_left: fn(&Situation) -> Bytes,
+    /// What an experiment on it must leave for others, which settle more for less.
+    kept_back: fn(&Situation) -> Bytes,
 }
 
-const SUBJECTS: [Subject; 21] = [
-    Subject::Floor,
-    Subject::Survey,
-    Subject::Fill,
-    Subject::Boundaries,
-    Subject::Interval,
-    Subject::Reads,
-    Subject::Parallel,
-    Subject::MapReach,
-    Subject::Cells,
-    Subject::OpenInOrder,
-    Subject::OpenRandom,
-    Subject::OneUnit,
-    Subject::Escape,
-    Subject::Area,
-    Subject::OtherBlock,
-    Subject::Longer,
-    Subject::ReadCache,
-    Subject::WriteBuffer,
-    Subject::Writes,
-    Subject::SlcCache,
-    Subject::Collection,
+/// What a subject is to the choice of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// A search for open units, which may go on to its dear end once nothing is kept back any more.
+    Search,
+    /// Follows where a search found a limit.
+    BeyondALimit,
+    /// The speed of writes, before which searches go on.
+    SpeedOfWrites,
+    /// None that others ask for.
+    Plain,
+}
+
+/// A subject that only reads.
+const READS: Subject = Subject {
+    words: "",
+    role: Role::Plain,
+    choice: |_| None,
+    most_at_outset: |_, _, _| Bytes::ZERO,
+    most_left: |_| Bytes::ZERO,
+    kept_back: |_| Bytes::ZERO,
+};
+
+/// All of them, in the order of the plan.
+const SUBJECTS: &[Subject] = &[
+    Subject { words: "the floor", choice: reading::floor, ..READS },
+    Subject { words: "which parts hold data", choice: reading::survey, ..READS },
+    Subject {
+        words: "the geometry of a device that was never written",
+        choice: writing::fill,
+        most_at_outset: |device, unit, _| writing::most_fill(device, unit),
+        most_left: |now| writing::most_fill(now.device, now.unit()),
+        ..READS
+    },
+    Subject { words: "allocation unit and page", choice: reading::boundaries, ..READS },
+    Subject { words: "access time", choice: reading::interval, ..READS },
+    Subject { words: "speed of reads", choice: reading::performance, ..READS },
+    Subject { words: "stripe and parallel units", choice: drive::parallel_choice, ..READS },
+    Subject { words: "mapping-table reach", choice: drive::map_reach_choice, ..READS },
+    Subject { words: "bits per cell", choice: drive::cells_choice, ..READS },
+    Subject {
+        words: "open units, sequential",
+        role: Role::Search,
+        choice: |now| writing::open_units(now, Order::InOrder),
+        most_at_outset: |device, unit, _| writing::most_trials_at_outset(device, unit),
+        most_left: |now| writing::most_trials(now, Order::InOrder),
+        kept_back: |now| {
+            writing::left_for_random(now) + writing::left_for_one_unit(now) + writing::left_for_area(now) + inside(now)
+        },
+    },
+    Subject {
+        words: "open units, random",
+        role: Role::Search,
+        choice: |now| writing::open_units(now, Order::Random),
+        most_at_outset: |device, unit, _| writing::most_trials_at_outset(device, unit),
+        most_left: |now| writing::most_trials(now, Order::Random),
+        kept_back: |now| writing::left_for_one_unit(now) + writing::left_for_area(now) + inside(now),
+    },
+    Subject {
+        words: "random-order penalty and small-write path",
+        choice: writing::one_unit,
+        most_at_outset: |_, _, _| writing::most_one_unit(Bytes(u64::MAX)),
+        most_left: |now| writing::most_one_unit(now.write_budget),
+        ..READS
+    },
+    Subject {
+        words: "small writes beyond the open units",
+        role: Role::BeyondALimit,
+        choice: writing::escape,
+        most_at_outset: |_, _, _| writing::most_escape(),
+        most_left: |_| writing::most_escape(),
+        kept_back: inside,
+    },
+    Subject {
+        words: "an area at the start that differs",
+        choice: writing::area,
+        most_at_outset: |_, _, _| writing::most_area(),
+        most_left: |_| writing::most_area(),
+        kept_back: inside,
+        ..READS
+    },
+    Subject {
+        words: "whether the count of open units depends on the block size",
+        choice: writing::other_block,
+        most_left: writing::most_other_block,
+        kept_back: inside,
+        ..READS
+    },
+    Subject {
+        words: "what order costs small writes when a log is full",
+        choice: writing::longer,
+        most_left: writing::most_longer,
+        kept_back: inside,
+        ..READS
+    },
+    Subject { words: "read buffer and read-ahead", choice: memory::wanted_reads::read_cache, ..READS },
+    Subject {
+        words: "write buffer",
+        choice: memory::wanted::buffer,
+        most_at_outset: |_, _, _| memory::wanted::most_written(),
+        most_left: |_| memory::wanted::most_written(),
+        ..READS
+    },
+    Subject {
+        words: "speed of writes",
+        role: Role::SpeedOfWrites,
+        choice: writing::performance,
+        most_at_outset: |_, _, _| writing::most_cells(),
+        most_left: |_| writing::most_cells(),
+        kept_back: slc_cache::left_for_cache,
+    },
+    Subject {
+        words: "SLC cache",
+        choice: slc_cache::choice,
+        most_at_outset: |device, _, write_budget| slc_cache::most_on(device, write_budget),
+        most_left: slc_cache::most_written,
+        ..READS
+    },
+    Subject {
+        words: "spare space and write amplification",
+        choice: drive::overwrite_choice,
+        most_left: drive::most_overwritten,
+        ..READS
+    },
 ];
 
 /// The experiment that would settle most for least wear, or `None` when nothing is left that the budget covers.
@@ -77,19 +170,21 @@ pub fn next(
     let now = Situation::new(device, observations, memo, budget.write, seed);
     // A search for open units may go on to sixty-four of them: what settles more for less comes before its dear end.
     let affordable = |subject: &Subject, kept_back: Bytes| {
-        let choice = subject.choice(&now)?;
+        let choice = (subject.choice)(&now)?;
         (choice.experiment.bytes_written() + kept_back <= budget.write).then_some(choice)
     };
+    let searches = || SUBJECTS.iter().filter(|subject| subject.role == Role::Search);
     let first = SUBJECTS.iter().find_map(|subject| {
         // What was kept back and is not wanted any more goes to the searches, before the speed of writes is measured.
-        let searches = (*subject == Subject::Writes).then_some([Subject::OpenInOrder, Subject::OpenRandom]);
-        let left = drive::slc_cache::left_for_cache(&now);
-        let search = searches.and_then(|searches| searches.iter().find_map(|search| affordable(search, left)));
-        search.or_else(|| affordable(subject, subject.kept_back(&now)))
+        let before = (subject.role == Role::SpeedOfWrites).then(|| {
+            let left = slc_cache::left_for_cache(&now);
+            searches().find_map(|search| affordable(search, left))
+        });
+        before.flatten().or_else(|| affordable(subject, (subject.kept_back)(&now)))
     });
     // What that leaves goes to the cheapest question first.
     let cheapest = || {
-        let choices = SUBJECTS.iter().filter_map(|subject| subject.choice(&now));
+        let choices = SUBJECTS.iter().filter_map(|subject| (subject.choice)(&now));
         let costs = choices.map(|choice| (choice.experiment.bytes_written(), choice));
         costs.filter(|(cost, _)| *cost <= budget.write).min_by_key(|(cost, _)| *cost).map(|(_, choice)| choice)
     };
@@ -100,14 +195,17 @@ pub fn next(
 pub fn left_open(device: &DeviceFacts, observations: &Observations, memo: &Memo, budget: Budget) -> Vec<Note> {
     let now = Situation::new(device, observations, memo, budget.write, 0);
     let out_of_time = budget.time == Some(Nanos::ZERO);
-    let unsettled: Vec<Subject> = SUBJECTS.into_iter().filter(|subject| subject.choice(&now).is_some()).collect();
-    let too_dear =
-        |subject: &Subject| subject.choice(&now).is_some_and(|choice| choice.experiment.bytes_written() > budget.write);
-    let open: Vec<Subject> = unsettled.iter().copied().filter(|subject| out_of_time || too_dear(subject)).collect();
-    if open.is_empty() {
+    let unsettled: Vec<(&Subject, Choice)> =
+        SUBJECTS.iter().filter_map(|subject| Some((subject, (subject.choice)(&now)?))).collect();
+    let too_dear = |choice: &Choice| choice.experiment.bytes_written() > budget.write;
+    let names: Vec<&str> = unsettled
+        .iter()
+        .filter(|(_, choice)| out_of_time || too_dear(choice))
+        .map(|(subject, _)| subject.words)
+        .collect();
+    if names.is_empty() {
         return Vec::new();
     }
-    let names: Vec<&str> = open.iter().map(|subject| subject.words()).collect();
     let written = observations.spent().written;
     let (why, hint) = if out_of_time {
         ("the time was used up (--max-time)", "allow more with --max-time".to_owned())
@@ -115,9 +213,11 @@ pub fn left_open(device: &DeviceFacts, observations: &Observations, memo: &Memo,
         ("they need writes", grant_hint(device).to_owned())
     } else {
         // What an open question leads to is counted as well, so that nobody is asked to raise it twice.
-        let leads_on = unsettled.contains(&Subject::OpenInOrder) || unsettled.contains(&Subject::OpenRandom);
-        let follows = (leads_on && !unsettled.contains(&Subject::Escape)).then_some(Subject::Escape);
-        let needed: Bytes = unsettled.iter().chain(&follows).map(|subject| subject.most_left(&now)).sum();
+        let is_open = |role: Role| unsettled.iter().any(|(subject, _)| subject.role == role);
+        let leads_on = is_open(Role::Search) && !is_open(Role::BeyondALimit);
+        let follows = SUBJECTS.iter().filter(|subject| leads_on && subject.role == Role::BeyondALimit);
+        let left = unsettled.iter().map(|(subject, _)| *subject).chain(follows);
+        let needed: Bytes = left.map(|subject| (subject.most_left)(&now)).sum();
         let enough = (written + needed).align_up(Bytes::mib(1));
         (
             "they did not fit what may be written (--max-write)",
@@ -157,11 +257,14 @@ const USUAL_SHARE: u64 = 8;
 /// What a run within this budget would do, said before anything is measured.
 pub fn outlook(device: &DeviceFacts, budget: Budget) -> Outlook {
     let unit = assumed_unit(device);
-    let mut parts =
-        if budget.write == Bytes::ZERO { Vec::new() } else { writing::most_written(device, unit, budget.write) };
+    let at_worst = |subject: &Subject| (subject.words, (subject.most_at_outset)(device, unit, budget.write));
+    let mut parts: Vec<(&str, Bytes)> = match budget.write {
+        Bytes::ZERO => Vec::new(),
+        _ => SUBJECTS.iter().map(at_worst).filter(|(_, bytes)| *bytes > Bytes::ZERO).collect(),
+    };
     // Only where addresses are mapped by page, which nobody knows yet.
     let all_over = [
-        ("all of it, for whether a cache of fast cells shrinks", drive::slc_cache::fill_within(device, budget.write)),
+        ("all of it, for whether a cache of fast cells shrinks", slc_cache::fill_within(device, budget.write)),
         ("all of it more than once, for spare space", drive::overwritten_within(device, budget.write)),
     ];
     parts.extend(all_over.into_iter().filter_map(|(name, bytes)| Some((name, bytes?))));
@@ -198,106 +301,9 @@ fn regions(unit: Bytes) -> Vec<String> {
     ]
 }
 
-impl Subject {
-    fn choice(self, now: &Situation) -> Option<Choice> {
-        match self {
-            Self::Floor => reading::floor(now),
-            Self::Survey => reading::survey(now),
-            Self::Fill => writing::fill(now),
-            Self::Boundaries => reading::boundaries(now),
-            Self::Interval => reading::interval(now),
-            Self::Reads => reading::performance(now),
-            Self::OpenInOrder => writing::open_units(now, Order::InOrder),
-            Self::OpenRandom => writing::open_units(now, Order::Random),
-            Self::OneUnit => writing::one_unit(now),
-            Self::Escape => writing::escape(now),
-            Self::Area => writing::area(now),
-            Self::OtherBlock => writing::other_block(now),
-            Self::Longer => writing::longer(now),
-            Self::ReadCache => memory::wanted_reads::read_cache(now),
-            Self::WriteBuffer => memory::wanted::buffer(now),
-            Self::Writes => writing::performance(now),
-            Self::Parallel => drive::parallel_choice(now),
-            Self::MapReach => drive::map_reach_choice(now),
-            Self::Cells => drive::cells_choice(now),
-            Self::SlcCache => drive::slc_cache::choice(now),
-            Self::Collection => drive::overwrite_choice(now),
-        }
-    }
-
-    /// What it can still write at the worst.
-    fn most_left(self, now: &Situation) -> Bytes {
-        match self {
-            Self::Floor
-            | Self::Survey
-            | Self::Boundaries
-            | Self::Interval
-            | Self::Reads
-            | Self::Parallel
-            | Self::MapReach
-            | Self::Cells
-            | Self::ReadCache => Bytes::ZERO,
-            Self::Fill => writing::most_fill(now.device, now.unit()),
-            Self::OpenInOrder => writing::most_trials(now, Order::InOrder),
-            Self::OpenRandom => writing::most_trials(now, Order::Random),
-            Self::OneUnit => writing::most_one_unit(now.purse),
-            Self::Escape => writing::most_escape(),
-            Self::Area => writing::most_area(),
-            Self::OtherBlock => writing::most_other_block(now),
-            Self::Longer => writing::most_longer(now),
-            Self::WriteBuffer => memory::wanted::most_written(),
-            Self::Writes => writing::most_cells(),
-            Self::SlcCache => drive::slc_cache::most_written(now),
-            Self::Collection => drive::most_overwritten(now),
-        }
-    }
-
-    /// What an experiment of this subject must leave for others, which settle more for less.
-    fn kept_back(self, now: &Situation) -> Bytes {
-        match self {
-            Self::OpenInOrder => {
-                writing::left_for_random(now)
-                    + writing::left_for_one_unit(now)
-                    + writing::left_for_area(now)
-                    + inside(now)
-            }
-            Self::OpenRandom => writing::left_for_one_unit(now) + writing::left_for_area(now) + inside(now),
-            Self::Escape | Self::Area | Self::OtherBlock | Self::Longer => inside(now),
-            Self::Writes => drive::slc_cache::left_for_cache(now),
-            _ => Bytes::ZERO,
-        }
-    }
-
-    fn words(self) -> &'static str {
-        match self {
-            Self::Floor => "the floor",
-            Self::Survey => "which parts hold data",
-            Self::Fill => "the geometry of a device that was never written",
-            Self::Boundaries => "allocation unit and page",
-            Self::Interval => "access time",
-            Self::Reads => "speed of reads",
-            Self::OpenInOrder => "open units in order",
-            Self::OpenRandom => "open units at random",
-            Self::OneUnit => "random-order penalty and small-write path",
-            Self::Escape => "small writes beyond the open units",
-            Self::Area => "an area at the start that differs",
-            Self::OtherBlock => "whether the count of open units depends on the block size",
-            Self::Longer => "what order costs small writes when a log is full",
-            Self::ReadCache => "read buffer and read-ahead",
-            Self::WriteBuffer => "write buffer",
-            Self::Writes => "speed of writes",
-            Self::Parallel => "stripe and parallel units",
-            Self::MapReach => "reach of the map in memory",
-            Self::Cells => "bits per cell",
-            Self::SlcCache => "a cache of fast cells (SLC)",
-            Self::Collection => "spare space and write amplification",
-        }
-    }
-}
-
 /// What the first looks at the inside of the controller take: little, of all that may be written.
 fn inside(now: &Situation) -> Bytes {
-    memory::wanted::left_for_buffer(now) + drive::slc_cache::left_for_cache(now)
+    memory::wanted::left_for_buffer(now) + slc_cache::left_for_cache(now)
 }
 
 /// How writing is allowed. The identity itself is never spelled out: naming it is the operator's part of the consent, and

@@ -22,7 +22,6 @@ pub(crate) use map_reach::choice as map_reach_choice;
 pub(crate) use overwrite::{
     choice as overwrite_choice, most_within as overwritten_within, most_written as most_overwritten,
 };
-pub(crate) use parallel::Striping;
 
 use crate::Choice;
 use crate::alignment::Kinds;

@@ -1,27 +1,19 @@
 //! What was worked out before, for whoever asks again while only other things were measured.
 //!
-//! An adaptive run asks after every experiment what is known, and most experiments leave most of it as it was. A memo holds
-//! the last answer to a dear question together with all that the answer rests on, and gives it again only where that is
-//! the same: it decides how long an answer takes and never what it is.
+//! An adaptive run asks after every experiment what is known, and most experiments leave most of it as it was. A memo keeps,
+//! for each kind of [`Question`], the last answer together with all that it rests on, and gives it again only where that is
+//! the same: it decides how long an answer takes and never what it is. It knows none of those who ask: each keeps what it
+//! wants kept under a type of its own.
 
-use crate::alignment::{Gathering, Turning, Weighing};
-use crate::drive::Striping;
+use std::any::{Any, TypeId};
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Deref;
 use std::rc::Rc;
 
 /// Memory for the questions of one run; see [`next`](crate::next). One that served another run does no harm.
 #[derive(Debug, Default)]
-pub struct Memo {
-    /// The places that were read around.
-    pub(crate) places: Gathering,
-    /// Which sizes explain the places that were read around.
-    pub(crate) alignment: Latest<Weighing>,
-    /// Which turn of kinds of pages explains the reads beside edges.
-    pub(crate) kinds: Latest<Turning>,
-    /// Which layout explains sets of reads handed over at once.
-    pub(crate) stripes: Latest<Striping>,
-}
+pub struct Memo(RefCell<HashMap<TypeId, Rc<dyn Any>>>);
 
 /// An answer that other questions rest on: it is seen to be the same without looking into it.
 #[derive(Debug)]
@@ -54,33 +46,38 @@ impl<T: PartialEq> PartialEq for Shared<T> {
 }
 
 /// A question that is dear to answer.
-pub(crate) trait Question {
+pub(crate) trait Question: 'static {
     /// What the answer rests on: all of it.
     type Given: Clone + PartialEq;
     /// The answer.
     type Answer: Clone;
 }
 
-/// The last answer to a question.
-#[derive(Debug)]
-pub(crate) struct Latest<Q: Question>(RefCell<Option<(Q::Given, Q::Answer)>>);
+/// The last answer to a question, with what it rests on.
+type Latest<Q> = RefCell<Option<(<Q as Question>::Given, <Q as Question>::Answer)>>;
 
-impl<Q: Question> Default for Latest<Q> {
-    fn default() -> Self {
-        Latest(RefCell::new(None))
+impl Memo {
+    /// What a subject keeps for itself; as it begins where nothing was kept.
+    pub(crate) fn of<T: Any + Default>(&self) -> Rc<T> {
+        let mut kept = self.0.borrow_mut();
+        let own = kept.entry(TypeId::of::<T>()).or_insert_with(|| Rc::new(T::default()));
+        Rc::clone(own).downcast().expect("it is kept under its own type")
     }
-}
 
-impl<Q: Question> Latest<Q> {
     /// The answer, worked out where it was not asked for, or on other grounds, the last time.
-    pub(crate) fn answer(&self, given: &Q::Given, work_out: impl FnOnce(&Q::Given) -> Q::Answer) -> Q::Answer {
-        if let Some((before, answer)) = &*self.0.borrow()
+    pub(crate) fn answer<Q: Question>(
+        &self,
+        given: &Q::Given,
+        work_out: impl FnOnce(&Q::Given) -> Q::Answer,
+    ) -> Q::Answer {
+        let latest = self.of::<Latest<Q>>();
+        if let Some((before, answer)) = &*latest.borrow()
             && before == given
         {
             return answer.clone();
         }
         let answer = work_out(given);
-        *self.0.borrow_mut() = Some((given.clone(), answer.clone()));
+        *latest.borrow_mut() = Some((given.clone(), answer.clone()));
         answer
     }
 }
@@ -98,10 +95,10 @@ mod tests {
 
     #[test]
     fn an_answer_is_worked_out_again_only_on_other_grounds() {
-        let latest: Latest<Double> = Latest::default();
+        let memo = Memo::default();
         let mut worked_out = 0;
         let mut ask = |given: u32| {
-            latest.answer(&given, |given| {
+            memo.answer::<Double>(&given, |given| {
                 worked_out += 1;
                 2 * given
             })

@@ -3,7 +3,7 @@
 //! A unit that was written before is half open, or holds what an earlier trial left: only fresh units compare. They
 //! lie further apart than any superblock, and not near the start, which is the business of the fast-area experiment.
 
-use crate::situation::written_stretch;
+use crate::survey::written_stretch;
 use flashscope_model::observation::Run;
 use flashscope_model::plan::{Purpose, Span};
 use flashscope_model::{Data, DeviceFacts, Direction, Observations};

@@ -1,7 +1,8 @@
 //! The experiments that only read: floor, survey, boundaries, access time, and the reading half of the table.
 
 use crate::pool::filled;
-use crate::situation::{Situation, readable_part, written_stretch};
+use crate::situation::{Situation, readable_part};
+use crate::survey::written_stretch;
 use crate::{Choice, alignment};
 use flashscope_model::plan::{Floor, Interval, Purpose, Span, Survey, Throughput};
 use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Order};

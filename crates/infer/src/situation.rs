@@ -4,9 +4,8 @@ use crate::alignment::{self, AlignmentFindings};
 use crate::memo::Memo;
 use crate::open_units::{GOOD_ENOUGH, is_table, trial_unit};
 use crate::pool::{Pool, filled};
-use crate::survey;
 use flashscope_model::observation::OpenUnitsData;
-use flashscope_model::plan::{Purpose, Span};
+use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, DeviceFacts, Direction, Observations, Order};
 use flashscope_stats::Rng;
 use flashscope_units::Bytes;
@@ -23,7 +22,7 @@ pub(crate) struct Situation<'a> {
     pub(crate) memo: &'a Memo,
     pub(crate) seed: u64,
     /// All that the run may write, what it wrote already included.
-    pub(crate) purse: Bytes,
+    pub(crate) write_budget: Bytes,
     unit: OnceCell<Bytes>,
     alignment: OnceCell<AlignmentFindings>,
 }
@@ -36,8 +35,8 @@ impl<'a> Situation<'a> {
         left: Bytes,
         seed: u64,
     ) -> Situation<'a> {
-        let purse = Bytes(left.get().saturating_add(observations.spent().written.get()));
-        Situation { device, observations, memo, seed, purse, unit: OnceCell::new(), alignment: OnceCell::new() }
+        let write_budget = Bytes(left.get().saturating_add(observations.spent().written.get()));
+        Situation { device, observations, memo, seed, write_budget, unit: OnceCell::new(), alignment: OnceCell::new() }
     }
 
     /// The allocation unit to write by: that of earlier trials, else measured, claimed, or assumed. Worked out when
@@ -158,25 +157,4 @@ pub(crate) fn readable_part(observations: &Observations) -> Cow<'_, Observations
     }
     let runs = observations.runs.iter().filter(|run| !matches!(run.data, Data::Survey(_))).cloned().collect();
     Cow::Owned(Observations { capacity: observations.capacity, runs })
-}
-
-/// The longest stretch of a surveyed device in which every place holds data; `None` where there is no survey, or
-/// where all of the device holds data and no stretch needs to be singled out.
-pub(crate) fn written_stretch(observations: &Observations) -> Option<Span> {
-    let survey = observations.runs.iter().rev().find_map(|run| match &run.data {
-        Data::Survey(data) if survey::answered(data).next().is_some() => Some(data),
-        _ => None,
-    })?;
-    let mut places: Vec<(Bytes, bool)> =
-        survey::answered(survey).map(|place| (place.at, !survey::is_blank(place))).collect();
-    if places.iter().all(|(_, written)| *written) {
-        return None;
-    }
-    places.sort_unstable();
-    let longest = places
-        .chunk_by(|a, b| a.1 == b.1)
-        .filter(|stretch| stretch[0].1)
-        .map(|stretch| Span { start: stretch[0].0, length: stretch[stretch.len() - 1].0 - stretch[0].0 })
-        .max_by_key(|span| span.length);
-    Some(longest.unwrap_or(Span { start: Bytes::ZERO, length: Bytes::ZERO }))
 }

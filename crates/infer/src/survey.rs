@@ -5,9 +5,10 @@
 
 use crate::numbers::{median, probability};
 use flashscope_model::observation::{SurveyData, SurveyPlace};
+use flashscope_model::plan::Span;
 use flashscope_model::{Data, Estimate, ExperimentName, Observations, Reason};
 use flashscope_stats::interval::wilson_interval;
-use flashscope_units::Nanos;
+use flashscope_units::{Bytes, Nanos};
 
 /// Answers of uniform places must be faster than others by this factor to be told apart by time.
 const FASTER: f64 = 1.15;
@@ -50,6 +51,26 @@ pub(crate) fn blank_share(observations: &Observations) -> Option<f64> {
     })?;
     let places = answered(survey).count();
     (places > 0).then(|| answered(survey).filter(|place| is_blank(place)).count() as f64 / places as f64)
+}
+
+/// The longest stretch of a surveyed device in which every place holds data; `None` where there is no survey, or
+/// where all of the device holds data and no stretch needs to be singled out.
+pub(crate) fn written_stretch(observations: &Observations) -> Option<Span> {
+    let survey = observations.runs.iter().rev().find_map(|run| match &run.data {
+        Data::Survey(data) if answered(data).next().is_some() => Some(data),
+        _ => None,
+    })?;
+    let mut places: Vec<(Bytes, bool)> = answered(survey).map(|place| (place.at, !is_blank(place))).collect();
+    if places.iter().all(|(_, written)| *written) {
+        return None;
+    }
+    places.sort_unstable();
+    let longest = places
+        .chunk_by(|a, b| a.1 == b.1)
+        .filter(|stretch| stretch[0].1)
+        .map(|stretch| Span { start: stretch[0].0, length: stretch[stretch.len() - 1].0 - stretch[0].0 })
+        .max_by_key(|span| span.length);
+    Some(longest.unwrap_or(Span { start: Bytes::ZERO, length: Bytes::ZERO }))
 }
 
 fn read(survey: &SurveyData) -> Estimate<f64> {

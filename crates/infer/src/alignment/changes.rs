@@ -6,15 +6,17 @@
 //! map that was not in memory, is as slow when the reads of two stretches take turns; a change of units is not, as every read
 //! pays for one then. Later runs halve the interval in which units begin, until it holds the edge of one page.
 
+mod fold;
+mod wanted;
+
+pub(super) use wanted::wanted;
+
 use super::prior;
-use super::straddling::small_block;
-use crate::Choice;
-use flashscope_model::DeviceFacts;
-use flashscope_model::Experiment;
-use flashscope_model::observation::{ScatterPlace, SlideData};
-use flashscope_model::plan::{Slide, Span};
-use flashscope_stats::location::{MAD_NORMAL_FACTOR, mad_raw, median};
-use flashscope_units::{Bytes, Nanos};
+use flashscope_model::observation::SlideData;
+use flashscope_model::plan::Slide;
+use flashscope_stats::location::median;
+use flashscope_units::Bytes;
+use fold::{Fold, LEAST, Stretch, given_cost, mean, pieces, stretches};
 
 /// What stands out by so many standard errors at the best of several thousand sizes and phases is no chance.
 const CLEAR: f64 = 6.5;
@@ -25,35 +27,8 @@ const AGAIN: f64 = 4.0;
 /// Of what shows in one stretch, reads of two stretches in turn show no more than this share.
 const IN_TURN: f64 = 0.4;
 
-/// Distance of the places of the first run, and how many there are at the most; fewer than the other show nothing.
-const STEP: Bytes = Bytes::kib(128);
-const MOST_PLACES: u64 = 2048;
-const FEWEST_PLACES: u32 = 64;
-
-/// As these, of a device that reads ahead behind every read, and so goes on into another unit before the host does: by no
-/// more than half of such a step.
-const BEYOND_AHEAD: (Bytes, u64) = (Bytes::mib(1), 1024);
-
-/// So far behind multiples of the steps the places lie: units begin right before a place, and no read crosses an edge.
-const OFF_MULTIPLES: Bytes = Bytes::kib(64);
-
-/// Rounds of the first run, and of those that follow where no unit shows otherwise.
-const ROUNDS: [u32; 4] = [4, 4, 8, 16];
-
-/// Places of each unit in the runs that say where it begins, reads of each of them, all units together, and how often such
-/// a run is done.
-const PLACES_OF_UNIT: u64 = 8;
-const READS: u64 = 192;
-const MOST_TIMES: usize = 3;
-
 /// Fewer changes are none; where a unit has fewer places, those around a change do not tell what is usual.
 const FEWEST_CHANGES: usize = 2;
-const FEWEST_OF_UNIT: u64 = 4;
-
-/// Neighbours on each side that a place is compared with, and how far above them counts as no further, in standard
-/// deviations.
-const NEIGHBOURS: usize = 4;
-const CLIPPED: f64 = 4.0;
 
 /// Share of the reads behind changes that take a third at least of what they take on average.
 const AGREE: f64 = 0.7;
@@ -62,7 +37,6 @@ const AGREE: f64 = 0.7;
 /// quite independent), and the least that the odds of any come to.
 const SUPPORT: f64 = 25.0;
 const TEMPER: f64 = 0.5;
-const LEAST: f64 = -60.0;
 
 /// What the runs from last to first come to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -94,27 +68,6 @@ pub(super) struct Changes {
     folds: Vec<Fold>,
     /// What later runs say of where units of the likeliest size begin.
     finer: Vec<Fold>,
-}
-
-/// What speaks for each interval in which units of one size may begin, as a log likelihood.
-#[derive(Clone, Debug, PartialEq)]
-struct Fold {
-    size: Bytes,
-    /// Before the first interval.
-    first: Bytes,
-    /// Length of the intervals.
-    step: Bytes,
-    ln: Vec<f64>,
-    top: f64,
-}
-
-/// Reads of one stretch: how far each place but the last stands above its neighbours, in nanoseconds. The last of a stretch
-/// is read first, behind one that is far away.
-struct Stretch {
-    first: Bytes,
-    step: Bytes,
-    above: Vec<f64>,
-    deviation: f64,
 }
 
 /// What is known otherwise.
@@ -220,53 +173,6 @@ impl Changes {
     }
 }
 
-impl Stretch {
-    /// How far a place stands out, where a host that was away for once counts as little.
-    fn clipped(&self, index: usize) -> f64 {
-        let most = CLIPPED * self.deviation;
-        self.above[index].clamp(-most, most)
-    }
-}
-
-impl Fold {
-    /// Of a stretch, given what speaks for `count` reads of this mean.
-    fn of(stretch: &Stretch, size: Bytes, ln: impl Fn(f64, usize) -> f64) -> Option<Fold> {
-        if !size.is_multiple_of(stretch.step) || size < stretch.step * FEWEST_OF_UNIT {
-            return None;
-        }
-        let intervals = (size / stretch.step) as usize;
-        let mut sums = vec![(0.0, 0usize); intervals];
-        for index in 0..stretch.above.len() {
-            let sum = &mut sums[index % intervals];
-            *sum = (sum.0 + stretch.clipped(index), sum.1 + 1);
-        }
-        let ln: Vec<f64> = sums.into_iter().map(|(sum, count)| ln(sum / count.max(1) as f64, count)).collect();
-        let top = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        Some(Fold { size, first: Bytes(stretch.first.get() % size.get()), step: stretch.step, ln, top })
-    }
-
-    /// Whether one interval stands out. Where units begin right at the places, the reads there are in two units, and two
-    /// intervals do.
-    fn is_clear(&self) -> bool {
-        self.ln.iter().filter(|ln| **ln > 0.5 * self.top).count() == 1
-    }
-
-    /// Whether no interval stands out but the best one and those right beside it: units that are no multiples of the steps
-    /// show at several of a multiple of theirs.
-    fn stands_alone(&self) -> bool {
-        let best = self.ln.iter().position(|ln| *ln == self.top).unwrap_or(0);
-        let apart = |index: usize| index.abs_diff(best).min(self.ln.len() - index.abs_diff(best));
-        self.ln.iter().enumerate().all(|(index, ln)| apart(index) <= 1 || *ln <= 0.5 * self.top)
-    }
-
-    /// What speaks for units that begin at this phase.
-    fn ln_at(&self, phase: Bytes) -> f64 {
-        let size = self.size.get();
-        let behind = (phase.get() % size + 2 * size - self.first.get() - 1) % size;
-        self.ln.get((behind / self.step.get()) as usize).copied().unwrap_or(LEAST)
-    }
-}
-
 /// The size and phase that stand out, if any do.
 fn find(stretch: &Stretch) -> Option<Changes> {
     let standing_out = |mean: f64, count: usize| {
@@ -289,23 +195,9 @@ fn find(stretch: &Stretch) -> Option<Changes> {
     (same && agree as f64 >= AGREE * reads.len() as f64).then_some(found)
 }
 
-/// What speaks for units of a size, where it is known what the first read in one takes more.
-fn given_cost(stretch: &Stretch, size: Bytes, cost: f64) -> Option<Fold> {
-    let variance = stretch.deviation.powi(2);
-    Fold::of(stretch, size, |mean, count| count as f64 * cost * (mean - 0.5 * cost) / variance)
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
 /// The first places of the stretches of a run.
 fn starts(data: &SlideData) -> Vec<Bytes> {
     pieces(data).into_iter().filter_map(|piece| Some(piece.first()?.at)).collect()
-}
-
-fn pieces(data: &SlideData) -> Vec<&[ScatterPlace]> {
-    data.places.chunk_by(|place, next| next.at <= place.at + data.step).collect()
 }
 
 /// What stands out in the first so many runs over the same places that it does, and by how many standard errors it does in
@@ -356,120 +248,13 @@ fn whole(runs: &[&SlideData]) -> SlideData {
     all
 }
 
-fn stretches(run: &SlideData) -> Vec<Stretch> {
-    pieces(run).into_iter().filter_map(|piece| stretch(piece, run.step)).collect()
-}
-
-/// Mean of the shorter half. The single shortest time, though it scatters less, is now and then far above the others, and
-/// chance would look like a change.
-fn typical(place: &ScatterPlace) -> Option<f64> {
-    let mut times = place.times.clone();
-    times.sort_unstable();
-    times.truncate(times.len().div_ceil(2));
-    (!times.is_empty()).then(|| mean(&times.iter().map(|time| time.as_f64()).collect::<Vec<_>>()))
-}
-
-/// Compares each place with its neighbours, so that neither a drifting host nor a slower part of the device counts.
-fn stretch(places: &[ScatterPlace], step: Bytes) -> Option<Stretch> {
-    let times: Vec<f64> = places.iter().map(typical).collect::<Option<_>>()?;
-    let others = |index: usize| {
-        let around = index.saturating_sub(NEIGHBOURS)..(index + NEIGHBOURS + 1).min(times.len());
-        median(&around.filter(|other| *other != index).map(|other| times[other]).collect::<Vec<_>>())
-    };
-    let last = times.len().checked_sub(1)?;
-    let above: Vec<f64> = (0..last).map(|index| Some(times[index] - others(index)?)).collect::<Option<_>>()?;
-    let deviation = mad_raw(&above)? * MAD_NORMAL_FACTOR;
-    (deviation > 0.0).then(|| Stretch { first: places[0].at, step, above, deviation })
-}
-
-/// The next run, or `None` where none is worth its reads.
-pub(super) fn wanted(
-    device: &DeviceFacts,
-    seen: &Seen,
-    rest: Nanos,
-    known: Known,
-    within: Option<Span>,
-) -> Option<Choice> {
-    let part = within.unwrap_or(Span { start: Bytes::ZERO, length: device.capacity });
-    let (step, most) = if rest > Nanos::ZERO { BEYOND_AHEAD } else { (STEP, MOST_PLACES) };
-    let first = descending(device, part, (step, most), OFF_MULTIPLES + small_block(device));
-    // What is known to hold data may grow meanwhile; the places stay.
-    let first = seen.first.as_ref().map_or(first.clone(), |(starts, places)| Slide {
-        starts: starts.clone(),
-        places: *places,
-        ..first
-    });
-    let times = seen.times(&first);
-    let rounds = |runs: usize| ROUNDS.iter().take(runs.max(1)).sum();
-    let (plan, why) = match (&seen.found, seen.in_turn) {
-        (None, _) if times == 0 || !known.unit => (
-            Slide { rounds: *ROUNDS.get(times)?, ..first },
-            "whether the first read in a unit takes longer than others",
-        ),
-        (Some(_), None) if seen.again.is_none() => {
-            (Slide { rounds: rounds(times), ..first }, "whether the first read in a unit takes longer each time")
-        }
-        (Some(found), None) if seen.holds() => {
-            let plan = in_turn(&first, found.size)?;
-            (Slide { rounds: rounds(times.saturating_sub(1)), ..plan }, "whether what stands out is a change of units")
-        }
-        (Some(found), Some(false)) if rest == Nanos::ZERO => (halve(device, found, known, part)?, "where units begin"),
-        _ => return None,
-    };
-    let enough = if seen.found.is_some() && seen.again.is_some() { MOST_TIMES } else { ROUNDS.len() + 1 };
-    (plan.places >= FEWEST_PLACES && seen.times(&plan) < enough)
-        .then(|| Choice { experiment: Experiment::Slide(plan), why: why.to_owned() })
-}
-
-/// Places that lie in the middle of the interval in which units begin, and at eighths of a unit from there.
-fn halve(device: &DeviceFacts, found: &Changes, known: Known, part: Span) -> Option<Slide> {
-    let page = known.page?;
-    let mut begins = found.begins(page, known.phase);
-    if begins.len() < 2 || begins[0] == Bytes::ZERO {
-        return None;
-    }
-    // An interval may go on from the end of a unit to its start: the widest gap lies outside.
-    let after = |index: usize| begins.get(index + 1).copied().unwrap_or(begins[0] + found.size);
-    let gap = (0..begins.len()).max_by_key(|index| after(*index) - begins[*index]).unwrap_or(0);
-    let count = begins.len();
-    begins.rotate_left((gap + 1) % count);
-    // Off the edge of a page, so that no read is in two units.
-    let at = (begins[begins.len() / 2] + found.size).saturating_sub(page / 2).align_down(device.logical_block);
-    let step = found.size / PLACES_OF_UNIT;
-    let plan = descending(device, part, (step, MOST_PLACES), at);
-    let units = (step * u64::from(plan.places) / found.size).max(1);
-    step.is_multiple_of(device.logical_block).then(|| Slide { rounds: (READS / units).clamp(4, 48) as u32, ..plan })
-}
-
-/// The same places as two stretches whose reads take turns, each longer than a unit.
-fn in_turn(plan: &Slide, unit: Bytes) -> Option<Slide> {
-    /// Places left out between the stretches, which tells them apart.
-    const GAP: u32 = 2;
-    let places = plan.places.saturating_sub(GAP) / 2;
-    let first = *plan.starts.first()?;
-    let starts = vec![first, first + plan.step * u64::from(places + GAP)];
-    (plan.step * u64::from(places) > unit).then(|| Slide { starts, places, ..plan.clone() })
-}
-
-/// Places this far apart, in the first half of a part of the device; `at` is one of them, or some steps away.
-fn descending(device: &DeviceFacts, part: Span, (step, most): (Bytes, u64), at: Bytes) -> Slide {
-    let places = (part.length.saturating_sub(step * 2) / step).min(most);
-    // Behind an area at the start, and before the place where the flash of most fakes ends.
-    let before = part.length.saturating_sub(step * (places + 2)) / 8;
-    let first = (part.start + before).align_down(step) + step + Bytes(at.get() % step.get());
-    Slide {
-        block: small_block(device),
-        step,
-        starts: vec![first],
-        places: u32::try_from(places).unwrap_or(u32::MAX),
-        rounds: ROUNDS[0],
-        descending: true,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashscope_model::DeviceFacts;
+    use flashscope_model::observation::ScatterPlace;
+    use flashscope_model::plan::Span;
+    use flashscope_units::Nanos;
     use crate::alignment::tests::of_size;
     use flashscope_stats::Rng;
 

@@ -1,7 +1,9 @@
 //! What measured places answer: estimates in words from a [`Posterior`].
 
 use super::AlignmentFindings;
+use super::Weighing;
 use super::changes::Changes;
+use super::gathering::Gathering;
 use super::kinds;
 use super::offset;
 use super::places::{self, Group, Places};
@@ -49,7 +51,7 @@ const METHOD: &[ExperimentName] = &[ExperimentName::Boundaries];
 
 /// Concludes from measured places; `None` where there are none.
 pub(super) fn estimate(observations: &Observations, memo: &Memo) -> Option<AlignmentFindings> {
-    let places = memo.places.places(observations);
+    let places = memo.of::<Gathering>().places(observations);
     let never_written = places::never_written(observations).unwrap_or(0.0);
     if places.groups.is_empty() {
         return None;
@@ -60,7 +62,7 @@ pub(super) fn estimate(observations: &Observations, memo: &Memo) -> Option<Align
             "the device was never written: its answers do not touch the flash (fill a part of it and measure again)",
         ));
     }
-    let Some(posterior) = memo.alignment.answer(&places, |places| structure::weigh(places)) else {
+    let Some(posterior) = memo.answer::<Weighing>(&places, |places| structure::weigh(places)) else {
         return Some(nothing(Reason::TooFew, "no boundary could be read around: the device is too small"));
     };
     let view = View::new(&places, &posterior);
@@ -71,7 +73,7 @@ pub(super) fn estimate(observations: &Observations, memo: &Memo) -> Option<Align
         page: view.page(),
         page_inner: view.inner(),
         page_step: view.page_step(),
-        kinds: memo.kinds.answer(&places, |places| kinds::of(places)),
+        kinds: memo.answer::<kinds::Turning>(&places, |places| kinds::of(places)),
         notes: view.notes(never_written),
     })
 }

@@ -1,7 +1,6 @@
 //! The levels of a printed table once page and unit are chosen: the figures that the evidence quotes.
 
 use super::ladder::{PageKey, UnitKey};
-use super::printed::Reading;
 use super::tables::{Row, Table};
 use flashscope_units::{Bytes, Contrast};
 
@@ -37,7 +36,7 @@ pub(super) struct Levels {
 impl Levels {
     /// Reads off the levels of the likeliest page from the table of the finest block and of the likeliest unit from the
     /// longest table.
-    pub(super) fn new(finest: &Table, longest: &Table, reading: &Reading) -> Levels {
+    pub(super) fn new(finest: &Table, longest: &Table, pages: &[(PageKey, f64)], units: &[(UnitKey, f64)]) -> Levels {
         let mut levels = Levels {
             base: None,
             plateau: None,
@@ -49,11 +48,11 @@ impl Levels {
             page_rows: None,
             unit_rows: None,
         };
-        let unit = match reading.units.first() {
+        let unit = match units.first() {
             Some((UnitKey::Size(size), _)) => Some(*size),
             _ => None,
         };
-        let page = match reading.pages.first() {
+        let page = match pages.first() {
             Some((PageKey::Size(size), _)) => Some(*size),
             _ => None,
         };

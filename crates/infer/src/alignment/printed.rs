@@ -43,7 +43,7 @@ pub(super) fn read(tables: &[Table], capacity: Option<Bytes>, off: Off) -> Optio
         }
     }
     let mut reading = Reading { pages: ranked(&pages, &ln_page)?, units: ranked(&units, &ln_unit)?, levels: None };
-    let levels = Levels::new(finest, longest, &reading);
+    let levels = Levels::new(finest, longest, &reading.pages, &reading.units);
     if let (Some((PageKey::Size(_), _)), Some(step)) = (reading.pages.first(), levels.page_step) {
         let stands_out = prominence(step / ordinary_difference(finest, &levels, reading.settles_onset()));
         reading.doubt_page(stands_out);

@@ -6,8 +6,10 @@
 //! step that counts would have shown. It goes on as long as reads gain and there are not too many of them, unless places
 //! do not fit what explains them best: then more of them only make the nearest wrong answer surer.
 
+use super::Weighing;
 use super::changes;
 use super::from_places::{page_shows, trust, unit_shows};
+use super::gathering::Gathering;
 use super::offset;
 use super::places::{self, Group, Places};
 use super::prior;
@@ -109,7 +111,7 @@ pub(super) fn wanted(
     if never_written > 0.95 {
         return None;
     }
-    let places = memo.places.places(observations);
+    let places = memo.of::<Gathering>().places(observations);
     let Some(rest) = places.rest else { return waits(device, places.groups.first()?) };
     let past = Past(done.into_iter().filter(|run| run.rested == (rest > Nanos::ZERO)).collect());
     let mut choice = settle((device, observations), &places, memo, &past, within)?;
@@ -132,7 +134,7 @@ fn settle(
     if past.times(&survey) == 0 {
         return Some(survey);
     }
-    let posterior = memo.alignment.answer(places, |places| structure::weigh(places))?;
+    let posterior = memo.answer::<Weighing>(places, |places| structure::weigh(places))?;
     let trust = trust(places, &posterior);
     let most = if fits(&places.groups, &posterior) { MOST_READS } else { READS_IN_ANY_CASE };
     let reads = past.reads(posterior.phase);

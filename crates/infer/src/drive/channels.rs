@@ -4,12 +4,13 @@
 //! different channels for neither: three heights, by how many chunks lie between the two. Where no pair waits, either every
 //! chip has a channel of its own or something else hides the wait; what a longer read takes more says whether it could hide.
 
+use super::fans::is_pairs;
 use super::other_page::GOOD_ENOUGH;
 use super::parallel::{self, Striped};
 use crate::Choice;
 use crate::reading::readable;
 use crate::situation::Situation;
-use flashscope_model::observation::{FanTimes, ParallelData};
+use flashscope_model::observation::FanTimes;
 use flashscope_model::plan::{Fan, Parallel, Span};
 use flashscope_model::{Data, Estimate, Experiment, ExperimentName, Observations, Reason};
 use flashscope_units::{Bytes, Nanos};
@@ -50,12 +51,6 @@ pub(super) fn choice(now: &Situation) -> Option<Choice> {
         experiment: Experiment::Parallel(plan),
         why: format!("which of the {units} units share a channel: pairs of reads of {block}"),
     })
-}
-
-/// Whether sets of reads are those of [`plan`].
-pub(super) fn is_pairs(data: &ParallelData) -> bool {
-    let farthest = data.fans.iter().map(|fan| fan.fan.stride).max();
-    data.fans.iter().all(|fan| fan.fan.reads <= 2 && Some(fan.fan.align) == farthest)
 }
 
 /// How many channels lead to the units.
@@ -322,6 +317,7 @@ fn own_channels(chunks: &Pairs, blocks: &Pairs, most: f64) -> Option<Estimate<u3
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashscope_model::observation::ParallelData;
     use flashscope_model::observation::{AreaState, Run, Source, Spent};
     use flashscope_units::Instant;
 

@@ -1,5 +1,6 @@
 //! Which reads of a set meet in one unit, if chunks of the addresses are dealt out to units in turn, and when the last is done.
 
+use flashscope_model::observation::ParallelData;
 use flashscope_model::plan::Fan;
 use flashscope_units::Bytes;
 
@@ -12,6 +13,12 @@ pub(super) struct Layout {
     pub(super) units: u32,
     /// What the controller keeps of one read for those that come next: they wait for it, and for no unit.
     pub(super) line: Option<Bytes>,
+}
+
+/// Whether sets of reads are those of [`channels`](super::channels).
+pub(super) fn is_pairs(data: &ParallelData) -> bool {
+    let farthest = data.fans.iter().map(|fan| fan.fan.stride).max();
+    data.fans.iter().all(|fan| fan.fan.reads <= 2 && Some(fan.fan.align) == farthest)
 }
 
 /// Places of the first read that the mean is taken over, spread evenly over what they can be.

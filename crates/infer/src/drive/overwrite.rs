@@ -74,7 +74,7 @@ struct End {
 pub(crate) fn choice(now: &Situation) -> Option<Choice> {
     let capacity = now.device.capacity;
     let block = now.block(BLOCK);
-    if now.purse < capacity * ASKED || capacity < block * WINDOWS {
+    if now.write_budget < capacity * ASKED || capacity < block * WINDOWS {
         return None;
     }
     // With units that are copied as wholes there is nothing to learn, and each write would take as long as a copy.

@@ -5,7 +5,7 @@
 //! The layouts are compared by how well such a line fits, and against a device on which the distance does not matter. What a controller keeps of one read answers those
 //! beside it, which looks like smaller chunks to whoever does not reckon with it; so layouts have that as well.
 
-use super::channels::is_pairs;
+use super::fans::is_pairs;
 use super::fans::{Layout, Meetings};
 use crate::memo::{Memo, Question};
 use crate::numbers::median;
@@ -142,7 +142,7 @@ pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations
         let seen = "the device reads ahead behind every read, which keeps its units busy with something else";
         return nothing(Reason::TooNoisy, seen);
     }
-    memo.stripes.answer(last, compare)
+    memo.answer::<Striping>(last, compare)
 }
 
 fn nothing(reason: Reason, seen: &str) -> Striped {

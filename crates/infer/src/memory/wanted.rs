@@ -108,7 +108,7 @@ pub(crate) fn left_for_buffer(now: &Situation) -> Bytes {
     let first = write_buffer::fillings(now.observations).is_empty();
     let second = now.block(BLOCK) * SECOND * (u64::from(LEAST_BURST) * SIZED_BURSTS as u64);
     let next = if first && next > Bytes::ZERO { next + second } else { next };
-    if next * BUFFER_SHARE <= now.purse { next } else { Bytes::ZERO }
+    if next * BUFFER_SHARE <= now.write_budget { next } else { Bytes::ZERO }
 }
 
 /// The share of all that may be written, for which bursts go before the dear end of a search.

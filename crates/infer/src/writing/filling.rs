@@ -4,7 +4,8 @@ use super::throughput;
 use crate::Choice;
 use crate::pool::{blank_units, filled, filled_units};
 use crate::reading::STRETCH_IN_UNITS;
-use crate::situation::{Situation, written_stretch};
+use crate::situation::Situation;
+use crate::survey::written_stretch;
 use flashscope_model::plan::Purpose;
 use flashscope_model::{DeviceFacts, Direction, Order};
 use flashscope_units::Bytes;
@@ -42,7 +43,7 @@ pub(crate) fn fill(now: &Situation) -> Option<Choice> {
         return None;
     }
     let block = now.block(Bytes::kib(512)).min(now.unit());
-    let most = (now.purse * FILL_SHARE.0 / FILL_SHARE.1).align_down(Bytes::mib(1));
+    let most = (now.write_budget * FILL_SHARE.0 / FILL_SHARE.1).align_down(Bytes::mib(1));
     let length = most_fill(now.device, now.unit()).min(most);
     if length < SHORTEST_FILL {
         return None;
@@ -60,7 +61,7 @@ pub(crate) fn fill(now: &Situation) -> Option<Choice> {
 /// Of a blank device whose unit is known: how many units hold data, and how many more there is something left to fill for.
 pub(super) fn filling(now: &Situation) -> Option<(u32, u32)> {
     let units = filled_units(now.observations, now.unit(), now.first_unit()).filter(|_| now.unit_is_measured())?;
-    let left = now.purse.saturating_sub(now.observations.spent().written);
+    let left = now.write_budget.saturating_sub(now.observations.spent().written);
     let blank = blank_units(now.device, now.observations, now.unit(), now.first_unit()).len() as u64;
     let more = (left / FILLED_OF_WHAT_IS_LEFT / piece(now)).min(blank);
     let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);

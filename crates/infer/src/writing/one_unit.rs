@@ -37,7 +37,7 @@ pub(crate) fn one_unit(now: &Situation) -> Option<Choice> {
         .find(|(block, order)| !now.has_throughput(Purpose::OneUnit, Direction::Write, *order, *block))?;
     let pool = now.pool();
     let start = pool.take(1, &mut now.rng(block.get()))?[0];
-    let requests = one_unit_requests(now.purse, block).min(now.unit() / block);
+    let requests = one_unit_requests(now.write_budget, block).min(now.unit() / block);
     let why = format!("one unit {} at {block}: random-order penalty and small-write path", open_units::words(order));
     let experiment = throughput(Direction::Write, order, block, (start, now.unit()), requests, Purpose::OneUnit);
     Some(Choice { experiment, why })
@@ -65,7 +65,7 @@ pub(crate) fn longer(now: &Situation) -> Option<Choice> {
 /// Requests of the longer look at one unit; `None` where it would be hardly longer.
 fn longer_requests(now: &Situation, block: Bytes) -> Option<u64> {
     let whole = now.unit() / block;
-    let requests = (whole / LONGER_PART).max(whole.min(LONGER_REQUESTS)).min(now.purse / LONGER_SHARE / block);
+    let requests = (whole / LONGER_PART).max(whole.min(LONGER_REQUESTS)).min(now.write_budget / LONGER_SHARE / block);
     (requests >= LONGER * u64::from(ONE_UNIT_REQUESTS)).then_some(requests)
 }
 
@@ -76,8 +76,8 @@ pub(crate) fn most_longer(now: &Situation) -> Bytes {
 }
 
 /// Requests to one unit at one block size, given all that may be written.
-fn one_unit_requests(purse: Bytes, block: Bytes) -> u64 {
-    (purse / ONE_UNIT_SHARE / block).clamp(LEAST_ONE_UNIT_REQUESTS, ONE_UNIT_REQUESTS.into())
+fn one_unit_requests(write_budget: Bytes, block: Bytes) -> u64 {
+    (write_budget / ONE_UNIT_SHARE / block).clamp(LEAST_ONE_UNIT_REQUESTS, ONE_UNIT_REQUESTS.into())
 }
 
 /// What the rest of one unit, in order and at random, takes.
@@ -85,12 +85,12 @@ pub(crate) fn left_for_one_unit(now: &Situation) -> Bytes {
     let done = |block: Bytes, order| now.has_throughput(Purpose::OneUnit, Direction::Write, order, block);
     let each = |block: Bytes| {
         let left = [Order::InOrder, Order::Random].into_iter().filter(|order| !done(block, *order)).count() as u64;
-        block * (one_unit_requests(now.purse, block) * left)
+        block * (one_unit_requests(now.write_budget, block) * left)
     };
     ONE_UNIT_BLOCKS.into_iter().map(each).sum()
 }
 
 /// What one unit in order and at random takes.
-pub(crate) fn most_one_unit(purse: Bytes) -> Bytes {
-    ONE_UNIT_BLOCKS.iter().map(|block| *block * one_unit_requests(purse, *block) * 2).sum()
+pub(crate) fn most_one_unit(write_budget: Bytes) -> Bytes {
+    ONE_UNIT_BLOCKS.iter().map(|block| *block * one_unit_requests(write_budget, *block) * 2).sum()
 }

@@ -1,0 +1,161 @@
+//! What to write next, and what that can come to.
+
+use super::series::{FULL, FULLER, Fall, LEAST_AFTER, Series, fall, fill_at_end, is_fuller, is_slow, stretches};
+use crate::drive::overwrite::{self, ASKED};
+use crate::situation::Situation;
+use crate::{Choice, open_units};
+use flashscope_model::plan::{self, Overwrite, Span, Stretch};
+use flashscope_model::{DeviceFacts, Experiment, Order};
+use flashscope_units::{Bytes, Nanos};
+
+/// Size of a write.
+const BLOCK: Bytes = Bytes::mib(1);
+
+/// A burst is extended by so much at a time, and looked at in between.
+const PIECE: Bytes = Bytes::mib(32);
+
+/// Rest before the first burst, and before the second.
+const REST: Nanos = Nanos::millis(30_000);
+
+/// No adaptive run writes more than this at a stretch, or than this share of what it may write where that is more, and not
+/// less than the least.
+const MOST: Bytes = Bytes::gib(1);
+
+const SHARE_OF_BUDGET: u64 = 4;
+
+const LEAST: Bytes = Bytes::mib(32);
+
+/// Nor more than this share of the device; less on one with a limit of open units, where such caches are rare and writes
+/// slow.
+const SHARE: u64 = 16;
+
+const SHARE_OF_UNITS: u64 = 64;
+
+const MOST_OF_UNITS: Bytes = Bytes::mib(256);
+
+/// The next piece of a burst, or the second burst.
+pub(crate) fn choice(now: &Situation) -> Option<Choice> {
+    let stretches = stretches(now.observations);
+    let most = most(now);
+    let (burst, why) = match stretches.as_slice() {
+        [] => {
+            let pool = now.pool();
+            let start = pool.stretch(most, now.device.capacity, &mut now.rng(7))?;
+            let span = Span { start, length: PIECE.min(most) };
+            (Stretch { idle: REST, span }, "long writes after a rest: is there a cache of fast cells?")
+        }
+        [first] => match fall(first) {
+            None => (go_on(first, most)?, "no fall of the rate yet: go on"),
+            Some(fall) => {
+                (second_burst(first, fall, now), "the rate fell: does a rest bring it back, and for how much?")
+            }
+        },
+        [.., before, first] if is_fuller(first, before) => match fall(first) {
+            None if fall(before).is_some_and(|fall| is_slow(first, fall.fast, fall.slow)) => return None,
+            None => (go_on(first, most)?, "no fall of the rate yet: go on"),
+            Some(fall) => {
+                (second_burst(first, fall, now), "the rate fell: how much does it take on the fuller device?")
+            }
+        },
+        [first, second] => {
+            let limit = (first.span.length * 2).min(most * 2);
+            let hopeless = fall(second).is_some() || first.seconds.len() < LEAST_AFTER || second.seconds.is_empty();
+            if hopeless {
+                return fuller(now, first, second, most);
+            }
+            (go_on(second, limit)?, "no fall of the rate yet: go on")
+        }
+        // On the fuller device, once more.
+        [.., first, second] => {
+            fall(second).is_none().then_some(())?;
+            (go_on(second, (first.span.length * 2).min(most * 2))?, "no fall of the rate yet: go on")
+        }
+    };
+    let fits = burst.span.start + burst.span.length <= now.device.capacity;
+    (most >= LEAST && fits).then(|| Choice {
+        experiment: Experiment::SlcCache(plan::SlcCache { block: BLOCK, bursts: vec![burst] }),
+        why: why.to_owned(),
+    })
+}
+
+/// A burst that measures what the one before it filled.
+fn second_burst(first: &Series, fall: Fall, now: &Situation) -> Stretch {
+    // A quarter more than the first time, and enough after that to see a fall.
+    let length = (first.block * (fall.before + fall.before / 4 + 2 * LEAST_AFTER) as u64).max(LEAST);
+    // Elsewhere than the first one, or a slow place would be taken for a cache that is full.
+    let start = first.span.start + first.block * (fall.before / 2) as u64;
+    let start = if start + length <= now.device.capacity { start } else { first.span.start };
+    let span = Span { start, length: length.min(first.span.length.max(LEAST)) };
+    Stretch { idle: REST, span }
+}
+
+/// Once the cache of a device with room was measured, and much more may be written: fill it, and measure again.
+fn fuller(now: &Situation, first: &Series, second: &Series, most: Bytes) -> Option<Choice> {
+    let capacity = now.device.capacity;
+    let measured = fall(first).is_some() && fall(second).is_some();
+    let room = second.fill.is_some_and(|fill| fill + FULLER < FULL);
+    if !measured || !room || most < LEAST || now.write_budget < capacity * ASKED {
+        return None;
+    }
+    let block = now.block(BLOCK);
+    if fill_at_end(now.observations)? + FULLER / 2.0 < FULL {
+        let length = (capacity.as_f64() * FULL) as u64;
+        let span = Span { start: Bytes::ZERO, length: Bytes(length).align_down(block) };
+        return Some(Choice {
+            experiment: Experiment::Overwrite(Overwrite { random: 0, ..overwrite::plan(block, span, 1) }),
+            why: "fill the device: does the cache get smaller?".to_owned(),
+        });
+    }
+    let span = Span {
+        start: first.span.start.min(capacity.saturating_sub(most * 2)).align_down(block),
+        length: PIECE.min(most),
+    };
+    Some(Choice {
+        experiment: Experiment::SlcCache(plan::SlcCache { block, bursts: vec![Stretch { idle: REST, span }] }),
+        why: "long writes after a rest on the fuller device".to_owned(),
+    })
+}
+
+/// What filling the device for it takes, where so much may be written that it is thought of at all.
+pub(crate) fn fill_within(device: &DeviceFacts, write: Bytes) -> Option<Bytes> {
+    (write >= device.capacity * ASKED).then_some(device.capacity)
+}
+
+/// Where a burst goes on without a rest; `None` where it is long enough.
+fn go_on(stretch: &Series, most: Bytes) -> Option<Stretch> {
+    let end = stretch.span.start + stretch.span.length;
+    let piece = PIECE.max((stretch.span.length / 4).align_down(BLOCK));
+    let length = piece.min(most.saturating_sub(stretch.span.length)).align_down(stretch.block);
+    (length > Bytes::ZERO).then_some(Stretch { idle: Nanos::ZERO, span: Span { start: end, length } })
+}
+
+/// The most that a burst is worth on this device.
+fn most(now: &Situation) -> Bytes {
+    let limited = open_units::estimate(now.observations, Order::InOrder).value().is_some();
+    let (share, most) = if limited { (SHARE_OF_UNITS, MOST_OF_UNITS) } else { (SHARE, most_within(now.write_budget)) };
+    (now.device.capacity / share).min(most).align_down(BLOCK.max(now.device.logical_block))
+}
+
+/// What it can write before anything is known of the device: two bursts.
+pub(crate) fn most_on(device: &DeviceFacts, write_budget: Bytes) -> Bytes {
+    (device.capacity / SHARE).min(most_within(write_budget)) * 2
+}
+
+fn most_within(write_budget: Bytes) -> Bytes {
+    MOST.max(write_budget / SHARE_OF_BUDGET)
+}
+
+/// What the first look at it takes, where that is a small part of all that may be written; nothing once it was taken.
+pub(crate) fn left_for_cache(now: &Situation) -> Bytes {
+    let first = PIECE.min(most(now));
+    let wanted = stretches(now.observations).is_empty() && first >= LEAST && first * CACHE_SHARE <= now.write_budget;
+    if wanted { first } else { Bytes::ZERO }
+}
+
+/// The share of all that may be written, for which that look goes before the dear end of a search.
+const CACHE_SHARE: u64 = 6;
+
+/// What a run can write for this subject at the worst.
+pub(crate) fn most_written(now: &Situation) -> Bytes {
+    most(now) * 2
+}

@@ -1,0 +1,156 @@
+//! Trials of several units in turn: the search for how many can be open, and what escapes its copies.
+
+use super::filling::{filling, more_filled};
+use super::{LEAST_BLOCKS, is_short, trial_blocks};
+use crate::open_units::{self, search};
+use crate::pool::Pool;
+use crate::situation::Situation;
+use crate::{Choice, small_write};
+use flashscope_model::plan::OpenUnits;
+use flashscope_model::{DeviceFacts, Experiment, Order};
+use flashscope_units::Bytes;
+
+/// Rounds of a trial of several units: two that pay for what was open before, and eight that count.
+const ROUNDS: u32 = 10;
+
+/// From so many units on each round is a mean of many writes, and fewer rounds serve.
+const MANY_UNITS: u32 = 12;
+
+const ROUNDS_OF_MANY: u32 = 5;
+
+const MOST_MANY_UNITS: u32 = 32;
+
+const ROUNDS_OF_MOST: u32 = 4;
+
+/// Rounds of a single unit, whose rounds hold one write only.
+const ROUNDS_OF_ONE: u32 = 26;
+
+const SHORT_ROUNDS_OF_ONE: u32 = 12;
+
+const SHORT_ROUNDS: u32 = 5;
+
+/// How often each of so many units is written.
+fn rounds_of(now: &Situation, count: u32) -> u32 {
+    match (count, is_short(now)) {
+        (1, false) => ROUNDS_OF_ONE,
+        (1, true) => SHORT_ROUNDS_OF_ONE,
+        (2..MANY_UNITS, false) => ROUNDS,
+        (2..MANY_UNITS, true) => SHORT_ROUNDS,
+        (MANY_UNITS..MOST_MANY_UNITS, false) => ROUNDS_OF_MANY,
+        _ => ROUNDS_OF_MOST,
+    }
+}
+
+/// The most units that trials can have: the first round of a trial, which does not count, begins a unit anew that was
+/// written before.
+fn most_units(pool: &Pool) -> u32 {
+    u32::try_from(pool.size()).unwrap_or(u32::MAX).clamp(1, search::MOST_UNITS)
+}
+
+/// The next count of units to write in turn.
+pub(crate) fn open_units(now: &Situation, order: Order) -> Option<Choice> {
+    let pool = now.pool();
+    let trial = search::next_trial(now.observations, order, trial_blocks(now)[0], bounds(now, order, &pool))?;
+    more_filled(now, trial.count).or_else(|| one_trial(now, order, trial, &pool))
+}
+
+/// The limits again at a second block size.
+pub(crate) fn other_block(now: &Situation) -> Option<Choice> {
+    let pool = now.pool();
+    [Order::InOrder, Order::Random].into_iter().find_map(|order| {
+        let bounds = bounds(now, order, &pool);
+        let trial = search::second_trial(now.observations, order, trial_blocks(now), bounds)?;
+        more_filled(now, trial.count).or_else(|| one_trial(now, order, trial, &pool))
+    })
+}
+
+fn bounds(now: &Situation, order: Order, pool: &Pool) -> search::Bounds {
+    let most = filling(now).map_or(most_units(pool), |(ready, more)| (ready + more).clamp(1, search::MOST_UNITS));
+    search::Bounds::of(now.observations, order, trial_blocks(now)[0], most, !is_short(now))
+}
+
+fn one_trial(now: &Situation, order: Order, trial: search::Trial, pool: &Pool) -> Option<Choice> {
+    let subject = u64::from(trial.count) * 2 + u64::from(order == Order::Random);
+    let units = pool.take(trial.count as usize, &mut now.rng(subject))?;
+    let times = if trial.again && is_short(now) { 2 } else { 1 };
+    let rounds = (rounds_of(now, trial.count) * times).min(u32::try_from(now.unit() / trial.block).unwrap_or(u32::MAX));
+    let units_in_words = if trial.count == 1 { "one unit".to_owned() } else { format!("{} units", trial.count) };
+    let why = format!("{units_in_words} {}: {}", open_units::words(order), trial.why);
+    let plan = OpenUnits { order, unit: now.unit(), block: trial.block, rounds, units, first_offset: Bytes::ZERO };
+    Some(Choice { experiment: Experiment::OpenUnits(plan), why })
+}
+
+/// What the first steps of a search at random take, up to the count that is the likeliest limit: that of the search in
+/// order so far. Nothing once they were done.
+pub(crate) fn left_for_random(now: &Situation) -> Bytes {
+    let lead = trial_blocks(now)[0];
+    let seen = open_units::state(&open_units::live_counts(now.observations, Order::InOrder), lead, Order::InOrder);
+    let likely = seen.good.unwrap_or(1);
+    let steps = search::left(now.observations, Order::Random, lead, likely);
+    lead * steps.into_iter().map(|count| u64::from(count) * u64::from(rounds_of(now, count))).sum::<u64>()
+}
+
+/// Block sizes that are tried beyond the open units, where every write that does not take another way costs a copy.
+const ESCAPE_BLOCKS: [Bytes; 4] = [Bytes::kib(32), Bytes::kib(16), Bytes::kib(8), Bytes::kib(4)];
+
+/// Small writes beyond the open units: a way of their own shows there even where one unit at random costs nothing.
+pub(crate) fn escape(now: &Situation) -> Option<Choice> {
+    if small_write::estimate(now.observations).value().is_some() {
+        return None;
+    }
+    let (order, count) = [Order::Random, Order::InOrder].into_iter().find_map(|order| {
+        let limit = open_units::estimate(now.observations, order).value()?;
+        Some((order, limit + 1))
+    })?;
+    let tried = open_units::live_counts(now.observations, order);
+    let block = ESCAPE_BLOCKS.iter().copied().find(|block| {
+        let fits = *block >= now.device.logical_block && *block * u64::from(ROUNDS) <= now.unit();
+        fits && !tried.iter().any(|trial| (trial.block, trial.count) == (*block, count))
+    })?;
+    let pool = now.pool();
+    let units = pool.take(count as usize, &mut now.rng(block.get() + 2))?;
+    let rounds = rounds_of(now, count.max(2));
+    let plan = OpenUnits { order, unit: now.unit(), block, rounds, units, first_offset: Bytes::ZERO };
+    let why =
+        format!("{count} units {} are too many: do writes of {block} escape the copies?", open_units::words(order));
+    Some(Choice { experiment: Experiment::OpenUnits(plan), why })
+}
+
+/// What a search for open units can write at the worst, before anything is known of the device: blocks of whole pages, of up
+/// to twice the usual size where the page is not known.
+pub(crate) fn most_trials_at_outset(device: &DeviceFacts, unit: Bytes) -> Bytes {
+    let lead = (unit / LEAST_BLOCKS).min(Bytes::kib(96)).max(device.logical_block);
+    lead * (search_units(search::MOST_UNITS) * u64::from(ROUNDS_OF_MANY))
+}
+
+/// Writes per round of a whole search among so many units: the bracket doubles up to the most units, a bisection takes
+/// six more trials at the worst, a confirmation four, and the second block size two of twice the size.
+fn search_units(most: u32) -> u64 {
+    (2 + 6 + 4 + 2 * 2) * u64::from(most)
+}
+
+/// What the search for open units can still write: no more units than the pool holds, nor than have fallen already.
+pub(crate) fn most_trials(now: &Situation, order: Order) -> Bytes {
+    let pool = now.pool();
+    let [lead, _] = trial_blocks(now);
+    let seen = open_units::state(&open_units::live_counts(now.observations, order), lead, order);
+    let most = seen.fallen.unwrap_or(search::MOST_UNITS).min(most_units(&pool));
+    lead * (search_units(most) * u64::from(rounds_of(now, most.max(2))))
+}
+
+/// What the limits at a second block size can still take.
+pub(crate) fn most_other_block(now: &Situation) -> Bytes {
+    let [lead, second] = trial_blocks(now);
+    let each = |order: Order| {
+        let seen = open_units::state(&open_units::live_counts(now.observations, order), lead, order);
+        let count = seen.fallen.or(seen.good).unwrap_or(1);
+        second * (2 * u64::from(count) * u64::from(rounds_of(now, count)))
+    };
+    each(Order::InOrder) + each(Order::Random)
+}
+
+/// What small writes beyond the open units take at the worst.
+pub(crate) fn most_escape() -> Bytes {
+    let units = u64::from(search::MOST_UNITS) + 1;
+    ESCAPE_BLOCKS.iter().map(|block| *block * (u64::from(ROUNDS) * units)).sum()
+}
