@@ -251,12 +251,11 @@ fn whole(runs: &[&SlideData]) -> SlideData {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashscope_model::DeviceFacts;
-    use flashscope_model::observation::ScatterPlace;
-    use flashscope_model::plan::Span;
-    use flashscope_units::Nanos;
     use crate::alignment::tests::of_size;
+    use flashscope_model::Experiment;
+    use flashscope_model::observation::ScatterPlace;
     use flashscope_stats::Rng;
+    use flashscope_units::Nanos;
 
     const KNOWN: Known = Known { unit: false, page: Some(Bytes::kib(16)), phase: Bytes::ZERO };
 
