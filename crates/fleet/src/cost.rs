@@ -3,7 +3,7 @@
 use flashscope_device::Wear;
 use flashscope_model::observation::Spent;
 use flashscope_model::plan::Purpose;
-use flashscope_model::{Data, Run};
+use flashscope_model::{About, Data, Run};
 use flashscope_units::{Bytes, Nanos};
 
 /// What some experiments cost.
@@ -45,17 +45,6 @@ impl Cost {
 pub(crate) fn is_geometry(run: &Run) -> bool {
     match &run.data {
         Data::Throughput(data) => data.purpose != Purpose::Performance,
-        Data::Interval(_) | Data::SlcCache(_) | Data::Parallel(_) | Data::MapReach(_) | Data::Cells(_) => false,
-        Data::Overwrite(_) | Data::Buffer(_) | Data::ReadCache(_) => false,
-        Data::Floor(_)
-        | Data::Survey(_)
-        | Data::Align(_)
-        | Data::Boundaries(_)
-        | Data::Slide(_)
-        | Data::OpenUnits(_)
-        | Data::Fat(_)
-        | Data::FastArea(_)
-        | Data::Scatter(_)
-        | Data::Program(_) => true,
+        other => other.name().about() == About::Geometry,
     }
 }

@@ -12,6 +12,44 @@ use flashscope_units::Bytes;
 use std::fmt;
 use std::sync::Arc;
 
+/// What an experiment is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum About {
+    /// Units, pages, orders and areas.
+    Geometry,
+    /// The table of speeds.
+    Speed,
+    /// What a controller does beyond that.
+    Controller,
+}
+
+/// Whether flashbench has an experiment, and a layout for its table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// It has.
+    Flashbench,
+    /// It is ours alone.
+    Ours,
+}
+
+/// Whether a report draws an experiment beside its table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Drawn {
+    /// It does.
+    Plot,
+    /// The table says it all, or the plot is of several experiments together.
+    Table,
+}
+
+/// Whether the writes of one row of an experiment ought to take alike, so that a far longer one tells of a merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rows {
+    /// They ought to.
+    Alike,
+    /// They differ by design, or there are none.
+    Apart,
+}
+
 /// Whether an experiment writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Writes {
@@ -23,13 +61,13 @@ pub enum Writes {
     AsPlanned,
 }
 
-/// Rows of `$variant: $plan, $data, $name, $writes`; then those that leave the data of another one.
+/// Rows of `$variant: $plan, $data, $name, $writes, $about, $form, $drawn, $rows`; then those that leave the data of another one.
 macro_rules! experiments {
     (
         $d:tt
-        $($(#[doc = $doc:literal])+ $variant:ident: $plan:ident, $data:ty, $name:literal, $writes:ident;)+
-        same data: $($(#[doc = $also_doc:literal])+ $also:ident: $also_plan:ident, $of:ident, $also_name:literal, $also_writes:ident;)+
-        other names: $($(#[doc = $other_doc:literal])+ $other:ident: $other_of:ident, $other_name:literal, $other_writes:ident;)+
+        $($(#[doc = $doc:literal])+ $variant:ident: $plan:ident, $data:ty, $name:literal, $writes:ident, $about:ident, $form:ident, $drawn:ident, $rows:ident;)+
+        same data: $($(#[doc = $also_doc:literal])+ $also:ident: $also_plan:ident, $of:ident, $also_name:literal, $also_writes:ident, $also_about:ident, $also_form:ident, $also_drawn:ident, $also_rows:ident;)+
+        other names: $($(#[doc = $other_doc:literal])+ $other:ident: $other_of:ident, $other_name:literal, $other_writes:ident, $other_about:ident, $other_form:ident, $other_drawn:ident, $other_rows:ident;)+
     ) => {
         /// One experiment with all of its parameters.
         #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +107,42 @@ macro_rules! experiments {
                     $(ExperimentName::$variant => Writes::$writes,)+
                     $(ExperimentName::$also => Writes::$also_writes,)+
                     $(ExperimentName::$other => Writes::$other_writes,)+
+                }
+            }
+
+            /// What it is for.
+            pub const fn about(self) -> About {
+                match self {
+                    $(ExperimentName::$variant => About::$about,)+
+                    $(ExperimentName::$also => About::$also_about,)+
+                    $(ExperimentName::$other => About::$other_about,)+
+                }
+            }
+
+            /// Whether flashbench has it.
+            pub const fn form(self) -> Form {
+                match self {
+                    $(ExperimentName::$variant => Form::$form,)+
+                    $(ExperimentName::$also => Form::$also_form,)+
+                    $(ExperimentName::$other => Form::$other_form,)+
+                }
+            }
+
+            /// Whether a report draws it.
+            pub const fn drawn(self) -> Drawn {
+                match self {
+                    $(ExperimentName::$variant => Drawn::$drawn,)+
+                    $(ExperimentName::$also => Drawn::$also_drawn,)+
+                    $(ExperimentName::$other => Drawn::$other_drawn,)+
+                }
+            }
+
+            /// Whether the writes of a row ought to take alike.
+            pub const fn rows(self) -> Rows {
+                match self {
+                    $(ExperimentName::$variant => Rows::$rows,)+
+                    $(ExperimentName::$also => Rows::$also_rows,)+
+                    $(ExperimentName::$other => Rows::$other_rows,)+
                 }
             }
         }
@@ -129,49 +203,49 @@ macro_rules! experiments {
 experiments! {
     $
     /// The time of a request that needs no flash: one block read again and again.
-    Floor: Floor, seen::FloorData, "floor", Never;
+    Floor: Floor, seen::FloorData, "floor", Never, Geometry, Ours, Table, Apart;
     /// Reads at random places, to tell written areas from never-written ones.
-    Survey: Survey, seen::SurveyData, "survey", Never;
+    Survey: Survey, seen::SurveyData, "survey", Never, Geometry, Ours, Plot, Apart;
     /// Reads around boundaries of every power of two (flashbench `-a`).
-    Align: Align, seen::AlignData, "align", AsPlanned;
+    Align: Align, seen::AlignData, "align", AsPlanned, Geometry, Flashbench, Plot, Apart;
     /// Contrasts at random multiples of candidate sizes that are no multiples of larger candidates.
-    Boundaries: Boundaries, Arc<seen::BoundariesData>, "boundaries", Never;
+    Boundaries: Boundaries, Arc<seen::BoundariesData>, "boundaries", Never, Geometry, Ours, Plot, Apart;
     /// Reads across every step of a stretch, wherever its boundaries begin.
-    Slide: Slide, seen::SlideData, "slide", Never;
+    Slide: Slide, seen::SlideData, "slide", Never, Geometry, Ours, Plot, Apart;
     /// A few rounds of writes, one block in each of several fresh units per round.
-    OpenUnits: OpenUnits, seen::OpenUnitsData, "open-units", Always;
+    OpenUnits: OpenUnits, seen::OpenUnitsData, "open-units", Always, Geometry, Flashbench, Table, Alike;
     /// Throughput of each of the first units, by block size (flashbench `-f`).
-    Fat: Fat, seen::FatData, "fat", Always;
+    Fat: Fat, seen::FatData, "fat", Always, Geometry, Flashbench, Plot, Apart;
     /// The first units against control units from elsewhere, interleaved.
-    FastArea: FastArea, seen::FastAreaData, "fast-area", AsPlanned;
+    FastArea: FastArea, seen::FastAreaData, "fast-area", AsPlanned, Geometry, Ours, Plot, Alike;
     /// Read time by position (flashbench `-s`).
-    Scatter: Scatter, seen::ScatterData, "scatter", Never;
+    Scatter: Scatter, seen::ScatterData, "scatter", Never, Geometry, Flashbench, Plot, Apart;
     /// Read time by size (flashbench `-i`).
-    Interval: Interval, seen::IntervalData, "interval", Never;
+    Interval: Interval, seen::IntervalData, "interval", Never, Speed, Flashbench, Table, Apart;
     /// Writes of different content, and reads (flashbench `-p`).
-    Program: Program, seen::ProgramData, "program", Always;
+    Program: Program, seen::ProgramData, "program", Always, Geometry, Flashbench, Table, Apart;
     /// Requests of one direction, order and size over one region: a cell of a performance table.
-    Throughput: Throughput, seen::ThroughputData, "throughput", AsPlanned;
+    Throughput: Throughput, seen::ThroughputData, "throughput", AsPlanned, Speed, Ours, Plot, Alike;
     /// Bursts of writes into an empty write buffer.
-    Buffer: Buffer, seen::BufferData, "buffer", Always;
+    Buffer: Buffer, seen::BufferData, "buffer", Always, Controller, Ours, Table, Apart;
     /// Re-reads and runs in both orders: read buffer and read-ahead.
-    ReadCache: ReadCache, seen::ReadCacheData, "read-cache", Never;
+    ReadCache: ReadCache, seen::ReadCacheData, "read-cache", Never, Controller, Ours, Table, Apart;
     /// Long sequential writes after rests.
-    SlcCache: SlcCache, seen::SlcCacheData, "slc-cache", Always;
+    SlcCache: SlcCache, seen::SlcCacheData, "slc-cache", Always, Controller, Ours, Table, Alike;
     /// Reads submitted together, at different distances.
-    Parallel: Parallel, seen::ParallelData, "parallel", Never;
+    Parallel: Parallel, seen::ParallelData, "parallel", Never, Controller, Ours, Table, Apart;
     /// Random reads within ranges of different length.
-    MapReach: MapReach, seen::MapReachData, "map-reach", Never;
+    MapReach: MapReach, seen::MapReachData, "map-reach", Never, Controller, Ours, Table, Apart;
     /// Random writes until what they cost is steady.
-    Overwrite: Overwrite, seen::OverwriteData, "gc", Always;
+    Overwrite: Overwrite, seen::OverwriteData, "gc", Always, Controller, Ours, Table, Apart;
     /// Reads of evenly spaced pages, from the last to the first, several times.
-    Cells: Cells, seen::CellsData, "cells", Never;
+    Cells: Cells, seen::CellsData, "cells", Never, Controller, Ours, Table, Apart;
     same data:
     /// Writes to several units in turn, from whole units down to a block (flashbench `-O`).
-    OpenAu: OpenAu, OpenUnits, "open-au", Always;
+    OpenAu: OpenAu, OpenUnits, "open-au", Always, Geometry, Flashbench, Table, Alike;
     other names:
     /// Writes around boundaries of every power of two, as in the published log of flashbench's private version.
-    WriteAlign: Align, "write-align", Always;
+    WriteAlign: Align, "write-align", Always, Geometry, Flashbench, Plot, Apart;
 }
 
 impl fmt::Display for ExperimentName {

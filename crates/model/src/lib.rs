@@ -14,7 +14,7 @@ pub mod plan;
 pub mod preset;
 pub mod run;
 
-pub use experiment::{Data, Experiment, ExperimentName};
+pub use experiment::{About, Data, Drawn, Experiment, ExperimentName, Form, Rows, Writes};
 pub use facts::{Claims, DeviceFacts, DeviceKind, Identity};
 pub use finding::{Estimate, Finding, Findings, Geometry, Reason};
 pub use observation::{Observations, Run};

@@ -28,8 +28,8 @@ pub(crate) fn erases(counted: Option<Wear>, observations: &Observations, finding
 
 /// Writes that took so much longer than the others of their row that a whole unit was probably rewritten for them.
 fn stalled_writes(observations: &Observations) -> u64 {
-    use flashscope_model::Data;
     use flashscope_model::observation::RateEvidence;
+    use flashscope_model::{Data, Rows};
     let mut stalls = 0;
     let mut count = |times: &[flashscope_units::Nanos]| {
         let mut sorted: Vec<u64> = times.iter().map(|time| time.get()).collect();
@@ -48,18 +48,7 @@ fn stalled_writes(observations: &Observations) -> u64 {
             Data::FastArea(data) => data.suspects.iter().chain(&data.controls).for_each(|unit| count(&unit.times)),
             Data::Throughput(data) => count(&data.times),
             Data::SlcCache(data) => data.bursts.iter().for_each(|burst| count(&burst.times)),
-            // Their writes go to places that differ by design, so that a long one says nothing of a merge.
-            Data::Align(_) | Data::Fat(_) | Data::Program(_) | Data::Buffer(_) | Data::Overwrite(_) => {}
-            Data::Floor(_)
-            | Data::Survey(_)
-            | Data::Boundaries(_)
-            | Data::Slide(_)
-            | Data::Scatter(_)
-            | Data::Interval(_)
-            | Data::ReadCache(_)
-            | Data::Parallel(_)
-            | Data::MapReach(_)
-            | Data::Cells(_) => {}
+            other => debug_assert_eq!(other.name().rows(), Rows::Apart, "its rows are not looked at"),
         }
     }
     stalls

@@ -17,7 +17,7 @@ pub mod time;
 
 pub use table::{Cell, Room, Table, performance, tables};
 
-use flashscope_model::{Data, RunRecord};
+use flashscope_model::{Data, Drawn, RunRecord};
 
 /// Everything that a report draws of one run; empty where nothing of the kind was measured.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -59,17 +59,7 @@ pub fn view(run: &RunRecord) -> View {
             Data::Scatter(scatter) => view.scatters.extend(time::scatter(scatter)),
             Data::Slide(slide) => view.scatters.extend(time::slide(slide)),
             Data::Throughput(throughput) => view.service_times.extend(time::service_times(throughput)),
-            Data::Floor(_)
-            | Data::OpenUnits(_)
-            | Data::Interval(_)
-            | Data::Program(_)
-            | Data::Buffer(_)
-            | Data::ReadCache(_)
-            | Data::SlcCache(_)
-            | Data::Parallel(_)
-            | Data::MapReach(_)
-            | Data::Overwrite(_)
-            | Data::Cells(_) => {}
+            other => debug_assert_eq!(other.name().drawn(), Drawn::Table, "nobody draws it"),
         }
     }
     view.contrasts = contrast::merge(view.contrasts, geometry);

@@ -11,7 +11,7 @@ use flashscope_model::observation::{
     AlignData, AlignEvidence, AlignRow, FatData, IntervalData, IntervalEvidence, OpenUnitsData, Printed, ProgramData,
     RateEvidence, ScatterData, Straddle,
 };
-use flashscope_model::{Data, Direction};
+use flashscope_model::{Data, Direction, Form};
 use flashscope_units::{Bytes, Contrast, Nanos};
 use number::{general, rate, size, time};
 use std::fmt::Write;
@@ -33,19 +33,10 @@ pub fn write(data: &Data) -> Option<String> {
         Data::Scatter(scatter) => write_scatter(&mut text, scatter),
         Data::Interval(interval) => write_interval(&mut text, interval),
         Data::Program(program) => write_program(&mut text, program),
-        Data::Floor(_)
-        | Data::Survey(_)
-        | Data::Boundaries(_)
-        | Data::Slide(_)
-        | Data::FastArea(_)
-        | Data::Throughput(_)
-        | Data::Buffer(_)
-        | Data::ReadCache(_)
-        | Data::SlcCache(_)
-        | Data::Parallel(_)
-        | Data::MapReach(_)
-        | Data::Overwrite(_)
-        | Data::Cells(_) => return None,
+        other => {
+            debug_assert_eq!(other.name().form(), Form::Ours, "the original has a layout for it");
+            return None;
+        }
     };
     (!text.is_empty()).then_some(text)
 }
