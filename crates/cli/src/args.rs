@@ -1,6 +1,7 @@
 //! What can be typed. Dumb structs: nothing is opened, checked or decided here.
 
 mod bench;
+pub(crate) mod discard;
 pub(crate) mod drive;
 mod fio;
 mod memory;
@@ -204,6 +205,9 @@ pub(crate) enum ProbeKind {
     /// Kinds of pages: bits per cell
     #[command(after_help = "Example: flashscope probe cells sim:ssd-consumer --step 512k")]
     Cells(drive::ProbeCells),
+    /// What discard does, from which size on, and what it costs
+    #[command(after_help = "Example: flashscope probe discard sim:sd-4mib")]
+    Discard(discard::ProbeDiscard),
 }
 
 /// What every probe takes.

@@ -1,6 +1,7 @@
 //! Findings against the truth. The rules stand in docs/fleet.md.
 
 mod area;
+mod discard;
 mod drive;
 mod memory;
 
@@ -164,6 +165,7 @@ fn judge_one(parameter: Parameter, truth: &Truth, found: &Geometry) -> Judged {
             let fact = inside.map_or_else(Fact::none, |drive| drive.physical_over_user.clone());
             of(&fact, drive::spare(parameter, &fact, &found.physical_over_user))
         }
+        F::Discard => of(&truth.discard, discard::discard(parameter, &truth.discard, &found.discard)),
         F::WriteBufferFlushWindow | F::SlcCacheRecovery | F::WriteAmplification | F::NeverWritten => {
             unreachable!("{finding:?} is not scored")
         }

@@ -6,7 +6,7 @@
 use crate::drive::slc_cache;
 use crate::memo::Memo;
 use crate::situation::{Situation, assumed_unit};
-use crate::{Choice, drive, memory, reading, writing};
+use crate::{Choice, discard, drive, memory, reading, writing};
 use flashscope_model::finding::{Note, NoteKind};
 use flashscope_model::plan::Budget;
 use flashscope_model::{DeviceFacts, DeviceKind, Observations, Order};
@@ -152,6 +152,7 @@ const SUBJECTS: &[Subject] = &[
         most_left: drive::most_overwritten,
         ..READS
     },
+    Subject { words: "discard", choice: discard::choice, most_left: discard::most_left, ..READS },
 ];
 
 /// The experiment that would settle most for least wear, or `None` when nothing is left that the budget covers.

@@ -13,6 +13,7 @@ mod caution;
 mod change;
 mod choose;
 mod copies;
+mod discard;
 mod drive;
 mod fast_area;
 mod memo;
@@ -74,6 +75,7 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
         open_units_random: counted(open_units::estimate(observations, Order::Random), Order::Random),
         random_order_penalty: regions::penalty(penalty::estimate(observations), observations, unit),
         small_write_path: small_write::estimate(observations).map(|size| UpTo { size }),
+        discard: discard::estimate(observations),
         never_written: survey::estimate(observations),
         ..Geometry::unknown(Reason::NotMeasured)
     };

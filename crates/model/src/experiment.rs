@@ -5,6 +5,7 @@
 //! `probe`, and what the compiler then asks for.
 
 use crate::Direction;
+use crate::discard;
 use crate::finding::words;
 use crate::observation as seen;
 use crate::plan::{self, Plan};
@@ -65,15 +66,15 @@ pub enum Writes {
 macro_rules! experiments {
     (
         $d:tt
-        $($(#[doc = $doc:literal])+ $variant:ident: $plan:ident, $data:ty, $name:literal, $writes:ident, $about:ident, $form:ident, $drawn:ident, $rows:ident;)+
-        same data: $($(#[doc = $also_doc:literal])+ $also:ident: $also_plan:ident, $of:ident, $also_name:literal, $also_writes:ident, $also_about:ident, $also_form:ident, $also_drawn:ident, $also_rows:ident;)+
+        $($(#[doc = $doc:literal])+ $variant:ident: $plan:ty, $data:ty, $name:literal, $writes:ident, $about:ident, $form:ident, $drawn:ident, $rows:ident;)+
+        same data: $($(#[doc = $also_doc:literal])+ $also:ident: $also_plan:ty, $of:ident, $also_name:literal, $also_writes:ident, $also_about:ident, $also_form:ident, $also_drawn:ident, $also_rows:ident;)+
         other names: $($(#[doc = $other_doc:literal])+ $other:ident: $other_of:ident, $other_name:literal, $other_writes:ident, $other_about:ident, $other_form:ident, $other_drawn:ident, $other_rows:ident;)+
     ) => {
         /// One experiment with all of its parameters.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Experiment {
-            $($(#[doc = $doc])+ $variant(plan::$plan),)+
-            $($(#[doc = $also_doc])+ $also(plan::$also_plan),)+
+            $($(#[doc = $doc])+ $variant($plan),)+
+            $($(#[doc = $also_doc])+ $also($also_plan),)+
         }
 
         /// What one experiment saw. What is large is shared, as those who draw conclusions while a run goes on keep hold of it.
@@ -203,46 +204,48 @@ macro_rules! experiments {
 experiments! {
     $
     /// The time of a request that needs no flash: one block read again and again.
-    Floor: Floor, seen::FloorData, "floor", Never, Geometry, Ours, Table, Apart;
+    Floor: plan::Floor, seen::FloorData, "floor", Never, Geometry, Ours, Table, Apart;
     /// Reads at random places, to tell written areas from never-written ones.
-    Survey: Survey, seen::SurveyData, "survey", Never, Geometry, Ours, Plot, Apart;
+    Survey: plan::Survey, seen::SurveyData, "survey", Never, Geometry, Ours, Plot, Apart;
     /// Reads around boundaries of every power of two (flashbench `-a`).
-    Align: Align, seen::AlignData, "align", AsPlanned, Geometry, Flashbench, Plot, Apart;
+    Align: plan::Align, seen::AlignData, "align", AsPlanned, Geometry, Flashbench, Plot, Apart;
     /// Contrasts at random multiples of candidate sizes that are no multiples of larger candidates.
-    Boundaries: Boundaries, Arc<seen::BoundariesData>, "boundaries", Never, Geometry, Ours, Plot, Apart;
+    Boundaries: plan::Boundaries, Arc<seen::BoundariesData>, "boundaries", Never, Geometry, Ours, Plot, Apart;
     /// Reads across every step of a stretch, wherever its boundaries begin.
-    Slide: Slide, seen::SlideData, "slide", Never, Geometry, Ours, Plot, Apart;
+    Slide: plan::Slide, seen::SlideData, "slide", Never, Geometry, Ours, Plot, Apart;
     /// A few rounds of writes, one block in each of several fresh units per round.
-    OpenUnits: OpenUnits, seen::OpenUnitsData, "open-units", Always, Geometry, Flashbench, Table, Alike;
+    OpenUnits: plan::OpenUnits, seen::OpenUnitsData, "open-units", Always, Geometry, Flashbench, Table, Alike;
     /// Throughput of each of the first units, by block size (flashbench `-f`).
-    Fat: Fat, seen::FatData, "fat", Always, Geometry, Flashbench, Plot, Apart;
+    Fat: plan::Fat, seen::FatData, "fat", Always, Geometry, Flashbench, Plot, Apart;
     /// The first units against control units from elsewhere, interleaved.
-    FastArea: FastArea, seen::FastAreaData, "fast-area", AsPlanned, Geometry, Ours, Plot, Alike;
+    FastArea: plan::FastArea, seen::FastAreaData, "fast-area", AsPlanned, Geometry, Ours, Plot, Alike;
     /// Read time by position (flashbench `-s`).
-    Scatter: Scatter, seen::ScatterData, "scatter", Never, Geometry, Flashbench, Plot, Apart;
+    Scatter: plan::Scatter, seen::ScatterData, "scatter", Never, Geometry, Flashbench, Plot, Apart;
     /// Read time by size (flashbench `-i`).
-    Interval: Interval, seen::IntervalData, "interval", Never, Speed, Flashbench, Table, Apart;
+    Interval: plan::Interval, seen::IntervalData, "interval", Never, Speed, Flashbench, Table, Apart;
     /// Writes of different content, and reads (flashbench `-p`).
-    Program: Program, seen::ProgramData, "program", Always, Geometry, Flashbench, Table, Apart;
+    Program: plan::Program, seen::ProgramData, "program", Always, Geometry, Flashbench, Table, Apart;
     /// Requests of one direction, order and size over one region: a cell of a performance table.
-    Throughput: Throughput, seen::ThroughputData, "throughput", AsPlanned, Speed, Ours, Plot, Alike;
+    Throughput: plan::Throughput, seen::ThroughputData, "throughput", AsPlanned, Speed, Ours, Plot, Alike;
     /// Bursts of writes into an empty write buffer.
-    Buffer: Buffer, seen::BufferData, "buffer", Always, Controller, Ours, Table, Apart;
+    Buffer: plan::Buffer, seen::BufferData, "buffer", Always, Controller, Ours, Table, Apart;
     /// Re-reads and runs in both orders: read buffer and read-ahead.
-    ReadCache: ReadCache, seen::ReadCacheData, "read-cache", Never, Controller, Ours, Table, Apart;
+    ReadCache: plan::ReadCache, seen::ReadCacheData, "read-cache", Never, Controller, Ours, Table, Apart;
     /// Long sequential writes after rests.
-    SlcCache: SlcCache, seen::SlcCacheData, "slc-cache", Always, Controller, Ours, Table, Alike;
+    SlcCache: plan::SlcCache, seen::SlcCacheData, "slc-cache", Always, Controller, Ours, Table, Alike;
     /// Reads submitted together, at different distances.
-    Parallel: Parallel, seen::ParallelData, "parallel", Never, Controller, Ours, Table, Apart;
+    Parallel: plan::Parallel, seen::ParallelData, "parallel", Never, Controller, Ours, Table, Apart;
     /// Random reads within ranges of different length.
-    MapReach: MapReach, seen::MapReachData, "map-reach", Never, Controller, Ours, Table, Apart;
+    MapReach: plan::MapReach, seen::MapReachData, "map-reach", Never, Controller, Ours, Table, Apart;
     /// Random writes until what they cost is steady.
-    Overwrite: Overwrite, seen::OverwriteData, "gc", Always, Controller, Ours, Table, Apart;
+    Overwrite: plan::Overwrite, seen::OverwriteData, "gc", Always, Controller, Ours, Table, Apart;
     /// Reads of evenly spaced pages, from the last to the first, several times.
-    Cells: Cells, seen::CellsData, "cells", Never, Controller, Ours, Table, Apart;
+    Cells: plan::Cells, seen::CellsData, "cells", Never, Controller, Ours, Table, Apart;
+    /// Discards of several sizes, what is read behind them, and what later writes take.
+    Discard: discard::Discard, discard::DiscardData, "discard", Always, Controller, Ours, Table, Apart;
     same data:
     /// Writes to several units in turn, from whole units down to a block (flashbench `-O`).
-    OpenAu: OpenAu, OpenUnits, "open-au", Always, Geometry, Flashbench, Table, Alike;
+    OpenAu: plan::OpenAu, OpenUnits, "open-au", Always, Geometry, Flashbench, Table, Alike;
     other names:
     /// Writes around boundaries of every power of two, as in the published log of flashbench's private version.
     WriteAlign: Align, "write-align", Always, Geometry, Flashbench, Plot, Apart;

@@ -10,6 +10,7 @@ mod table;
 pub use controller::{BufferLimit, Collection, MappingKind, ReadAhead, SlcCache, SlcKind, WriteBuffer};
 pub use estimate::{Bound, Estimate, Support, Unknown};
 pub use figure::{Cell, Field, Figure, Kind};
+pub(crate) use figure::{IntoCell, figure, word};
 pub use note::{Note, NoteKind, Severity};
 pub use reason::Reason;
 pub use table::{Basis, Change, Finding, Geometry, Source, Visit};

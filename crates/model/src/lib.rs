@@ -5,6 +5,7 @@
 //! never zero. Start at [`run::RunRecord`], which holds all the others, or at [`bench::BenchRecord`] for load.
 
 pub mod bench;
+pub mod discard;
 mod experiment;
 pub mod facts;
 pub mod finding;

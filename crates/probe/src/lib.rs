@@ -17,6 +17,7 @@ mod cells;
 mod checks;
 pub mod classic;
 mod context;
+mod discard;
 mod error;
 mod experiment;
 mod fast_area;

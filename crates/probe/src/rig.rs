@@ -196,6 +196,23 @@ impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
         Ok(self.settle(completion, Direction::Write, Bytes::ZERO, Bytes::ZERO))
     }
 
+    /// Whether the device has discard.
+    pub(crate) fn can_discard(&self) -> bool {
+        self.target.capabilities().discard
+    }
+
+    /// Discards a range; it destroys data, and costs nothing of what may be written.
+    pub(crate) fn discard(&mut self, at: Bytes, length: Bytes) -> Result<Sample, Halt> {
+        self.go_on()?;
+        let Some(grant) = self.context.grant.as_deref_mut() else {
+            return Err(Halt::Early(EndedEarly::BudgetSpent { left: Bytes::ZERO }));
+        };
+        let refused = |refused: GrantError| Halt::Lost(DeviceError::Invalid(refused.to_string()));
+        let request = Request::discard(grant, self.done, at, length).map_err(refused)?;
+        let completion = self.execute(request)?;
+        Ok(self.settle(completion, Direction::Write, at, length))
+    }
+
     /// Leaves the device alone for so long.
     pub(crate) fn pause(&mut self, time: Nanos) {
         if time > Nanos::ZERO {

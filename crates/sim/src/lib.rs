@@ -12,6 +12,7 @@ mod au_log;
 mod catalogue;
 mod chance;
 mod content;
+mod discard;
 mod error;
 mod fault;
 mod ftl;

@@ -2,6 +2,7 @@
 //! in and the noise around it. Every parameter is written out in every file: there are no hidden defaults.
 
 use crate::au_log::AuLogParams;
+use crate::discard::DiscardParams;
 use crate::fault::FaultParams;
 use crate::memory::{self, ReadAheadParams, ReadBufferParams, WriteBufferParams};
 use crate::page_map::PageMapParams;
@@ -32,6 +33,9 @@ pub(crate) struct Model {
     /// Reading what was not asked for yet; absent where it does not.
     #[serde(default)]
     pub(crate) read_ahead: Option<ReadAheadParams>,
+    /// What discard does; absent where it forgets whatever it covers.
+    #[serde(default)]
+    pub(crate) discard: Option<DiscardParams>,
 }
 
 /// The device as a host sees it. Its claims are what its registers say, true or not.

@@ -6,6 +6,7 @@ mod faulty;
 pub use ahead::Source;
 
 use crate::content::{Contents, Held};
+use crate::discard::{DiscardParams, Effect};
 use crate::error::SimError;
 use crate::fault::Faults;
 use crate::ftl::{Extent, Ftl, Presence, Work};
@@ -17,7 +18,7 @@ use flashscope_device::{
     Capabilities, Completion, Content, DeviceError, Fill, Foresight, Op, Outcome, Request, Target, Wear,
 };
 use flashscope_model::{Claims, DeviceFacts, DeviceKind, run::PathTaken};
-use flashscope_units::{Bytes, Instant};
+use flashscope_units::{Bytes, Instant, Nanos};
 
 /// What a device that starts `filled` holds.
 const FIRST_FILL: Fill = Fill::Tagged { generation: 0 };
@@ -28,6 +29,7 @@ pub struct SimTarget {
     facts: DeviceFacts,
     capabilities: Capabilities,
     max_request: Bytes,
+    discard: Option<DiscardParams>,
     device: Controller,
     contents: Contents,
     noise: NoiseSource,
@@ -68,11 +70,12 @@ impl SimTarget {
             capabilities: Capabilities {
                 write: true,
                 flush: true,
-                discard: true,
+                discard: model.discard.as_ref().is_none_or(|discard| discard.effect != Effect::Absent),
                 queue_depth: model.link.queue_depth,
                 granularity: model.device.logical_block,
             },
             max_request: model.link.max_request,
+            discard: model.discard.clone(),
             device: Controller::new(&medium, seed),
             contents,
             noise: NoiseSource::new(&model.noise, seed),
@@ -99,9 +102,18 @@ impl SimTarget {
         self.device.check_all()
     }
 
+    /// What of a range a discard takes effect on; of no length where it does on nothing.
+    fn discarded(&self, start: Bytes, length: Bytes) -> (Bytes, Bytes) {
+        self.discard.as_ref().map_or((start, length), |discard| discard.effective(start, length))
+    }
+
     fn validate(&self, request: &Request) -> Result<(), DeviceError> {
-        if matches!(request.op(), Op::Flush) {
-            return Ok(());
+        match request.op() {
+            Op::Flush => return Ok(()),
+            Op::Discard if !self.capabilities.discard => {
+                return Err(DeviceError::Invalid("this target has no discard".to_owned()));
+            }
+            Op::Discard | Op::Read | Op::Write { .. } => {}
         }
         let (offset, length, unit) = (request.offset(), request.length(), self.capabilities.granularity);
         let invalid = |why: String| Err(DeviceError::Invalid(why));
@@ -143,7 +155,11 @@ impl SimTarget {
         match op {
             Op::Flush => return self.device.serve(now, Work::Flush),
             // A discard is a command with a range and no data: it is not split.
-            Op::Discard => return self.device.serve(now, Work::Discard(Extent::new(start, length))),
+            Op::Discard => {
+                let (start, length) = self.discarded(start, length);
+                let time = self.discard.as_ref().map_or(Nanos::ZERO, |discard| discard.time);
+                return self.device.serve(now, Work::Discard(Extent::new(start, length))) + time;
+            }
             Op::Read | Op::Write { .. } => {}
         }
         let mut at = start;
@@ -171,6 +187,7 @@ impl SimTarget {
                 (Outcome::Done, Content::Unknown)
             }
             Op::Discard => {
+                let (start, length) = self.discarded(start, length);
                 self.contents.set(start, length, Held::Erased);
                 (Outcome::Done, Content::Unknown)
             }

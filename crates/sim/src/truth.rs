@@ -12,6 +12,7 @@ pub use area::{AreaPartTruth, AreaTruth};
 pub use stalls::StallTruth;
 
 use crate::au_log::AuLogParams;
+pub use crate::discard::DiscardTruth;
 use crate::error::SimError;
 use crate::fault::FakeKind;
 use crate::ftl::{Extent, Ftl, Work};
@@ -158,6 +159,8 @@ pub struct Truth {
     pub stalls: Fact<StallTruth>,
     /// Buffers and read-ahead.
     pub memory: MemoryTruth,
+    /// What discard does; no value: there is none.
+    pub discard: Fact<DiscardTruth>,
 }
 
 /// The truth of the device that `spec` names (as for [`crate::open_with`]).
@@ -172,7 +175,7 @@ pub(crate) fn of_model(model: &Model) -> Truth {
         Mapping::AuLog(params) => of_au_log(&genuine, params),
         Mapping::PageMap(params) => crate::page_map::truth_of(&genuine, params),
     };
-    Truth { size: SizeTruth::of(model), ..truth }
+    Truth { size: SizeTruth::of(model), discard: crate::discard::truth_of(model), ..truth }
 }
 
 fn of_au_log(model: &Model, params: &AuLogParams) -> Truth {
@@ -195,6 +198,7 @@ fn of_au_log(model: &Model, params: &AuLogParams) -> Truth {
         drive: None,
         stalls: stalls::stalls(params),
         memory: crate::memory::truth_of(model),
+        discard: Fact::none(),
     }
 }
 
@@ -435,6 +439,7 @@ impl fmt::Display for Truth {
         line(f, "… flushed after", &self.memory.flush_window)?;
         line(f, "read buffer", &self.memory.read_buffer)?;
         line(f, "read-ahead", &self.memory.read_ahead)?;
+        line(f, "discard", &self.discard)?;
         let Some(drive) = &self.drive else { return Ok(()) };
         line(f, "stripe", &drive.stripe)?;
         line(f, "parallel units", &drive.parallel_units)?;

@@ -155,6 +155,8 @@ fn held(finding: Finding, geometry: &Geometry, card: &Card, shape: &Shape) -> (&
         | F::BitsPerCell
         | F::WriteAmplification
         | F::PhysicalOverUser => no_card(),
+        // A model without the section forgets what a discard covers.
+        F::Discard => ("discard", told(found.discard.value().is_none(), "a fitted twin discards as most cards do")),
         F::NeverWritten => {
             let share = if card.is_text("state.start", "blank") { 1.0 } else { 0.0 };
             let near = found.never_written.value().is_none_or(|value| (value - share).abs() < NEARLY);

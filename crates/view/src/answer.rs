@@ -3,6 +3,7 @@
 mod memory;
 
 use crate::time;
+use flashscope_model::discard::{DiscardFound, DiscardReads};
 use flashscope_model::finding::{
     AreaKind, AreaPart, Bound, FastArea, MappingKind, Penalty, SlcCache, SlcKind, Unknown,
 };
@@ -81,6 +82,7 @@ fn has_a_line(finding: Finding, geometry: &Geometry) -> bool {
         F::BitsPerCell => was_looked_for(&geometry.bits_per_cell),
         F::WriteAmplification => was_looked_for(&geometry.write_amplification),
         F::PhysicalOverUser => was_looked_for(&geometry.physical_over_user),
+        F::Discard => was_looked_for(&geometry.discard),
         F::NeverWritten => geometry.never_written.value().is_some_and(|share| share > 0.0),
     }
 }
@@ -126,6 +128,7 @@ pub fn answer(finding: Finding, geometry: &Geometry) -> Answer {
         F::BitsPerCell => of(finding, &geometry.bits_per_cell, count),
         F::WriteAmplification => of(finding, &geometry.write_amplification, ratio),
         F::PhysicalOverUser => of(finding, &geometry.physical_over_user, ratio),
+        F::Discard => of(finding, &geometry.discard, discard),
         F::NeverWritten => of(finding, &geometry.never_written, |share| percent(*share)),
     }
 }
@@ -212,6 +215,20 @@ fn none_below(finding: Finding, estimate: &Estimate<SlcCache>) -> Answer {
         answer.figure = Some(format!("none in the first {} written", least.size));
     }
     answer
+}
+
+/// `reads as zeros from 64 KiB on, 412 µs; later writes 3.10×`.
+fn discard(found: &DiscardFound) -> String {
+    let from = found.granularity.map_or(String::new(), |size| format!(" from {size} on"));
+    let time = found.smallest.map_or(String::new(), |time| format!(", {time}"));
+    let later = found.rewrite_ratio.filter(|ratio| *ratio != 1.0);
+    let later = later.map_or(String::new(), |ratio| format!("; later random writes {ratio:.1}×"));
+    match found.reads {
+        DiscardReads::Absent => "none".to_owned(),
+        DiscardReads::Kept => format!("changes nothing{time}"),
+        DiscardReads::Other => format!("takes effect{from}{time}{later}"),
+        reads => format!("reads as {}{from}{time}{later}", reads.word()),
+    }
 }
 
 fn slc_cache(cache: &SlcCache) -> String {

@@ -1,5 +1,6 @@
 //! The figures of one experiment as tables, for the terminal, the page and other forms alike.
 
+mod discard;
 mod drive;
 mod memory;
 
@@ -95,6 +96,7 @@ pub fn tables(data: &Data) -> Vec<Table> {
         Data::MapReach(data) => drive::map_reach(data),
         Data::Overwrite(data) => drive::overwrite(data),
         Data::Cells(data) => drive::cells(data),
+        Data::Discard(data) => discard::discard(data),
     };
     if table.rows.is_empty() { Vec::new() } else { vec![table] }
 }

@@ -126,6 +126,7 @@ fn common(kind: &ProbeKind) -> &ProbeCommon {
         ProbeKind::MapReach(args) => &args.common,
         ProbeKind::Gc(args) => &args.common,
         ProbeKind::Cells(args) => &args.common,
+        ProbeKind::Discard(args) => &args.common,
     }
 }
 
@@ -257,6 +258,7 @@ fn resolve(kind: &ProbeKind, facts: &DeviceFacts) -> Experiment {
         ProbeKind::MapReach(args) => drive::map_reach(args, facts),
         ProbeKind::Gc(args) => drive::gc(args, facts),
         ProbeKind::Cells(args) => drive::cells(args),
+        ProbeKind::Discard(args) => Experiment::Discard(args.plan()),
     }
 }
 

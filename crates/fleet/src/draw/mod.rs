@@ -5,6 +5,7 @@
 
 mod card;
 mod chance;
+mod discard;
 mod drive;
 mod faults;
 mod memory;
@@ -74,6 +75,9 @@ const IN_PARTS: u64 = 0x0070_6172_7473;
 /// The same for the channels of drives.
 const BUSES: u64 = 0x0062_7573_6573;
 
+/// The same for what discard does.
+const DISCARDS: u64 = 0x6469_7363_6172;
+
 /// Device number `index` of the fleet with this seed. With `noise` every device has that level; else each draws one.
 pub fn draw(generator: Generator, seed: u64, index: u32, noise: Option<Noise>) -> Result<Drawn, DrawError> {
     let mut chance = Chance::new(seed, index);
@@ -96,6 +100,9 @@ pub fn draw(generator: Generator, seed: u64, index: u32, noise: Option<Noise>) -
         (card.title(), Some(card.page), text::of_card(&card)?)
     };
     model.memory(&memory::draw(&mut Chance::new(!seed, index), generator, page));
+    if let Some(section) = discard::draw(&mut Chance::new(seed ^ DISCARDS, index)) {
+        model.add("discard", section);
+    }
     if let Some(fault) = faults::draw(&mut chance, generator, model.capacity()) {
         title.push_str(&format!(", {}", fault.title));
         model.add("fault", fault.section);

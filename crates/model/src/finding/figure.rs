@@ -70,7 +70,7 @@ pub enum Cell {
 }
 
 /// A type that is one cell.
-pub(super) trait IntoCell: Sized {
+pub(crate) trait IntoCell: Sized {
     /// What such a field holds.
     const KIND: Kind;
     /// The cell.
@@ -146,6 +146,8 @@ macro_rules! word {
     )+ };
 }
 
+pub(crate) use word;
+
 word!(AreaKind, BufferLimit, MappingKind, SlcKind);
 
 impl<T: IntoCell> IntoCell for Option<T> {
@@ -203,6 +205,8 @@ macro_rules! figure {
         }
     )+ };
 }
+
+pub(crate) use figure;
 
 figure! {
     UpTo, "UpTo" {

@@ -8,6 +8,7 @@ use super::{AreaPart, figure::Field};
 use super::{
     Collection, Estimate, FastArea, Figure, MappingKind, Penalty, ReadAhead, Reason, SlcCache, UpTo, WriteBuffer,
 };
+use crate::discard::DiscardFound;
 use flashscope_units::{Bytes, Nanos};
 
 /// What a finding rests on, for cautions that concern all findings of one kind.
@@ -176,6 +177,8 @@ findings! {
     WriteAmplification: write_amplification, f64, "write_amplification", "write amplification", Writes;
     /// Physical over user capacity.
     PhysicalOverUser: physical_over_user, f64, "physical_over_user", "over-provisioning", Writes;
+    /// What discarded places read as, from which size on a discard takes effect, what it costs, and what it is good for.
+    Discard: discard, DiscardFound, "discard", "discard", Writes;
     /// Share of the device that answers without touching the flash, 0…1.
     NeverWritten: never_written, f64, "never_written", "never written", Content;
 }

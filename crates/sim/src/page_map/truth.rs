@@ -52,6 +52,7 @@ pub(crate) fn of(model: &Model, params: &PageMapParams) -> Truth {
         drive: drive(model, params),
         stalls: Fact::hidden(None, "what a drive collects shows in writes at random"),
         memory: crate::memory::truth_of(model),
+        discard: Fact::none(),
     }
 }
 

@@ -221,6 +221,7 @@ impl SimTarget {
                     });
                 }
                 (Op::Discard, _) => {
+                    let (at, length) = self.discarded(at, length);
                     self.contents.set(at, length, Held::Erased);
                     faults.log.discard(at, length, issued, completed);
                 }

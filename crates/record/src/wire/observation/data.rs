@@ -1,5 +1,9 @@
 //! The figures of one run, by experiment.
 
+mod discard;
+
+pub(super) use discard::DiscardTrial;
+
 use super::memory::{Ahead, BlockRun, Burst, Reread};
 use super::rows::{
     AlignRow, Candidate, FatRow, IntervalRow, OpenUnitsRow, ProgramRow, ScatterPlace, SurveyPlace, UnitTimes, each,
@@ -221,6 +225,19 @@ pub enum Data {
         /// The places.
         places: Vec<ScatterPlace>,
     },
+    /// Discards of several sizes, what is read behind them, and what later writes take.
+    Discard {
+        /// Size of each read and random write.
+        block_bytes: u64,
+        /// Whether the device has discard; where not, nothing was tried.
+        supported: bool,
+        /// Each discard, in the order of issue.
+        trials: Vec<DiscardTrial>,
+        /// Random writes to a span that was discarded, in the order of issue.
+        behind_service_time_ns: Vec<u64>,
+        /// The same to one that was not.
+        control_service_time_ns: Vec<u64>,
+    },
 }
 
 impl Data {
@@ -334,6 +351,13 @@ impl Data {
             model::Data::Cells(data) => Data::Cells {
                 block_bytes: data.block.get(),
                 places: data.places.iter().map(ScatterPlace::from_model).collect(),
+            },
+            model::Data::Discard(data) => Data::Discard {
+                block_bytes: data.block.get(),
+                supported: data.supported,
+                trials: data.trials.iter().map(DiscardTrial::from_model).collect(),
+                behind_service_time_ns: ns(&data.behind),
+                control_service_time_ns: ns(&data.control),
             },
         }
     }
@@ -470,6 +494,15 @@ impl Data {
                 block: Bytes(block_bytes),
                 places: places.into_iter().map(ScatterPlace::into_model).collect(),
             }),
+            Data::Discard { block_bytes, supported, trials, behind_service_time_ns, control_service_time_ns } => {
+                model::Data::Discard(model::discard::DiscardData {
+                    block: Bytes(block_bytes),
+                    supported,
+                    trials: trials.into_iter().map(DiscardTrial::into_model).collect(),
+                    behind: nanos(behind_service_time_ns),
+                    control: nanos(control_service_time_ns),
+                })
+            }
         })
     }
 }

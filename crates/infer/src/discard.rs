@@ -1,0 +1,212 @@
+//! Discard: what discarded places read as, from which size on it takes effect, and whether later writes are faster for it.
+
+use crate::Choice;
+use crate::numbers::{digits, median};
+use crate::situation::Situation;
+use flashscope_model::discard::{Discard, DiscardData, DiscardFound, DiscardReads, DiscardTrial};
+use flashscope_model::{Data, Estimate, Experiment, ExperimentName, Observations, Reason};
+use flashscope_stats::test::cliffs_delta;
+use flashscope_units::{Bytes, Nanos};
+
+/// Sizes go up to this, or to the unit where that is larger.
+const LARGEST: Bytes = Bytes::mib(4);
+
+/// No unit above this is discarded whole: that costs more writing than the answer is worth.
+const LARGEST_UNIT: Bytes = Bytes::mib(32);
+
+/// Size of reads and random writes, where the logical block is no larger.
+const BLOCK: Bytes = Bytes::kib(4);
+
+/// How often each size is tried, and random writes to each of two spans.
+const REPEATS: u32 = 2;
+const REWRITES: u32 = 24;
+
+/// Places that are asked for; fewer serve, and are used again.
+const PLACES: [usize; 4] = [14, 8, 5, 3];
+
+/// A size takes effect where it does in so many of its trials: all of them.
+const ALL: usize = 2;
+
+/// Probabilities of what was the same in all trials of all sizes, and of what was not.
+const CONSISTENT: f64 = 0.98;
+const INCONSISTENT: f64 = 0.7;
+
+/// Random writes differ where one span's exceed the other's this clearly (Cliff's δ; 0.474 is called large).
+const CLEARLY: f64 = 0.474;
+
+/// The one experiment, once everything else is settled.
+pub(crate) fn choice(now: &Situation) -> Option<Choice> {
+    if now.has(|data| matches!(data, Data::Discard(_))) {
+        return None;
+    }
+    let pool = now.pool();
+    let places = PLACES.into_iter().find_map(|count| pool.take(count, &mut now.rng(0xd15c)))?;
+    let block = now.block(BLOCK);
+    let unit = now.unit().align_down(block).clamp(block, LARGEST_UNIT);
+    let mut sizes: Vec<Bytes> = std::iter::successors(Some(block), |size| Some(*size * 2))
+        .take_while(|size| *size <= LARGEST.min(unit))
+        .chain([unit])
+        .collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let reach = unit + block;
+    let fits = places.iter().all(|place| *place + reach <= now.device.capacity);
+    let plan = Discard { block, sizes, repeats: REPEATS, places, span: unit, rewrites: REWRITES };
+    let why = "what discard does, and from which size on".to_owned();
+    fits.then(|| Choice { experiment: Experiment::Discard(plan), why })
+}
+
+/// What it can still write at the worst.
+pub(crate) fn most_left(now: &Situation) -> Bytes {
+    choice(now).map_or(Bytes::ZERO, |choice| choice.experiment.bytes_written())
+}
+
+/// What discards showed.
+pub(crate) fn estimate(observations: &Observations) -> Estimate<DiscardFound> {
+    let runs = observations.runs.iter().filter_map(|run| match &run.data {
+        Data::Discard(data) => Some(data),
+        _ => None,
+    });
+    let Some(data) = runs.last() else { return Estimate::not_measured() };
+    let method = &[ExperimentName::Discard];
+    if !data.supported {
+        let absent = DiscardFound {
+            reads: DiscardReads::Absent,
+            granularity: None,
+            smallest: None,
+            largest: None,
+            largest_time: None,
+            rewrite_ratio: None,
+        };
+        return Estimate::known(absent, CONSISTENT, "the way to the device takes no discard", method);
+    }
+    let sizes = by_size(data);
+    let (Some((least, _)), Some((most, _))) = (sizes.first(), sizes.last()) else {
+        return Estimate::unknown(Reason::TooFew, "no discard went well");
+    };
+    let took: Vec<bool> = sizes.iter().map(|(_, trials)| trials.iter().all(|trial| took_effect(trial))).collect();
+    let from = took.iter().rposition(|took| !took).map_or(0, |last| last + 1);
+    let granularity = sizes.get(from).map(|(size, _)| *size);
+    let reads = read_as(sizes[from..].iter().flat_map(|(_, trials)| trials));
+    // Below the granularity nothing takes effect, and from it on everything does.
+    let mixed = sizes[..from].iter().any(|(_, trials)| trials.iter().any(|trial| took_effect(trial)));
+    let repeated = sizes.iter().all(|(_, trials)| trials.len() >= ALL);
+    let sure = if mixed || !repeated || reads == DiscardReads::Other { INCONSISTENT } else { CONSISTENT };
+    let time = |at: usize| median(&sizes[at].1.iter().map(|trial| trial.time.as_f64()).collect::<Vec<_>>());
+    let nanos = |time: f64| Nanos(time.round() as u64);
+    let found = DiscardFound {
+        reads,
+        granularity,
+        smallest: time(0).map(nanos),
+        largest: Some(*most),
+        largest_time: time(sizes.len() - 1).map(nanos),
+        rewrite_ratio: rewrite_ratio(data),
+    };
+    let effect = match granularity {
+        Some(size) if size == *least => format!("discards of {size} and more read as {} at once", reads.word()),
+        Some(size) => format!("discards below {size} change nothing, from {size} on they read as {}", reads.word()),
+        None => format!("what was discarded reads as before, up to {most}"),
+    };
+    let later = found.rewrite_ratio.map_or(String::new(), |ratio| {
+        format!("; random {} writes behind one are {}× as fast as without", data.block, digits(ratio))
+    });
+    Estimate::known(found, sure, format!("{effect}{later}"), method)
+}
+
+/// The trials of each size, rising.
+fn by_size(data: &DiscardData) -> Vec<(Bytes, Vec<DiscardTrial>)> {
+    let mut sizes: Vec<Bytes> = data.trials.iter().map(|trial| trial.size).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let of = |size: Bytes| data.trials.iter().filter(|trial| trial.size == size).copied().collect();
+    sizes.into_iter().map(|size| (size, of(size))).collect()
+}
+
+/// What was written is no single byte throughout.
+fn took_effect(trial: &DiscardTrial) -> bool {
+    trial.uniform.is_some()
+}
+
+fn read_as<'a>(trials: impl Iterator<Item = &'a DiscardTrial>) -> DiscardReads {
+    let mut bytes: Vec<u8> = trials.filter_map(|trial| trial.uniform).collect();
+    bytes.sort_unstable();
+    bytes.dedup();
+    match bytes[..] {
+        [] => DiscardReads::Kept,
+        [0x00] => DiscardReads::Zeros,
+        [0xff] => DiscardReads::Ones,
+        _ => DiscardReads::Other,
+    }
+}
+
+/// How many times as fast random writes are behind a discard; 1 where they do not clearly differ.
+fn rewrite_ratio(data: &DiscardData) -> Option<f64> {
+    let seconds = |times: &[Nanos]| times.iter().map(|time| time.as_f64()).collect::<Vec<f64>>();
+    let (behind, control) = (seconds(&data.behind), seconds(&data.control));
+    let delta = cliffs_delta(&control, &behind).ok()?;
+    let mean = |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64;
+    Some(if delta.abs() >= CLEARLY { mean(&control) / mean(&behind) } else { 1.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashscope_model::Run;
+    use flashscope_model::observation::{AreaState, Source, Spent};
+    use flashscope_units::Instant;
+
+    fn observed(data: DiscardData) -> Observations {
+        let run = Run {
+            source: Source::Probe { started: Instant::ORIGIN },
+            state: AreaState::Unknown,
+            complete: true,
+            spent: Spent::default(),
+            failures: Vec::new(),
+            data: Data::Discard(data),
+        };
+        Observations { capacity: None, runs: vec![run] }
+    }
+
+    /// Two trials of each size from 4 KiB to 4 MiB; those of `from` and more read as `byte`.
+    fn trials(from: Bytes, byte: u8) -> DiscardData {
+        let sizes = (0..=10).map(|power| Bytes::kib(4 << power));
+        let trial = |size: Bytes| DiscardTrial {
+            size,
+            time: Nanos::micros(400),
+            uniform: (size >= from).then_some(byte),
+            read: Nanos::micros(500),
+            read_behind: Nanos::micros(700),
+        };
+        let trials = sizes.flat_map(|size| [trial(size), trial(size)]).collect();
+        DiscardData { block: Bytes::kib(4), supported: true, trials, behind: Vec::new(), control: Vec::new() }
+    }
+
+    #[test]
+    fn the_smallest_size_that_takes_effect_is_told() {
+        let check = |from: Bytes, byte: u8, reads: DiscardReads, granularity: Option<Bytes>| {
+            let found = estimate(&observed(trials(from, byte))).value().expect("a figure");
+            assert_eq!((found.reads, found.granularity), (reads, granularity));
+        };
+        check(Bytes::kib(1), 0x00, DiscardReads::Zeros, Some(Bytes::kib(4)));
+        check(Bytes::kib(64), 0xff, DiscardReads::Ones, Some(Bytes::kib(64)));
+        check(Bytes::kib(48), 0x5a, DiscardReads::Other, Some(Bytes::kib(64)));
+        check(Bytes::gib(1), 0x00, DiscardReads::Kept, None);
+    }
+
+    #[test]
+    fn what_takes_effect_now_and_then_is_not_sure() {
+        let mut data = trials(Bytes::kib(64), 0);
+        data.trials[2].uniform = Some(0);
+        let found = estimate(&observed(data));
+        assert_eq!(found.confidence(), Some(INCONSISTENT));
+    }
+
+    #[test]
+    fn nothing_is_said_where_nothing_was_tried() {
+        assert!(estimate(&Observations::default()).is_unknown());
+        let none = DiscardData { trials: Vec::new(), ..trials(Bytes::ZERO, 0) };
+        assert_eq!(estimate(&observed(none.clone())).reason(), Some(Reason::TooFew));
+        let absent = estimate(&observed(DiscardData { supported: false, ..none })).value().expect("a figure");
+        assert_eq!(absent.reads, DiscardReads::Absent);
+    }
+}

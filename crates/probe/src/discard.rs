@@ -1,0 +1,134 @@
+//! Discards of several sizes: what they cost, from which size on they take effect, what is read behind them, and whether
+//! later writes are faster.
+//!
+//! A place is written before each discard, so that what reads find is either what was just written or what the discard
+//! made of it. The block right behind is not discarded: it says what a read of data takes there. Sizes are tried in a random
+//! order, each at a place of its own as long as there are enough.
+
+use crate::checks;
+use crate::error::PlanError;
+use crate::experiment::{Cost, Probe};
+use crate::rig::{Halt, Rig};
+use crate::rng::Rng;
+use flashscope_device::{Content, Target};
+use flashscope_model::discard::{Discard, DiscardData, DiscardTrial};
+use flashscope_model::plan::Plan;
+use flashscope_model::{Data, DeviceFacts, Direction};
+use flashscope_units::Bytes;
+
+/// What is written before a discard goes out in pieces of this size.
+const PIECE: Bytes = Bytes::kib(128);
+
+/// Reads and the discard itself beside the writes of a trial.
+const BESIDE: u64 = 3;
+
+impl Probe for Discard {
+    fn validate(&self, facts: &DeviceFacts) -> Result<(), PlanError> {
+        checks::size("the block", self.block, facts)?;
+        checks::at_least("the number of places", self.places.len() as u64, 3)?;
+        checks::at_least("the span that is filled", self.span.get(), self.block.get())?;
+        let longest = self.sizes.iter().copied().max().unwrap_or_default().max(self.span) + self.block;
+        for size in &self.sizes {
+            checks::size("a size to discard", *size, facts)?;
+        }
+        for place in &self.places {
+            checks::position("a place", *place, facts)?;
+            let needs = checks::end_of(*place, 1, longest, Bytes::ZERO);
+            checks::fits("a place", facts, needs, "use smaller sizes, or places that start earlier")?;
+        }
+        Ok(())
+    }
+
+    fn cost(&self, _facts: &DeviceFacts) -> Cost {
+        let trials = u64::from(self.repeats) * self.sizes.len() as u64;
+        let filled: u64 = self.sizes.iter().map(|size| pieces(*size) + 1).sum();
+        let requests = filled * u64::from(self.repeats) + trials * BESIDE;
+        let rewrites = 2 * (pieces(self.span) + u64::from(self.rewrites)) + 1;
+        Cost { read: self.block * (2 * trials), written: self.bytes_written(), requests: requests + rewrites }
+    }
+
+    fn measure<T: Target + ?Sized>(
+        &self,
+        _facts: &DeviceFacts,
+        rng: &mut Rng,
+        rig: &mut Rig<'_, '_, T>,
+    ) -> (Data, Result<(), Halt>) {
+        let mut data = DiscardData {
+            block: self.block,
+            supported: rig.can_discard(),
+            trials: Vec::new(),
+            behind: Vec::new(),
+            control: Vec::new(),
+        };
+        let end = if data.supported { try_all(self, &mut data, rng, rig) } else { Ok(()) };
+        (Data::Discard(data), end)
+    }
+}
+
+fn pieces(length: Bytes) -> u64 {
+    length.get().div_ceil(PIECE.get())
+}
+
+fn try_all<T: Target + ?Sized>(
+    plan: &Discard,
+    data: &mut DiscardData,
+    rng: &mut Rng,
+    rig: &mut Rig<'_, '_, T>,
+) -> Result<(), Halt> {
+    let (places, rewritten) = plan.places.split_at(plan.places.len() - 2);
+    let mut place = places.iter().cycle();
+    for _ in 0..plan.repeats {
+        let mut sizes = plan.sizes.clone();
+        rng.shuffle(&mut sizes);
+        for size in sizes {
+            let Some(at) = place.next() else { return Ok(()) };
+            data.trials.extend(trial(plan.block, *at, size, rig)?);
+        }
+    }
+    let &[discarded, kept] = rewritten else { return Ok(()) };
+    for at in rewritten {
+        fill(*at, plan.span, rig)?;
+    }
+    rig.discard(discarded, plan.span)?;
+    let blocks = plan.span / plan.block;
+    for _ in 0..plan.rewrites {
+        let offset = plan.block * rng.below(blocks);
+        rig.time_into(&mut data.behind, Direction::Write, discarded + offset, plan.block)?;
+        rig.time_into(&mut data.control, Direction::Write, kept + offset, plan.block)?;
+    }
+    Ok(())
+}
+
+/// One discard over data that was just written; nothing where a request of it failed.
+fn trial<T: Target + ?Sized>(
+    block: Bytes,
+    at: Bytes,
+    size: Bytes,
+    rig: &mut Rig<'_, '_, T>,
+) -> Result<Option<DiscardTrial>, Halt> {
+    fill(at, size, rig)?;
+    rig.write(at + size, block)?;
+    let done = rig.discard(at, size)?;
+    let inside = rig.read(at, block)?;
+    let behind = rig.read(at + size, block)?;
+    Ok(done.zip(inside).zip(behind).map(|((done, inside), behind)| DiscardTrial {
+        size,
+        time: done.time,
+        uniform: match inside.content {
+            Content::Uniform(byte) => Some(byte),
+            Content::Unknown | Content::Varied => None,
+        },
+        read: inside.time,
+        read_behind: behind.time,
+    }))
+}
+
+fn fill<T: Target + ?Sized>(at: Bytes, length: Bytes, rig: &mut Rig<'_, '_, T>) -> Result<(), Halt> {
+    let mut done = Bytes::ZERO;
+    while done < length {
+        let piece = PIECE.min(length - done);
+        rig.write(at + done, piece)?;
+        done += piece;
+    }
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! One discard.
+
+use flashscope_model::discard;
+use flashscope_units::{Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One discard, and what was read behind it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct DiscardTrial {
+    /// How much was discarded.
+    pub size_bytes: u64,
+    /// Service time of the command.
+    pub service_time_ns: u64,
+    /// The byte that the first block of it then held throughout; null where it held something else.
+    pub uniform_byte: Option<u8>,
+    /// Service time of the read of that block.
+    pub read_service_time_ns: u64,
+    /// Service time of a read of the block right behind, which was not discarded.
+    pub read_behind_service_time_ns: u64,
+}
+
+impl DiscardTrial {
+    pub(crate) fn from_model(trial: &discard::DiscardTrial) -> DiscardTrial {
+        DiscardTrial {
+            size_bytes: trial.size.get(),
+            service_time_ns: trial.time.get(),
+            uniform_byte: trial.uniform,
+            read_service_time_ns: trial.read.get(),
+            read_behind_service_time_ns: trial.read_behind.get(),
+        }
+    }
+
+    pub(crate) fn into_model(self) -> discard::DiscardTrial {
+        discard::DiscardTrial {
+            size: Bytes(self.size_bytes),
+            time: Nanos(self.service_time_ns),
+            uniform: self.uniform_byte,
+            read: Nanos(self.read_service_time_ns),
+            read_behind: Nanos(self.read_behind_service_time_ns),
+        }
+    }
+}
