@@ -17,6 +17,10 @@ const LARGEST_UNIT: Bytes = Bytes::mib(32);
 /// Size of reads and random writes, where the logical block is no larger.
 const BLOCK: Bytes = Bytes::kib(4);
 
+/// Size of the random writes, as long as a unit holds several: past any separate path for small ones.
+const REWRITE_BLOCK: Bytes = Bytes::kib(64);
+const LEAST_OF_UNIT: u64 = 8;
+
 /// How often each size is tried, and random writes to each of two spans.
 const REPEATS: u32 = 2;
 const REWRITES: u32 = 24;
@@ -43,6 +47,7 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
     let places = PLACES.into_iter().find_map(|count| pool.take(count, &mut now.rng(0xd15c)))?;
     let block = now.block(BLOCK);
     let unit = now.unit().align_down(block).clamp(block, LARGEST_UNIT);
+    let rewrite_block = now.block(REWRITE_BLOCK.min((unit / LEAST_OF_UNIT).align_down(block)));
     let mut sizes: Vec<Bytes> = std::iter::successors(Some(block), |size| Some(*size * 2))
         .take_while(|size| *size <= LARGEST.min(unit))
         .chain([unit])
@@ -51,7 +56,7 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
     sizes.dedup();
     let reach = unit + block;
     let fits = places.iter().all(|place| *place + reach <= now.device.capacity);
-    let plan = Discard { block, sizes, repeats: REPEATS, places, span: unit, rewrites: REWRITES };
+    let plan = Discard { block, sizes, repeats: REPEATS, places, span: unit, rewrites: REWRITES, rewrite_block };
     let why = "what discard does, and from which size on".to_owned();
     fits.then(|| Choice { experiment: Experiment::Discard(plan), why })
 }
@@ -108,7 +113,7 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<DiscardFound> {
         None => format!("what was discarded reads as before, up to {most}"),
     };
     let later = found.rewrite_ratio.map_or(String::new(), |ratio| {
-        format!("; random {} writes behind one are {}× as fast as without", data.block, digits(ratio))
+        format!("; random {} writes behind one are {}× as fast as without", data.rewrite_block, digits(ratio))
     });
     Estimate::known(found, sure, format!("{effect}{later}"), method)
 }
@@ -178,7 +183,14 @@ mod tests {
             read_behind: Nanos::micros(700),
         };
         let trials = sizes.flat_map(|size| [trial(size), trial(size)]).collect();
-        DiscardData { block: Bytes::kib(4), supported: true, trials, behind: Vec::new(), control: Vec::new() }
+        DiscardData {
+            block: Bytes::kib(4),
+            rewrite_block: Bytes::kib(64),
+            supported: true,
+            trials,
+            behind: Vec::new(),
+            control: Vec::new(),
+        }
     }
 
     #[test]

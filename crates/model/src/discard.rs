@@ -8,7 +8,7 @@ use flashscope_units::{Bytes, Nanos};
 /// a span that was discarded beside others to one that was not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Discard {
-    /// Size of each read, and of the random writes.
+    /// Size of each read.
     pub block: Bytes,
     /// Sizes to discard, rising; each is discarded from the start of a place on.
     pub sizes: Vec<Bytes>,
@@ -18,8 +18,10 @@ pub struct Discard {
     pub places: Vec<Bytes>,
     /// How much of those two is filled before.
     pub span: Bytes,
-    /// Random writes to each of the two.
+    /// Random writes to each of the two, …
     pub rewrites: u32,
+    /// … each of this size: larger than what a separate path for small writes takes.
+    pub rewrite_block: Bytes,
 }
 
 impl Plan for Discard {
@@ -31,15 +33,17 @@ impl Plan for Discard {
     /// Each size with one block behind it, and two spans with their random writes.
     fn bytes_written(&self) -> Bytes {
         let tried: Bytes = self.sizes.iter().map(|size| *size + self.block).sum();
-        tried * u64::from(self.repeats) + (self.span + self.block * u64::from(self.rewrites)) * 2
+        tried * u64::from(self.repeats) + (self.span + self.rewrite_block * u64::from(self.rewrites)) * 2
     }
 }
 
 /// What discards showed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiscardData {
-    /// Size of each read and random write.
+    /// Size of each read.
     pub block: Bytes,
+    /// Size of each random write.
+    pub rewrite_block: Bytes,
     /// Whether the device has discard; where not, nothing was tried.
     pub supported: bool,
     /// Each discard, in the order of issue.
@@ -57,7 +61,7 @@ pub struct DiscardTrial {
     pub size: Bytes,
     /// Service time of the command.
     pub time: Nanos,
-    /// The byte that the first block of it then held throughout, if it did; what was written before is no such byte.
+    /// The byte that the block in the middle of it then held throughout, if it did; what was written before is no such byte.
     pub uniform: Option<u8>,
     /// Service time of that read.
     pub read: Nanos,

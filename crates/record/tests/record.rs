@@ -170,7 +170,12 @@ fn contradictions_are_named() {
         assert!(message.starts_with(expect), "{message}");
     };
     check(&|bad| bad["geometry"]["page"]["bytes"] = Value::Null, "geometry.page contradicts itself: neither");
-    check(&|bad| bad["geometry"]["page"]["reason_unknown"] = "?".into(), "geometry.page contradicts itself: a figure");
+    let unknown = |bad: &mut Value| bad["geometry"]["page"]["reason_unknown"] = "too_noisy".into();
+    check(&unknown, "geometry.page contradicts itself: a figure");
+    let word = |bad: &mut Value| bad["geometry"]["page"]["reason_unknown"] = "?".into();
+    check(&word, "geometry.page contradicts itself: no reason is named '?'");
+    let method = |bad: &mut Value| bad["geometry"]["page"]["method"][0] = "dowsing".into();
+    check(&method, "geometry.page contradicts itself: no experiment is named 'dowsing'");
     check(&|bad| bad["geometry"]["fast_area"]["kind"] = Value::Null, "geometry.fast_area contradicts itself: some");
     let open_units = |run: &Value| run["data"]["kind"] == "open_units";
     let at = good["observations"]["runs"].as_array().unwrap().iter().position(open_units).unwrap();

@@ -147,6 +147,7 @@ fn flatten(data: &mut Data) {
         Data::MapReach(reach) => reach.ranges.truncate(1),
         Data::Overwrite(writes) => writes.random.clear(),
         Data::Cells(cells) => cells.places.truncate(1),
+        Data::Discard(discards) => discards.trials.truncate(1),
         Data::Slide(slide) => slide.places.truncate(1),
         Data::Interval(_) | Data::Program(_) => {}
     }

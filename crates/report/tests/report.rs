@@ -3,7 +3,7 @@
 #[path = "../../record/tests/fixture/mod.rs"]
 mod fixture;
 
-use flashscope_model::{Data, RunRecord};
+use flashscope_model::{Data, Finding, RunRecord};
 use flashscope_report::{Style, csv, markdown, probe_table, terminal};
 
 const PLAIN: Style = Style { colour: false, width: 110 };
@@ -29,8 +29,8 @@ fn the_terminal_shows_figure_confidence_and_evidence() {
     assert_eq!(sections[4..6], ["What to do with it", "Notes"]);
     assert_eq!(sections[6], "Cost: 610 MiB written (8.0 % of capacity; 1304 unit erases), 412 MiB read, 96.2 s");
     assert_eq!(
-        line_with(&text, "open units, in order"),
-        "  open units, in order                  8   99.1 %   8 → 9 units: 14.7 → 0.34 MB/s at 128 KiB"
+        line_with(&text, "open units, sequential"),
+        "  open units, sequential                8   99.1 %   8 → 9 units: 14.7 → 0.34 MB/s at 128 KiB"
     );
     assert!(line_with(&text, "fast area").contains("4–8 MiB (AU 1)   99.9 %   1.9× its neighbours"));
     assert!(line_with(&text, "write at random  16 KiB").contains("75.3 KB/s"));
@@ -41,7 +41,7 @@ fn the_terminal_shows_figure_confidence_and_evidence() {
 #[test]
 fn bounds_unknowns_and_alternatives_are_said() {
     let text = terminal(&fixture::lost_device(), PLAIN);
-    assert!(line_with(&text, "open units, in order").contains("at least 7   93.0 %"));
+    assert!(line_with(&text, "open units, sequential").contains("at least 7   93.0 %"));
     assert_eq!(
         line_with(&text, "open units, random"),
         "  open units, random     cannot tell: the run ended before units were written at random"
@@ -55,7 +55,7 @@ fn bounds_unknowns_and_alternatives_are_said() {
 
     let text = terminal(&fixture::pasted_log(), PLAIN);
     assert!(text.contains("or 8 MiB (24.0 %), 12 MiB (11.0 %)"), "{text}");
-    assert!(line_with(&text, "page inside it").contains("at most 2 KiB"));
+    assert!(line_with(&text, "inner page").contains("at most 2 KiB"));
     assert!(text.ends_with("Cost: nothing: no device was touched\n"));
 }
 
@@ -130,7 +130,7 @@ fn markdown_has_the_same_figures_and_escapes() {
         let head = columns(table.lines().next().unwrap());
         assert!(table.lines().all(|line| columns(line) == head), "{table}");
     }
-    assert!(markdown(&fixture::pasted_log()).contains("| fast area | cannot tell | – | no fat table in the log |"));
+    assert!(markdown(&fixture::pasted_log()).contains("| fast area | cannot tell | – | not measured |"));
 }
 
 #[test]
@@ -144,10 +144,14 @@ fn csv_is_regular_and_absent_is_empty() {
         "geometry,open_units_linear,count,",
         "geometry,open_units_linear,at_least_count,7",
         "geometry,fast_area,kind,",
-        "geometry,fast_area,reason_unknown,needs writing: give --write-budget",
+        "geometry,fast_area,reason_unknown,needs_writes",
         "cost,run,written_bytes,639631360",
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    for finding in Finding::ALL {
+        let row = format!("\ngeometry,{},confidence,", finding.wire());
+        assert!(text.contains(&row), "{row}\n{text}");
     }
     let text = csv(&fixture::simulated_card());
     assert!(text.contains("performance,write random 16384 q1,rate_bytes_per_s_mean,75300\n"));

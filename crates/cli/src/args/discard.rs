@@ -9,7 +9,7 @@ use flashscope_units::Bytes;
 pub(crate) struct ProbeDiscard {
     #[command(flatten)]
     pub(crate) common: ProbeCommon,
-    /// Size of each read and random write, and the smallest size to discard
+    /// Size of each read, and the smallest size to discard
     #[arg(short, long, visible_alias = "blocksize", default_value = "4k", value_name = "SIZE")]
     block: Bytes,
     /// The largest size to discard; those between are doubled
@@ -30,6 +30,9 @@ pub(crate) struct ProbeDiscard {
     /// Random writes behind a discard, and as many beside them
     #[arg(long, default_value_t = 24, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=65536))]
     rewrites: u32,
+    /// Size of each of these writes
+    #[arg(long, default_value = "64k", value_name = "SIZE")]
+    rewrite_block: Bytes,
 }
 
 impl ProbeDiscard {
@@ -42,6 +45,7 @@ impl ProbeDiscard {
             places: (0..u64::from(self.places)).map(|place| self.offset + self.step * place).collect(),
             span: self.largest,
             rewrites: self.rewrites,
+            rewrite_block: self.rewrite_block,
         }
     }
 }

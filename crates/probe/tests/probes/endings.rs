@@ -60,7 +60,7 @@ fn samples(run: &Run) -> u64 {
         Data::Slide(data) => data.places.iter().map(|place| place.times.len()).sum(),
         Data::Overwrite(data) => data.in_order.len() + data.random.len(),
         Data::Cells(data) => data.places.iter().map(|place| place.times.len()).sum(),
-        Data::Buffer(_) | Data::ReadCache(_) | Data::Parallel(_) | Data::MapReach(_) => {
+        Data::Buffer(_) | Data::ReadCache(_) | Data::Parallel(_) | Data::MapReach(_) | Data::Discard(_) => {
             panic!("not every request of these leaves a sample")
         }
     };

@@ -227,8 +227,10 @@ pub enum Data {
     },
     /// Discards of several sizes, what is read behind them, and what later writes take.
     Discard {
-        /// Size of each read and random write.
+        /// Size of each read.
         block_bytes: u64,
+        /// Size of each random write.
+        rewrite_block_bytes: u64,
         /// Whether the device has discard; where not, nothing was tried.
         supported: bool,
         /// Each discard, in the order of issue.
@@ -354,6 +356,7 @@ impl Data {
             },
             model::Data::Discard(data) => Data::Discard {
                 block_bytes: data.block.get(),
+                rewrite_block_bytes: data.rewrite_block.get(),
                 supported: data.supported,
                 trials: data.trials.iter().map(DiscardTrial::from_model).collect(),
                 behind_service_time_ns: ns(&data.behind),
@@ -494,15 +497,21 @@ impl Data {
                 block: Bytes(block_bytes),
                 places: places.into_iter().map(ScatterPlace::into_model).collect(),
             }),
-            Data::Discard { block_bytes, supported, trials, behind_service_time_ns, control_service_time_ns } => {
-                model::Data::Discard(model::discard::DiscardData {
-                    block: Bytes(block_bytes),
-                    supported,
-                    trials: trials.into_iter().map(DiscardTrial::into_model).collect(),
-                    behind: nanos(behind_service_time_ns),
-                    control: nanos(control_service_time_ns),
-                })
-            }
+            Data::Discard {
+                block_bytes,
+                rewrite_block_bytes,
+                supported,
+                trials,
+                behind_service_time_ns,
+                control_service_time_ns,
+            } => model::Data::Discard(model::discard::DiscardData {
+                block: Bytes(block_bytes),
+                rewrite_block: Bytes(rewrite_block_bytes),
+                supported,
+                trials: trials.into_iter().map(DiscardTrial::into_model).collect(),
+                behind: nanos(behind_service_time_ns),
+                control: nanos(control_service_time_ns),
+            }),
         })
     }
 }

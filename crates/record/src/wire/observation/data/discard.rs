@@ -12,7 +12,7 @@ pub struct DiscardTrial {
     pub size_bytes: u64,
     /// Service time of the command.
     pub service_time_ns: u64,
-    /// The byte that the first block of it then held throughout; null where it held something else.
+    /// The byte that the block in the middle of it then held throughout; null where it held something else.
     pub uniform_byte: Option<u8>,
     /// Service time of the read of that block.
     pub read_service_time_ns: u64,
