@@ -5,6 +5,7 @@
 //! has the last word: an exclusive open fails whenever it knows of a use that this module does not.
 
 use crate::blocks::{FileId, Node};
+use crate::contents;
 use crate::error::HostError;
 use crate::list;
 use crate::mounts;
@@ -15,7 +16,7 @@ use crate::uses::{Snapshot, quoted};
 use flashscope_device::{Refusal, RefusalKind, SafetyReport};
 use flashscope_model::DeviceKind;
 use flashscope_units::Bytes;
-use rustix::fs::{Access, FlockOperation, Mode, OFlags, access, flock, open};
+use rustix::fs::{Access, FlockOperation, Mode, OFlags, SeekFrom, access, flock, open, seek};
 use rustix::io::Errno;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -372,14 +373,42 @@ fn signatures(place: &Place) -> Result<Vec<Refusal>, HostError> {
         let mut bytes = vec![0; length];
         file.read_exact_at(&mut bytes, at).map(|()| bytes)
     };
-    match signature::find(place.size, read) {
-        Ok(found) => found.iter().for_each(|found| refuse(format!("{} carries a {}", place.name(), found.name))),
+    // A file is named by its path alone, so that whatever somebody keeps in it is asked about; a device by its identity.
+    let data = |found: &[signature::Signature]| match place.file {
+        FileId::File(..) if found.is_empty() => contents::find(&extents(&file, place.size), read),
+        _ => Ok(None),
+    };
+    match signature::find(place.size, read).and_then(|found| Ok((data(&found)?, found))) {
+        Ok((data, found)) => {
+            found.iter().for_each(|found| refuse(format!("{} carries a {}", place.name(), found.name)));
+            data.into_iter().for_each(|data| refuse(format!("{} holds {data}", place.name())));
+        }
         Err(error) => {
             let what = format!("{} cannot be searched for file systems: {error}", place.name());
             refusals.push(Refusal { kind: RefusalKind::Unchecked, what, release: None });
         }
     }
     Ok(refusals)
+}
+
+/// Offset and length of the parts of a file that are no holes.
+fn extents(file: &File, size: u64) -> Vec<(u64, u64)> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < size {
+        let start = match seek(file, SeekFrom::Data(at)) {
+            Ok(start) => start,
+            Err(Errno::NXIO) => break,
+            // A file system that knows of no holes.
+            Err(_) => return vec![(0, size)],
+        };
+        let end = seek(file, SeekFrom::Hole(start)).unwrap_or(size).min(size);
+        if start >= end {
+            break;
+        }
+        found.push((start, end - start));
+        at = end;
+    }
+    found
 }
 
 fn dedup(refusals: &mut Vec<Refusal>) {
