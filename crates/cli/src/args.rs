@@ -506,7 +506,7 @@ pub(crate) struct List {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Read this sysfs tree instead of /sys
+    /// Read this copy of /sys, or of a whole file system's sys and proc, and nothing of this machine
     #[arg(long, value_name = "DIR", default_value = "/sys")]
     pub(crate) sysfs: PathBuf,
 }

@@ -1,7 +1,7 @@
 //! The block devices of a machine and how they stand on each other.
 
 use crate::ioctl;
-use crate::sysfs::{DeviceNumber, Directory, SysRoot, names};
+use crate::sysfs::{DeviceNumber, Directory, SysRoot};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::fs;
@@ -51,8 +51,9 @@ pub(crate) struct Blocks {
 impl Blocks {
     pub(crate) fn read(sys: &SysRoot) -> Blocks {
         let mut nodes = Vec::new();
-        for name in names(&sys.path("/sys/block")) {
-            let Some(directory) = Directory(sys.path("/sys/block")).below(&name) else { continue };
+        let disks = Directory::of_disks(sys);
+        for name in disks.names() {
+            let Some(directory) = disks.below(&name) else { continue };
             let Some(disk) = Node::read(sys, &directory, name.clone(), None) else { continue };
             nodes.push(disk);
             for part in directory.names() {
@@ -114,7 +115,7 @@ impl Node {
     }
 
     fn linked(&self, directory: &str) -> Vec<String> {
-        names(&self.directory.0.join(directory))
+        self.directory.names_in(directory)
     }
 }
 
@@ -128,7 +129,7 @@ impl Backing {
         let file = match asked {
             Ok(file) => Some(file),
             Err(_) if deleted => None,
-            Err(_) => FileId::of(&sys.path(&path)),
+            Err(_) => FileId::in_tree(sys, &path),
         };
         Some(Backing { path, file, unseen: asked == Err(Errno::NOENT) })
     }
@@ -138,6 +139,14 @@ impl FileId {
     /// What is at a path, links followed; `None` where there is nothing, or neither a file nor a block device.
     pub(crate) fn of(path: &Path) -> Option<FileId> {
         FileId::of_metadata(&fs::metadata(path).ok()?)
+    }
+
+    /// What is at a path of a tree's machine. A regular file of a recorded tree lies on no disk of that machine.
+    pub(crate) fn in_tree(sys: &SysRoot, path: &Path) -> Option<FileId> {
+        match FileId::of(&sys.path(path))? {
+            FileId::File(_, inode) if !sys.is_live() => Some(FileId::File(DeviceNumber { major: 0, minor: 0 }, inode)),
+            file => Some(file),
+        }
     }
 
     pub(crate) fn is_block(&self) -> bool {

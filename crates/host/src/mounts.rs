@@ -69,7 +69,10 @@ pub(crate) fn file_at(sys: &SysRoot, blocks: &Blocks, path: &str) -> Option<File
         })?;
         Some(FileId::Block(node.number))
     };
-    FileId::of(&sys.path(path)).or_else(by_name)
+    match sys.is_live() {
+        true => FileId::of(Path::new(path)).or_else(by_name),
+        false => by_name().or_else(|| FileId::in_tree(sys, Path::new(path))),
+    }
 }
 
 /// The number of the file system on which a file lies, as the kernel's own tables give it; `None` before Linux 5.8.
@@ -142,7 +145,7 @@ fn btrfs(sys: &SysRoot) -> Vec<Vec<DeviceNumber>> {
 
 /// The mount namespace of a process: `mnt:[4026531841]`.
 fn namespace(sys: &SysRoot, process: &str) -> Option<String> {
-    let link = fs::read_link(sys.path(format!("/proc/{process}/ns/mnt"))).ok()?;
+    let link = fs::read_link(sys.path(format!("/proc/{process}/ns")).join("mnt")).ok()?;
     Some(link.to_string_lossy().into_owned())
 }
 

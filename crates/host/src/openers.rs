@@ -115,7 +115,7 @@ impl Processes<'_> {
             if !of_device && !self.has_inode(Some(mapped.inode)) {
                 return None;
             }
-            let link = self.sys.path(format!("/proc/{pid}/map_files/{}", mapped.range));
+            let link = self.sys.path(format!("/proc/{pid}/map_files")).join(mapped.range);
             // The link may be written to where the file was opened so: then a mapping that only reads can be made to write.
             let writes =
                 fs::symlink_metadata(&link).map_or(mapped.writes, |found| found.permissions().mode() & 0o200 != 0);
@@ -246,7 +246,8 @@ struct FarMounts {
 
 impl Far {
     fn of(&mut self, sys: &SysRoot, pid: u32) -> Rc<FarMounts> {
-        let namespace = fs::read_link(sys.path(format!("/proc/{pid}/ns/mnt"))).map(|link| link.display().to_string());
+        let namespace =
+            fs::read_link(sys.path(format!("/proc/{pid}/ns")).join("mnt")).map(|link| link.display().to_string());
         let read = || {
             let table = sys.text(format!("/proc/{pid}/mountinfo")).unwrap_or_default();
             Rc::new(FarMounts::parse(&table))

@@ -178,6 +178,13 @@ fn partition_mounted() {
     let neighbour = || safety(&SysRoot::live(), &partition(2), NEED).unwrap().report;
     assert_eq!(neighbour().refusals, []);
     assert_eq!(neighbour().identity, Some(format!("loop:{}-part2", file.display())));
+    let listed = list(&SysRoot::live()).into_iter().find(|listed| listed.path == device.path).unwrap();
+    let identities: Vec<String> = listed.partitions.into_iter().map(|part| part.identity.0).collect();
+    assert_eq!(
+        identities,
+        [1, 2].map(|part| format!("loop:{}-part{part}", file.display())),
+        "what `list` prints serves"
+    );
     // Someone who writes to any part of the disk keeps us from all of it.
     let writer = File::options().write(true).open(partition(1)).unwrap();
     let mut writing = Command::new("sleep").arg("300").stdout(writer).spawn().unwrap();
