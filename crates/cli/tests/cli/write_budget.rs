@@ -119,8 +119,8 @@ fn files_that_are_made_count() {
     let read = ["--rw", "randread", "--mode", "cached", "--size", "4M", "--bs", "64k"];
     limited(&read, "1M", CANNOT);
     limited(&read, "4M", DONE);
-    limited(&[&read[..], &["--files", "4"]].concat(), "4M", CANNOT);
-    limited(&[&read[..], &["--files", "4"]].concat(), "5M", DONE);
+    limited(&[&read[..], &["--files", "4"]].concat(), "3M", CANNOT);
+    limited(&[&read[..], &["--files", "4"]].concat(), "4M", DONE);
     limited(&[&read[..], &["--engine", "whole"]].concat(), "3M", CANNOT);
     limited(&[&read[..], &["--engine", "whole"]].concat(), "4M", DONE);
     let write = ["--rw", "write", "--mode", "cached", "--size", "4M", "--bs", "64k"];
