@@ -80,7 +80,7 @@ pub(crate) struct TargetArgs {
 /// What may be done to what is looked at.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Consent {
-    /// Never write more than this in all [default: inspect: 10 % of the capacity or 1 GiB, whichever is more, but at most
+    /// Never write more than this in all, files that a run makes for itself included [default: inspect: 10 % of the capacity or 1 GiB, whichever is more, but at most
     /// 2 GiB and half of the device; probe, bench: what they need]
     #[arg(long, value_name = "SIZE", env = "FLASHSCOPE_MAX_WRITE")]
     pub(crate) max_write: Option<Bytes>,
@@ -94,7 +94,7 @@ pub(crate) struct Consent {
     /// where jobs run on several
     #[arg(long, value_name = "IDENTITY")]
     pub(crate) destroy_data: Vec<String>,
-    /// Also overwrite a partition table or file system that is not in use
+    /// Also overwrite a partition table or file system that is not in use, and data in a file that flashscope did not write
     #[arg(long)]
     pub(crate) destroy_signatures: bool,
     /// Read a device that is in use; said in the record, since others disturb the figures
@@ -510,7 +510,7 @@ pub(crate) struct List {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Read this sysfs tree instead of /sys
+    /// Read this copy of /sys, or of a whole file system's sys and proc, and nothing of this machine
     #[arg(long, value_name = "DIR", default_value = "/sys")]
     pub(crate) sysfs: PathBuf,
 }

@@ -19,6 +19,8 @@ pub struct WriteGrant {
     capacity: Bytes,
     budget: Bytes,
     spent: Bytes,
+    /// Every write costs the whole units of this size that it touches; a power of two.
+    unit: Bytes,
 }
 
 /// Which grant a request was made under; no two grants of a process share one, but for parts of the same grant.
@@ -133,7 +135,13 @@ impl std::error::Error for GrantError {}
 impl WriteGrant {
     /// For a simulated device, which nobody can be hurt by; `None` for any other.
     pub fn simulated(facts: &DeviceFacts, budget: Bytes) -> Option<WriteGrant> {
-        facts.simulated.then(|| WriteGrant { seal: Seal::new(), capacity: facts.capacity, budget, spent: Bytes::ZERO })
+        facts.simulated.then(|| WriteGrant {
+            seal: Seal::new(),
+            capacity: facts.capacity,
+            budget,
+            spent: Bytes::ZERO,
+            unit: Bytes(1),
+        })
     }
 
     /// Weighs the safety report against the operator's consent. On refusal says everything that speaks
@@ -147,7 +155,7 @@ impl WriteGrant {
             .collect();
         refusals.extend(missing_consent(report, consent));
         if refusals.is_empty() {
-            Ok(WriteGrant { seal: Seal::new(), capacity: report.capacity, budget, spent: Bytes::ZERO })
+            Ok(WriteGrant { seal: Seal::new(), capacity: report.capacity, budget, spent: Bytes::ZERO, unit: Bytes(1) })
         } else {
             Err(refusals)
         }
@@ -162,14 +170,21 @@ impl WriteGrant {
             capacity: sum(|grant| grant.capacity),
             budget: sum(WriteGrant::left),
             spent: Bytes::ZERO,
+            unit: Bytes(1),
         })
+    }
+
+    /// The same with every write counted as the whole units of this size that it touches: what goes through the page cache comes
+    /// to the medium in pages. A size that is no power of two counts as the next one that is.
+    pub fn counting_in(self, unit: Bytes) -> WriteGrant {
+        WriteGrant { unit: Bytes(unit.get().max(1).next_power_of_two()), ..self }
     }
 
     /// Takes a part of what is left, for a worker of its own; `None` where there is not so much.
     pub fn split(&mut self, budget: Bytes) -> Option<WriteGrant> {
         let rest = self.budget.checked_sub(budget).filter(|rest| *rest >= self.spent)?;
         self.budget = rest;
-        Some(WriteGrant { seal: self.seal, capacity: self.capacity, budget, spent: Bytes::ZERO })
+        Some(WriteGrant { seal: self.seal, capacity: self.capacity, budget, spent: Bytes::ZERO, unit: self.unit })
     }
 
     /// What the requests made under this grant, or a part of it, bear.
@@ -198,10 +213,12 @@ impl WriteGrant {
     #[inline]
     pub(crate) fn spend(&mut self, offset: Bytes, length: Bytes) -> Result<(), GrantError> {
         self.covers(offset, length)?;
-        if length > self.left() {
+        let last = self.unit.get() - 1;
+        let cost = Bytes(((offset.get() + length.get()).saturating_add(last) & !last) - (offset.get() & !last));
+        if cost > self.left() {
             return Err(GrantError::BudgetSpent { left: self.left() });
         }
-        self.spent += length;
+        self.spent += cost;
         Ok(())
     }
 }
@@ -288,6 +305,24 @@ mod tests {
         assert_eq!(write(Bytes::mib(1).get() - 256, 512), Some(GrantError::OutOfRange));
         assert_eq!(write(0, 512), None);
         assert_eq!(write(0, 1), Some(GrantError::BudgetSpent { left: Bytes::ZERO }));
+    }
+
+    #[test]
+    fn whole_units_are_counted() {
+        let consent = Consent { allow_file: true, ..Consent::default() };
+        let grant = WriteGrant::decide(&report(None, vec![]), &consent, Bytes::kib(32)).unwrap();
+        let mut grant = grant.counting_in(Bytes(4096));
+        let mut cost = |offset, length| {
+            let before = grant.spent();
+            Request::write_any(&mut grant, 0, Bytes(offset), Bytes(length), false)
+                .map(|_| ())
+                .map(|()| grant.spent() - before)
+        };
+        assert_eq!(cost(512, 512), Ok(Bytes(4096)));
+        assert_eq!(cost(4096 - 1, 2), Ok(Bytes(8192)));
+        assert_eq!(cost(8192, 8192), Ok(Bytes(8192)));
+        assert_eq!(cost(0, 12289), Err(GrantError::BudgetSpent { left: Bytes::kib(12) }));
+        assert_eq!(cost(0, 12288), Ok(Bytes::kib(12)));
     }
 
     #[test]

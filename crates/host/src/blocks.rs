@@ -1,8 +1,9 @@
 //! The block devices of a machine and how they stand on each other.
 
 use crate::ioctl;
-use crate::sysfs::{DeviceNumber, Directory, SysRoot, names};
+use crate::sysfs::{DeviceNumber, Directory, SysRoot};
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -27,10 +28,13 @@ pub(crate) struct Backing {
     pub(crate) path: PathBuf,
     /// What is there; `None` where that cannot be told.
     pub(crate) file: Option<FileId>,
+    /// Whether the loop device has no node through which it could be asked. Then the path is all there is, and that may mean another
+    /// file or device by now.
+    pub(crate) unseen: bool,
 }
 
 /// What a path leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum FileId {
     /// A block device.
     Block(DeviceNumber),
@@ -47,8 +51,9 @@ pub(crate) struct Blocks {
 impl Blocks {
     pub(crate) fn read(sys: &SysRoot) -> Blocks {
         let mut nodes = Vec::new();
-        for name in names(&sys.path("/sys/block")) {
-            let Some(directory) = Directory(sys.path("/sys/block")).below(&name) else { continue };
+        let disks = Directory::of_disks(sys);
+        for name in disks.names() {
+            let Some(directory) = disks.below(&name) else { continue };
             let Some(disk) = Node::read(sys, &directory, name.clone(), None) else { continue };
             nodes.push(disk);
             for part in directory.names() {
@@ -110,7 +115,7 @@ impl Node {
     }
 
     fn linked(&self, directory: &str) -> Vec<String> {
-        names(&self.directory.0.join(directory))
+        self.directory.names_in(directory)
     }
 }
 
@@ -119,13 +124,14 @@ impl Backing {
         let printed = directory.text("loop/backing_file")?;
         let deleted = printed.ends_with(DELETED);
         let path = PathBuf::from(printed.trim_end_matches(DELETED));
-        // The path may lead elsewhere by now, or mean another mount namespace; the kernel knows better.
-        let file = match sys.is_live().then(|| ask_loop(name)).flatten() {
-            Some(file) => Some(file),
-            None if deleted => None,
-            None => FileId::of(&sys.path(&path)),
+        // The path may lead elsewhere or nowhere by now, or mean another mount namespace; the kernel keeps the numbers.
+        let asked = if sys.is_live() { ask_loop(name) } else { Err(Errno::NOSYS) };
+        let file = match asked {
+            Ok(file) => Some(file),
+            Err(_) if deleted => None,
+            Err(_) => FileId::in_tree(sys, &path),
         };
-        Some(Backing { path, file })
+        Some(Backing { path, file, unseen: asked == Err(Errno::NOENT) })
     }
 }
 
@@ -133,6 +139,18 @@ impl FileId {
     /// What is at a path, links followed; `None` where there is nothing, or neither a file nor a block device.
     pub(crate) fn of(path: &Path) -> Option<FileId> {
         FileId::of_metadata(&fs::metadata(path).ok()?)
+    }
+
+    /// What is at a path of a tree's machine. A regular file of a recorded tree lies on no disk of that machine.
+    pub(crate) fn in_tree(sys: &SysRoot, path: &Path) -> Option<FileId> {
+        match FileId::of(&sys.path(path))? {
+            FileId::File(_, inode) if !sys.is_live() => Some(FileId::File(DeviceNumber { major: 0, minor: 0 }, inode)),
+            file => Some(file),
+        }
+    }
+
+    pub(crate) fn is_block(&self) -> bool {
+        matches!(self, FileId::Block(_))
     }
 
     pub(crate) fn of_metadata(found: &fs::Metadata) -> Option<FileId> {
@@ -148,10 +166,13 @@ impl FileId {
 
 const DELETED: &str = " (deleted)";
 
-/// Asks a loop device itself; a device as backing is left to its path, since the kernel then says where its node is.
-fn ask_loop(name: &str) -> Option<FileId> {
+/// Asks a loop device itself what it stands on.
+fn ask_loop(name: &str) -> Result<FileId, Errno> {
     let path = Path::new("/dev").join(name);
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let status = ioctl::loop_status(rustix::fs::open(&path, flags, Mode::empty()).ok()?).ok()?;
-    (!status.on_device).then(|| FileId::File(DeviceNumber::from_raw(status.device), status.inode))
+    let status = ioctl::loop_status(rustix::fs::open(&path, flags, Mode::empty())?)?;
+    Ok(match status.block_device {
+        Some(number) => FileId::Block(DeviceNumber::from_raw(number)),
+        None => FileId::File(DeviceNumber::from_raw(status.device), status.inode),
+    })
 }

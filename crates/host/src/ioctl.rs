@@ -34,8 +34,8 @@ pub(crate) struct LoopStatus {
     pub(crate) device: u64,
     /// Its inode number.
     pub(crate) inode: u64,
-    /// Whether it is a block device rather than a file.
-    pub(crate) on_device: bool,
+    /// `st_rdev` where that is a block device; `None` for a regular file.
+    pub(crate) block_device: Option<u64>,
 }
 
 /// Reads [`LoopStatus`]; `ENXIO` where the loop device is not bound.
@@ -44,7 +44,7 @@ pub(crate) fn loop_status(device: impl AsFd) -> Result<LoopStatus> {
     // no field wider than that.
     // SAFETY: `LOOP_GET_STATUS64` writes exactly 232 bytes, and every bit pattern is a valid `[u64; 29]`.
     let raw: [u64; 29] = unsafe { ioctl(device, Getter::<LOOP_GET_STATUS64, [u64; 29]>::new()) }?;
-    Ok(LoopStatus { device: raw[0], inode: raw[1], on_device: raw[2] != 0 })
+    Ok(LoopStatus { device: raw[0], inode: raw[1], block_device: (raw[2] != 0).then_some(raw[2]) })
 }
 
 /// `struct loop_config` of `linux/loop.h`, with the parts of its `struct loop_info64` that are used spelt out.

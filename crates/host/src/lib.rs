@@ -8,6 +8,7 @@ mod blocks;
 mod buffer;
 mod clock;
 mod conditions;
+mod contents;
 mod engine;
 mod errno;
 mod error;
@@ -40,3 +41,8 @@ pub use schedule::{exact_timers, run_before_others};
 pub use sysfs::{DeviceNumber, SysRoot};
 pub use target::HostTarget;
 pub use uses::{Use, UsedBy};
+
+/// What the kernel keeps files and devices in, and writes back at least.
+pub fn page_size() -> flashscope_units::Bytes {
+    flashscope_units::Bytes(rustix::param::page_size() as u64)
+}

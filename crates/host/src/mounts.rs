@@ -2,8 +2,10 @@
 
 use crate::blocks::{Blocks, FileId};
 use crate::sysfs::{DeviceNumber, SysRoot, names};
+use rustix::fs::{AtFlags, StatxFlags};
 use std::collections::HashSet;
 use std::fs;
+use std::path::Path;
 
 /// One mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +69,19 @@ pub(crate) fn file_at(sys: &SysRoot, blocks: &Blocks, path: &str) -> Option<File
         })?;
         Some(FileId::Block(node.number))
     };
-    FileId::of(&sys.path(path)).or_else(by_name)
+    match sys.is_live() {
+        true => FileId::of(Path::new(path)).or_else(by_name),
+        false => by_name().or_else(|| FileId::in_tree(sys, Path::new(path))),
+    }
+}
+
+/// The number of the file system on which a file lies, as the kernel's own tables give it; `None` before Linux 5.8.
+pub(crate) fn super_block(sys: &SysRoot, path: &Path) -> Option<DeviceNumber> {
+    let found = rustix::fs::statx(rustix::fs::CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
+    let id = (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id)?.to_string();
+    let table = sys.text("/proc/self/mountinfo")?;
+    let mut lines = table.lines().map(|line| line.split(' '));
+    lines.find_map(|mut words| (words.next()? == id).then(|| DeviceNumber::parse(words.nth(1)?))?)
 }
 
 struct Resolver<'a> {
@@ -131,7 +145,7 @@ fn btrfs(sys: &SysRoot) -> Vec<Vec<DeviceNumber>> {
 
 /// The mount namespace of a process: `mnt:[4026531841]`.
 fn namespace(sys: &SysRoot, process: &str) -> Option<String> {
-    let link = fs::read_link(sys.path(format!("/proc/{process}/ns/mnt"))).ok()?;
+    let link = fs::read_link(sys.path(format!("/proc/{process}/ns")).join("mnt")).ok()?;
     Some(link.to_string_lossy().into_owned())
 }
 

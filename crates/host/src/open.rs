@@ -80,6 +80,8 @@ pub fn open_for_writing(
         return Err(refused(changes));
     }
     let grant = WriteGrant::decide(&again.report, consent, budget).map_err(refused)?;
+    // The page cache writes back whole pages.
+    let grant = if opened.direct { grant } else { grant.counting_in(crate::page_size()) };
     let mut target = opened.into_target(sys, &place, options);
     target.bind(&grant);
     Ok((target, grant))

@@ -42,6 +42,58 @@ pub fn difference(fill: Fill, offset: u64, bytes: &[u8]) -> (u64, String) {
     (at as u64, describe(fill, offset + word as u64, rest))
 }
 
+/// Generation of bytes that nobody will ask for: none that a run counts up to.
+pub(crate) const NOBODYS: u32 = 0x5eed_f1a5;
+
+/// Whether `bytes`, read at `offset`, a multiple of 8, are nothing but what flashscope writes, of whatever run and place, or words of one
+/// byte, in which nothing is kept. A file whose requests were no multiples of 8 has torn words where one request ends and the next
+/// begins.
+///
+/// A tag follows from its place and generation, and both follow from it: neighbours that are numbered one after the other are tags,
+/// wherever they were copied to. Random words pass for such once in 2^58.
+pub(crate) fn is_ours(offset: u64, bytes: &[u8]) -> bool {
+    let word =
+        |at: usize| bytes.get(at..at + 8).and_then(|word| word.first_chunk()).map(|word| u64::from_le_bytes(*word));
+    let follows = |at: usize| word(at).zip(word(at + 8)).is_some_and(|(one, next)| are_neighbours(one, next));
+    let (mut at, mut after_tags) = (0, false);
+    while let Some(here) = word(at) {
+        let is_tag = follows(at) || (at >= 8 && follows(at - 8)) || is_of_place(here, (offset + at as u64) / 8);
+        if is_tag || uniform(&here.to_le_bytes()).is_some() {
+            (at, after_tags) = (at + 8, is_tag);
+            continue;
+        }
+        // A torn word lies between tags, or ends them.
+        let next = (1..16).find(|skip| follows(at + skip));
+        match next.or(after_tags.then_some(8)) {
+            Some(skip) => (at, after_tags) = (at + skip, false),
+            None => return false,
+        }
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    after_tags || rest.is_empty() || uniform(rest).is_some()
+}
+
+/// Whether `bytes`, read at `offset`, a multiple of 8, are tags throughout, of whatever generation and place.
+pub(crate) fn is_tagged(offset: u64, bytes: &[u8]) -> bool {
+    let words: Vec<u64> =
+        bytes.chunks_exact(8).filter_map(|word| word.first_chunk()).map(|word| u64::from_le_bytes(*word)).collect();
+    let pairs = || words.windows(2).all(|pair| are_neighbours(pair[0], pair[1]));
+    let of_place = || (offset / 8..).zip(&words).all(|(index, word)| is_of_place(*word, index));
+    !words.is_empty() && (pairs() || of_place())
+}
+
+/// Whether two words are tags of one generation, of places one after the other: numbers that follow each other differ in low bits only.
+fn are_neighbours(one: u64, next: u64) -> bool {
+    const PLACE_BITS: u32 = 48;
+    let differ = unmix(one) ^ unmix(next);
+    differ != 0 && (differ & differ.wrapping_add(1)) == 0 && differ >> PLACE_BITS == 0
+}
+
+/// Whether a word is the tag of this place, of whatever generation.
+fn is_of_place(word: u64, index: u64) -> bool {
+    unmix(unmix(word) ^ index) <= u64::from(u32::MAX)
+}
+
 /// Generations before the expected one that are tried.
 const EARLIER: u32 = 4096;
 
@@ -135,6 +187,33 @@ mod tests {
     }
 
     const FIRST: Fill = Fill::Tagged { generation: 1 };
+
+    #[test]
+    fn what_flashscope_wrote_is_known_wherever_it_lies() {
+        let ours = |bytes: &[u8]| is_ours(1 << 20, bytes);
+        assert!(ours(&made(FIRST, 1 << 20, 4096)) && ours(&made(FIRST, 512, 4096)), "a copy elsewhere, too");
+        assert!(ours(&[0; 4096]) && ours(&[0xff; 4096]) && ours(&[]));
+        let mixed =
+            [made(FIRST, 1 << 20, 512), vec![0; 512], made(Fill::Tagged { generation: NOBODYS }, 0, 512)].concat();
+        assert!(ours(&mixed));
+        // Requests of 100 bytes, each from the beginning of a buffer; then nothing.
+        let torn: Vec<u8> = made(Fill::Tagged { generation: NOBODYS }, 0, 104)[..100].repeat(20);
+        assert!(ours(&torn) && ours(&[torn, vec![0; 100]].concat()));
+    }
+
+    #[test]
+    fn what_others_wrote_is_not_taken_for_ours() {
+        let text = b"to whom it may concern: this is the only copy of my thesis\n".repeat(40);
+        assert!(!is_ours(0, &text));
+        let mut sparse = vec![0; 4096];
+        sparse[2048..2050].copy_from_slice(&[0x53, 0xef]);
+        assert!(!is_ours(0, &sparse), "a mark among zeros");
+        let counted: Vec<u8> = (0_u64..512).flat_map(u64::to_le_bytes).collect();
+        assert!(!is_ours(0, &counted));
+        let mut behind = made(FIRST, 0, 4096);
+        behind[1024..1324].copy_from_slice(&text[..300]);
+        assert!(!is_ours(0, &behind), "text among tags");
+    }
 
     fn made(kind: Fill, offset: u64, length: usize) -> Vec<u8> {
         let mut bytes = vec![0; length];

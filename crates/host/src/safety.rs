@@ -5,16 +5,18 @@
 //! has the last word: an exclusive open fails whenever it knows of a use that this module does not.
 
 use crate::blocks::{FileId, Node};
+use crate::contents;
 use crate::error::HostError;
 use crate::list;
-use crate::openers;
+use crate::mounts;
+use crate::openers::{self, Hold, Opener};
 use crate::signature;
 use crate::sysfs::SysRoot;
 use crate::uses::{Snapshot, quoted};
 use flashscope_device::{Refusal, RefusalKind, SafetyReport};
 use flashscope_model::DeviceKind;
 use flashscope_units::Bytes;
-use rustix::fs::{Access, FlockOperation, Mode, OFlags, access, flock, open};
+use rustix::fs::{Access, FlockOperation, Mode, OFlags, SeekFrom, access, flock, open, seek};
 use rustix::io::Errno;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -65,7 +67,7 @@ pub(crate) fn inspect(sys: &SysRoot, path: &Path, min_capacity: Bytes, claim: Cl
         refusals.push(Refusal { kind: RefusalKind::Unchecked, what, release: None });
     }
     refusals.extend(too_small(&place, min_capacity));
-    match refusals_by_reading(&place, claim, &refusals) {
+    match refusals_by_reading(sys, &place, claim, &refusals) {
         Ok(found) => refusals.extend(found),
         // Whoever may not even read it learns first why it is out of the question anyway.
         Err(HostError::PermissionDenied { .. }) if refusals.iter().any(|refusal| is_final_use(refusal.kind)) => {
@@ -113,13 +115,36 @@ impl Place {
         }
     }
 
-    /// The file itself, and for a block device its whole disk with all partitions.
-    fn whole_disk(&self) -> Vec<FileId> {
-        let Some(node) = &self.node else { return vec![self.file] };
+    /// The file itself, or the whole disk with all partitions; then whatever that stands on, down to the lowest.
+    fn layers(&self, sys: &SysRoot) -> Vec<Layer> {
+        let file = |name: String, file: FileId, path: &Path| Layer {
+            name,
+            path: path.to_owned(),
+            files: names_of(sys, file, path),
+        };
+        let Some(node) = &self.node else { return vec![file(self.name(), self.file, &self.path)] };
         let blocks = &self.snapshot.blocks;
-        let disk = blocks.disk_of(node).number;
-        let of_disk = blocks.nodes.iter().filter(|other| blocks.disk_of(other).number == disk);
-        of_disk.map(|other| FileId::Block(other.number)).collect()
+        let (mut layers, mut seen, mut left) = (Vec::new(), Vec::new(), vec![blocks.disk_of(node)]);
+        while let Some(disk) = left.pop() {
+            if seen.contains(&disk.number) {
+                continue;
+            }
+            let below = |path: &Path| format!("{}, which {} stands on,", path.display(), self.name());
+            let is_target = seen.is_empty();
+            let name = if is_target { self.name() } else { below(&disk.path()) };
+            let path = if is_target { self.path.clone() } else { disk.path() };
+            seen.push(disk.number);
+            let of_disk = blocks.nodes.iter().filter(|other| blocks.disk_of(other).number == disk.number);
+            layers.push(Layer { name, path, files: of_disk.map(|other| FileId::Block(other.number)).collect() });
+            left.extend(blocks.slaves(disk).map(|slave| blocks.disk_of(slave)));
+            let Some(backing) = &disk.backing else { continue };
+            match backing.file {
+                Some(FileId::Block(number)) => left.extend(blocks.by_number(number).map(|node| blocks.disk_of(node))),
+                Some(found) => layers.push(file(below(&backing.path), found, &backing.path)),
+                None => {}
+            }
+        }
+        layers
     }
 
     fn stamp(&self) -> Stamp {
@@ -141,6 +166,27 @@ impl Place {
         };
         SafetyReport { identity, kind, capacity: Bytes(self.size), refusals }
     }
+}
+
+/// A target, or something that it stands on.
+struct Layer {
+    /// What to call it in a refusal.
+    name: String,
+    /// Where it is.
+    path: PathBuf,
+    /// Everything that counts as it.
+    files: Vec<FileId>,
+}
+
+/// A file, and once more with the number by which the kernel's tables of locks and mappings call its file system: btrfs tells
+/// `stat` another one.
+fn names_of(sys: &SysRoot, file: FileId, path: &Path) -> Vec<FileId> {
+    let FileId::File(device, inode) = file else { return vec![file] };
+    // The path of a backing file may lead elsewhere by now.
+    let there = sys.path(path);
+    let known = FileId::of(&there) == Some(file);
+    let of_mount = known.then(|| mounts::super_block(sys, &there)).flatten().filter(|other| *other != device);
+    std::iter::once(file).chain(of_mount.map(|other| FileId::File(other, inode))).collect()
 }
 
 /// Whether it means that someone else works with the device, so that reading it needs asking for as well.
@@ -185,6 +231,18 @@ fn device_refusals(sys: &SysRoot, place: &Place, node: &Node) -> Vec<Refusal> {
         let what = format!("what {} stands on ({}) cannot be found", disk.path().display(), backing.path.display());
         refusals.push(Refusal { kind: RefusalKind::Unchecked, what, release: None });
     }
+    let unseen =
+        |other: &&Node| other.number != disk.number && other.backing.as_ref().is_some_and(|backing| backing.unseen);
+    for other in place.snapshot.blocks.nodes.iter().filter(unseen) {
+        let (path, number) = (other.path(), other.number);
+        let what = format!(
+            "{} is bound but has no node, so that it cannot be asked whether it stands on {}",
+            path.display(),
+            place.name()
+        );
+        let release = Some(format!("mknod {} b {} {}", path.display(), number.major, number.minor));
+        refusals.push(Refusal { kind: RefusalKind::Unchecked, what, release });
+    }
     refusals
 }
 
@@ -193,9 +251,14 @@ fn is_final_use(kind: RefusalKind) -> bool {
 }
 
 /// What takes opening the device for reading.
-fn refusals_by_reading(place: &Place, claim: Claim, known: &[Refusal]) -> Result<Vec<Refusal>, HostError> {
+fn refusals_by_reading(
+    sys: &SysRoot,
+    place: &Place,
+    claim: Claim,
+    known: &[Refusal],
+) -> Result<Vec<Refusal>, HostError> {
     let explained = known.iter().any(|refusal| is_use(refusal.kind));
-    let busy = busy(place, claim, explained)?;
+    let busy = busy(sys, place, claim, explained)?;
     Ok(busy.into_iter().chain(signatures(place)?).collect())
 }
 
@@ -237,20 +300,41 @@ fn too_small(place: &Place, min_capacity: Bytes) -> Option<Refusal> {
 }
 
 /// Asks the kernel for an exclusive open, which is given back at once (unless we hold it ourselves), and looks for
-/// processes that write to the device or to any part of its disk.
-fn busy(place: &Place, claim: Claim, explained: bool) -> Result<Option<Refusal>, HostError> {
-    let openers = openers::writers(&place.whole_disk(), &place.path);
-    let who = openers::in_words(&openers);
+/// processes that write to the device, to any part of its disk or to what it stands on, or hold a lock there.
+fn busy(sys: &SysRoot, place: &Place, claim: Claim, explained: bool) -> Result<Vec<Refusal>, HostError> {
+    let layers = place.layers(sys);
+    let files: Vec<FileId> = layers.iter().flat_map(|layer| &layer.files).copied().collect();
+    let openers = openers::openers(sys, &files);
     let taken = claim == Claim::Nobody && is_taken(place)?;
-    let what = match (taken, openers.is_empty()) {
-        (true, _) if explained => return Ok(None),
-        (true, true) => format!("{} is opened exclusively by someone else", place.name()),
-        (true, false) => format!("{} is opened exclusively by someone else; {who} may write to it", place.name()),
-        (false, false) => format!("{} is opened for writing by {who}", place.name()),
-        (false, true) => return Ok(None),
+    if taken && explained {
+        return Ok(Vec::new());
+    }
+    let mut refusals = Vec::new();
+    let mut refuse = |path: &Path, what: String| {
+        let release = Some(format!("fuser -v {} (shows who; end that program)", quoted(&path.to_string_lossy())));
+        refusals.push(Refusal { kind: RefusalKind::Busy, what, release });
     };
-    let release = Some(format!("fuser -v {} (shows who; end that program)", quoted(&place.path.to_string_lossy())));
-    Ok(Some(Refusal { kind: RefusalKind::Busy, what, release }))
+    for (index, layer) in layers.iter().enumerate() {
+        let mine = |opener: &&Opener| layer.files.contains(&opener.file);
+        let (locks, writers): (Vec<&Opener>, Vec<&Opener>) =
+            openers.iter().filter(mine).partition(|opener| opener.by == Hold::Lock);
+        let (name, who) = (&layer.name, openers::in_words(writers.iter().copied()));
+        let exclusively = taken && index == 0;
+        match (exclusively, writers.is_empty()) {
+            (true, true) if locks.is_empty() => {
+                refuse(&place.path, format!("{name} is opened exclusively by someone else"));
+            }
+            (true, false) => {
+                refuse(&place.path, format!("{name} is opened exclusively by someone else; {who} may write to it"))
+            }
+            (false, false) => refuse(&layer.path, format!("{name} is opened for writing by {who}")),
+            (_, true) => {}
+        }
+        if !locks.is_empty() {
+            refuse(&layer.path, format!("{name} is locked by {}", openers::in_words(locks)));
+        }
+    }
+    Ok(refusals)
 }
 
 fn is_taken(place: &Place) -> Result<bool, HostError> {
@@ -289,14 +373,42 @@ fn signatures(place: &Place) -> Result<Vec<Refusal>, HostError> {
         let mut bytes = vec![0; length];
         file.read_exact_at(&mut bytes, at).map(|()| bytes)
     };
-    match signature::find(place.size, read) {
-        Ok(found) => found.iter().for_each(|found| refuse(format!("{} carries a {}", place.name(), found.name))),
+    // A file is named by its path alone, so that whatever somebody keeps in it is asked about; a device by its identity.
+    let data = |found: &[signature::Signature]| match place.file {
+        FileId::File(..) if found.is_empty() => contents::find(&extents(&file, place.size), read),
+        _ => Ok(None),
+    };
+    match signature::find(place.size, read).and_then(|found| Ok((data(&found)?, found))) {
+        Ok((data, found)) => {
+            found.iter().for_each(|found| refuse(format!("{} carries a {}", place.name(), found.name)));
+            data.into_iter().for_each(|data| refuse(format!("{} holds {data}", place.name())));
+        }
         Err(error) => {
             let what = format!("{} cannot be searched for file systems: {error}", place.name());
             refusals.push(Refusal { kind: RefusalKind::Unchecked, what, release: None });
         }
     }
     Ok(refusals)
+}
+
+/// Offset and length of the parts of a file that are no holes.
+fn extents(file: &File, size: u64) -> Vec<(u64, u64)> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < size {
+        let start = match seek(file, SeekFrom::Data(at)) {
+            Ok(start) => start,
+            Err(Errno::NXIO) => break,
+            // A file system that knows of no holes.
+            Err(_) => return vec![(0, size)],
+        };
+        let end = seek(file, SeekFrom::Hole(start)).unwrap_or(size).min(size);
+        if start >= end {
+            break;
+        }
+        found.push((start, end - start));
+        at = end;
+    }
+    found
 }
 
 fn dedup(refusals: &mut Vec<Refusal>) {

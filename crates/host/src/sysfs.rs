@@ -1,12 +1,16 @@
 //! Reading `/sys` and `/proc`, of this machine or of a recorded tree.
 
+use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-/// Where `sys`, `proc` and the rest of the file system are found: the running machine, or a recorded tree.
+/// Where `sys`, `proc` and the rest of the file system are found: the running machine, or a recorded tree. Links of a recorded tree
+/// lead to places in it, whatever they say, so that nothing is ever read of the machine that it happens to lie on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SysRoot {
     root: PathBuf,
+    /// Whether the tree is a copy of `/sys` alone.
+    is_sys: bool,
 }
 
 /// A block device's number.
@@ -21,12 +25,18 @@ pub struct DeviceNumber {
 impl SysRoot {
     /// The running machine.
     pub fn live() -> SysRoot {
-        SysRoot { root: PathBuf::from("/") }
+        SysRoot { root: PathBuf::from("/"), is_sys: false }
     }
 
-    /// A tree that holds a recorded `sys` and `proc`.
+    /// A tree that holds a recorded `sys` and, where there is one, `proc`; or a copy of `/sys` itself, beside which `proc` may lie.
     pub fn at(root: impl Into<PathBuf>) -> SysRoot {
-        SysRoot { root: root.into() }
+        let root = root.into();
+        let is_sys = !root.join("sys").is_dir() && root.join("block").is_dir();
+        let beside = root.parent().filter(|above| is_sys && root.ends_with("sys") && above.join("proc").is_dir());
+        match beside {
+            Some(above) => SysRoot { root: above.to_owned(), is_sys: false },
+            None => SysRoot { root, is_sys },
+        }
     }
 
     /// Whether it is the running machine.
@@ -34,10 +44,57 @@ impl SysRoot {
         self.root == Path::new("/")
     }
 
-    /// An absolute path of the tree's machine as a path on this one.
+    /// An absolute path of the tree's machine as a path on this one, all links followed but in a path of the running machine.
     pub(crate) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
-        let path = path.as_ref();
-        self.root.join(path.strip_prefix("/").unwrap_or(path))
+        match self.is_live() {
+            true => Path::new("/").join(path),
+            false => self.on_this_machine(&self.resolved(path.as_ref())),
+        }
+    }
+
+    /// The same path without links; `None` where nothing is there.
+    fn canonical(&self, path: &Path) -> Option<PathBuf> {
+        if self.is_live() {
+            return fs::canonicalize(path).ok();
+        }
+        let resolved = self.resolved(path);
+        self.on_this_machine(&resolved).symlink_metadata().is_ok().then_some(resolved)
+    }
+
+    /// Follows every link of a recorded tree within it: an absolute one begins at its root again, and nothing is above that.
+    fn resolved(&self, path: &Path) -> PathBuf {
+        let (mut at, mut links) = (PathBuf::from("/"), 0);
+        let mut left: Vec<OsString> = parts(path);
+        while let Some(part) = left.pop() {
+            if part == ".." {
+                at.pop();
+                continue;
+            }
+            let next = at.join(&part);
+            match fs::read_link(self.on_this_machine(&next)) {
+                // As many as Linux follows.
+                Ok(target) if links < 40 => {
+                    links += 1;
+                    if target.is_absolute() {
+                        at = PathBuf::from("/");
+                    }
+                    left.extend(parts(&target));
+                }
+                _ => at = next,
+            }
+        }
+        at
+    }
+
+    /// Where a path of a recorded tree without links lies.
+    fn on_this_machine(&self, path: &Path) -> PathBuf {
+        let inside = path.strip_prefix("/").unwrap_or(path);
+        match inside.strip_prefix("sys") {
+            Ok(inside) if self.is_sys => self.root.join(inside),
+            // There is no `sys` in such a tree, hence nothing below it.
+            Err(_) if self.is_sys => self.root.join("sys").join(inside),
+            _ => self.root.join(inside),
+        }
     }
 
     /// The content of a file without surrounding white space; `None` where it is missing, unreadable or empty.
@@ -65,14 +122,38 @@ impl std::fmt::Display for DeviceNumber {
     }
 }
 
-/// One directory of sysfs, by its path on this machine.
+/// The names of a path, the last one first; without the root and `.`.
+fn parts(path: &Path) -> Vec<OsString> {
+    let name = |part: Component<'_>| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some(OsString::from("..")),
+        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+    };
+    path.components().rev().filter_map(name).collect()
+}
+
+/// One directory of sysfs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Directory(pub(crate) PathBuf);
+pub(crate) struct Directory {
+    sys: SysRoot,
+    /// On the tree's machine.
+    path: PathBuf,
+}
 
 impl Directory {
+    /// `/sys/block`, with an entry for each disk.
+    pub(crate) fn of_disks(sys: &SysRoot) -> Directory {
+        Directory { sys: sys.clone(), path: PathBuf::from("/sys/block") }
+    }
+
     /// An attribute without surrounding white space; `None` where it is missing, unreadable or empty.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
-        read(&self.0.join(name))
+        self.sys.text(self.path.join(name))
+    }
+
+    /// An attribute that is no text.
+    pub(crate) fn bytes(&self, name: &str) -> Option<Vec<u8>> {
+        fs::read(self.sys.path(self.path.join(name))).ok()
     }
 
     /// A decimal attribute.
@@ -87,33 +168,39 @@ impl Directory {
 
     /// Whether there is such an attribute, directory or link.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.0.join(name).symlink_metadata().is_ok()
+        self.sys.path(&self.path).join(name).symlink_metadata().is_ok()
     }
 
     /// A directory below, links followed; `None` where it is missing.
     pub(crate) fn below(&self, name: &str) -> Option<Directory> {
-        fs::canonicalize(self.0.join(name)).ok().map(Directory)
+        let path = self.sys.canonical(&self.path.join(name))?;
+        Some(Directory { sys: self.sys.clone(), path })
     }
 
     /// The directory above.
     pub(crate) fn above(&self) -> Option<Directory> {
-        self.0.parent().map(|parent| Directory(parent.to_owned()))
+        self.path.parent().map(|parent| Directory { sys: self.sys.clone(), path: parent.to_owned() })
     }
 
     /// The last part of its path.
     pub(crate) fn name(&self) -> String {
-        self.0.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+        self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
     /// The last part of where a link points (`subsystem` → `usb`).
     pub(crate) fn link_name(&self, name: &str) -> Option<String> {
-        let target = fs::read_link(self.0.join(name)).ok()?;
+        let target = fs::read_link(self.sys.path(&self.path).join(name)).ok()?;
         Some(target.file_name()?.to_string_lossy().into_owned())
     }
 
     /// The names in it, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
-        names(&self.0)
+        names(&self.sys.path(&self.path))
+    }
+
+    /// The names in a directory below, sorted.
+    pub(crate) fn names_in(&self, name: &str) -> Vec<String> {
+        names(&self.sys.path(self.path.join(name)))
     }
 }
 

@@ -95,7 +95,7 @@ impl Snapshot {
         let mut found = HashSet::new();
         let ours_or_first = |mount: &&Mount| matches!(mount.elsewhere, None | Some(1));
         for mount in self.mounts.iter().filter(ours_or_first).filter(|mount| is_system(&mount.point)) {
-            for number in mount.devices.iter().copied().chain(overlay_devices(sys, mount)) {
+            for number in mount.devices.iter().copied().chain(self.overlay_devices(sys, mount)) {
                 self.add_below(number, &mut found);
             }
         }
@@ -116,6 +116,30 @@ impl Snapshot {
             Some(FileId::Block(below) | FileId::File(below, _)) => self.add_below(below, found),
             None => {}
         }
+    }
+
+    /// What the layers of an overlay stand on (a live system, a container).
+    fn overlay_devices(&self, sys: &SysRoot, mount: &Mount) -> Vec<DeviceNumber> {
+        if mount.file_system != "overlay" {
+            return Vec::new();
+        }
+        let layers = mount
+            .options
+            .split(',')
+            .filter_map(|option| option.strip_prefix("lowerdir=").or_else(|| option.strip_prefix("upperdir=")));
+        let device = |layer: &str| match sys.is_live() {
+            true => {
+                let found = std::fs::metadata(layer).ok()?;
+                Some(vec![DeviceNumber::from_raw(std::os::unix::fs::MetadataExt::dev(&found))])
+            }
+            // A recorded tree knows what was mounted where, and its directories lie on a disk of another machine.
+            false => {
+                let below = |other: &&Mount| other.elsewhere.is_none() && Path::new(layer).starts_with(&other.point);
+                let nearest = self.mounts.iter().filter(below).max_by_key(|other| other.point.len())?;
+                Some(nearest.devices.clone())
+            }
+        };
+        layers.flat_map(|layers| layers.split(':')).filter_map(device).flatten().collect()
     }
 }
 
@@ -251,22 +275,6 @@ fn is_system(point: &str) -> bool {
         "/data",
     ];
     EXACTLY.contains(&point) || point == "/boot" || point.starts_with("/boot/")
-}
-
-/// What the layers of an overlay stand on (a live system, a container).
-fn overlay_devices(sys: &SysRoot, mount: &Mount) -> Vec<DeviceNumber> {
-    if mount.file_system != "overlay" {
-        return Vec::new();
-    }
-    let layers = mount
-        .options
-        .split(',')
-        .filter_map(|option| option.strip_prefix("lowerdir=").or_else(|| option.strip_prefix("upperdir=")));
-    let device = |layer: &str| {
-        let found = std::fs::metadata(sys.path(layer)).ok()?;
-        Some(DeviceNumber::from_raw(std::os::unix::fs::MetadataExt::dev(&found)))
-    };
-    layers.flat_map(|layers| layers.split(':')).filter_map(device).collect()
 }
 
 /// A word for a shell, in quotes where it needs them.

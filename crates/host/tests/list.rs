@@ -186,6 +186,7 @@ fn an_sd_card_with_its_registers() {
         assert_eq!(facts.cid.as_ref().unwrap().serial, 0x7c7d_dc21);
         let [part] = card.partitions.as_slice() else { panic!("{:?}", card.partitions) };
         assert_eq!((part.index, part.start, part.path.as_path()), (1, Bytes::mib(4), Path::new("/dev/mmcblk0p1")));
+        assert_eq!(part.identity.0, format!("0x7c7ddc21-part1:{}", part.length.get()));
         let facts = card.facts();
         assert_eq!((facts.name.as_str(), facts.simulated, facts.max_request), ("SD8GB", false, Some(Bytes::kib(512))));
         assert_eq!(facts.identity, Some(card.identity.clone()));
@@ -269,6 +270,54 @@ fn the_system_disk_is_found_through_its_stack() {
         let system = devices.iter().filter(|device| device.system).map(|device| device.path.display().to_string());
         assert_eq!(system.collect::<Vec<_>>(), ["/dev/dm-0", "/dev/dm-1", "/dev/nvme0n1"]);
     });
+}
+
+/// Links that lead out of the tree, and numbers of files that lie on a disk of this machine, mean nothing there.
+#[test]
+fn a_recorded_tree_is_all_that_is_looked_at() {
+    let scratch = Scratch::new();
+    let root = scratch.0.join("tree");
+    materialise(include_str!("fixtures/sysfs.manifest"), &root);
+    let expect = list(&SysRoot::at(&root));
+    // Absolute links, as some copies have them.
+    let block = root.join("sys/block");
+    for name in fs::read_dir(&block).unwrap().map(|entry| entry.unwrap().file_name()) {
+        let link = block.join(&name);
+        let target = fs::read_link(&link).unwrap();
+        fs::remove_file(&link).unwrap();
+        symlink(Path::new("/sys/block").join(target), &link).unwrap();
+    }
+    assert_eq!(list(&SysRoot::at(&root)), expect);
+    // A disk of the tree with the number of the disk under this very file, which a loop device and an overlay stand on.
+    let number = fs::metadata(&scratch.0).map(|found| std::os::unix::fs::MetadataExt::dev(&found)).unwrap();
+    let number = format!("{}:{}\n", rustix::fs::major(number), rustix::fs::minor(number));
+    let phone = list(&SysRoot::at(&root)).into_iter().find(|device| device.path == Path::new("/dev/sde")).unwrap();
+    let directory = fs::read_link(block.join("sde")).unwrap();
+    let directory = root.join(directory.strip_prefix("/").unwrap());
+    fs::write(directory.join("dev"), number).unwrap();
+    fs::create_dir_all(root.join("layer")).unwrap();
+    fs::create_dir_all(root.join("var/lib/images")).unwrap();
+    fs::write(root.join("var/lib/images/old card.img"), "x").unwrap();
+    let table = root.join("proc/self/mountinfo");
+    let mounts = fs::read_to_string(&table).unwrap();
+    fs::write(table, mounts + "99 1 0:77 / /opt rw - overlay overlay rw,lowerdir=/layer\n").unwrap();
+    let again = list(&SysRoot::at(&root)).into_iter().find(|device| device.path == Path::new("/dev/sde")).unwrap();
+    assert!(!phone.system && !again.system, "{again:?}");
+}
+
+#[test]
+fn a_copy_of_sys_alone_is_a_tree_too() {
+    let scratch = Scratch::new();
+    let tree = scratch.0.join("tree");
+    materialise(include_str!("fixtures/sysfs.manifest"), &tree);
+    let paths = |root: &Path| list(&SysRoot::at(root)).into_iter().map(|device| device.path).collect::<Vec<_>>();
+    let expect = list(&SysRoot::at(&tree));
+    assert_eq!(list(&SysRoot::at(tree.join("sys"))), expect, "with proc beside it");
+    let copy = scratch.0.join("copy");
+    fs::rename(tree.join("sys"), &copy).unwrap();
+    assert_eq!(paths(&copy).len(), expect.len());
+    let card = list(&SysRoot::at(&copy)).into_iter().find(|device| device.path == Path::new("/dev/mmcblk0")).unwrap();
+    assert_eq!((card.identity.0.as_str(), card.uses.len()), ("0x7c7ddc21:7742685184", 0), "nothing is known of mounts");
 }
 
 #[test]

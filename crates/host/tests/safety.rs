@@ -3,7 +3,7 @@
 
 mod support;
 
-use flashscope_device::{Consent, Refusal, RefusalKind, SafetyReport, Target, WriteGrant};
+use flashscope_device::{Consent, Refusal, RefusalKind, Request, SafetyReport, Target, WriteGrant};
 use flashscope_host::{HostError, OpenOptions, SysRoot, list, open_for_reading, open_for_writing, safety};
 use flashscope_units::Bytes;
 use std::fs::{self, File};
@@ -178,6 +178,13 @@ fn partition_mounted() {
     let neighbour = || safety(&SysRoot::live(), &partition(2), NEED).unwrap().report;
     assert_eq!(neighbour().refusals, []);
     assert_eq!(neighbour().identity, Some(format!("loop:{}-part2", file.display())));
+    let listed = list(&SysRoot::live()).into_iter().find(|listed| listed.path == device.path).unwrap();
+    let identities: Vec<String> = listed.partitions.into_iter().map(|part| part.identity.0).collect();
+    assert_eq!(
+        identities,
+        [1, 2].map(|part| format!("loop:{}-part{part}", file.display())),
+        "what `list` prints serves"
+    );
     // Someone who writes to any part of the disk keeps us from all of it.
     let writer = File::options().write(true).open(partition(1)).unwrap();
     let mut writing = Command::new("sleep").arg("300").stdout(writer).spawn().unwrap();
@@ -484,6 +491,23 @@ fn a_disk_image_is_no_scratch_file() {
     File::options().write(true).open(&file).unwrap().write_all_at(&[0x53, 0xef], 1080).unwrap();
     assert_eq!(refusals(&file, &file, false)[0].kind, RefusalKind::Signature);
     assert_eq!(refusals(&file, &file, true), []);
+}
+
+#[test]
+fn through_the_page_cache_a_write_costs_a_page() {
+    let memory = Path::new("/dev/shm");
+    if !memory.is_dir() {
+        return skip("through_the_page_cache_a_write_costs_a_page", "there is no file system in memory");
+    }
+    let scratch = Scratch::below(memory);
+    let file = scratch.file("plain", MIB);
+    let sys = SysRoot::live();
+    let checked = safety(&sys, &file, NEED).unwrap();
+    let consent = Consent { allow_file: true, ..Consent::default() };
+    let options = OpenOptions { allow_buffered: true, ..OPTIONS };
+    let (_target, mut grant) = open_for_writing(&sys, &checked, &consent, Bytes::mib(1), &options).unwrap();
+    Request::write_any(&mut grant, 0, Bytes(512), Bytes(512), false).unwrap();
+    assert_eq!(grant.spent(), flashscope_host::page_size());
 }
 
 #[test]

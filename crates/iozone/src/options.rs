@@ -118,6 +118,8 @@ pub struct Ours {
     pub dry_run: bool,
     /// `--allow-write`: a file that is there already may be emptied and written to.
     pub allow_write: bool,
+    /// `--destroy-signatures`: even where it holds data that flashscope did not write.
+    pub destroy_signatures: bool,
     /// `--cold`: drop the file from the page cache before each pass.
     pub cold: bool,
     /// `--seed N`.
@@ -409,6 +411,7 @@ impl Reader<'_> {
             "json" => self.options.ours.json = true,
             "dry-run" => self.options.ours.dry_run = true,
             "allow-write" => self.options.ours.allow_write = true,
+            "destroy-signatures" => self.options.ours.destroy_signatures = true,
             "cold" => self.options.ours.cold = true,
             "help" => self.options.instead = Some(Instead::Help),
             "version" => self.options.instead = Some(Instead::Version),

@@ -106,12 +106,19 @@ pub fn plan(options: &Options) -> Result<Plan, PlanError> {
 }
 
 impl Plan {
-    /// Everything that its passes write, and the files that are made for them where test 0 is not among them.
-    pub fn written(&self) -> Bytes {
+    /// Everything that its passes write, and the files that are made for them where test 0 is not among them, counted in whole
+    /// units of which every record touches some: pages where it goes through the page cache, single bytes else.
+    pub fn written(&self, unit: Bytes) -> Bytes {
         let made = u64::from(!self.figures.contains(&Figure::Write));
         let writing = self.figures.iter().filter(|figure| figure.writes()).count() as u64 + made;
         let workers: u64 = self.workers.iter().map(|workers| u64::from(*workers)).sum();
-        self.cells.iter().map(|(file, _)| *file * writing).sum::<Bytes>() * workers.max(1)
+        let touched = |record: Bytes| match record {
+            _ if record.is_multiple_of(unit) => record,
+            _ if unit.is_multiple_of(record) => unit,
+            _ => record.align_up(unit) + unit,
+        };
+        let cost = |(file, record): &(Bytes, Bytes)| touched(*record) * (file.get() / record.get().max(1)) * writing;
+        self.cells.iter().map(cost).sum::<Bytes>() * workers.max(1)
     }
 
     /// Everything that its passes move.
@@ -246,6 +253,13 @@ mod tests {
     }
 
     #[test]
+    fn small_records_cost_pages() {
+        let written = |line: &str| of(line).unwrap().written(Bytes(4096));
+        assert_eq!(written("-s 64 -r 1 -i 0 -+n"), Bytes::kib(256));
+        assert_eq!(written("-s 64 -r 8 -i 0 -+n"), Bytes::kib(64));
+    }
+
+    #[test]
     fn tests_are_chosen_as_iozone_does() {
         let tests = |line: &str| {
             let mut tests: Vec<u8> = of(line).unwrap().figures.iter().map(|figure| figure.test()).collect();
@@ -263,6 +277,9 @@ mod tests {
     #[test]
     fn what_it_costs() {
         let plan = of("-s 1m -r 64 -i 0 -i 1 -l 1 -u 2").unwrap();
-        assert_eq!((plan.written(), plan.moved(), plan.needed()), (Bytes::mib(6), Bytes::mib(12), Bytes::mib(2)));
+        assert_eq!(
+            (plan.written(Bytes(1)), plan.moved(), plan.needed()),
+            (Bytes::mib(6), Bytes::mib(12), Bytes::mib(2))
+        );
     }
 }

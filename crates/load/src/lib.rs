@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod budget;
 pub mod control;
 pub mod drive;
 pub mod evidence;

@@ -184,21 +184,54 @@ pub fn resolve(job: &Job, limits: Limits) -> Result<Resolved, PlanError> {
 }
 
 impl Resolved {
-    /// The most that it can write; `None` where only time or the device's behaviour ends it.
-    pub fn most_written(&self) -> Option<Bytes> {
+    /// The most that it can write, counted in whole units (a power of two) of which every write touches some; `None` where only
+    /// time or the device's behaviour ends it.
+    pub fn most_written(&self, unit: Bytes) -> Option<Bytes> {
         if !self.job.mix.has_writes() {
             return Some(Bytes::ZERO);
         }
-        let largest = self.job.write_sizes.largest();
-        let by_count = self.job.stop.requests.and_then(|count| count.checked_mul(largest.get())).map(Bytes);
+        let sizes = &self.job.write_sizes;
+        let largest = sizes.largest();
+        let by_count = self.job.stop.requests.and_then(|count| count.checked_mul(self.touched(largest, unit)));
         // The last request may go beyond the mark, by the more the more sizes differ.
         let smallest = self.job.smallest();
-        let by_bytes = self.job.stop.bytes.map(|bytes| bytes.align_up(smallest) + (largest.saturating_sub(smallest)));
+        let by_bytes = self.job.stop.bytes.map(|bytes| {
+            let bytes = bytes.align_up(smallest) + (largest.saturating_sub(smallest));
+            // The worst is all of the size that costs most for its bytes.
+            let cost = |size: Bytes| match self.touched(size, unit) {
+                touched if touched == size.get() => bytes.get(),
+                touched => bytes.get().div_ceil(size.get()).saturating_mul(touched),
+            };
+            sizes.0.iter().filter(|(_, weight)| *weight > 0).map(|(size, _)| cost(*size)).max().unwrap_or(0)
+        });
         let each = match (by_count, by_bytes) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (one, other) => one.or(other),
         };
-        each.and_then(|each| each.get().checked_mul(u64::from(self.job.workers))).map(Bytes)
+        each.and_then(|each| each.checked_mul(u64::from(self.job.workers))).map(Bytes)
+    }
+
+    /// Bytes of the whole units that one write of this size touches where it lies worst.
+    fn touched(&self, size: Bytes, unit: Bytes) -> u64 {
+        let (size, unit) = (size.get(), unit.get().max(1));
+        let worst = unit - self.step().min(unit);
+        (worst + size).div_ceil(unit) * unit
+    }
+
+    /// All places of its requests are multiples of this: a power of two.
+    fn step(&self) -> u64 {
+        let Job { pattern, sharing, read_sizes, write_sizes, align, .. } = &self.job;
+        let stride = match pattern {
+            Pattern::Strided { stride } | Pattern::Skipping { stride } => Some(*stride),
+            _ => None,
+        };
+        let shift = if let Sharing::Shifted(shift) = sharing { Some(*shift) } else { None };
+        let sizes = read_sizes.0.iter().chain(&write_sizes.0).map(|(size, _)| *size);
+        let starts = self.parts.iter().map(|(start, _)| *start);
+        let all = sizes.chain(starts).chain(*align).chain(stride).chain(shift);
+        // The lowest bit that any of them has.
+        let bits = all.fold(0, |bits, value| bits | value.get());
+        1_u64.checked_shl(bits.trailing_zeros()).unwrap_or(1 << 63)
     }
 }
 
@@ -471,7 +504,7 @@ mod tests {
 
     #[test]
     fn what_it_writes_is_bounded_where_it_can_be() {
-        let most = |change: &dyn Fn(&mut Job)| resolved(change).unwrap().most_written();
+        let most = |change: &dyn Fn(&mut Job)| resolved(change).unwrap().most_written(Bytes(1));
         assert_eq!(most(&|_| {}), Some(Bytes::ZERO));
         assert_eq!(most(&|job| job.mix = Mix::WRITE), Some(Bytes::mib(64)));
         let timed = |job: &mut Job| {

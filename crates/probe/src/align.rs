@@ -28,12 +28,15 @@ impl Probe for Align {
         if let Some(largest) = self.largest {
             checks::size("the largest alignment", largest, facts)?;
             checks::fits("the largest alignment", facts, Some(largest.get().into()), "choose a smaller one")?;
+            checks::in_range("the largest alignment", largest.get(), smallest(self).get(), facts.capacity.get())?;
         }
         let rows = rows(self, facts);
         if rows.is_empty() || rows.iter().any(|row| row.visits.is_empty()) {
             let needs = u128::from(smallest(self).get()) * (u128::from(self.places) + 1);
-            let hint = "use a smaller block, or more places";
-            return Err(PlanError::DoesNotFit { what: "an alignment", needs, has: facts.capacity, hint });
+            checks::fits("an alignment", facts, Some(needs), "use a smaller block, or fewer places")?;
+            let (size, within) = (smallest(self), facts.capacity);
+            let hint = "use a smaller block, or another offset";
+            return Err(PlanError::NoPlace { what: "an alignment", size, within, hint });
         }
         Ok(())
     }

@@ -51,9 +51,15 @@ impl Probe for Boundaries {
             checks::fits("the part to be searched", facts, needs, "choose a part inside the device")?;
         }
         if self.cost(facts).requests == 0 {
-            let needs = self.candidates.iter().min().map_or(0, |&least| u128::from((least + self.block).get()));
-            let (has, hint) = (facts.capacity, "use smaller candidates, or search a larger part of the device");
-            return Err(PlanError::DoesNotFit { what: "a boundary of any candidate", needs, has, hint });
+            let size = self.candidates.iter().min().copied().unwrap_or(Bytes::ZERO);
+            let needs = u128::from(size.get()) + u128::from(self.block.get());
+            let within = self.within.map_or(facts.capacity.saturating_sub(self.offset), |within| within.length);
+            let (what, hint) =
+                ("a boundary of any candidate", "use smaller candidates, or search a larger part of the device");
+            return Err(match needs > u128::from(within.get()) {
+                true => PlanError::DoesNotFit { what, needs, has: within, hint },
+                false => PlanError::NoPlace { what, size, within, hint },
+            });
         }
         Ok(())
     }

@@ -50,6 +50,17 @@ pub enum PlanError {
         /// What would make it fit.
         hint: &'static str,
     },
+    /// The device is large enough, but nowhere on it does this lie as it must.
+    NoPlace {
+        /// What has no place.
+        what: &'static str,
+        /// Its size.
+        size: Bytes,
+        /// How much of the device was to be searched.
+        within: Bytes,
+        /// What would make a place.
+        hint: &'static str,
+    },
     /// Two areas that must be disjoint are not.
     Overlap {
         /// Which areas.
@@ -80,6 +91,9 @@ impl fmt::Display for PlanError {
                 let needs =
                     u64::try_from(*needs).map_or_else(|_| format!("{needs} B"), |needs| Bytes(needs).to_string());
                 write!(f, "{what} would need {needs}, but there are only {has}\nhint: {hint}")
+            }
+            Self::NoPlace { what, size, within, hint } => {
+                write!(f, "{what} of {size} has no place in {within}\nhint: {hint}")
             }
             Self::Overlap { what, at } => {
                 write!(f, "{what} overlap at byte {}\nhint: give every unit a place of its own", at.get())

@@ -12,8 +12,11 @@ use serde_json::{Value, json};
 pub(crate) fn run(args: List) -> Result<Outcome, Failure> {
     let live = args.sysfs == std::path::Path::new("/sys");
     let sys = if live { SysRoot::live() } else { SysRoot::at(&args.sysfs) };
-    if !args.sysfs.is_dir() {
-        return Err(Failure::Cannot(anyhow!("{} is no directory\nhint: name a sysfs tree", args.sysfs.display())));
+    if !["block", "sys/block"].iter().any(|block| args.sysfs.join(block).is_dir()) {
+        return Err(Failure::Cannot(anyhow!(
+            "{} holds no sysfs tree\nhint: name a copy of /sys, or a directory that holds one (and one of /proc beside it)",
+            args.sysfs.display()
+        )));
     }
     let mut devices = flashscope_host::list(&sys);
     if !args.devices.is_empty() {
@@ -52,7 +55,8 @@ fn as_text(device: &ListedDevice) -> String {
     line("health", health(&device.bus));
     line("queue", queue(device));
     for partition in &device.partitions {
-        line("partition", format!("{}  {} at {}", partition.path.display(), partition.length, partition.start));
+        let (path, identity) = (partition.path.display(), &partition.identity.0);
+        line("partition", format!("{path}  {} at {}  {identity}", partition.length, partition.start));
     }
     for used in &device.uses {
         let refusal = used.refusal();
@@ -229,6 +233,7 @@ fn as_json(device: &ListedDevice) -> Value {
             "path": partition.path,
             "start_bytes": partition.start.get(),
             "length_bytes": partition.length.get(),
+            "identity": partition.identity.0,
         })).collect::<Vec<_>>(),
         "uses": device.uses.iter().map(|used| {
             let refusal = used.refusal();

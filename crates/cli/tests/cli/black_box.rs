@@ -198,12 +198,80 @@ fn a_file_is_only_read_unless_writing_is_allowed() {
     assert!(refused.stderr.contains("--allow-write"), "{}", refused.stderr);
     assert!(std::fs::read(&image).unwrap() == content, "not one byte may change");
 
+    // The path alone names it: what somebody keeps there is asked about.
     let arguments = ["inspect", path, "--json", "--allow-cached", "--allow-write", "--max-write", "1M"];
-    let granted = flashscope(&arguments).run();
+    let refused = flashscope(&arguments).run();
+    refused.expect(REFUSED);
+    assert!(refused.stderr.contains("holds data that flashscope did not write"), "{}", refused.stderr);
+    assert!(std::fs::read(&image).unwrap() == content, "not one byte may change");
+
+    let granted = flashscope(&[&arguments[..], &["--destroy-signatures"]].concat()).run();
     granted.expect(DONE);
     let record: serde_json::Value = serde_json::from_str(&granted.stdout).unwrap();
     assert!(record["cost"]["written_bytes"].as_u64().unwrap() <= 1 << 20, "the budget is kept");
     assert_eq!(std::fs::metadata(&image).unwrap().len(), content.len() as u64, "a file does not grow");
+}
+
+#[test]
+fn blank_images_and_those_of_earlier_runs_need_no_second_word() {
+    let image = scratch().join("card.img");
+    std::fs::File::create(&image).unwrap().set_len(32 << 20).unwrap();
+    let path = image.to_str().unwrap();
+    flashscope(&["inspect", path, "--allow-cached", "--allow-write", "--max-write", "8M"]).run().expect(DONE);
+    let payloads = ["incompressible", "compressible:30%", "zeros", "byte:90", "tagged:7"];
+    for (payload, size) in payloads.into_iter().flat_map(|payload| [(payload, "4k"), (payload, "1000")]) {
+        let load = ["bench", path, "--rw", "write", "--mode", "cached", "--bs", size, "--payload", payload];
+        let odd = payload.starts_with("tagged") && size == "1000";
+        let load = [&load[..], &["--bytes", if odd { "1000" } else { "4M" }, "--allow-write"]].concat();
+        flashscope(&load).run().expect(DONE);
+    }
+    flashscope(&["bench", path, "--rw", "randrw", "--verify", "--mode", "cached", "--allow-write"]).run().expect(DONE);
+    flashscope(&["inspect", path, "--allow-cached", "--allow-write", "--max-write", "1M"]).run().expect(DONE);
+}
+
+#[test]
+fn somebodys_data_is_named_and_stays() {
+    let check = |start: &[u8], kind: &str| {
+        let path = scratch().join("precious");
+        let rest = (0..1_000_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes());
+        let content: Vec<u8> =
+            if kind == "text" { start.repeat(100_000) } else { start.iter().copied().chain(rest).collect() };
+        std::fs::write(&path, &content).unwrap();
+        let name = path.to_str().unwrap();
+        let inspect = vec!["inspect", name, "--allow-cached"];
+        let bench = vec!["bench", name, "--rw", "write", "--mode", "cached"];
+        let iozone = vec!["bench", "iozone", "-f", name, "-s", "512", "-r", "64", "-i", "0"];
+        for words in [inspect, bench, iozone] {
+            let run = flashscope(&[&words[..], &["--allow-write"]].concat()).run();
+            run.expect(REFUSED);
+            assert!(
+                run.stderr.contains(&format!("holds {kind}")) && run.stderr.contains("--destroy-signatures"),
+                "{}",
+                run.stderr
+            );
+            assert!(std::fs::read(&path).unwrap() == content, "not one byte may change");
+        }
+        flashscope(&[
+            "bench",
+            "iozone",
+            "-f",
+            name,
+            "-s",
+            "512",
+            "-r",
+            "64",
+            "-i",
+            "0",
+            "--allow-write",
+            "--destroy-signatures",
+        ])
+        .run()
+        .expect(DONE);
+    };
+    check(b"PK\x03\x04\x14\0", "a ZIP archive");
+    check(b"SQLite format 3\0", "an SQLite database");
+    check(b"to whom it may concern\n", "text");
+    check(b"", "data that flashscope did not write");
 }
 
 #[test]

@@ -17,7 +17,7 @@ struct Loop {
 
 /// One test at a time works with loop devices: another one's losetup opens every free one for a moment, which a safety
 /// check rightly takes for a user.
-fn alone() -> MutexGuard<'static, ()> {
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static LOOPS: Mutex<()> = Mutex::new(());
     LOOPS.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -12,3 +12,4 @@ mod iozone;
 mod presets;
 mod readme;
 mod twin;
+mod write_budget;

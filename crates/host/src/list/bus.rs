@@ -359,7 +359,7 @@ fn scsi(device: &Directory, above: &[Directory]) -> ScsiFacts {
 
 /// Vital product data page 0x80: four bytes of header, the last two of them the length, then characters.
 fn serial_page(device: &Directory) -> Option<String> {
-    let page = std::fs::read(device.0.join("vpd_pg80")).ok()?;
+    let page = device.bytes("vpd_pg80")?;
     let [_, 0x80, high, low, rest @ ..] = page.as_slice() else { return None };
     let length = usize::from(u16::from_be_bytes([*high, *low])).min(rest.len());
     let text =

@@ -67,6 +67,8 @@ pub struct Partition {
     pub start: Bytes,
     /// How long it is.
     pub length: Bytes,
+    /// What an operator must name to have it written to.
+    pub identity: Identity,
 }
 
 /// How the kernel drives a device.
@@ -139,7 +141,7 @@ pub(crate) fn describe(
         removable: directory.flag("removable").unwrap_or(false),
         read_only: directory.flag("ro").unwrap_or(false),
         system: system.contains(&disk.number),
-        partitions: partitions(&snapshot.blocks, disk),
+        partitions: partitions(sys, &snapshot.blocks, disk),
         uses: snapshot.uses(disk),
     }
 }
@@ -222,13 +224,14 @@ fn active(all: &str) -> &str {
     bracketed.unwrap_or(all)
 }
 
-fn partitions(blocks: &Blocks, disk: &Node) -> Vec<Partition> {
+fn partitions(sys: &SysRoot, blocks: &Blocks, disk: &Node) -> Vec<Partition> {
     let describe = |node: &Node| {
         Some(Partition {
             path: node.path(),
             index: node.directory.number("partition")?.try_into().ok()?,
             start: Bytes(node.directory.number("start")? * 512),
             length: Bytes(node.bytes()),
+            identity: identity_of(sys, blocks, node),
         })
     };
     blocks.partitions(disk).filter_map(describe).collect()

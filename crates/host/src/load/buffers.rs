@@ -2,7 +2,7 @@
 
 use super::lane::SlotFill;
 use crate::buffer::AlignedBuffer;
-use crate::payload;
+use crate::payload::{self, NOBODYS};
 use flashscope_device::{DeviceError, Fate, Fill, Op, Request, Seal, Trouble};
 use rustix::rand::{GetRandomFlags, getrandom};
 
@@ -20,9 +20,6 @@ pub(super) struct SlotBuffers {
     /// Whether every write draws its bytes from the kernel.
     draws: bool,
 }
-
-/// Generation of bytes that nobody will ask for: none that a run counts up to.
-const NOBODYS: u32 = 0x5eed_f1a5;
 
 impl SlotBuffers {
     pub(super) fn new(depth: u32, largest: usize, fill: SlotFill, seal: Option<Seal>) -> SlotBuffers {

@@ -107,6 +107,9 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
     check(Experiment::Align(classic::align(Bytes(512))), "the access (512 B) is not a multiple of 1 KiB");
     check(Experiment::Align(classic::align(Bytes::ZERO)), "the block is 0");
     check(Experiment::Align(classic::align(Bytes::gib(1))), "an alignment would need");
+    // What is said to be too large is larger than what there is.
+    let few = |largest: Bytes| Align { largest: Some(largest), places: 1, ..classic::align(Bytes::kib(4)) };
+    check(Experiment::Align(few(Bytes::kib(4))), "the largest alignment is 4096, which is out of range");
     check(Experiment::Align(Align { tries: 0, ..classic::align(Bytes(1024)) }), "the number of tries is 0");
     check(
         Experiment::Fat(Fat { count: 257, ..classic::fat(Order::InOrder) }),
@@ -154,7 +157,15 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
         within: Some(Span { start: Bytes::mib(1), length: Bytes::mib(6) }),
         rest: Nanos::ZERO,
     };
-    check(Experiment::Boundaries(boundaries.clone()), "a boundary of any candidate would need");
+    check(
+        Experiment::Boundaries(boundaries.clone()),
+        "a boundary of any candidate would need 8.00 MiB, but there are only 6 MiB",
+    );
+    let between = Span { start: Bytes::mib(8) - Bytes::kib(2), length: Bytes::mib(8) + Bytes::kib(4) };
+    check(
+        Experiment::Boundaries(Boundaries { within: Some(between), ..boundaries.clone() }),
+        "a boundary of any candidate of 8 MiB has no place in 8.00 MiB",
+    );
     check(
         Experiment::Boundaries(Boundaries { block: Bytes(512), ..boundaries }),
         "the block (512 B) is not a multiple of 1 KiB",

@@ -8,7 +8,7 @@ use crate::args::TargetArgs;
 use crate::error::Failure;
 use crate::interrupt;
 use anyhow::anyhow;
-use flashscope_device::WriteGrant;
+use flashscope_load::budget::{OverBudget, WriteBudget};
 use flashscope_load::file::to_toml;
 use flashscope_load::job::{EngineChoice, Job, JobSet, Phase};
 use flashscope_load::plan::{Limits, Resolved, resolve_set};
@@ -40,6 +40,13 @@ pub(crate) struct Setup {
     pub(crate) quiet: bool,
     /// Where traces go.
     pub(crate) trace_to: Option<PathBuf>,
+}
+
+impl Setup {
+    /// How often the phase of this number runs, at most.
+    pub(super) fn times(&self, phase: usize) -> u64 {
+        if phase < self.prepare { 1 } else { u64::from(self.repeat) }
+    }
 }
 
 /// What tells from the phases so far.
@@ -75,6 +82,8 @@ pub(crate) struct Prepared {
     pub(super) plans: Vec<Vec<Resolved>>,
     /// The simulated device that they run on; `None`: files and devices of this machine.
     pub(super) simulated: Option<String>,
+    /// What the files cost that are made for them.
+    pub(super) files: Bytes,
 }
 
 /// What came of all phases.
@@ -95,11 +104,11 @@ pub(crate) fn prepare(setup: Setup, set: JobSet) -> Result<Prepared, Failure> {
             names.len()
         )));
     }
-    let plans = match &simulated {
-        Some(spec) => simulated::resolve(&setup, &set, spec)?,
+    let (plans, files) = match &simulated {
+        Some(spec) => (simulated::resolve(&setup, &set, spec)?, Bytes::ZERO),
         None => host::resolve(&setup, &set)?,
     };
-    Ok(Prepared { setup, set, plans, simulated })
+    Ok(Prepared { setup, set, plans, simulated, files })
 }
 
 impl Prepared {
@@ -111,7 +120,7 @@ impl Prepared {
             .iter()
             .zip(&self.set.phases)
             .map(|(plans, phase)| Phase { jobs: jobs(plans), pause: phase.pause });
-        let written = match most_written(self.plans.iter().flatten(), self.setup.repeat) {
+        let written = match self.budget_within(None).ok().and_then(|budget| budget.most()) {
             Some(bytes) => format!("writes at most {bytes}"),
             None => "writes until its time is over".to_owned(),
         };
@@ -139,10 +148,27 @@ impl Prepared {
         })
     }
 
+    /// What the run may write in all.
+    pub(super) fn budget(&self) -> Result<WriteBudget, Failure> {
+        let budget = self.budget_within(self.setup.target.consent.max_write);
+        budget.map_err(|over| Failure::Cannot(anyhow!("{over}")))
+    }
+
+    fn budget_within(&self, limit: Option<Bytes>) -> Result<WriteBudget, OverBudget> {
+        // A simulated device has no page cache before it.
+        let page = if self.simulated.is_some() { Bytes(1) } else { flashscope_host::page_size() };
+        WriteBudget::new(self.all_jobs(), page, self.files, limit)
+    }
+
+    /// Every job, and how often it runs at most.
+    pub(super) fn all_jobs(&self) -> impl Iterator<Item = (&Resolved, u64)> + Clone {
+        let phases = self.plans.iter().enumerate();
+        phases.flat_map(move |(index, plans)| plans.iter().map(move |plan| (plan, self.setup.times(index))))
+    }
+
     /// How often phases run in all, at most.
     pub(super) fn steps(&self) -> u64 {
-        let once = self.setup.prepare.min(self.plans.len()) as u64;
-        once + (self.plans.len() as u64 - once) * u64::from(self.setup.repeat)
+        (0..self.plans.len()).map(|index| self.setup.times(index)).sum()
     }
 
     /// Runs every phase as often as was asked for, until one is cut short; `pause` lets time pass.
@@ -157,7 +183,7 @@ impl Prepared {
         let mut left = self.steps();
         'all: for time in 0..self.setup.repeat {
             for (index, plans) in self.plans.iter().enumerate() {
-                if time > 0 && index < self.setup.prepare {
+                if u64::from(time) >= self.setup.times(index) {
                     continue;
                 }
                 pause(self.set.phases[index].pause);
@@ -229,45 +255,6 @@ pub(super) fn key_of<'a>(job: &'a Job, setup: &'a Setup) -> (&'a str, Shape) {
 /// Checks the jobs against their targets.
 pub(super) fn resolved(set: &JobSet, limits: impl Fn(&Job) -> Limits) -> Result<Vec<Vec<Resolved>>, Failure> {
     resolve_set(set, limits).map_err(|error| Failure::Cannot(anyhow!("{error}")))
-}
-
-/// All that is written at most; `None` where only time ends it.
-fn most_written<'a>(plans: impl Iterator<Item = &'a Resolved>, repeat: u32) -> Option<Bytes> {
-    let each: Option<Vec<Bytes>> = plans.map(Resolved::most_written).collect();
-    Some(each?.into_iter().sum::<Bytes>() * u64::from(repeat))
-}
-
-/// The right to write that these jobs need. Without an end by bytes it is bounded by --max-write alone.
-pub(super) fn budget<'a>(plans: impl Iterator<Item = &'a Resolved>, setup: &Setup) -> Result<Bytes, Failure> {
-    let asked = most_written(plans, setup.repeat);
-    match (asked, setup.target.consent.max_write) {
-        (Some(asked), Some(most)) if asked > most => Err(Failure::Cannot(anyhow!(
-            "the jobs write {asked}, which is more than --max-write allows ({most})\nhint: allow more, or end them earlier"
-        ))),
-        (Some(asked), _) => Ok(asked),
-        (None, Some(most)) => Ok(most),
-        (None, None) => Ok(UNBOUNDED),
-    }
-}
-
-/// More than any device takes in a lifetime.
-pub(super) const UNBOUNDED: Bytes = Bytes(1 << 62);
-
-/// Each worker's part of the grant for what these jobs share: what it writes at most, or an equal share of what is left.
-pub(super) fn split(grant: &mut WriteGrant, plans: &[&Resolved], phases_left: u64) -> Vec<Vec<Option<WriteGrant>>> {
-    let open: u64 =
-        plans.iter().filter(|plan| plan.most_written().is_none()).map(|plan| u64::from(plan.job.workers)).sum();
-    let known = plans.iter().filter_map(|plan| plan.most_written()).sum::<Bytes>();
-    let share = grant.left().saturating_sub(known * phases_left) / (open.max(1) * phases_left.max(1));
-    let part = |plan: &Resolved| match plan.most_written() {
-        Some(bytes) if bytes == Bytes::ZERO => None,
-        Some(bytes) => Some(bytes / u64::from(plan.job.workers)),
-        None => Some(share),
-    };
-    let of = |plan: &Resolved, grant: &mut WriteGrant| {
-        (0..plan.job.workers).map(|_| part(plan).and_then(|bytes| grant.split(bytes))).collect()
-    };
-    plans.iter().map(|plan| of(plan, grant)).collect()
 }
 
 fn how_ended(jobs: &[JobRun]) -> Ended {

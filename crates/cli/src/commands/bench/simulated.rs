@@ -1,6 +1,6 @@
 //! Load on a simulated device, in virtual time.
 
-use super::run::{Done, Prepared, Setup, budget, resolved, split};
+use super::run::{Done, Prepared, Setup, resolved};
 use super::trace::Writer;
 use super::watch::bar;
 use crate::error::Failure;
@@ -42,11 +42,12 @@ pub(super) fn resolve(setup: &Setup, set: &JobSet, spec: &str) -> Result<Vec<Vec
 
 pub(super) fn run(prepared: &Prepared, spec: &str) -> Result<Done, Failure> {
     let target = target::open_model(spec, prepared.setup.target.seed)?;
-    let budget = budget(prepared.plans.iter().flatten(), &prepared.setup)?;
-    if prepared.setup.target.consent.read_only && budget > Bytes::ZERO {
+    let budget = prepared.budget()?;
+    let needed = budget.needed(prepared.all_jobs());
+    if prepared.setup.target.consent.read_only && needed > Bytes::ZERO {
         return Err(Failure::Cannot(anyhow!("the jobs write, but the target was opened with --read-only")));
     }
-    let mut grant = WriteGrant::simulated(target.facts(), budget)
+    let mut grant = WriteGrant::simulated(target.facts(), needed)
         .ok_or_else(|| Failure::Cannot(anyhow!("the simulated device says that it is a real one")))?;
     let facts = target.facts().clone();
     let target = RefCell::new(target);
@@ -65,7 +66,8 @@ pub(super) fn run(prepared: &Prepared, spec: &str) -> Result<Done, Failure> {
         bar.tick();
         let writer = prepared.setup.trace_to.as_deref().map(|path| Writer::create(path, number)).transpose()?;
         number += 1;
-        phase(&mut target.borrow_mut(), plans, &mut grant, left, writer)
+        let parts = plans.iter().map(|plan| budget.parts(plan, &mut grant)).collect();
+        phase(&mut target.borrow_mut(), plans, parts, writer)
     })?;
     bar.finish_and_clear();
     Ok(Done { device: Some(facts), host: None, phases, ended })
@@ -74,13 +76,11 @@ pub(super) fn run(prepared: &Prepared, spec: &str) -> Result<Done, Failure> {
 fn phase(
     target: &mut SimTarget,
     plans: &[Resolved],
-    grant: &mut WriteGrant,
-    left: u64,
+    parts: Vec<Vec<Option<WriteGrant>>>,
     writer: Option<Writer>,
 ) -> Result<PhaseRun, Failure> {
     let mut workers: Vec<Worker> = Vec::new();
-    let all: Vec<&Resolved> = plans.iter().collect();
-    for (plan, grants) in plans.iter().zip(split(grant, &all, left)) {
+    for (plan, grants) in plans.iter().zip(parts) {
         for (index, grant) in grants.into_iter().enumerate() {
             let sink = writer.as_ref().filter(|_| plan.job.trace > 0).map(|writer| writer.sink(workers.len()));
             let worker = Worker::new(plan, index, grant, true, Trace::new(plan.job.trace, sink));

@@ -4,7 +4,7 @@ mod sites;
 mod threads;
 
 use super::progress::Course;
-use super::run::{Done, Prepared, Setup, resolved, split, target_of};
+use super::run::{Done, Prepared, Setup, resolved, target_of};
 use super::trace::Writer;
 use super::watch::{Watch, bar};
 use crate::error::Failure;
@@ -15,6 +15,7 @@ use flashscope_device::WriteGrant;
 use flashscope_host::load::evidence::{DeviceCounters, Sample};
 use flashscope_host::load::{LaneKind, LaneOptions, LoadFile, Opening, SlotFill, WholeFiles};
 use flashscope_host::{MonotonicClock, SysRoot};
+use flashscope_load::budget::WriteBudget;
 use flashscope_load::control::Control;
 use flashscope_load::evidence::{Counted, Instead, judge};
 use flashscope_load::job::{Arrivals, EngineChoice, Job, JobSet, Payload};
@@ -33,10 +34,31 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 use threads::{Errand, Gathered, Mine, gather, start};
 
-/// Checks the jobs against what they run on, as far as it is there yet.
-pub(super) fn resolve(setup: &Setup, set: &JobSet) -> Result<Vec<Vec<Resolved>>, Failure> {
+/// Checks the jobs against what they run on, as far as it is there yet. Also says what the files cost that are made for them.
+pub(super) fn resolve(setup: &Setup, set: &JobSet) -> Result<(Vec<Vec<Resolved>>, Bytes), Failure> {
     let places = sites::find(&SysRoot::live(), setup, set)?;
-    resolved(set, |job| places.iter().find(|place| place.is(job, setup)).map_or(NOWHERE, |place| place.limits))
+    let limits = |job: &Job| places.iter().find(|place| place.is(job, setup)).map_or(NOWHERE, |place| place.limits);
+    let plans = resolved(set, limits)?;
+    let whole = |(index, plans): (usize, &Vec<Resolved>)| {
+        let each = plans.iter().map(whole_files).fold(0, u64::saturating_add);
+        each.saturating_mul(setup.times(index))
+    };
+    let laid_out = places.iter().map(|place| place.laid_out().get());
+    let files = laid_out.chain(plans.iter().enumerate().map(whole)).fold(0, u64::saturating_add);
+    Ok((plans, Bytes(files)))
+}
+
+/// What the files cost that are made for one run of a job whose requests are files, where it reads them: each whole pages.
+fn whole_files(plan: &Resolved) -> u64 {
+    match plan.job.engine == EngineChoice::Whole && plan.job.mix.has_reads() {
+        true => plan.job.largest().align_up(flashscope_host::page_size()).get().saturating_mul(count_of(plan)),
+        false => 0,
+    }
+}
+
+fn count_of(plan: &Resolved) -> u64 {
+    let (start, length) = span(plan);
+    (start + length).get() / plan.job.largest().get().max(1)
 }
 
 /// The block of what the run is on, as far as it is there, and the allocation unit that it claims.
@@ -50,11 +72,14 @@ const NOWHERE: Limits = Limits { capacity: Bytes::ZERO, granularity: Bytes::SECT
 pub(super) fn run(prepared: &Prepared) -> Result<Done, Failure> {
     let Prepared { setup, set, .. } = prepared;
     let sys = SysRoot::live();
-    // All that is written counts against --max-write, not each target's share.
-    super::run::budget(prepared.plans.iter().flatten(), setup)?;
+    let budget = prepared.budget()?;
     let places = sites::find(&sys, setup, set)?;
     let host = places.first().map(|place| sites::host_facts(&sys, &place.path));
-    let open = |place: sites::Place| place.open(&sys, setup, prepared.plans.iter().flatten());
+    let open = |place: sites::Place| {
+        let mine: Vec<_> = prepared.all_jobs().filter(|(plan, _)| place.is(&plan.job, setup)).collect();
+        let (needed, most) = (budget.needed(mine.iter().copied()), budget.most_of(mine.into_iter()));
+        place.open(&sys, setup, needed, most)
+    };
     let mut sites: Vec<Site> = places.into_iter().map(open).collect::<Result<_, _>>()?;
     // Once more, now that every file is there.
     let plans = resolved(set, |job| sites.iter().find(|site| site.is(job, setup)).map_or(NOWHERE, |site| site.limits))?;
@@ -63,6 +88,7 @@ pub(super) fn run(prepared: &Prepared) -> Result<Done, Failure> {
     let steps = prepared.steps();
     let mut rig = Rig {
         setup,
+        budget,
         sys: &sys,
         sites: &mut sites,
         clock: MonotonicClock::start(),
@@ -77,6 +103,7 @@ pub(super) fn run(prepared: &Prepared) -> Result<Done, Failure> {
 /// What every phase needs.
 struct Rig<'a> {
     setup: &'a Setup,
+    budget: WriteBudget,
     sys: &'a SysRoot,
     sites: &'a mut [Site],
     clock: MonotonicClock,
@@ -105,7 +132,7 @@ impl Rig<'_> {
         let cold = self.cool(plans, &files)?;
         let writer = self.setup.trace_to.as_deref().map(|path| Writer::create(path, self.phases)).transpose()?;
         self.phases += 1;
-        let mut workers = self.workers(plans, left, writer.as_ref())?;
+        let mut workers = self.workers(plans, writer.as_ref())?;
         let count = workers.len();
         let ends_all: Vec<bool> = workers.iter().map(|(_, worker)| worker.plan().job.ends_all).collect();
         let open: Vec<bool> = workers.iter().map(|(_, worker)| is_open(worker)).collect();
@@ -164,19 +191,14 @@ impl Rig<'_> {
     }
 
     /// Each worker's part of the right to write to its target.
-    fn grants(&mut self, plans: &[Resolved], left: u64) -> Vec<Vec<Option<WriteGrant>>> {
-        let mut parts: Vec<Vec<Option<WriteGrant>>> =
-            plans.iter().map(|plan| plan.parts.iter().map(|_| None).collect()).collect();
-        let places: Vec<Option<usize>> = plans.iter().map(|plan| self.place(&plan.job)).collect();
-        for (place, site) in self.sites.iter_mut().enumerate() {
-            let Some(grant) = &mut site.grant else { continue };
-            let mine: Vec<usize> = (0..plans.len()).filter(|job| places[*job] == Some(place)).collect();
-            let shared: Vec<&Resolved> = mine.iter().map(|job| &plans[*job]).collect();
-            for (job, part) in mine.into_iter().zip(split(grant, &shared, left)) {
-                parts[job] = part;
-            }
-        }
-        parts
+    fn grants(&mut self, plans: &[Resolved]) -> Vec<Vec<Option<WriteGrant>>> {
+        let none = |plan: &Resolved| (0..plan.job.workers).map(|_| None).collect();
+        let parts = plans.iter().map(|plan| {
+            let place = self.place(&plan.job);
+            let grant = place.and_then(|place| self.sites[place].grant.as_mut());
+            grant.map_or_else(|| none(plan), |grant| self.budget.parts(plan, grant))
+        });
+        parts.collect()
     }
 
     /// The target with the flags of this job.
@@ -229,13 +251,8 @@ impl Rig<'_> {
         Ok(cold)
     }
 
-    fn workers(
-        &mut self,
-        plans: &[Resolved],
-        left: u64,
-        writer: Option<&Writer>,
-    ) -> Result<Vec<(usize, Worker)>, Failure> {
-        let mut parts = self.grants(plans, left);
+    fn workers(&mut self, plans: &[Resolved], writer: Option<&Writer>) -> Result<Vec<(usize, Worker)>, Failure> {
+        let mut parts = self.grants(plans);
         let mut workers = Vec::new();
         for (job, (plan, parts)) in plans.iter().zip(&mut parts).enumerate() {
             for (index, part) in parts.drain(..).enumerate() {
@@ -352,9 +369,8 @@ impl Rig<'_> {
 
 /// The files that every request has of its own, and how many; `None` for jobs that have none.
 fn whole(plan: &Resolved, file: &LoadFile) -> Option<(WholeFiles, u64)> {
-    let (start, length) = span(plan);
-    let count = (start + length).get() / plan.job.largest().get().max(1);
-    (plan.job.engine == EngineChoice::Whole).then(|| (WholeFiles::new(file.folder(), plan.job.largest()), count))
+    (plan.job.engine == EngineChoice::Whole)
+        .then(|| (WholeFiles::new(file.folder(), plan.job.largest()), count_of(plan)))
 }
 
 fn is_open(worker: &Worker) -> bool {

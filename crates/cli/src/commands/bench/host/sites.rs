@@ -1,6 +1,6 @@
 //! What jobs run on: looked at, made where there is nothing yet, and opened with consent.
 
-use super::super::run::{Setup, Shape, budget, key_of};
+use super::super::run::{Setup, Shape, key_of};
 use super::super::watch::bar;
 use crate::error::Failure;
 use crate::{interrupt, output, target};
@@ -9,7 +9,7 @@ use flashscope_device::{Target, WriteGrant};
 use flashscope_host::load::OwnFile;
 use flashscope_host::{HostTarget, ListedDevice, OpenOptions, SysRoot, join_grants};
 use flashscope_load::job::{Job, JobSet, Sharing};
-use flashscope_load::plan::{Limits, Resolved};
+use flashscope_load::plan::Limits;
 use flashscope_model::DeviceFacts;
 use flashscope_model::run::HostFacts;
 use flashscope_units::Bytes;
@@ -232,14 +232,31 @@ impl Place {
         key_of(job, setup) == (self.key.0.as_str(), self.key.1.clone())
     }
 
-    /// Makes what has to be made, and opens it with the right to write what its jobs need.
-    pub(super) fn open<'a>(
+    /// What is written to lay out the files that have to be made, each in whole pages.
+    pub(super) fn laid_out(&self) -> Bytes {
+        let files = match &self.key.1 {
+            Shape::One | Shape::Laid(_) => 1,
+            Shape::Named(more) => {
+                let all = std::iter::once(&*self.path).chain(more.iter().map(Path::new));
+                all.filter(|path| !path.exists()).count() as u64
+            }
+            // The file that stands for them takes no room; the files themselves are made before each phase that reads them.
+            Shape::Whole => 0,
+        };
+        let pages = if let Shape::Laid(files) = self.key.1 { u64::from(files) } else { files };
+        let size = self.make.map_or(0, |size| size.get().saturating_mul(files));
+        let more = flashscope_host::page_size().get() - 1;
+        Bytes(if size.is_multiple_of(more + 1) { size } else { size.saturating_add(more.saturating_mul(pages)) })
+    }
+
+    /// Makes what has to be made, and opens it with the right to write what its jobs need: `most` in words, where there is an end.
+    pub(super) fn open(
         self,
         sys: &SysRoot,
         setup: &Setup,
-        plans: impl Iterator<Item = &'a Resolved>,
+        budget: Bytes,
+        most: Option<Bytes>,
     ) -> Result<Site, Failure> {
-        let budget = budget(plans.filter(|plan| self.is(&plan.job, setup)), setup)?;
         let Place { key, path, make, limits } = self;
         let folder = |path: &Path, whole| -> Result<Option<OwnFolder>, Failure> {
             std::fs::create_dir(path).map_err(|error| anyhow!("cannot make {}: {error}", path.display()))?;
@@ -275,10 +292,10 @@ impl Place {
         }
         // Said when all have passed the checks, so that nothing is said of a run that then writes nothing.
         for path in destroyed {
-            let much = match budget {
-                super::super::run::UNBOUNDED => String::new(),
-                budget if paths.len() > 1 => format!(" up to {budget} in all"),
-                budget => format!(" {budget}"),
+            let much = match most {
+                None => String::new(),
+                Some(most) if paths.len() > 1 => format!(" up to {most} in all"),
+                Some(most) => format!(" {most}"),
             };
             output::talk(&format!("writes{much} to {}; what stands there now is destroyed", path.display()));
         }

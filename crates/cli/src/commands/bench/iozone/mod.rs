@@ -139,7 +139,7 @@ fn consent(
     if there && !plan.figures.iter().any(|figure| figure.writes()) {
         return Ok(None);
     }
-    let budget = plan.written();
+    let budget = plan.written(if options.direct { Bytes(1) } else { flashscope_host::page_size() });
     if let Some(most) = options.ours.max_write.filter(|most| *most < budget) {
         return Err(Failure::Cannot(anyhow!(
             "the tests write {budget}, which is more than --max-write allows ({most})\nhint: allow more, or measure less (-g, -i)"
@@ -174,7 +174,7 @@ fn consent(
     }
     // Those that are not there yet are made, and need no consent.
     let report = SafetyReport { identity: None, kind: DeviceKind::File, capacity: plan.needed(), refusals };
-    let consent = Consent { allow_file: true, ..Consent::default() };
+    let consent = Consent { identity: None, allow_file: true, signatures: options.ours.destroy_signatures };
     WriteGrant::decide(&report, &consent, budget).map(Some).map_err(|refusals| Failure::Refused {
         target: names[0].display().to_string(),
         writing: true,
@@ -205,7 +205,7 @@ fn describe(plan: &Plan, options: &Options, names: &[PathBuf]) -> String {
         let workers: Vec<String> = plan.workers.iter().map(u32::to_string).collect();
         let _ = writeln!(text, "workers    {}", workers.join(", "));
     }
-    let _ = writeln!(text, "moves      {}, of which it writes {}", plan.moved(), plan.written());
+    let _ = writeln!(text, "moves      {}, of which it writes {}", plan.moved(), plan.written(Bytes(1)));
     let _ = writeln!(text, "needs      {} of space", plan.needed());
     text
 }

@@ -3,6 +3,11 @@
 //! The places and marks are those of each format's public definition. It looks wider rather than narrower: what is
 //! taken for something by mistake can be consented to, what is overlooked is destroyed.
 
+mod marks;
+
+use crate::payload;
+use marks::MARKS;
+
 /// A mark that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signature {
@@ -18,17 +23,21 @@ pub(crate) fn find<E>(size: u64, mut read: impl FnMut(u64, usize) -> Result<Vec<
     let tail_start = size.saturating_sub(TAIL as u64);
     let tail = read(tail_start, (size - tail_start) as usize)?;
     let view = View { size, head, tail_start, tail };
-    let marks = MARKS.iter().filter(|mark| view.has(mark.at, mark.bytes));
-    let mut found: Vec<Signature> = marks.map(|mark| Signature { name: mark.name, at: mark.at }).collect();
-    let special = [boot_sector, gpt, swap, lvm, md, zfs, raid_of_firmware, luks_second];
+    let standing = |mark: &marks::Mark| mark.at.on(size).filter(|at| view.has(*at, mark.bytes));
+    let marks = MARKS.iter().filter_map(|mark| Some(Signature { name: mark.name, at: standing(mark)? }));
+    let mut found: Vec<Signature> = marks.collect();
+    let special = [boot_sector, gpt, swap, lvm, md, zfs, ufs, sysv, nilfs2_second, luks_second];
     found.extend(special.iter().filter_map(|recognise| recognise(&view)));
+    // What an earlier run wrote bears two bytes of a mark by chance now and then.
+    found.retain(|signature| !view.sector(signature.at).is_some_and(|(at, sector)| payload::is_tagged(at, sector)));
+    found.dedup_by_key(|signature| signature.name);
     Ok(found)
 }
 
-/// Holds every mark that is counted from the start: the farthest is a ZFS uberblock, after 128 KiB.
-const HEAD: usize = 1 << 20;
-/// Holds every mark that is counted from the end: the farthest are ZFS labels, in the last 512 KiB.
-const TAIL: usize = 1 << 20;
+/// Holds every mark that is counted from the start: the farthest is LUKS's second header, after 4 MiB.
+const HEAD: usize = (4 << 20) + 4096;
+/// Holds every mark that is counted from the end: the farthest is one of Promise's, in the last 1.5 MiB.
+const TAIL: usize = 2 << 20;
 
 /// The start and the end of a device.
 struct View {
@@ -54,83 +63,18 @@ impl View {
         self.bytes(at, mark.len()) == Some(mark)
     }
 
+    /// The sector that a place lies in, and where that begins.
+    fn sector(&self, at: u64) -> Option<(u64, &[u8])> {
+        let start = at / 512 * 512;
+        Some((start, self.bytes(start, 512)?))
+    }
+
     /// Whether a mark stands so many bytes before the end.
     fn has_before_end(&self, distance: u64, mark: &[u8]) -> Option<u64> {
         let at = self.size.checked_sub(distance)?;
         self.has(at, mark).then_some(at)
     }
 }
-
-struct Mark {
-    name: &'static str,
-    at: u64,
-    bytes: &'static [u8],
-}
-
-const fn mark(name: &'static str, at: u64, bytes: &'static [u8]) -> Mark {
-    Mark { name, at, bytes }
-}
-
-/// Marks at fixed places.
-const MARKS: &[Mark] = &[
-    mark("ext2/3/4 file system", 1024 + 56, &[0x53, 0xef]),
-    mark("xfs file system", 0, b"XFSB"),
-    mark("xfs log", 0, &[0xfe, 0xed, 0xba, 0xbe]),
-    mark("btrfs file system", (64 << 10) + 64, b"_BHRfS_M"),
-    mark("f2fs file system", 1024, &[0x10, 0x20, 0xf5, 0xf2]),
-    mark("bcache or bcachefs", (4 << 10) + 24, BCACHE),
-    mark("bcachefs file system", (4 << 10) + 24, BCACHEFS),
-    mark("exfat file system", 3, b"EXFAT   "),
-    mark("ntfs file system", 3, b"NTFS    "),
-    mark("refs file system", 3, b"ReFS\0\0\0\0"),
-    mark("encrypted volume (BitLocker)", 3, b"-FVE-FS-"),
-    mark("encrypted volume (LUKS)", 0, b"LUKS\xba\xbe"),
-    mark("iso9660 file system", (32 << 10) + 1, b"CD001"),
-    mark("udf file system", (32 << 10) + 1, b"BEA01"),
-    mark("squashfs file system", 0, b"hsqs"),
-    mark("squashfs file system", 0, b"sqsh"),
-    mark("erofs file system", 1024, &[0xe2, 0xe1, 0xf5, 0xe0]),
-    mark("cramfs file system", 0, &[0x45, 0x3d, 0xcd, 0x28]),
-    mark("romfs file system", 0, b"-rom1fs-"),
-    mark("ubi volume", 0, b"UBI#"),
-    mark("ubifs file system", 0, &[0x31, 0x18, 0x10, 0x06]),
-    mark("jffs2 file system", 0, &[0x85, 0x19]),
-    mark("nilfs2 file system", 1024 + 6, &[0x34, 0x34]),
-    mark("reiserfs file system", (64 << 10) + 52, b"ReIsEr"),
-    mark("reiserfs file system", (8 << 10) + 52, b"ReIsEr"),
-    mark("reiser4 file system", 64 << 10, b"ReIsEr4"),
-    mark("jfs file system", 32 << 10, b"JFS1"),
-    mark("minix file system", 1024 + 16, &[0x7f, 0x13]),
-    mark("minix file system", 1024 + 16, &[0x8f, 0x13]),
-    mark("minix file system", 1024 + 16, &[0x68, 0x24]),
-    mark("minix file system", 1024 + 16, &[0x78, 0x24]),
-    mark("minix file system", 1024 + 24, &[0x5a, 0x4d]),
-    mark("hfs file system", 1024, b"BD"),
-    mark("hfs+ file system", 1024, b"H+"),
-    mark("hfs+ file system", 1024, b"HX"),
-    mark("apfs container", 32, b"NXSB"),
-    mark("ufs file system", (8 << 10) + 1372, &[0x54, 0x19, 0x01, 0x00]),
-    mark("ufs file system", (64 << 10) + 1372, &[0x19, 0x01, 0x54, 0x19]),
-    mark("gfs2 file system", 64 << 10, &[0x01, 0x16, 0x19, 0x70]),
-    mark("ocfs2 file system", 1 << 10, b"OCFSV2"),
-    mark("ocfs2 file system", 2 << 10, b"OCFSV2"),
-    mark("ocfs2 file system", 4 << 10, b"OCFSV2"),
-    mark("ceph bluestore", 0, b"bluestore block device"),
-    mark("stratis volume", 512 + 4, b"!Stra0tis\x86\xff\x02^Arh"),
-    mark("apple partition map", 512, b"PM\0\0"),
-    mark("bsd disklabel", 512, &[0x57, 0x45, 0x56, 0x82]),
-    mark("sun disklabel", 508, &[0xda, 0xbe]),
-    mark("sgi disklabel", 0, &[0x0b, 0xe5, 0xa9, 0x41]),
-    mark("android boot image", 0, b"ANDROID!"),
-    mark("android sparse image", 0, &[0x3a, 0xff, 0x26, 0xed]),
-    mark("qcow disk image", 0, b"QFI\xfb"),
-    mark("vmdk disk image", 0, b"KDMV"),
-    mark("vhdx disk image", 0, b"vhdxfile"),
-];
-
-const BCACHE: &[u8] = &[0xc6, 0x85, 0x73, 0xf6, 0x4e, 0x1a, 0x45, 0xca, 0x82, 0x65, 0xf5, 0x7f, 0x48, 0xba, 0x6d, 0x81];
-const BCACHEFS: &[u8] =
-    &[0xc6, 0x85, 0x73, 0xf6, 0x66, 0xce, 0x90, 0xa9, 0xd9, 0x6a, 0x60, 0xcf, 0x80, 0x3d, 0xf7, 0xef];
 
 /// Sector 0 with its closing mark: a partition table, a FAT file system or boot code; all are somebody's.
 fn boot_sector(view: &View) -> Option<Signature> {
@@ -155,10 +99,14 @@ fn gpt(view: &View) -> Option<Signature> {
 
 /// The mark ends the first page, whatever the page size of the machine that made it.
 fn swap(view: &View) -> Option<Signature> {
-    const MARKS: [&[u8]; 5] = [b"SWAPSPACE2", b"SWAP-SPACE", b"S1SUSPEND\0", b"S2SUSPEND\0", b"LINHIB0001"];
-    let pages = [4096, 8192, 16384, 32768, 65536].map(|page| page - 10);
-    let at = pages.into_iter().find(|at| MARKS.iter().any(|mark| view.has(*at, mark)))?;
-    Some(Signature { name: "swap area", at })
+    const SWAP: [&[u8]; 2] = [b"SWAPSPACE2", b"SWAP-SPACE"];
+    // The last is TuxOnIce's.
+    const SUSPENDED: [&[u8]; 5] =
+        [b"S1SUSPEND", b"S2SUSPEND", b"ULSUSPEND", b"LINHIB0001", b"\xed\xc3\x02\xe9\x98\x56\xe5\x0c"];
+    let pages = || [4096, 8192, 16384, 32768, 65536].into_iter().map(|page| page - 10);
+    let stands = |marks: &[&[u8]]| pages().find(|at| marks.iter().any(|mark| view.has(*at, mark)));
+    let swap = stands(&SWAP).map(|at| Signature { name: "swap area", at });
+    swap.or_else(|| stands(&SUSPENDED).map(|at| Signature { name: "swap area with a hibernated system", at }))
 }
 
 /// The label of a physical volume is in one of the first four sectors.
@@ -170,11 +118,13 @@ fn lvm(view: &View) -> Option<Signature> {
 
 /// Superblock 1.1 at the start, 1.2 after 4 KiB, 1.0 some 8 KiB and 0.90 some 64 KiB before the end.
 fn md(view: &View) -> Option<Signature> {
-    const MARK: &[u8] = &[0xfc, 0x4e, 0x2b, 0xa9];
+    const MARK: u32 = 0xa92b_4efc;
     let near_end = view.size.checked_sub(8 << 10).map(|at| at / 4096 * 4096);
     let far_from_end = (view.size / (64 << 10)).checked_sub(1).map(|block| block * (64 << 10));
     let places = [Some(0), Some(4 << 10), near_end, far_from_end];
-    let at = places.into_iter().flatten().find(|at| view.has(*at, MARK))?;
+    // Version 0.90 has the byte order of the machine that made it.
+    let stands = |at: &u64| view.has(*at, &MARK.to_le_bytes()) || view.has(*at, &MARK.to_be_bytes());
+    let at = places.into_iter().flatten().find(stands)?;
     Some(Signature { name: "md array member", at })
 }
 
@@ -190,16 +140,36 @@ fn zfs(view: &View) -> Option<Signature> {
     Some(Signature { name: "zfs pool member", at })
 }
 
-/// Arrays of mainboards: Intel's mark in the last but one sector, the DDF standard's in the last or at 1 MiB before.
-fn raid_of_firmware(view: &View) -> Option<Signature> {
-    let intel = view.has_before_end(1024, b"Intel Raid ISM Cfg Sig. ");
-    let ddf = || view.has_before_end(512, &[0xde, 0x11, 0xde, 0x11]);
-    intel.or_else(ddf).map(|at| Signature { name: "firmware RAID member", at })
+/// Superblocks in one of four places, of either byte order: magic numbers of `ufs/fs.h` as Linux's fs/ufs/ufs_fs.h lists them.
+fn ufs(view: &View) -> Option<Signature> {
+    const MAGIC: u64 = 1372;
+    const MAGICS: [u32; 6] = [0x0001_1954, 0x1954_0119, 0x7c26_9d38, 0x0009_5014, 0x0061_2195, 0x0523_1994];
+    let stands = |at: &u64| {
+        MAGICS.iter().any(|magic| view.has(*at, &magic.to_le_bytes()) || view.has(*at, &magic.to_be_bytes()))
+    };
+    let at = [0, 8 << 10, 64 << 10, 256 << 10].into_iter().map(|start| start + MAGIC).find(stands)?;
+    Some(Signature { name: "ufs file system", at })
+}
+
+/// Linux's fs/sysv/super.c: the superblock is the second half of one of four blocks of 1 KiB, in either byte order.
+fn sysv(view: &View) -> Option<Signature> {
+    const MAGIC: u32 = 0xfd18_7e20;
+    let places = [0, 9, 15, 18].into_iter().map(|block: u64| block * 1024 + 512 + 0x1f8);
+    let at = { places }.find(|at| view.has(*at, &MAGIC.to_le_bytes()) || view.has(*at, &MAGIC.to_be_bytes()))?;
+    Some(Signature { name: "sysv file system", at })
+}
+
+/// `linux/nilfs2_ondisk.h`, NILFS_SB2_OFFSET_BYTES: a second superblock in the last whole block of 4 KiB but one.
+fn nilfs2_second(view: &View) -> Option<Signature> {
+    let at = (view.size >> 12).checked_sub(1)? << 12;
+    // Magic and the length of the superblock's checked part; two bytes alone would be chance.
+    let stands = view.has(at + 6, &[0x34, 0x34]) && view.bytes(at, 4).is_some_and(|version| version[..2] == [2, 0]);
+    stands.then_some(Signature { name: "nilfs2 file system (second superblock)", at })
 }
 
 /// LUKS version 2 keeps a second header for when the first is damaged.
 fn luks_second(view: &View) -> Option<Signature> {
-    let places = (14..=19).map(|power| 1_u64 << power);
+    let places = (14..=22).map(|power| 1_u64 << power);
     let at = { places }.find(|at| view.has(*at, b"SKUL\xba\xbe"))?;
     Some(Signature { name: "encrypted volume (LUKS, second header)", at })
 }
@@ -227,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_carries_nothing_but_chance() {
+    fn noise_carries_nothing() {
         let mut device = vec![0; SIZE];
         crate::payload::fill(flashscope_device::Fill::Tagged { generation: 7 }, 0, &mut device);
         let read = |at: u64, length: usize| Ok::<_, ()>(device[at as usize..at as usize + length].to_vec());
@@ -250,15 +220,43 @@ mod tests {
         check(&[(SIZE - 65536, &[0xfc, 0x4e, 0x2b, 0xa9])], "md array member");
         check(&[((128 << 10) + 5 * 1024, &[0x0c, 0xb1, 0xba, 0, 0, 0, 0, 0])], "zfs pool member");
         check(&[(SIZE - (128 << 10), &[0x0c, 0xb1, 0xba, 0, 0, 0, 0, 0])], "zfs pool member");
-        check(&[(SIZE - 1024, b"Intel Raid ISM Cfg Sig. 1.1")], "firmware RAID member");
+        check(&[(SIZE - 65536, &[0xa9, 0x2b, 0x4e, 0xfc])], "md array member");
+        check(&[(4086, b"S1SUSPEND")], "swap area with a hibernated system");
+        check(&[(SIZE - 1024, b"Intel Raid ISM Cfg Sig. 1.1")], "firmware RAID member (Intel)");
+        check(&[(SIZE - 4096, &[2, 0, 0, 0, 0, 0, 0x34, 0x34])], "nilfs2 file system (second superblock)");
         check(&[(16384, b"SKUL\xba\xbe")], "encrypted volume (LUKS, second header)");
     }
 
     #[test]
     fn marks_at_fixed_places() {
-        for mark in MARKS.iter().filter(|mark| mark.at as usize + mark.bytes.len() <= HEAD) {
-            assert!(names(SIZE, &[(mark.at as usize, mark.bytes)]).contains(&mark.name), "{}", mark.name);
+        // Large enough for the farthest from either end, and not a whole number of sectors.
+        let size = 8 * SIZE + 100;
+        for mark in MARKS {
+            let at = mark.at.on(size as u64).unwrap() as usize;
+            assert!(names(size, &[(at, mark.bytes)]).contains(&mark.name), "{}", mark.name);
         }
+    }
+
+    #[test]
+    fn what_stands_in_payload_by_chance_is_no_mark() {
+        let tagged = |generation: u32, at: u64, bytes: &mut [u8]| {
+            payload::fill(flashscope_device::Fill::Tagged { generation }, at, bytes);
+        };
+        let has_mark = |generation: &u32| {
+            let mut word = [0; 8];
+            tagged(*generation, 1080, &mut word);
+            word.starts_with(&[0x53, 0xef])
+        };
+        let mut device = vec![0; SIZE];
+        tagged((0..).find(has_mark).unwrap(), 0, &mut device);
+        let found = |device: &[u8]| {
+            let read = |at: u64, length: usize| Ok::<_, ()>(device[at as usize..at as usize + length].to_vec());
+            find(SIZE as u64, read).unwrap()
+        };
+        assert_eq!(found(&device), []);
+        // A sector that holds anything else is somebody's.
+        device[1088..1096].fill(1);
+        assert_eq!(found(&device)[0].name, "ext2/3/4 file system");
     }
 
     #[test]
