@@ -44,11 +44,6 @@ pub fn steady_state(rounds: &[f64]) -> Result<SteadyState, StatsError> {
     Ok(SteadyState { mean, range_ratio, slope_ratio, is_steady })
 }
 
-/// Index of the round that completes the first steady window of a series, `None` if no window is steady.
-pub fn first_steady_round(rounds: &[f64]) -> Option<usize> {
-    (WINDOW..=rounds.len()).find(|&end| steady_state(&rounds[..end]).is_ok_and(|s| s.is_steady)).map(|end| end - 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,11 +68,8 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_first_steady_window() {
-        let rounds = [500.0, 400.0, 300.0, 200.0, 100.0, 100.0, 101.0, 99.0, 100.0, 100.0];
-        assert_eq!(first_steady_round(&rounds), Some(8));
-        assert_eq!(first_steady_round(&rounds[..8]), None);
-        assert_eq!(steady_state(&rounds[..4]), Err(StatsError::TooFew { needed: 5, got: 4 }));
+    fn refuses_short_and_empty_rounds() {
+        assert_eq!(steady_state(&[100.0; 4]), Err(StatsError::TooFew { needed: 5, got: 4 }));
         assert_eq!(steady_state(&[0.0; 5]), Err(StatsError::NotPositive));
     }
 }
