@@ -26,7 +26,7 @@ pub use coverage::Coverage;
 pub use draw::{DrawError, Drawn, Generator, Noise, UnknownName, draw};
 pub use html::html;
 pub use json::json;
-pub use markdown::{Sailed, Target, markdown};
+pub use markdown::{ANSWERED, BIN_OFF, CALIBRATION, COST_SHARE, COVERAGE, FULL_BIN, Sailed, Target, markdown};
 pub use run::{DeviceRun, Limits, MaxWrite, Scored};
 pub use score::{Judged, Parameter, RATIO_TOLERANCE, Verdict, judge};
 pub use summary::{CostSummary, Percentiles, Reader, Row, Slow, Summary, WorstCase};
