@@ -77,7 +77,7 @@ fn as_the_model(rig: &Rig, targets: &mut Targets<Stdout>) -> io::Result<()> {
         let file = fs::OpenOptions::new().read(true).write(true).open(emulator.path())?;
         let mut differ = 0;
         for block in WHOLE {
-            let written: Vec<u8> = (0..block).map(|at| (at * 31 + block >> 9) as u8).collect();
+            let written: Vec<u8> = (0..block).map(|at| ((at * 31 + block) >> 9) as u8).collect();
             let mut found = vec![0; block as usize];
             for index in 0..EACH {
                 file.write_all_at(&written, index * block)?;

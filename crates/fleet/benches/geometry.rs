@@ -115,7 +115,8 @@ fn calibration(targets: &mut Targets<Stdout>, generator: Generator, summary: &Su
 
 fn costs(targets: &mut Targets<Stdout>, name: &str, summary: &Summary) -> io::Result<()> {
     let Some(by_hand) = &summary.by_hand_cost else { return Ok(()) };
-    let figures: [(&str, fn(&CostSummary) -> Percentiles); 3] =
+    type Figure = (&'static str, fn(&CostSummary) -> Percentiles);
+    let figures: [Figure; 3] =
         [("written", |cost| cost.written_bytes), ("erases", |cost| cost.erases), ("device time", |cost| cost.time_s)];
     for (what, pick) in figures {
         let share = pick(&summary.geometry_cost).total / pick(by_hand).total;

@@ -3,7 +3,7 @@
 //! [`draw()`] makes random devices whose inside is known; [`sail`] inspects each in virtual time on all cores and holds the
 //! findings against the truth; [`Summary`] counts. *Can be told* is not declared by the generator: it means found by a
 //! noise-free inspection with ten times the budget. A naive reader of flashbench's own tables runs on the same
-//! devices as the baseline ([`mod@classic`] in the source). The rules stand in docs/fleet.md.
+//! devices as the baseline (`classic.rs`). The rules stand in docs/fleet.md.
 
 mod calibration;
 mod classic;

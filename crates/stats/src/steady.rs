@@ -27,6 +27,15 @@ pub struct SteadyState {
 
 /// Judges the last [`WINDOW`] values of a series of rounds (throughput or IOPS, one per round, positive mean). `TooFew`
 /// while there are less.
+///
+/// ```
+/// use flashscope_stats::steady::steady_state;
+///
+/// let rounds = [9100.0, 5200.0, 4100.0, 4050.0, 4010.0, 4060.0, 3990.0];
+/// assert!(!steady_state(&rounds[..5]).unwrap().is_steady);
+/// let last = steady_state(&rounds).unwrap();
+/// assert!(last.is_steady && last.range_ratio < 0.03);
+/// ```
 pub fn steady_state(rounds: &[f64]) -> Result<SteadyState, StatsError> {
     check_sample(rounds, WINDOW)?;
     let window = &rounds[rounds.len() - WINDOW..];

@@ -5,7 +5,7 @@
 //! again. A part of the free flash may be written with one bit per cell first (SLC cache) and folded later. Times come
 //! from dies and channels, each doing one thing at a time; nothing here knows a host, a content or a truth.
 //!
-//! Start at [`PageMap::serve`]-like calls ([`read`](PageMap::read), [`write`](PageMap::write)); where data go is in `place`,
+//! Start at [`PageMap::read`] and [`PageMap::write`]; where data go is in `place`,
 //! winning back space in `collect`, times in `flash`, the maps themselves in `runs`.
 
 mod check;
