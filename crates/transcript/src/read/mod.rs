@@ -80,7 +80,7 @@ pub struct LogDevice {
 /// assert_eq!(parsed.observations.runs.len(), 1);
 /// let Data::Align(table) = &parsed.observations.runs[0].data else { panic!("a table of align") };
 /// assert_eq!(table.rows.len(), 3);
-/// assert_eq!(parsed.device.path.as_deref(), Some("/dev/mmcblk0"));
+/// assert_eq!(parsed.device.unwrap().path.as_deref(), Some("/dev/mmcblk0"));
 /// ```
 pub fn parse(text: &str) -> Parsed {
     let mut end = text.len().min(MAX_TEXT);
