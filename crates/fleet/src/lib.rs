@@ -3,7 +3,7 @@
 //! [`draw()`] makes random devices whose inside is known; [`sail`] inspects each in virtual time on all cores and holds the
 //! findings against the truth; [`Summary`] counts. *Can be told* is not declared by the generator: it means found by a
 //! noise-free inspection with ten times the budget. A naive reader of flashbench's own tables runs on the same
-//! devices as the baseline ([`mod@classic`] in the source). The rules stand in docs/fleet.md.
+//! devices as the baseline (`classic.rs`). The rules stand in docs/fleet.md.
 
 mod calibration;
 mod classic;
@@ -26,7 +26,7 @@ pub use coverage::Coverage;
 pub use draw::{DrawError, Drawn, Generator, Noise, UnknownName, draw};
 pub use html::html;
 pub use json::json;
-pub use markdown::{Sailed, Target, markdown};
+pub use markdown::{ANSWERED, BIN_OFF, CALIBRATION, COST_SHARE, COVERAGE, FULL_BIN, Sailed, Target, markdown};
 pub use run::{DeviceRun, Limits, MaxWrite, Scored};
 pub use score::{Judged, Parameter, RATIO_TOLERANCE, Verdict, judge};
 pub use summary::{CostSummary, Percentiles, Reader, Row, Slow, Summary, WorstCase};

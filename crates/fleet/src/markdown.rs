@@ -20,21 +20,21 @@ pub struct Target {
 }
 
 /// Expected calibration error at most, on the generator `wide`.
-const CALIBRATION: f64 = 0.02;
+pub const CALIBRATION: f64 = 0.02;
 
-/// No bin of so many claims is off by more than …
-const FULL_BIN: u32 = 100;
-/// … this, on the generator `adversarial`.
-const BIN_OFF: f64 = 0.05;
+/// No bin of so many claims is off by more than [`BIN_OFF`].
+pub const FULL_BIN: u32 = 100;
+/// How far a full bin may be off, on the generator `adversarial`.
+pub const BIN_OFF: f64 = 0.05;
 
 /// Share of what can be told that is answered at the least.
-const ANSWERED: f64 = 0.95;
+pub const ANSWERED: f64 = 0.95;
 
 /// Nominal 95 % intervals cover between these shares.
-const COVERAGE: [f64; 2] = [0.93, 0.97];
+pub const COVERAGE: [f64; 2] = [0.93, 0.97];
 
 /// Share of the cost of the by-hand procedure that the geometry may take.
-const COST_SHARE: f64 = 0.2;
+pub const COST_SHARE: f64 = 0.2;
 
 /// A fleet with what it came to.
 pub struct Sailed<'a> {

@@ -5,6 +5,7 @@
 //! that compresses or deduplicates gains nothing.
 
 use flashscope_device::{Content, Fill};
+use flashscope_stats::rng::{mix, stream};
 
 /// Writes into `bytes` what `fill` means at position `offset` of the device; `offset` and the length are
 /// multiples of 8.
@@ -12,7 +13,7 @@ pub fn fill(fill: Fill, offset: u64, bytes: &mut [u8]) {
     match fill {
         Fill::Byte(byte) => bytes.fill(byte),
         Fill::Tagged { generation } => {
-            let key = mix(u64::from(generation));
+            let key = scramble(u64::from(generation));
             for (index, word) in (offset / 8..).zip(bytes.chunks_exact_mut(8)) {
                 word.copy_from_slice(&tag(index, key).to_le_bytes());
             }
@@ -25,7 +26,7 @@ pub fn matches(fill: Fill, offset: u64, bytes: &[u8]) -> bool {
     match fill {
         Fill::Byte(byte) => uniform(bytes) == Some(byte),
         Fill::Tagged { generation } => {
-            let key = mix(u64::from(generation));
+            let key = scramble(u64::from(generation));
             (offset / 8..).zip(bytes.chunks_exact(8)).all(|(index, word)| word == tag(index, key).to_le_bytes())
         }
     }
@@ -105,7 +106,7 @@ fn describe(expected: Fill, position: u64, bytes: &[u8]) -> String {
     let word = u64::from_le_bytes(*first);
     if let Fill::Tagged { generation } = expected {
         // What a tag says of its place, were it of this generation or an earlier one.
-        let place = |generation: u32| unmix(word) ^ mix(u64::from(generation));
+        let place = |generation: u32| unscramble(word) ^ scramble(u64::from(generation));
         let tried = generation.saturating_sub(EARLIER)..=generation.saturating_add(1);
         if let Some(earlier) = tried.clone().rev().find(|tried| place(*tried) == position / 8) {
             return format!("generation {earlier} of this place");
@@ -135,19 +136,17 @@ fn uniform(bytes: &[u8]) -> Option<u8> {
 
 /// One word of payload.
 fn tag(index: u64, key: u64) -> u64 {
-    mix(index ^ key)
+    scramble(index ^ key)
 }
 
-/// One step of SplitMix64 (Steele, Lea, Flood 2014): a bijection that looks random.
-fn mix(number: u64) -> u64 {
-    let mut word = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
+/// A bijection of 64-bit words that looks random.
+#[inline]
+fn scramble(number: u64) -> u64 {
+    mix(stream(0, number))
 }
 
-/// Undoes [`mix`]: each of its steps is a bijection of 64-bit words.
-fn unmix(mixed: u64) -> u64 {
+/// Undoes [`scramble`]: each of its steps is a bijection.
+fn unscramble(mixed: u64) -> u64 {
     let mut word = mixed ^ (mixed >> 31) ^ (mixed >> 62);
     word = word.wrapping_mul(0x3196_42b2_d24d_8ec3);
     word = word ^ (word >> 27) ^ (word >> 54);
@@ -163,7 +162,7 @@ mod tests {
     #[test]
     fn mixing_can_be_undone() {
         for number in [0, 1, 12345, u64::MAX, 1 << 40] {
-            assert_eq!(unmix(mix(number)), number);
+            assert_eq!(unscramble(scramble(number)), number);
         }
     }
 

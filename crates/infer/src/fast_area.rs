@@ -12,11 +12,13 @@ pub(crate) use compared::singles;
 pub(crate) use parts::estimate as parts;
 
 use crate::assumed::Known;
-use crate::numbers::{below, digits, median, probability, rates_side_by_side};
+use crate::numbers::{digits, median, probability, rates_side_by_side};
 use crate::regions;
 use compared::{Compared, Row};
 use flashscope_model::finding::{AreaKind, FastArea};
 use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
+use flashscope_stats::location::MAD_NORMAL_FACTOR;
+use flashscope_stats::normal_cdf;
 use flashscope_units::Bytes;
 use std::ops::Range;
 
@@ -284,7 +286,7 @@ fn none(compared: &Compared, threshold: f64, scatter: f64, method: ExperimentNam
         // Scatter has heavier tails than a normal one: twice its width.
         let room = (threshold - ln_ratio.abs()) / (2.0 * scatter.max(0.02));
         let enough = 1.0 - 0.3 * (-(rows as f64) / 2.0).exp();
-        (below(room) * enough - 0.4 * (closeness - 0.2).max(0.0), threshold)
+        (normal_cdf(room) * enough - 0.4 * (closeness - 0.2).max(0.0), threshold)
     };
     if row.error > 0.0 && confidence < LEAST_NONE {
         return Estimate::unknown(
@@ -350,7 +352,7 @@ const LEAST_NONE: f64 = 0.7;
 /// excluded at 95 %.
 fn without_area(ln_ratio: f64, error: f64) -> (f64, f64) {
     let error = error.max(0.01);
-    let confidence = below((MATTERS.ln() - ln_ratio.abs()) / error);
+    let confidence = normal_cdf((MATTERS.ln() - ln_ratio.abs()) / error);
     (confidence, ln_ratio.abs() + 1.645 * error)
 }
 
@@ -431,5 +433,5 @@ fn scatter(compared: &Compared, table: bool) -> f64 {
     }
     let controls: Vec<f64> =
         compared.rows.values().skip(compared.rows.len().div_ceil(2)).flatten().map(|row| row.ln_ratio.abs()).collect();
-    1.4826 * median(&controls).unwrap_or(0.0)
+    MAD_NORMAL_FACTOR * median(&controls).unwrap_or(0.0)
 }

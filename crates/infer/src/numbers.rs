@@ -64,17 +64,6 @@ pub(crate) fn digits(value: f64) -> String {
     }
 }
 
-/// Probability that a standard normal variable is below `z`; Abramowitz and Stegun 26.2.17, to 1e-7.
-pub(crate) fn below(z: f64) -> f64 {
-    let t = 1.0 / (1.0 + 0.231_641_9 * z.abs());
-    let poly = [0.319_381_530, -0.356_563_782, 1.781_477_937, -1.821_255_978, 1.330_274_429]
-        .iter()
-        .rev()
-        .fold(0.0, |sum, factor| (sum + factor) * t);
-    let tail = (-0.5 * z * z).exp() / (2.0 * std::f64::consts::PI).sqrt() * poly;
-    if z < 0.0 { tail } else { 1.0 - tail }
-}
-
 /// Keeps a probability away from certainty that no finite log can give.
 pub(crate) fn probability(value: f64) -> f64 {
     value.clamp(0.05, 0.999)
@@ -90,13 +79,6 @@ mod tests {
         check(14.7e6, 344e3, "14.7 → 0.34 MB/s");
         check(74.6e3, 42.4e3, "74.6 → 42.4 KB/s");
         check(16.6e6, 42.5e3, "16.6 → 0.043 MB/s");
-    }
-
-    #[test]
-    fn the_normal_distribution_is_that_of_tables() {
-        for (z, expect) in [(0.0, 0.5), (1.0, 0.841_345), (-1.96, 0.024_998), (3.0, 0.998_650)] {
-            assert!((below(z) - expect).abs() < 1e-5, "{z}: {}", below(z));
-        }
     }
 
     #[test]

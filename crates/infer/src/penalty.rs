@@ -2,13 +2,14 @@
 //!
 //! A controller that merges on every out-of-order write shows here, at n = 1, and not as a count of zero open units.
 
-use crate::numbers::{below, digits, median, probability, rate};
+use crate::numbers::{digits, median, probability, rate};
 use crate::open_units::is_table;
 use crate::survey;
 use flashscope_model::finding::Penalty;
 use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, Direction, Estimate, ExperimentName, Observations, Order, Reason};
-use flashscope_stats::location::trimmed_mean;
+use flashscope_stats::location::{MAD_NORMAL_FACTOR, trimmed_mean};
+use flashscope_stats::normal_cdf;
 use flashscope_units::{ByteRate, Bytes, Nanos};
 use std::collections::BTreeMap;
 
@@ -142,7 +143,7 @@ fn largest(rates: &Rates, method: ExperimentName) -> Option<Estimate<Penalty>> {
     let second = measured.get(1).map_or(1.0, |found| found.penalty.ratio);
     let lonely = first.penalty.ratio > 8.0 * second && !none;
     let z = TOLERANCE.ln() / first.error;
-    let mut confidence = below(z) - below(-z);
+    let mut confidence = normal_cdf(z) - normal_cdf(-z);
     if lonely {
         confidence -= 0.15;
     }
@@ -204,7 +205,7 @@ fn scatter(rates: &Rates) -> f64 {
         return USUAL_SCATTER;
     }
     all.extend(bends(|cell| &cell.random));
-    let typical = median(&all).map_or(USUAL_SCATTER, |middle| 1.4826 * middle / 6f64.sqrt());
+    let typical = median(&all).map_or(USUAL_SCATTER, |middle| MAD_NORMAL_FACTOR * middle / 6f64.sqrt());
     typical.clamp(0.02, USUAL_SCATTER)
 }
 
@@ -333,7 +334,7 @@ pub(crate) fn usual_rate(block: Bytes, times: &[Nanos]) -> Option<f64> {
 fn middle_seconds(steady: &[f64]) -> Option<(f64, f64)> {
     let middle = median(steady)?;
     let away: Vec<f64> = steady.iter().map(|seconds| (seconds - middle).abs()).collect();
-    let deviation = 1.4826 * median(&away)?;
+    let deviation = MAD_NORMAL_FACTOR * median(&away)?;
     Some((middle, 1.2533 * deviation / (steady.len() as f64).sqrt() / middle))
 }
 

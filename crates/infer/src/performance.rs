@@ -6,7 +6,7 @@ use flashscope_model::observation::ThroughputData;
 use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, Direction, Observations, Order};
 use flashscope_stats::interval::median_interval;
-use flashscope_stats::location::{mad, median, quantile};
+use flashscope_stats::location::{MAD_NORMAL_FACTOR, mad, median, quantile};
 use flashscope_units::{ByteRate, Bytes, Iops, Nanos};
 use std::collections::BTreeMap;
 
@@ -50,9 +50,9 @@ fn swing(observations: &Observations) -> f64 {
     medians.values().filter(|runs| runs.len() >= LEAST_RUNS).map(beyond_chance).fold(0.0, f64::max)
 }
 
-/// Standard error of a median, of the median deviation and the root of how many there are: 1.4826 and 1.2533 of a normal
-/// sample.
-const MEDIAN_ERROR: f64 = 1.4826 * 1.2533;
+/// Standard error of a median, of the median deviation and the root of how many there are: [`MAD_NORMAL_FACTOR`], and the
+/// √(π/2) of a normal sample.
+const MEDIAN_ERROR: f64 = MAD_NORMAL_FACTOR * 1.2533;
 
 /// The range of a dozen medians that differ by chance alone, in standard errors.
 const RANGE: f64 = 4.0;

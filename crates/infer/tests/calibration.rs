@@ -5,22 +5,16 @@ mod common;
 
 use common::synthetic::{Behaviour, Case, case, fat_tables};
 use flashscope_infer::infer;
-use flashscope_model::Estimate;
 use flashscope_model::finding::AreaKind;
-use flashscope_units::Bytes;
+use flashscope_model::observation::*;
+use flashscope_model::{Data, Direction, Estimate};
+use flashscope_stats::Rng;
+use flashscope_units::{Bytes, Contrast};
 
 const CASES: u64 = 12_000;
 
-/// These tables stand alone, without reads that show the unit: what they say is multiplied by how often the regions of such
-/// a log are whole units …
-const FEW_UNSEEN: f64 = 0.6;
-const MANY_UNSEEN: f64 = 0.75;
-const SOFT_UNSEEN: f64 = 0.95;
-const BOUND_UNSEEN: f64 = 0.85;
-
-/// … an area by how often it is one, and the absence of one by how often there is none that a table cannot show.
-const AREA_UNSEEN: f64 = 0.25;
-const NO_AREA: f64 = 0.86;
+/// Logs with a table of reads, of which conclusions take longer.
+const WITH_READS: u64 = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Verdict {
@@ -71,31 +65,121 @@ impl Tally {
     }
 }
 
+/// Answers with the confidence that they ship with, by that confidence.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bin {
+    answers: u32,
+    wrong: u32,
+    /// Of the confidences.
+    sum: f64,
+}
+
+#[derive(Debug)]
+struct Shipped([Bin; 8]);
+
+impl Shipped {
+    const EDGES: [f64; 9] = [0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0];
+
+    fn new() -> Shipped {
+        Shipped([Bin::default(); 8])
+    }
+
+    fn add(&mut self, confidence: f64, wrong: bool) {
+        let bin = (0..8).find(|bin| confidence < Shipped::EDGES[bin + 1]).expect("nothing is certain");
+        let bin = &mut self.0[bin];
+        bin.answers += 1;
+        bin.wrong += u32::from(wrong);
+        bin.sum += confidence;
+    }
+
+    /// Wrong no more often than stated. Were the stated share true, the wrong ones of a bin would be binomial: three standard
+    /// deviations above its mean, and one more for bins that expect less than one, are passed once in a thousand bins.
+    fn hold(&self, of: &str) {
+        for bin in self.0.iter().filter(|bin| bin.answers > 0) {
+            let answers = f64::from(bin.answers);
+            let expected = answers - bin.sum;
+            let allowed = expected + 3.0 * (expected * bin.sum / answers).sqrt() + 1.0;
+            assert!(f64::from(bin.wrong) <= allowed, "{of}: {} wrong, {allowed:.1} allowed: {self:#?}", bin.wrong);
+        }
+    }
+
+    /// What ships with the most confidence that there is in these logs is as good as never wrong.
+    fn surest_hold(&self, of: &str) {
+        let surest = self.0.iter().rev().find(|bin| bin.answers > 100).expect("answers");
+        assert!(f64::from(surest.wrong) <= 0.005 * f64::from(surest.answers), "{of}: {self:#?}");
+    }
+
+    /// Answers with this confidence or more; an edge of the bins.
+    fn from(&self, edge: f64) -> u32 {
+        let bins = self.0.iter().zip(Shipped::EDGES).filter(|(_, low)| *low >= edge);
+        bins.map(|(bin, _)| bin.answers).sum()
+    }
+}
+
+/// The check can fail: one in twenty wrong where one in a hundred is stated.
 #[test]
-fn answers_are_right_at_least_as_often_as_they_say() {
-    let edges = [0.0, 0.8, 0.9, 0.95, 0.99, 1.0];
-    let mut bins = [Tally::default(); 5];
+#[should_panic(expected = "boasts")]
+fn confidence_that_is_not_earned_is_caught() {
+    let mut shipped = Shipped::new();
+    (0..400).for_each(|index| shipped.add(0.985, index % 20 == 0));
+    shipped.hold("boasts");
+}
+
+/// Tables that stand alone ship with what remains after the chance that their regions are no whole units, which no table
+/// shows. Those drawn here are whole, so that this shows one side only: that they are right at least as often as they say.
+/// How often they are not whole is held by the fleet, on the logs of its by-hand procedure.
+#[test]
+fn counts_of_tables_alone_are_right_at_least_as_often_as_they_say() {
+    let mut shipped = Shipped::new();
     for seed in 0..CASES {
         let case = case(seed);
         let found = infer(&case.observations).geometry.open_units_linear;
         let Some(confidence) = found.confidence() else { continue };
-        let unseen = match found.value() {
-            None => BOUND_UNSEEN,
-            Some(count) => {
-                let collapse = if count < 8 { FEW_UNSEEN } else { MANY_UNSEEN };
-                // A collapse is one from 0.95 on.
-                if (0.95 * collapse..=collapse).contains(&confidence) { collapse } else { SOFT_UNSEEN }
-            }
+        shipped.add(confidence, verdict(&case, &found) == Verdict::Wrong);
+    }
+    shipped.hold("tables alone");
+    shipped.surest_hold("tables alone");
+    assert_eq!(shipped.from(0.9), 0, "no table alone is as sure as one whose unit is known: {shipped:#?}");
+}
+
+/// Where reads show the unit, what ships is what the tables say, nearly undiminished: both sides show.
+#[test]
+fn counts_beside_reads_are_right_at_least_as_often_as_they_say_and_sure_where_they_may_be() {
+    let mut shipped = Shipped::new();
+    for seed in 0..WITH_READS {
+        let mut case = case(seed);
+        case.observations.runs.insert(0, reads(seed));
+        let found = infer(&case.observations).geometry;
+        assert_eq!(found.allocation_unit.value(), Some(Bytes::mib(4)), "{:?}", found.allocation_unit);
+        let found = found.open_units_linear;
+        let Some(confidence) = found.confidence() else { continue };
+        shipped.add(confidence, verdict(&case, &found) == Verdict::Wrong);
+    }
+    shipped.hold("tables beside reads");
+    shipped.surest_hold("tables beside reads");
+    assert!(u64::from(shipped.from(0.9)) > WITH_READS / 2, "answers are worth giving: {shipped:#?}");
+}
+
+/// What `flashbench -a` prints of reads on a card with units of 4 MiB and pages of 16 KiB.
+fn reads(seed: u64) -> Run {
+    let mut rng = Rng::new(seed);
+    let mut near = |us: f64| us + 4.0 * (rng.unit() + rng.unit() - 1.0);
+    let row = |power: u32| {
+        let align = Bytes(1 << power);
+        let cost = match align {
+            _ if align >= Bytes::mib(4) => 245.0,
+            _ if align >= Bytes::kib(16) => 82.0,
+            _ => 36.0,
         };
-        let bin = (0..5).find(|bin| confidence / unseen < edges[bin + 1]).unwrap();
-        bins[bin].add(verdict(&case, &found), &found);
-    }
-    // As wrong as the lower edge of the bin allows, and near certainty as good as never.
-    for (tally, allowed) in bins.iter().zip([0.5, 0.2, 0.1, 0.05, 0.005]) {
-        assert!(tally.wrong_share() <= allowed, "{bins:?}");
-    }
-    let sure: u32 = bins[3].answered + bins[4].answered;
-    assert!(u64::from(sure) > CASES / 2, "answers are worth giving: {bins:?}");
+        let (pre, on, post) = (near(690.0), near(690.0 + cost), near(690.0));
+        let [pre, on, post, diff] = [pre, on, post, on - (pre + post) / 2.0].map(|us| {
+            let (value, quantum) = (Contrast(1e3 * us.round()), Contrast(1e3));
+            Some(Printed { value, quantum, statistic: Statistic::MeanOfMinima, places: None, tries: None })
+        });
+        AlignRow { align, evidence: AlignEvidence::Printed { pre, on, post, diff } }
+    };
+    let rows = (12..=25).rev().map(row).collect();
+    common::run(Data::Align(AlignData { direction: Direction::Read, block: Some(Bytes::kib(1)), access: 1, rows }))
 }
 
 #[test]
@@ -140,7 +224,7 @@ fn a_decline_is_no_limit() {
 
 #[test]
 fn areas_at_the_start_are_found_and_state_is_not_taken_for_one() {
-    let (mut answered, mut wrong, mut sure_and_wrong, mut sure) = (0, 0, 0, 0);
+    let (mut answered, mut wrong, mut shipped) = (0, 0, Shipped::new());
     for seed in 0..4_000 {
         let (area, observations) = fat_tables(seed);
         let found = infer(&observations).geometry.fast_area;
@@ -160,17 +244,10 @@ fn areas_at_the_start_are_found_and_state_is_not_taken_for_one() {
         };
         answered += 1;
         wrong += u32::from(!right);
-        let confidence = found.confidence().unwrap();
-        let of_table = match value.kind {
-            AreaKind::None => (confidence / NO_AREA).cbrt(),
-            _ => confidence / AREA_UNSEEN,
-        };
-        if of_table >= 0.99 {
-            sure += 1;
-            sure_and_wrong += u32::from(!right);
-        }
+        shipped.add(found.confidence().unwrap(), !right);
     }
-    assert!(answered > 3_600 && sure > 500, "{answered} {sure}");
+    assert!(answered > 3_600, "{answered}");
     assert!(f64::from(wrong) < 0.02 * f64::from(answered), "{wrong} of {answered}");
-    assert!(f64::from(sure_and_wrong) <= 0.005 * f64::from(sure), "{sure_and_wrong} of {sure}");
+    shipped.hold("areas");
+    shipped.surest_hold("areas");
 }

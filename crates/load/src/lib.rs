@@ -6,6 +6,20 @@
 //! virtual time. What they write down ([`record::Recorder`])
 //! becomes plain data in [`outcome`], and [`evidence`] says whether it is the device's.
 //!
+//! ```
+//! use flashscope_load::file::{JobText, parse};
+//! use flashscope_load::plan::{Limits, resolve};
+//! use flashscope_units::Bytes;
+//!
+//! let set = parse("[[job]]\nname = 'reads'\nrw = 'randread'\nbs = '16k'\ncount = 500\n", &JobText::default()).unwrap();
+//! let job = &set.phases[0].jobs[0];
+//! // What was left open is filled in, and what cannot be is refused before anything runs.
+//! let card = Limits { capacity: Bytes::gib(8), granularity: Bytes::SECTOR };
+//! assert_eq!(resolve(job, card).unwrap().parts.len(), 1);
+//! let tiny = Limits { capacity: Bytes::kib(8), granularity: Bytes::SECTOR };
+//! assert!(resolve(job, tiny).is_err());
+//! ```
+//!
 //! Nothing here does I/O or knows a clock, and nothing between the first request and the last allocates.
 
 #![forbid(unsafe_code)]

@@ -10,7 +10,7 @@ use crate::pattern::{Choice, Chooser};
 use crate::plan::{PlanError, Resolved};
 use crate::record::{Failure, Kind, Mismatch, Recorder, Trace, TraceEntry};
 use flashscope_device::{Ended, Fate, Fill, Request, Trouble, WriteGrant};
-use flashscope_stats::Rng;
+use flashscope_stats::rng::{Rng, stream};
 use flashscope_units::{Bytes, Instant, Nanos};
 
 /// What a worker wants.
@@ -127,7 +127,7 @@ impl Worker {
             Verify::Generation(generation) => Some(Fill::Tagged { generation }),
             Verify::Nothing | Verify::Written => None,
         };
-        let seed = job.seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let seed = stream(job.seed, index as u64);
         let depth = job.queue_depth;
         let idle =
             Slot { intended: Instant::ORIGIN, offset: 0, length: 0, kind: Kind::Read, generation: 0, busy: false };

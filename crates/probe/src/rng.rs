@@ -4,10 +4,10 @@
 //! it or half of it plus a constant: a fixed sequence in which one block betrays the next. Ours is a
 //! uniformly drawn permutation: every order of the same blocks is equally likely.
 
+use flashscope_stats::rng::{mix, stream};
 use std::collections::BTreeMap;
 
-/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
-/// The same seed gives the same sequence everywhere.
+/// SplitMix64, of [`flashscope_stats::rng`]. The same seed gives the same sequence everywhere.
 #[derive(Clone, Debug)]
 pub(crate) struct Rng {
     state: u64,
@@ -22,11 +22,9 @@ impl Rng {
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        let word = mix(self.state);
+        self.state = stream(self.state, 1);
+        word
     }
 
     /// Uniform on `0..bound` (0 for a bound of 0), by multiplying into the high word; the bias is below `bound / 2^64`.

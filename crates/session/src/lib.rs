@@ -20,6 +20,7 @@ use flashscope_model::plan::Budget;
 use flashscope_model::run::{Cost, Ended, Plan, Step};
 use flashscope_model::{Findings, Observations};
 use flashscope_probe::{Context, EndedEarly, ProbeError, Report};
+use flashscope_stats::rng::stream;
 use flashscope_units::Bytes;
 
 /// What the run is allowed and how its random choices begin.
@@ -148,8 +149,7 @@ enum Purpose {
 }
 
 fn seed_of(seed: u64, number: u32, purpose: Purpose) -> u64 {
-    let step = u64::from(number) * 2 + purpose as u64;
-    seed.wrapping_add(step.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    stream(seed, u64::from(number) * 2 + purpose as u64)
 }
 
 /// The seed that step `number` (counted from 1) of a session with this seed gave its experiment: whoever does the

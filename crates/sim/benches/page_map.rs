@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark's figures are its output")]
 
 use flashscope_sim::page_map::{Collection, LinkTiming, Nand, PageMap, PageMapParams, Policy, SlcCache, WriteBuffer};
+use flashscope_stats::rng::{mix, stream};
 use flashscope_units::{Bytes, Instant, Nanos};
 use std::time::Instant as Wall;
 
@@ -59,10 +60,9 @@ fn drive(capacity: Bytes, physical_over_user: f64, policy: Policy) -> PageMap {
 
 /// A step of SplitMix64.
 fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    let word = mix(*state);
+    *state = stream(*state, 1);
+    word
 }
 
 fn random_writes(capacity: Bytes, over: f64, policy: Policy) {

@@ -45,6 +45,19 @@ pub struct SimTarget {
 /// Makes the device that `spec` names: `MODEL[,key=value…]`, with or without `sim:` before it. A key is a parameter's
 /// path in the model file (`mapping.logs_in_order=6`), or one of `capacity`, `state` (`blank`, `filled`),
 /// `noise` (`none`, `bench`, `field`, `harsh`) and `seed`, which goes before the argument.
+///
+/// ```
+/// use flashscope_device::{ExecuteExt, Request, Target};
+/// use flashscope_units::{Bytes, Nanos};
+///
+/// let mut card = flashscope_sim::open("sim:sd-4mib,noise=none", 1).unwrap();
+/// // Within an allocation unit of 4 MiB, and across the edge between two: the clock is the card's own.
+/// let mut time = |at: Bytes| card.execute(Request::read(0, at, Bytes::kib(1))).unwrap().service_time();
+/// time(Bytes::mib(7)); // The first read after a change of unit takes longer.
+/// let within = time(Bytes::mib(6) + Bytes::kib(4));
+/// let across = time(Bytes::mib(8) - Bytes(512));
+/// assert!(across > within + Nanos::micros(100), "{within} {across}");
+/// ```
 pub fn open(spec: &str, seed: u64) -> Result<SimTarget, SimError> {
     open_with(spec, seed, |_| Err("model files cannot be read here".to_owned()))
 }

@@ -5,8 +5,9 @@
 //! either says so (and refuses what is not positive) or expects data that are already transformed.
 //!
 //! Where to start: [`location`] and [`interval`] describe one sample, [`mod@test`] compares samples, [`change`] and
-//! [`levels`] look for steps, [`mixture`] and [`period`] look for hidden structure, [`steady`], [`mod@line`] and
-//! [`sequential`] serve the measurement loop, and [`posterior`] turns log likelihoods into probabilities.
+//! [`levels`] look for steps, [`mixture`] looks for hidden structure, [`steady`], [`mod@line`] and
+//! [`sequential`] serve the measurement loop, [`posterior`] turns log likelihoods into probabilities, and [`rng`] is the one
+//! place where seeds become numbers.
 //!
 //! Empty, too small or non-finite input gives `None` (module [`location`], where there is only one way to fail) or a
 //! [`StatsError`] (everywhere else); no routine panics on data.
@@ -17,8 +18,8 @@ pub mod levels;
 pub mod line;
 pub mod location;
 pub mod mixture;
-pub mod period;
 pub mod posterior;
+pub mod rng;
 pub mod sequential;
 pub mod steady;
 pub mod test;
@@ -28,10 +29,10 @@ mod distribution;
 mod error;
 mod pairwise;
 mod ranking;
-mod rng;
 #[cfg(test)]
 mod simulate;
 
+pub use distribution::normal_cdf;
 pub use error::StatsError;
 pub use interval::Interval;
 pub use rng::Rng;

@@ -1,14 +1,7 @@
-//! Straight lines: least squares, weighted least squares, Theil–Sen.
+//! Straight lines: least squares, plain and weighted.
 
 use crate::StatsError;
-use crate::distribution::two_sided_z;
-use crate::error::{check_paired, check_sample, check_unit_open};
-use crate::interval::Interval;
-use crate::location::{median, sorted};
-
-/// Pairs beyond this many points are thinned in [`theil_sen`], which looks at all of them: 1000 points are half a
-/// million slopes.
-pub const THEIL_SEN_MAX_POINTS: usize = 1000;
+use crate::error::{check_paired, check_sample};
 
 /// A fitted line y = intercept + slope · x.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,57 +70,6 @@ pub fn weighted_least_squares(x: &[f64], y: &[f64], weights: &[f64]) -> Result<L
     })
 }
 
-/// A line from medians.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TheilSen {
-    /// Median of the pairwise slopes, unit of y per unit of x.
-    pub slope: f64,
-    /// Interval of the slope.
-    pub slope_interval: Interval,
-    /// Median of y − slope · x, in the unit of y.
-    pub intercept: f64,
-    /// y − fitted, in input order and unit of y.
-    pub residuals: Vec<f64>,
-}
-
-/// The Theil–Sen line: median of the slopes of all pairs at different x, with Sen's interval from the variance of
-/// Kendall's sum (Journal of the American Statistical Association 63, 1968; normal approximation, ties in y not
-/// corrected for, which is conservative). Bears 29 % of wild points. Beyond [`THEIL_SEN_MAX_POINTS`] the slopes come
-/// from evenly spaced points in order of x. Three points or more.
-pub fn theil_sen(x: &[f64], y: &[f64], confidence: f64) -> Result<TheilSen, StatsError> {
-    check_unit_open(confidence, "confidence")?;
-    check_points(x, y)?;
-    check_sample(x, 3)?;
-    let mut points: Vec<(f64, f64)> = x.iter().copied().zip(y.iter().copied()).collect();
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    if points.len() > THEIL_SEN_MAX_POINTS {
-        let last = points.len() - 1;
-        points = (0..THEIL_SEN_MAX_POINTS).map(|i| points[i * last / (THEIL_SEN_MAX_POINTS - 1)]).collect();
-    }
-    let slopes: Vec<f64> = points
-        .iter()
-        .enumerate()
-        .flat_map(|(i, a)| points[i + 1..].iter().map(move |b| (b.0 - a.0, b.1 - a.1)))
-        .filter(|(dx, _)| *dx > 0.0)
-        .map(|(dx, dy)| dy / dx)
-        .collect();
-    let slopes = sorted(&slopes).ok_or(StatsError::NoSpread)?;
-    let slope = median(&slopes).ok_or(StatsError::NoSpread)?;
-    let offsets: Vec<f64> = x.iter().zip(y).map(|(x, y)| y - slope * x).collect();
-    let intercept = median(&offsets).ok_or(StatsError::NotFinite)?;
-    let n = points.len() as f64;
-    let reach = two_sided_z(confidence) * (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
-    let count = slopes.len() as f64;
-    let low = (0.5 * (count - reach)).floor().max(0.0) as usize;
-    let high = ((0.5 * (count + reach)).ceil() as usize).min(slopes.len() - 1);
-    Ok(TheilSen {
-        slope,
-        slope_interval: Interval { low: slopes[low], high: slopes[high], confidence },
-        intercept,
-        residuals: offsets.into_iter().map(|o| o - intercept).collect(),
-    })
-}
-
 fn check_points(x: &[f64], y: &[f64]) -> Result<(), StatsError> {
     check_paired(x, y)?;
     check_sample(x, 2)?;
@@ -137,8 +79,7 @@ fn check_points(x: &[f64], y: &[f64]) -> Result<(), StatsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Rng;
-    use crate::simulate::{close, normal};
+    use crate::simulate::close;
 
     #[test]
     fn anscombe_first_set() {
@@ -167,32 +108,10 @@ mod tests {
     }
 
     #[test]
-    fn theil_sen_ignores_wild_points_and_its_interval_covers() {
-        let mut rng = Rng::new(51);
-        let runs = 300;
-        let mut hits = 0;
-        for _ in 0..runs {
-            let x: Vec<f64> = (0..30).map(f64::from).collect();
-            let y: Vec<f64> = x.iter().map(|x| 5.0 + 0.3 * x + normal(&mut rng)).collect();
-            hits += u32::from(theil_sen(&x, &y, 0.9).unwrap().slope_interval.contains(0.3));
-        }
-        close(f64::from(hits) / f64::from(runs), 0.9, 0.05);
-        let x: Vec<f64> = (0..3000).map(f64::from).collect();
-        let mut y: Vec<f64> = x.iter().map(|x| 2.0 * x + normal(&mut rng)).collect();
-        for i in (0..3000).step_by(7) {
-            y[i] += 1e5;
-        }
-        let got = theil_sen(&x, &y, 0.95).unwrap();
-        close(got.slope, 2.0, 0.01);
-        close(got.intercept, 0.0, 5.0);
-    }
-
-    #[test]
     fn degenerate_points() {
         let exact = ordinary_least_squares(&[0.0, 2.0], &[1.0, 5.0]).unwrap();
         assert_eq!((exact.slope, exact.intercept, exact.slope_error), (2.0, 1.0, None));
         assert_eq!(ordinary_least_squares(&[1.0, 1.0], &[1.0, 2.0]), Err(StatsError::NoSpread));
-        assert_eq!(theil_sen(&[1.0; 3], &[1.0, 2.0, 3.0], 0.9), Err(StatsError::NoSpread));
         assert!(matches!(ordinary_least_squares(&[1.0], &[1.0, 2.0]), Err(StatsError::LengthMismatch { .. })));
         assert_eq!(weighted_least_squares(&[0.0, 1.0], &[0.0, 1.0], &[1.0, 0.0]), Err(StatsError::NotPositive));
     }

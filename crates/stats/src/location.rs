@@ -6,9 +6,6 @@
 
 use crate::pairwise::{kth_difference, kth_walsh_average, middle};
 
-/// The level that [`low_quantile`] uses.
-pub const LOW_QUANTILE_LEVEL: f64 = 0.1;
-
 /// Makes the median absolute deviation of a normal sample estimate its standard deviation: 1/Φ⁻¹(3/4).
 pub const MAD_NORMAL_FACTOR: f64 = 1.482_602_218_505_602;
 
@@ -30,12 +27,6 @@ pub fn quantile(values: &[f64], p: f64) -> Option<f64> {
     let (_, at, above) = values.select_nth_unstable_by(below, f64::total_cmp);
     let next = above.iter().copied().min_by(f64::total_cmp).filter(|_| weight > 0.0);
     Some(next.map_or(*at, |next| (1.0 - weight) * *at + weight * next))
-}
-
-/// The 10th percentile: the location for *structure* probes, whose noise only ever adds time. Steadier than the
-/// minimum when a lucky fast path exists, and the minimum's neighbour when there are few values.
-pub fn low_quantile(values: &[f64]) -> Option<f64> {
-    quantile(values, LOW_QUANTILE_LEVEL)
 }
 
 /// Median of the absolute deviations from the median, unscaled.
@@ -145,7 +136,6 @@ mod tests {
         // R: quantile(1:10, c(.25, .1, .95))
         let ten: Vec<f64> = (1..=10).map(f64::from).collect();
         check(quantile(&ten, 0.25), 3.25);
-        check(low_quantile(&ten), 1.9);
         check(quantile(&ten, 0.95), 9.55);
         check(quantile(&ten, 1.0), 10.0);
         // R: mad(c(1, 1, 2, 2, 4, 6, 9)) = 1.4826
@@ -166,7 +156,7 @@ mod tests {
     #[test]
     fn refuses_what_has_no_answer() {
         for bad in [&[][..], &[f64::NAN], &[1.0, f64::INFINITY]] {
-            for f in [median, low_quantile, mad, hodges_lehmann, qn_scale] {
+            for f in [median, mad, hodges_lehmann, qn_scale] {
                 assert_eq!(f(bad), None);
             }
         }
@@ -195,7 +185,7 @@ mod tests {
             let low = values.iter().copied().fold(f64::INFINITY, f64::min);
             let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let moved: Vec<f64> = values.iter().map(|v| v + offset).collect();
-            for f in [median, low_quantile, hodges_lehmann] {
+            for f in [median, hodges_lehmann] {
                 let at = f(&values).unwrap();
                 prop_assert!(low <= at && at <= high);
                 prop_assert!((f(&moved).unwrap() - at - offset).abs() < 1e-6);

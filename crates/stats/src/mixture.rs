@@ -6,7 +6,7 @@
 use crate::StatsError;
 use crate::error::check_sample;
 use crate::location::sorted;
-use crate::posterior::{log_sum_exp, normalise_log};
+use crate::posterior::log_sum_exp;
 
 /// How a mixture is fitted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,20 +40,6 @@ pub struct Mixture {
     pub bic: f64,
     /// The criterion of the best fit with 1, 2 … components; `None` where no fit kept that many.
     pub bic_by_count: Vec<Option<f64>>,
-}
-
-impl Mixture {
-    /// Probability that `value` belongs to each component, in their order. `None` for a value that is not finite.
-    pub fn responsibilities(&self, value: f64) -> Option<Vec<f64>> {
-        let logs: Vec<f64> = self.components.iter().map(|c| c.log_density(value)).collect();
-        normalise_log(&logs)
-    }
-
-    /// Index of the component that `value` most probably belongs to.
-    pub fn assign(&self, value: f64) -> Option<usize> {
-        let shares = self.responsibilities(value)?;
-        (0..shares.len()).max_by(|&a, &b| shares[a].total_cmp(&shares[b]))
-    }
 }
 
 impl Component {
@@ -261,8 +247,6 @@ mod tests {
         assert_eq!(fit.components.len(), 2, "{fit:?}");
         close(fit.components[0].mean.exp(), 7.5, 0.1);
         close(fit.components[1].weight, 0.25, 1e-6);
-        assert_eq!((fit.assign(100f64.ln()), fit.assign(8f64.ln()), fit.assign(f64::NAN)), (Some(1), Some(0), None));
-        close(fit.responsibilities(2.0).unwrap().iter().sum(), 1.0, 1e-12);
     }
 
     #[test]

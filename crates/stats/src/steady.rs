@@ -27,6 +27,15 @@ pub struct SteadyState {
 
 /// Judges the last [`WINDOW`] values of a series of rounds (throughput or IOPS, one per round, positive mean). `TooFew`
 /// while there are less.
+///
+/// ```
+/// use flashscope_stats::steady::steady_state;
+///
+/// let rounds = [9100.0, 5200.0, 4100.0, 4050.0, 4010.0, 4060.0, 3990.0];
+/// assert!(!steady_state(&rounds[..5]).unwrap().is_steady);
+/// let last = steady_state(&rounds).unwrap();
+/// assert!(last.is_steady && last.range_ratio < 0.03);
+/// ```
 pub fn steady_state(rounds: &[f64]) -> Result<SteadyState, StatsError> {
     check_sample(rounds, WINDOW)?;
     let window = &rounds[rounds.len() - WINDOW..];
@@ -42,11 +51,6 @@ pub fn steady_state(rounds: &[f64]) -> Result<SteadyState, StatsError> {
     let slope_ratio = slope * (WINDOW - 1) as f64 / mean;
     let is_steady = range_ratio <= MAX_RANGE_RATIO && slope_ratio.abs() <= MAX_SLOPE_RATIO;
     Ok(SteadyState { mean, range_ratio, slope_ratio, is_steady })
-}
-
-/// Index of the round that completes the first steady window of a series, `None` if no window is steady.
-pub fn first_steady_round(rounds: &[f64]) -> Option<usize> {
-    (WINDOW..=rounds.len()).find(|&end| steady_state(&rounds[..end]).is_ok_and(|s| s.is_steady)).map(|end| end - 1)
 }
 
 #[cfg(test)]
@@ -73,11 +77,8 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_first_steady_window() {
-        let rounds = [500.0, 400.0, 300.0, 200.0, 100.0, 100.0, 101.0, 99.0, 100.0, 100.0];
-        assert_eq!(first_steady_round(&rounds), Some(8));
-        assert_eq!(first_steady_round(&rounds[..8]), None);
-        assert_eq!(steady_state(&rounds[..4]), Err(StatsError::TooFew { needed: 5, got: 4 }));
+    fn refuses_short_and_empty_rounds() {
+        assert_eq!(steady_state(&[100.0; 4]), Err(StatsError::TooFew { needed: 5, got: 4 }));
         assert_eq!(steady_state(&[0.0; 5]), Err(StatsError::NotPositive));
     }
 }

@@ -1,17 +1,16 @@
 //! Whatever the numbers, the answer is a value or an error: no panic, no endless loop.
 
+use flashscope_stats::Rng;
 use flashscope_stats::change::{ChangeSettings, Penalty, biweight_changes, difference_noise, pelt};
 use flashscope_stats::interval::*;
 use flashscope_stats::levels::{LevelSettings, find_levels};
-use flashscope_stats::line::{ordinary_least_squares, theil_sen, weighted_least_squares};
+use flashscope_stats::line::{ordinary_least_squares, weighted_least_squares};
 use flashscope_stats::location::*;
 use flashscope_stats::mixture::{MixtureSettings, fit_mixture};
-use flashscope_stats::period::{PeriodSettings, SpikeSettings, find_period, fold, spike_period};
 use flashscope_stats::posterior::{log_sum_exp, normalise_log};
-use flashscope_stats::sequential::{ConfidenceSequence, Sprt};
-use flashscope_stats::steady::{first_steady_round, steady_state};
+use flashscope_stats::sequential::ConfidenceSequence;
+use flashscope_stats::steady::steady_state;
 use flashscope_stats::test::*;
-use flashscope_stats::{Rng, StatsError};
 use proptest::prelude::*;
 
 /// Ordinary, tied, extreme and impossible numbers.
@@ -41,18 +40,17 @@ proptest! {
 
     #[test]
     fn one_sample(x in sample(), p in unit(), level in unit()) {
-        for f in [median, low_quantile, mad_raw, mad, hodges_lehmann, qn_scale] {
+        for f in [median, mad_raw, mad, hodges_lehmann, qn_scale] {
             let _ = f(&x);
         }
         let _ = (quantile(&x, p), trimmed_mean(&x, p), log_sum_exp(&x), normalise_log(&x));
         let _ = (quantile_interval(&x, p, level), hodges_lehmann_interval(&x, level));
         let mut rng = Rng::new(1);
         let settings = Bootstrap { resamples: 25, confidence: level };
-        let _ = percentile_bootstrap(&x, median, settings, &mut rng);
         let _ = bca_bootstrap(&x, median, settings, &mut rng);
         let _ = moving_block_bootstrap(&x, default_block_length(x.len()), median, settings, &mut rng);
         let _ = (wilcoxon_signed_rank(&x, Alternative::TwoSided), spearman_trend(&x, Alternative::Less));
-        let _ = (holm(&x), benjamini_hochberg(&x), steady_state(&x), first_steady_round(&x));
+        let _ = (holm(&x), benjamini_hochberg(&x), steady_state(&x));
     }
 
     #[test]
@@ -63,16 +61,15 @@ proptest! {
                 mann_whitney(&x, &y, alternative).map(|t| t.p_value),
                 welch_t(&x, &y, alternative).map(|t| t.p_value),
                 spearman(&x, &y, alternative).map(|t| t.p_value),
-                kruskal_wallis(&[x.as_slice(), &y]).map(|t| t.p_value),
             ].into_iter().flatten() {
                 prop_assert!((0.0..=1.0).contains(&p), "{p}");
             }
         }
         let _ = (tost_log_ratio(&x, &y, margin, alpha), tost_log_ratio_ranked(&x, &y, margin, alpha));
         let _ = cliffs_delta(&x, &y);
-        let _ = (ordinary_least_squares(&x, &y), theil_sen(&x, &y, alpha), weighted_least_squares(&x, &y, &y));
+        let _ = (ordinary_least_squares(&x, &y), weighted_least_squares(&x, &y, &y));
         let short = x.len().min(y.len());
-        let _ = (ordinary_least_squares(&x[..short], &y[..short]), theil_sen(&x[..short], &y[..short], alpha));
+        let _ = ordinary_least_squares(&x[..short], &y[..short]);
     }
 
     #[test]
@@ -88,8 +85,6 @@ proptest! {
         }
         let _ = difference_noise(&x);
         let _ = fit_mixture(&x, MixtureSettings { max_components: length, sd_floor: setting });
-        let _ = (fold(&x, length), find_period(&x, PeriodSettings { min_period: length, max_period: 12 }));
-        let _ = spike_period(&x, SpikeSettings { min_period: setting, max_period: 100.0, jitter_floor: setting });
     }
 
     #[test]
@@ -116,11 +111,6 @@ proptest! {
         if let Ok(mut sequence) = ConfidenceSequence::new(low, high, level) {
             for value in &x {
                 let _ = sequence.push(*value);
-            }
-        }
-        if let Ok(mut test) = Sprt::new(level, level) {
-            for value in &x {
-                let _: Result<_, StatsError> = test.push(*value);
             }
         }
     }

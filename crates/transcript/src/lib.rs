@@ -1,7 +1,7 @@
 //! Reading and writing flashbench's text formats.
 //!
 //! [`parse`] reads a pasted console log, with whatever else is in it, and returns the tables of the
-//! classic tests as observations; [`write`] prints observations in the original's layout, so that they
+//! classic tests as observations; [`write()`] prints observations in the original's layout, so that they
 //! can be laid beside a published table. A row that was printed becomes a row that was observed and
 //! nothing more: this crate draws no conclusions, and what a log does not say stays absent.
 //!

@@ -6,6 +6,18 @@ use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
 use std::str::FromStr;
 
 /// A size, or a position counted from the start of a device, in bytes.
+///
+/// ```
+/// use flashscope_units::Bytes;
+///
+/// let unit: Bytes = "4MiB".parse().unwrap();
+/// assert_eq!(unit, Bytes::mib(4));
+/// assert_eq!("4k".parse(), Ok(Bytes(4096)));
+/// assert_eq!("4kB".parse(), Ok(Bytes(4000)));
+/// assert_eq!(unit.to_string(), "4 MiB");
+/// // 4KB means 4000 to some and 4096 to others: what it says helps.
+/// assert!("4KB".parse::<Bytes>().unwrap_err().to_string().contains("KiB"));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub u64);
 

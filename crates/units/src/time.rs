@@ -6,6 +6,18 @@ use std::ops::{Add, AddAssign, Div, Mul, Sub};
 use std::str::FromStr;
 
 /// A length of time in nanoseconds; never negative (see [`Contrast`] for what may be).
+///
+/// ```
+/// use flashscope_units::{Instant, Nanos};
+///
+/// let stall: Nanos = "1.5 ms".parse().unwrap();
+/// assert_eq!(stall, Nanos::micros(1500));
+/// // A bare number could be seconds or milliseconds, so it is refused.
+/// assert!("30".parse::<Nanos>().is_err());
+/// // A point in time and a length of time do not mix: a sum of two points has no meaning, and no `+`.
+/// let end: Instant = Instant::ORIGIN + stall;
+/// assert_eq!(end.since(Instant::ORIGIN), stall);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nanos(pub u64);
 

@@ -148,7 +148,7 @@ pub struct GridCell {
     pub rate: Option<ByteRate>,
     /// Which of [`STEPS`] colours it has, from slow to fast over the whole figure, by the logarithm.
     pub step: usize,
-    /// A number short enough for a cell, in [`Grid::cell_unit`].
+    /// A number short enough for a cell, in the unit that the figure names.
     pub short: String,
     /// Whose speed it is.
     pub whose: Whose,

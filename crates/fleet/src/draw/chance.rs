@@ -1,6 +1,6 @@
 //! Chance with the distributions that drawing needs.
 
-use flashscope_stats::Rng;
+use flashscope_stats::rng::{GOLDEN_RATIO, Rng};
 use flashscope_units::{Bytes, Nanos};
 
 /// A stream of its own for each device of a fleet.
@@ -10,7 +10,7 @@ pub(super) struct Chance {
 
 impl Chance {
     pub(super) fn new(seed: u64, index: u32) -> Chance {
-        let mix = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (u64::from(index) + 1).wrapping_mul(0xd1b5_4a32_d192_ed03);
+        let mix = seed.wrapping_mul(GOLDEN_RATIO) ^ (u64::from(index) + 1).wrapping_mul(0xd1b5_4a32_d192_ed03);
         Chance { rng: Rng::new(mix) }
     }
 

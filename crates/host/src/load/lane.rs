@@ -128,7 +128,7 @@ pub(super) fn fate_of(error: Errno, request: &Request, name: &str) -> Result<Fat
     }
 }
 
-/// A lane of any kind: matched once per turn, or unwrapped by [`AnyLane::each`]'s caller to be driven as what it is.
+/// A lane of any kind: matched once per turn, or unwrapped by its caller to be driven as what it is.
 #[derive(Debug)]
 pub enum AnyLane {
     /// `pread` and `pwrite`.

@@ -16,6 +16,7 @@ use flashscope_model::observation::ParallelData;
 use flashscope_model::plan::{Fan, Parallel, Span};
 use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, ExperimentName, Observations, Reason};
 use flashscope_stats::line::weighted_least_squares;
+use flashscope_stats::location::MAD_NORMAL_FACTOR;
 use flashscope_units::{Bytes, Nanos};
 
 /// Reads handed over at once, and rounds, in an adaptive run.
@@ -263,8 +264,8 @@ fn points(data: &ParallelData) -> Vec<Point> {
             let times: Vec<f64> = fan.times.iter().map(|time| time.as_f64()).collect();
             let time = median(&times).filter(|_| times.len() >= 4)?;
             let off: Vec<f64> = times.iter().map(|one| (one - time).abs()).collect();
-            // The median's variance: π/2 times that of the mean; 1.4826 makes a standard deviation of the spread.
-            let sd = 1.4826 * median(&off)?;
+            // The median's variance: π/2 times that of the mean; the factor makes a standard deviation of the spread.
+            let sd = MAD_NORMAL_FACTOR * median(&off)?;
             let variance = 1.57 * sd * sd / times.len() as f64 + (UNEXPLAINED * time).powi(2);
             Some(Point { fan: fan.fan, time, variance })
         })

@@ -8,6 +8,7 @@ use crate::{open_units, survey};
 use flashscope_model::observation::{FastAreaData, FatData, RateEvidence, ThroughputData, UnitTimes};
 use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, Direction, Observations, Order};
+use flashscope_stats::location::MAD_NORMAL_FACTOR;
 use flashscope_stats::test::cliffs_delta;
 use flashscope_units::Bytes;
 use std::collections::BTreeMap;
@@ -234,6 +235,6 @@ fn error_of_median(seconds: &[f64]) -> f64 {
     let logs: Vec<f64> = seconds.iter().map(|seconds| seconds.ln()).collect();
     let middle = median(&logs).unwrap_or(0.0);
     let away: Vec<f64> = logs.iter().map(|log| (log - middle).abs()).collect();
-    let deviation = 1.4826 * median(&away).unwrap_or(0.0);
+    let deviation = MAD_NORMAL_FACTOR * median(&away).unwrap_or(0.0);
     1.2533 * deviation / (logs.len().max(1) as f64).sqrt()
 }

@@ -4,12 +4,13 @@
 //! of a burst that has to wait tells how many fit; a second block size tells bytes from entries.
 
 use super::{gains, ns};
-use crate::numbers::{below, median, probability};
+use crate::numbers::{median, probability};
 use flashscope_model::finding::{BufferLimit, WriteBuffer};
 use flashscope_model::observation::{BufferData, BurstTimes};
 use flashscope_model::plan::Then;
 use flashscope_model::{Data, Estimate, ExperimentName, Observations, Reason};
 use flashscope_stats::location::standard_deviation;
+use flashscope_stats::normal_cdf;
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
@@ -281,10 +282,10 @@ impl Filling {
         }
         if self.held.len() >= LEAST_BURSTS {
             let error = standard_deviation(&self.held).unwrap_or(0.0) / (self.held.len() as f64).sqrt();
-            return 2.0 * below(1.5 / (error + ROUNDING)) - 1.0;
+            return 2.0 * normal_cdf(1.5 / (error + ROUNDING)) - 1.0;
         }
         let gone = taken as f64 * self.fast / self.slow;
-        2.0 * below(1.5 / (gone * self.slow_error + ROUNDING)) - 1.0
+        2.0 * normal_cdf(1.5 / (gone * self.slow_error + ROUNDING)) - 1.0
     }
 }
 

@@ -8,6 +8,7 @@ use super::{COLLAPSE, Limit, SMALLEST_FALL, WhyNot, is_table, runs, words};
 use crate::assumed::{Known, TableUnit, unit_of_counts};
 use crate::numbers::{digits, ln_rate, median};
 use flashscope_model::{Observations, Order, Reason};
+use flashscope_stats::location::MAD_NORMAL_FACTOR;
 use flashscope_units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -218,9 +219,9 @@ impl Grid {
                 })
             })
             .collect();
-        // A difference of two scatters by √2, a bend by √6; 1.4826 makes the median of either a standard deviation.
-        let along_counts = median(&steps).map(|middle| 1.4826 * middle / 2f64.sqrt());
-        let along_blocks = median(&bends).map(|middle| 1.4826 * middle / 6f64.sqrt());
+        // A difference of two scatters by √2, a bend by √6; the factor makes the median of either a standard deviation.
+        let along_counts = median(&steps).map(|middle| MAD_NORMAL_FACTOR * middle / 2f64.sqrt());
+        let along_blocks = median(&bends).map(|middle| MAD_NORMAL_FACTOR * middle / 6f64.sqrt());
         let along = along_counts.into_iter().chain(along_blocks).reduce(f64::min).unwrap_or(0.0);
         // The distance of two figures is 1.128 standard deviations on average.
         let between_repeats = median(&self.spreads).map_or(0.0, |spread| spread / 1.128);

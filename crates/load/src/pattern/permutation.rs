@@ -1,5 +1,7 @@
 //! Orders of places that need no memory.
 
+use flashscope_stats::rng::mix;
+
 /// Every number below `count` once per pass, in an order that looks random: a Feistel network of four rounds over the
 /// next power of four, walked on where it leads outside (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002).
 #[derive(Clone, Debug)]
@@ -74,12 +76,4 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
         (a, b) = (b, a % b);
     }
     a
-}
-
-/// One step of SplitMix64 (Steele, Lea and Flood, 2014).
-fn mix(number: u64) -> u64 {
-    let mut word = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
 }

@@ -1,5 +1,6 @@
 //! Places on the medium: ranges that were named, and a share of all grains that a seed picks.
 
+use flashscope_stats::rng::{GOLDEN_RATIO, mix, stream};
 use flashscope_units::Bytes;
 use serde::{Deserialize, Deserializer, de::Error};
 use std::ops::Range;
@@ -72,7 +73,7 @@ impl Places {
     }
 
     fn picks(&self, pick: Pick, grain: u64) -> bool {
-        ((mix(pick.seed, grain) >> 11) as f64) < self.share * (1u64 << 53) as f64
+        ((scatter(pick.seed, grain) >> 11) as f64) < self.share * (1u64 << 53) as f64
     }
 }
 
@@ -111,12 +112,10 @@ fn grains(pick: Pick, start: u64, end: u64) -> Range<u64> {
     start / pick.grain.get()..end.div_ceil(pick.grain.get())
 }
 
-/// SplitMix64's finaliser (Steele, Lea and Flood 2014) over a seed and a number.
-fn mix(seed: u64, number: u64) -> u64 {
-    let mut z = seed ^ number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+/// A number that looks random and is the same for the same seed and number.
+fn scatter(seed: u64, number: u64) -> u64 {
+    // `mix` adds what is taken away here.
+    mix((seed ^ stream(0, number.wrapping_add(1))).wrapping_sub(GOLDEN_RATIO))
 }
 
 #[cfg(test)]

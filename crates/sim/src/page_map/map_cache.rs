@@ -1,7 +1,7 @@
 //! A map of which only a part is in memory: which pages of it are, and what it costs to bring in another.
 
 use super::params::{Geometry, MapCacheParams};
-use super::{NONE, PageMap, mix};
+use super::{NONE, PageMap, scatter};
 use flashscope_units::Instant;
 
 /// Pages of the map in memory, replaced by the clock rule (second chance).
@@ -85,7 +85,7 @@ impl PageMap {
     pub(super) fn look_up(&mut self, first: u32, units: u32, at: Instant, change: bool) -> Instant {
         let Some(mut cache) = self.map_cache.take() else { return at };
         let nand = &self.params.nand;
-        let die = |page: u32| (mix(0, u64::from(page)) % u64::from(self.geometry.dies)) as u32;
+        let die = |page: u32| (scatter(0, u64::from(page)) % u64::from(self.geometry.dies)) as u32;
         let mut ready = at;
         for page in first / cache.units_per_page..=(first + units - 1) / cache.units_per_page {
             let Lookup::Miss { leaves } = cache.look_up(page, change) else { continue };

@@ -5,7 +5,7 @@
 //! again. A part of the free flash may be written with one bit per cell first (SLC cache) and folded later. Times come
 //! from dies and channels, each doing one thing at a time; nothing here knows a host, a content or a truth.
 //!
-//! Start at [`PageMap::serve`]-like calls ([`read`](PageMap::read), [`write`](PageMap::write)); where data go is in `place`,
+//! Start at [`PageMap::read`] and [`PageMap::write`]; where data go is in `place`,
 //! winning back space in `collect`, times in `flash`, the maps themselves in `runs`.
 
 mod check;
@@ -29,6 +29,7 @@ pub(crate) use truth::of as truth_of;
 use collect::Victim;
 use flash::{Flash, Source};
 use flashscope_device::Wear;
+use flashscope_stats::rng::{mix, stream};
 use flashscope_units::{Bytes, Instant, Nanos};
 use map_cache::MapCache;
 use params::Geometry;
@@ -454,15 +455,12 @@ impl PageMap {
 /// `count` numbers below `of`, chosen by the seed.
 fn worst(of: u32, count: u32, seed: u64) -> Vec<u32> {
     let mut ranked: Vec<u32> = (0..of).collect();
-    ranked.sort_by_key(|index| mix(seed, u64::from(*index)));
+    ranked.sort_by_key(|index| scatter(seed, u64::from(*index)));
     ranked.truncate(count as usize);
     ranked
 }
 
-/// A number that looks random and is the same for the same pair (the finaliser of SplitMix64, Steele et al., OOPSLA 2014).
-fn mix(seed: u64, index: u64) -> u64 {
-    let mut z = seed.wrapping_add((index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+/// A number that looks random and is the same for the same pair.
+fn scatter(seed: u64, index: u64) -> u64 {
+    mix(stream(seed, index))
 }

@@ -2,7 +2,7 @@
 
 use super::flash::{Program, Source};
 use super::superblocks::Use;
-use super::{NONE, PageMap, SlcCache, mix};
+use super::{NONE, PageMap, SlcCache, scatter};
 use flashscope_units::Instant;
 
 /// Streams: host data with one bit per cell, host data with all, and copies.
@@ -240,7 +240,7 @@ impl PageMap {
         let superblock = self.superblocks.get(index);
         // Blocks differ: theirs is 90 to 110 % of the rating.
         let own = f64::from(rated)
-            * (0.9 + 0.2 * (mix(self.seed, u64::from(index) << 32) >> 11) as f64 / (1u64 << 53) as f64);
+            * (0.9 + 0.2 * (scatter(self.seed, u64::from(index) << 32) >> 11) as f64 / (1u64 << 53) as f64);
         // One for this stream and one to collect into must be left.
         if superblock.set_aside || f64::from(superblock.erases) <= own || self.superblocks.free() <= 2 {
             return false;

@@ -8,6 +8,18 @@ use crate::error::check_sample;
 /// `min_segment` values: PELT (Killick, Fearnhead and Eckley, Journal of the American Statistical Association 107,
 /// 2012). Exact; near linear in the length when there are many changes, quadratic when there are none. A value far off
 /// forms a segment of its own if `min_segment` lets it.
+///
+/// ```
+/// use flashscope_stats::change::{ChangeSettings, Penalty, pelt};
+///
+/// // MB/s against GiB written, by its logarithm: an SLC cache ends after the fifth.
+/// let rates = [412.0, 405.0, 410.0, 399.0, 408.0, 96.0, 101.0, 98.0, 99.0, 97.0];
+/// let series: Vec<f64> = rates.iter().map(|rate: &f64| rate.ln()).collect();
+/// let found = pelt(&series, 2, ChangeSettings { penalty: Penalty::Mbic, noise_sd: None }).unwrap();
+/// assert_eq!(found.starts, [0, 5]);
+/// let segments = found.segments(&rates).unwrap();
+/// assert_eq!((segments[0].location, segments[1].location), (408.0, 98.0));
+/// ```
 pub fn pelt(series: &[f64], min_segment: usize, settings: ChangeSettings) -> Result<Changes, StatsError> {
     if min_segment == 0 {
         return Err(StatsError::BadParameter("min_segment"));

@@ -15,23 +15,6 @@ pub struct Bootstrap {
     pub confidence: f64,
 }
 
-/// The interval between the outer percentiles of `statistic` over resamples drawn with replacement (Efron and
-/// Tibshirani, chapter 13). Simple and range-preserving; narrow for small samples and off for biased statistics, for
-/// which [`bca_bootstrap`] is the better one. Resamples on which the statistic answers `None` are left out; if that is
-/// more than half, the error is `NoFit`.
-pub fn percentile_bootstrap(
-    values: &[f64],
-    statistic: impl Fn(&[f64]) -> Option<f64>,
-    settings: Bootstrap,
-    rng: &mut Rng,
-) -> Result<Interval, StatsError> {
-    check_settings(&settings)?;
-    check_sample(values, 2)?;
-    let replicates = resample(values.len(), &statistic, &settings, |drawn| draw(values, drawn, rng))?;
-    let tail = 0.5 * (1.0 - settings.confidence);
-    between(&replicates, tail, 1.0 - tail, settings.confidence)
-}
-
 /// The bias-corrected and accelerated interval (Efron, Journal of the American Statistical Association 82, 1987;
 /// Efron and Tibshirani, chapter 14): percentiles moved by the median bias of the replicates and by the skewness that
 /// a jackknife finds. Costs n further evaluations of `statistic`. Needs three values and some spread among the
@@ -72,7 +55,9 @@ pub fn bca_bootstrap(
 
 /// Percentile interval for a series whose neighbours depend on each other: resamples are strung together from blocks
 /// of `block_length` consecutive values starting anywhere (Künsch, Annals of Statistics 17, 1989). The block should
-/// outlast the dependence; [`default_block_length`] is a start. Needs two whole blocks.
+/// outlast the dependence; [`default_block_length`] is a start, and a block of 1 is the plain percentile bootstrap. Needs two
+/// whole blocks. Resamples on which the statistic answers `None` are left out; if that is more than half, the error is
+/// `NoFit`.
 pub fn moving_block_bootstrap(
     series: &[f64],
     block_length: usize,
@@ -172,7 +157,7 @@ mod tests {
         let centre = mean(&values).unwrap();
         let settings = Bootstrap { resamples: 2000, confidence: 0.95 };
         for got in [
-            percentile_bootstrap(&values, mean, settings, &mut rng).unwrap(),
+            moving_block_bootstrap(&values, 1, mean, settings, &mut rng).unwrap(),
             bca_bootstrap(&values, mean, settings, &mut rng).unwrap(),
         ] {
             close(got.low, centre - 1.96 * 0.15, 0.04);
@@ -187,7 +172,7 @@ mod tests {
         let (mut plain, mut accelerated) = (0, 0);
         for _ in 0..runs {
             let values: Vec<f64> = (0..25).map(|_| -(1.0 - rng.unit()).ln()).collect();
-            plain += u32::from(percentile_bootstrap(&values, mean, SETTINGS, &mut rng).unwrap().contains(1.0));
+            plain += u32::from(moving_block_bootstrap(&values, 1, mean, SETTINGS, &mut rng).unwrap().contains(1.0));
             accelerated += u32::from(bca_bootstrap(&values, mean, SETTINGS, &mut rng).unwrap().contains(1.0));
         }
         let (plain, accelerated) = (f64::from(plain) / f64::from(runs), f64::from(accelerated) / f64::from(runs));
@@ -213,7 +198,7 @@ mod tests {
                 level
             })
             .collect();
-        let single = percentile_bootstrap(&series, mean, SETTINGS, &mut rng).unwrap().width();
+        let single = moving_block_bootstrap(&series, 1, mean, SETTINGS, &mut rng).unwrap().width();
         let block = moving_block_bootstrap(&series, 30, mean, SETTINGS, &mut rng).unwrap().width();
         close(block / single, 2.7, 0.8);
         assert_eq!(default_block_length(1000), 10);
@@ -224,15 +209,18 @@ mod tests {
     fn refuses_what_cannot_be_resampled() {
         let mut rng = Rng::new(1);
         assert_eq!(
-            percentile_bootstrap(&[1.0], mean, SETTINGS, &mut rng),
+            moving_block_bootstrap(&[1.0], 1, mean, SETTINGS, &mut rng),
             Err(StatsError::TooFew { needed: 2, got: 1 })
         );
-        assert_eq!(percentile_bootstrap(&[1.0, 2.0], |_| None, SETTINGS, &mut rng), Err(StatsError::NoFit));
+        assert_eq!(moving_block_bootstrap(&[1.0, 2.0], 1, |_| None, SETTINGS, &mut rng), Err(StatsError::NoFit));
         assert_eq!(
             moving_block_bootstrap(&[1.0, 2.0, 3.0], 2, mean, SETTINGS, &mut rng),
             Err(StatsError::TooFew { needed: 4, got: 3 })
         );
         let few = Bootstrap { resamples: 5, confidence: 0.9 };
-        assert_eq!(percentile_bootstrap(&[1.0, 2.0], mean, few, &mut rng), Err(StatsError::BadParameter("resamples")));
+        assert_eq!(
+            moving_block_bootstrap(&[1.0, 2.0], 1, mean, few, &mut rng),
+            Err(StatsError::BadParameter("resamples"))
+        );
     }
 }

@@ -11,7 +11,7 @@ mod proportion;
 mod rank;
 mod ratio;
 
-pub use bootstrap::{Bootstrap, bca_bootstrap, default_block_length, moving_block_bootstrap, percentile_bootstrap};
+pub use bootstrap::{Bootstrap, bca_bootstrap, default_block_length, moving_block_bootstrap};
 pub use order::{median_interval, quantile_interval};
 pub use proportion::wilson_interval;
 pub use rank::{hodges_lehmann_interval, shift_interval};

@@ -6,6 +6,19 @@ use crate::distribution::binomial_cdf;
 use crate::error::{check_sample, check_unit_open};
 
 /// [`quantile_interval`] of the median.
+///
+/// ```
+/// use flashscope_stats::interval::median_interval;
+///
+/// // Milliseconds; one request met a collection, which moves the interval of a median by nothing.
+/// let times = [8.1, 7.9, 8.0, 8.3, 7.8, 8.2, 110.0, 8.0, 7.9];
+/// let interval = median_interval(&times, 0.95).unwrap();
+/// assert_eq!((interval.low, interval.high), (7.9, 8.3));
+/// // As exact as order statistics allow: what is reached is said, and is never less than what was asked.
+/// assert!(interval.confidence >= 0.95);
+/// // Five values cannot hold a median with 95 %, and six can.
+/// assert!(median_interval(&times[..5], 0.95).is_err());
+/// ```
 pub fn median_interval(values: &[f64], confidence: f64) -> Result<Interval, StatsError> {
     quantile_interval(values, 0.5, confidence)
 }

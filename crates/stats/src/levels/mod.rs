@@ -96,13 +96,6 @@ pub struct Levels {
     pub scatter_probability: Vec<f64>,
 }
 
-impl Levels {
-    /// Number of levels with the highest probability.
-    pub fn most_probable_count(&self) -> usize {
-        1 + argmax(&self.count_probability)
-    }
-}
-
 /// Finds levels over groups in the given order; each group holds one or more contrasts in one common unit. Refused:
 /// no groups, an empty group, and settings under which there are more than 200 000 segmentations.
 ///

@@ -4,31 +4,6 @@ use crate::StatsError;
 use crate::error::check_sample;
 use crate::ranking::rank;
 
-/// Named size of |δ|, with the thresholds 0.147, 0.33 and 0.474 of Romano et al. (2006).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Magnitude {
-    /// Below 0.147.
-    Negligible,
-    /// Below 0.33.
-    Small,
-    /// Below 0.474.
-    Medium,
-    /// 0.474 and more.
-    Large,
-}
-
-impl Magnitude {
-    /// Names a value of Cliff's δ; its sign does not matter.
-    pub fn of_delta(delta: f64) -> Self {
-        match delta.abs() {
-            d if d < 0.147 => Self::Negligible,
-            d if d < 0.33 => Self::Small,
-            d if d < 0.474 => Self::Medium,
-            _ => Self::Large,
-        }
-    }
-}
-
 /// Cliff's δ = Pr(x > y) − Pr(x < y) over all pairs (Psychological Bulletin 114, 1993), −1..=1; 1 when every x lies
 /// above every y.
 pub fn cliffs_delta(x: &[f64], y: &[f64]) -> Result<f64, StatsError> {
@@ -53,14 +28,5 @@ mod tests {
         // Pairs of {1, 3} and {1, 2}: tie, below, above, above.
         check(&[1.0, 3.0], &[1.0, 2.0], 0.25);
         check(&[7.0; 4], &[7.0; 3], 0.0);
-    }
-
-    #[test]
-    fn names() {
-        let check = |delta, want| assert_eq!(Magnitude::of_delta(delta), want);
-        check(0.1, Magnitude::Negligible);
-        check(-0.147, Magnitude::Small);
-        check(0.4, Magnitude::Medium);
-        check(-0.6, Magnitude::Large);
     }
 }

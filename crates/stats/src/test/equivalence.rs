@@ -31,6 +31,17 @@ impl Equivalence {
 /// Two one-sided Welch tests (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987) that the ratio of
 /// the geometric means of positive samples lies within 1/`margin`…`margin`, `margin` > 1, at level `alpha`. For
 /// samples that are near normal after the logarithm.
+///
+/// ```
+/// use flashscope_stats::test::tost_log_ratio;
+///
+/// // MB/s of two parts, a run each; are they the same within 5 %?
+/// let old = [20.1, 20.3, 19.9, 20.2, 20.0, 20.1];
+/// let new = [20.0, 20.2, 20.1, 19.8, 20.1, 20.2];
+/// assert!(tost_log_ratio(&new, &old, 1.05, 0.05).unwrap().equivalent);
+/// // Three runs that scatter show no difference, which is not the same: equivalence is not shown either.
+/// assert!(!tost_log_ratio(&[18.0, 21.5, 20.4], &old, 1.05, 0.05).unwrap().equivalent);
+/// ```
 pub fn tost_log_ratio(x: &[f64], y: &[f64], margin: f64, alpha: f64) -> Result<Equivalence, StatsError> {
     check_settings(margin, alpha)?;
     let (x, y, bound) = (logs(x, 2)?, logs(y, 2)?, margin.ln());

@@ -6,15 +6,13 @@
 
 mod effect;
 mod equivalence;
-mod groups;
 mod mean;
 mod multiple;
 mod rank;
 mod trend;
 
-pub use effect::{Magnitude, cliffs_delta};
+pub use effect::cliffs_delta;
 pub use equivalence::{Equivalence, tost_log_ratio, tost_log_ratio_ranked};
-pub use groups::{KruskalWallis, kruskal_wallis};
 pub use mean::{WelchT, welch_t};
 pub use multiple::{benjamini_hochberg, holm};
 pub use rank::{MannWhitney, SignedRank, mann_whitney, wilcoxon_signed_rank};

@@ -66,6 +66,22 @@ pub struct LogDevice {
 ///
 /// Text beyond 64 MiB, lines beyond 16 KiB, rows beyond 262 144 and tables beyond 4096 are left out with a note. Lines
 /// and tables that were pasted twice count once, with a note as well.
+///
+/// ```
+/// use flashscope_model::observation::Data;
+///
+/// let log = "\
+/// > user@host:~$ sudo ./flashbench -a /dev/mmcblk0 --blocksize=1024
+/// > align 8388608\tpre 704µs\ton 950µs\tpost 694µs\tdiff 251µs
+/// > align 4194304\tpre 694µs\ton 937µs\tpost 689µs\tdiff 246µs
+/// > align 2097152\tpre 698µs\ton 825µs\tpost 697µs\tdiff 127µs
+/// Thanks, that looks like 4 MiB to me!";
+/// let parsed = flashscope_transcript::parse(log);
+/// assert_eq!(parsed.observations.runs.len(), 1);
+/// let Data::Align(table) = &parsed.observations.runs[0].data else { panic!("a table of align") };
+/// assert_eq!(table.rows.len(), 3);
+/// assert_eq!(parsed.device.unwrap().path.as_deref(), Some("/dev/mmcblk0"));
+/// ```
 pub fn parse(text: &str) -> Parsed {
     let mut end = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(end) {

@@ -1,6 +1,6 @@
 //! The figures of tables and plots of a run of load.
 //!
-//! Where to start: [`bench`] for plots, [`results`] and [`preset_table`] for tables, [`words`] for verdicts in words.
+//! Where to start: [`bench()`] for plots, [`results`] and [`preset_table`] for tables, [`words`] for verdicts in words.
 
 pub mod plots;
 mod rows;

@@ -1,6 +1,6 @@
 //! `bench`: load on a target, and what came of it.
 //!
-//! What was typed becomes a [`JobSet`], which [`run`] checks and runs: on a simulated device in virtual time
+//! What was typed becomes a [`JobSet`], which [`run()`] checks and runs: on a simulated device in virtual time
 //! ([`simulated`]), on a real one by threads ([`host`]). Both give the same plain data, shown as text or as JSON.
 
 mod fio;

@@ -75,6 +75,6 @@ impl Random {
 
     fn below(&mut self, bound: u64) -> u64 {
         self.drawn += 1;
-        mix(self.seed, self.drawn) % bound
+        scatter(self.seed, self.drawn) % bound
     }
 }

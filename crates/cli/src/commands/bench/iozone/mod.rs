@@ -1,6 +1,6 @@
 //! `bench iozone`: iozone's tests on files of this machine.
 //!
-//! What was typed is read by [`flashscope_iozone::parse`] and planned by [`flashscope_iozone::plan`]; here files are found, consent
+//! What was typed is read by [`flashscope_iozone::parse`] and planned by [`flashscope_iozone::plan()`]; here files are found, consent
 //! is asked for, passes run (several workers by [`workers`]), and what came of them is shown and kept.
 
 mod help;

@@ -1,0 +1,146 @@
+//! How often `inspect` is right on devices that it has never seen, beside what it is to reach (docs/fleet.md has the rules).
+//! All in virtual time. `scripts/prove geometry [--quick] [-- --devices N --seed S]`; exit code 1 where a target is missed.
+//!
+//! Of few devices a share says little: one wrong answer of twenty is 95 %, whatever the true share. A target of a share counts
+//! as missed in the quick part only where so many failures would come up once in a thousand fleets that just meet it.
+#![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
+
+use flashscope_fleet::{
+    ANSWERED, BIN_OFF, CALIBRATION, COST_SHARE, COVERAGE, CostSummary, DeviceRun, FULL_BIN, Fleet, Generator, Limits,
+    MaxWrite, Noise, Parameter, Percentiles, Plan, Summary, Watch, sail,
+};
+use flashscope_host::load::usage::CpuTime;
+use flashscope_testkit::Targets;
+use flashscope_units::Nanos;
+use std::error::Error;
+use std::io::{self, Stdout};
+use std::process::ExitCode;
+
+/// What the quick part looks at: what every card has. Of the rest too few devices have it in a small fleet.
+const OF_ALL: [Parameter; 6] = [
+    Parameter::AllocationUnit,
+    Parameter::Page,
+    Parameter::OpenInOrder,
+    Parameter::OpenRandom,
+    Parameter::Penalty,
+    Parameter::FastArea,
+];
+
+/// How improbable chance must be before the quick part calls a target missed.
+const CHANCE: f64 = 0.001;
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let words: Vec<String> = std::env::args().collect();
+    let after = |name: &str| words.iter().skip_while(|word| *word != name).nth(1);
+    let quick = words.iter().any(|word| word == "--quick");
+    let devices = after("--devices").map_or(Ok(if quick { 12 } else { 1000 }), |text| text.parse())?;
+    let seed: u64 = after("--seed").map_or(Ok(12_001), |text| text.parse())?;
+    let mut targets = Targets::begin(io::stdout())?;
+    let fleets: &[Generator] = if quick { &[Generator::Wide] } else { &[Generator::Wide, Generator::Adversarial] };
+    for (number, generator) in (0..).zip(fleets) {
+        let limits =
+            Limits { max_write: MaxWrite::Usual, max_time: None, by_hand: !quick, most_work: Nanos::secs(120) };
+        let (seed, generator) = (seed + number, *generator);
+        let noise = Some(Noise::Field);
+        let fleet = sail(Plan { devices, first: 0, seed, generator, noise, limits }, &Silent)?;
+        judge(&mut targets, &fleet, quick)?;
+    }
+    Ok(if targets.end()? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn judge(targets: &mut Targets<Stdout>, fleet: &Fleet, quick: bool) -> io::Result<()> {
+    let (summary, name) = (Summary::of(fleet), fleet.plan.generator.name());
+    targets.at_most(&format!("{name}: devices without a result"), 0.0, summary.failures.len() as f64, "")?;
+    for (parameter, row) in summary.inspect.iter().filter(|(parameter, _)| !quick || OF_ALL.contains(parameter)) {
+        let of = |what: &str| format!("{name}: {}: {what}", parameter.words());
+        share(targets, &of("answered"), ANSWERED, (row.told - row.missed, row.told), quick)?;
+        let Some(target) = parameter.target() else { continue };
+        share(targets, &of("exact"), target.exact_share, (row.exact, row.told), quick)?;
+        let not = |count: u32| (row.devices - count, row.devices);
+        share(targets, &of("not sure and wrong"), 1.0 - target.wrong_sure_share, not(row.wrong_sure), quick)?;
+        if let Some(most) = target.false_alarm_share {
+            share(targets, &of("no false alarm"), 1.0 - most, not(row.false_alarms), quick)?;
+        }
+    }
+    if !quick {
+        calibration(targets, fleet.plan.generator, &summary)?;
+        let found = summary.coverage;
+        let shares = 100.0 * f64::from(found.hold) / f64::from(found.intervals);
+        let [low, high] = COVERAGE.map(|share| 100.0 * share);
+        let wanted = format!("{low:.0} to {high:.0} %");
+        let met = (low..=high).contains(&shares);
+        targets.row(&format!("{name}: 95 % intervals hold"), &wanted, &format!("{shares:.1} %"), met)?;
+        costs(targets, name, &summary)?;
+    }
+    Ok(())
+}
+
+/// `good` of `all` are to be `least`, 0 to 1.
+fn share(
+    targets: &mut Targets<Stdout>,
+    target: &str,
+    least: f64,
+    (good, all): (u32, u32),
+    quick: bool,
+) -> io::Result<()> {
+    if all == 0 {
+        return targets.left_out(target, "no such device");
+    }
+    let amiss = all - good;
+    let met =
+        if quick { at_least(amiss, all, 1.0 - least) > CHANCE } else { f64::from(good) >= least * f64::from(all) };
+    let found = format!("{:.1} % ({good} of {all})", 100.0 * f64::from(good) / f64::from(all));
+    targets.row(target, &format!("≥ {:.1} %", 100.0 * least), &found, met)
+}
+
+/// Probability of `amiss` or more failures of `all`, each with probability `p`.
+fn at_least(amiss: u32, all: u32, p: f64) -> f64 {
+    let term = |count: u32| {
+        let ways: f64 = (0..count).map(|i| f64::from(all - i) / f64::from(i + 1)).product();
+        ways * p.powi(count as i32) * (1.0 - p).powi((all - count) as i32)
+    };
+    (amiss..=all).map(term).sum()
+}
+
+fn calibration(targets: &mut Targets<Stdout>, generator: Generator, summary: &Summary) -> io::Result<()> {
+    let (found, name) = (&summary.calibration, generator.name());
+    if generator == Generator::Wide {
+        let error = found.expected_error.unwrap_or(f64::NAN);
+        return targets.at_most(&format!("{name}: expected calibration error"), CALIBRATION, error, "");
+    }
+    let full = found.bins.iter().filter(|bin| bin.claims >= FULL_BIN);
+    let off = full.filter_map(|bin| Some((bin.share_right()? - bin.stated?).abs())).fold(0.0, f64::max);
+    targets.at_most(&format!("{name}: worst bin of {FULL_BIN} claims and more, off by"), BIN_OFF, off, "")
+}
+
+fn costs(targets: &mut Targets<Stdout>, name: &str, summary: &Summary) -> io::Result<()> {
+    let Some(by_hand) = &summary.by_hand_cost else { return Ok(()) };
+    type Figure = (&'static str, fn(&CostSummary) -> Percentiles);
+    let figures: [Figure; 3] =
+        [("written", |cost| cost.written_bytes), ("erases", |cost| cost.erases), ("device time", |cost| cost.time_s)];
+    for (what, pick) in figures {
+        let share = pick(&summary.geometry_cost).total / pick(by_hand).total;
+        targets.at_most(&format!("{name}: geometry beside by hand, {what}"), 100.0 * COST_SHARE, 100.0 * share, "%")?;
+    }
+    Ok(())
+}
+
+/// Says nothing, and counts processor time, as a busy machine must not give a device up.
+struct Silent;
+
+impl Watch for Silent {
+    fn clock(&self) -> Nanos {
+        let spent = CpuTime::of_this_thread();
+        spent.user + spent.system
+    }
+
+    fn stop(&self) -> bool {
+        false
+    }
+
+    fn done(&self, device: &DeviceRun) {
+        if let Some(why) = &device.failure {
+            eprintln!("no result for device {}: {why}", device.index);
+        }
+    }
+}
