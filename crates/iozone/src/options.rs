@@ -118,6 +118,8 @@ pub struct Ours {
     pub dry_run: bool,
     /// `--allow-write`: a file that is there already may be emptied and written to.
     pub allow_write: bool,
+    /// `--force`: replace files that flashscope did not write by its results.
+    pub force: bool,
     /// `--cold`: drop the file from the page cache before each pass.
     pub cold: bool,
     /// `--seed N`.
@@ -409,6 +411,7 @@ impl Reader<'_> {
             "json" => self.options.ours.json = true,
             "dry-run" => self.options.ours.dry_run = true,
             "allow-write" => self.options.ours.allow_write = true,
+            "force" => self.options.ours.force = true,
             "cold" => self.options.ours.cold = true,
             "help" => self.options.instead = Some(Instead::Help),
             "version" => self.options.instead = Some(Instead::Version),

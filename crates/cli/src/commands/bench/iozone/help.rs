@@ -36,6 +36,7 @@ Our own
   --html FILE  --csv FILE  --output FILE  --json   page with surfaces, every pass as a line, record, record on stdout
   --cold          drop the file from the page cache before each pass
   --allow-write   a file that is there already may be emptied and written to
+  --force         results may replace files that flashscope did not write
   --max-write SIZE  --seed N  --dry-run  --schema
 
 Any other option is an error that names it.
