@@ -13,11 +13,13 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use flashscope_emulate::{Emulator, Options, Speed, Stop};
+use flashscope_host::Outputs;
 use flashscope_testkit::Targets;
 use serde_json::Value;
 use std::io::{self, Stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::Arc;
 
 /// A card of 190 µs, with the noise of cards in the field for a tail.
 const CARD: &str =
@@ -62,7 +64,7 @@ fn place(attach_loop: bool, pairs: u64, requests: u64, targets: &mut Targets<Std
         backing: None,
         seed: 1,
         speed: Speed::Times(1.0),
-        log: Some(log.clone()),
+        log: Some(Arc::new(Outputs::new(true, |_| true).plan(&log).expect("a place for the log"))),
         registry: rig.0.join("registry"),
     };
     let mut emulator = Emulator::start(&options).unwrap_or_else(|error| panic!("{error}"));

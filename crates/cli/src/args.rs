@@ -104,14 +104,22 @@ pub(crate) struct Consent {
 
 impl Consent {
     /// What is consented to of a target of this identity. Where another one was named, that stands, to be refused.
-    pub(crate) fn to(&self, identity: Option<&str>, own: bool) -> flashscope_device::Consent {
+    pub(crate) fn to(&self, identity: Option<&str>) -> flashscope_device::Consent {
         let named = self.destroy_data.iter().find(|named| Some(named.as_str()) == identity);
         flashscope_device::Consent {
             identity: named.or(self.destroy_data.first()).cloned(),
-            allow_file: self.allow_write || own,
+            allow_file: self.allow_write,
             signatures: self.destroy_signatures,
         }
     }
+}
+
+/// What may be done to files that are in the way of a result.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Replace {
+    /// Replace files that flashscope did not write, too; its own are replaced without a word
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Args, Debug)]
@@ -140,6 +148,8 @@ pub(crate) struct Inspect {
     /// Write no files
     #[arg(long, conflicts_with = "output")]
     pub(crate) no_files: bool,
+    #[command(flatten)]
+    pub(crate) replace: Replace,
 }
 
 #[derive(Args, Debug)]
@@ -224,6 +234,8 @@ pub(crate) struct ProbeCommon {
     /// Also keep the record in this file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Replace,
 }
 
 /// How a probe's result is printed.
@@ -467,6 +479,8 @@ pub(crate) struct Infer {
     /// Write the HTML report to this file (one input only)
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Replace,
 }
 
 #[derive(Args, Debug)]
@@ -483,6 +497,8 @@ pub(crate) struct Report {
     /// Write it to this file instead of stdout
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Replace,
 }
 
 /// Forms of a report.
@@ -575,6 +591,8 @@ pub(crate) struct Emulate {
     /// Write a line per answer to FILE: when the request came, when the device had it done, when the answer went out
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Replace,
     /// Print the statistics as JSON: at the end on stdout, on SIGUSR1 on stderr
     #[arg(long)]
     pub(crate) json: bool,
@@ -631,4 +649,6 @@ pub(crate) struct Fleet {
     /// Write a page with reliability plots to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Replace,
 }

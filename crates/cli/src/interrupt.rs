@@ -1,6 +1,9 @@
 //! Ctrl-C: the first one asks the run to stop and keep what it has, the second one ends the program.
+//!
+//! A thread of its own takes the signals, so that they are heard even while every other thread waits for a device.
 
 use crate::output;
+use flashscope_emulate::signals;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,23 +14,35 @@ static ARMED: Once = Once::new();
 /// Signals closer together than this are one wish: `timeout`, for one, sends each to the program and then to its whole group.
 const ONE_WISH: Duration = Duration::from_millis(300);
 
-/// From now on an interrupt is noted instead of ending the program.
+/// From now on an interrupt is noted instead of ending the program. To be called before any thread is started.
 pub(crate) fn arm() {
     ARMED.call_once(|| {
-        let mut first: Option<Instant> = None;
-        let armed = ctrlc::set_handler(move || {
-            match first {
-                Some(first) if first.elapsed() < ONE_WISH => return,
-                Some(_) => std::process::exit(130),
-                None => first = Some(Instant::now()),
+        let wishes = match signals::listen_for_stop() {
+            Ok(wishes) => wishes,
+            Err(error) => return output::talk(&format!("warning: an interrupt will lose what was measured: {error}")),
+        };
+        std::thread::spawn(move || {
+            let mut first: Option<Instant> = None;
+            while wishes.recv().is_ok() {
+                match first {
+                    Some(first) if first.elapsed() < ONE_WISH => {}
+                    Some(_) => end(),
+                    None => {
+                        first = Some(Instant::now());
+                        STOP.store(true, Ordering::Relaxed);
+                        output::talk(
+                            "stopping after the requests in flight; what was measured is kept (again to end at once)",
+                        );
+                    }
+                }
             }
-            STOP.store(true, Ordering::Relaxed);
-            output::talk("stopping after the request in flight; what was measured is kept (again to end at once)");
         });
-        if let Err(error) = armed {
-            output::talk(&format!("warning: an interrupt will lose what was measured: {error}"));
-        }
     });
+}
+
+fn end() -> ! {
+    output::talk("ended; if it does not go, a device keeps the kernel waiting");
+    std::process::exit(130)
 }
 
 /// What is set as soon as the operator asks to stop.

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return output::usage(&error),
+        Err(error) => return output::usage(&error).map_or_else(|failure| report_failure(&failure), ExitCode::from),
     };
     let outcome = match cli.command {
         Command::Inspect(args) => commands::inspect::run(args),

@@ -1,22 +1,20 @@
-//! The one writer of stdout, the talk on stderr, and files that survive a full disk.
+//! The one writer of stdout, the talk on stderr, and files of which none costs another.
 
 use crate::error::Failure;
-use anyhow::{Context, anyhow};
-use std::fs::OpenOptions;
+use crate::target;
+use anyhow::anyhow;
+use flashscope_host::{HostError, Output, Outputs, SysRoot};
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::os::unix::fs::FileTypeExt;
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::path::Path;
 
 /// Prints data on stdout.
 pub(crate) fn data(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| {
-        if !text.ends_with('\n') {
-            stdout.write_all(b"\n")?;
-        }
-        stdout.flush()
-    });
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    printed(write!(stdout, "{text}{end}").and_then(|()| stdout.flush()))
+}
+
+fn printed(written: std::io::Result<()>) -> Result<(), Failure> {
     match written {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::ClosedPipe),
@@ -34,10 +32,13 @@ pub(crate) fn error(text: &str) {
     talk(&format!("error: {text}"));
 }
 
-/// Prints clap's word on what was typed: help and version are data, all else is an error.
-pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    let _ = error.print();
-    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+/// Prints clap's word on what was typed: help and version are data, all else is an error; then also says the exit code.
+pub(crate) fn usage(error: &clap::Error) -> Result<u8, Failure> {
+    if error.use_stderr() {
+        let _ = error.print();
+        return Ok(2);
+    }
+    printed(error.print().and_then(|()| std::io::stdout().flush())).map(|()| 0)
 }
 
 /// Whether stdout may be coloured.
@@ -52,74 +53,92 @@ pub(crate) fn width() -> usize {
     told.or_else(seen).filter(|width| *width > 0).map_or(100, |width: usize| width.clamp(60, 140))
 }
 
-/// Where a file that was to be kept is now.
+/// The door for what a command writes beside what it works on and reads, which it never writes to.
+pub(crate) fn door<P: AsRef<Path>>(force: bool, kept_out: impl IntoIterator<Item = P>) -> Outputs {
+    let mut door = Outputs::new(force, flashscope_report::is_ours);
+    let sys = SysRoot::live();
+    kept_out.into_iter().for_each(|path| door.keep_out(&sys, path.as_ref()));
+    door
+}
+
+/// A file that is to be written, looked at before there is anything to lose.
+pub(crate) fn plan(door: &mut Outputs, path: &Path) -> Result<Output, Failure> {
+    door.plan(path).map_err(target::failure)
+}
+
+/// What became of the files of a command: each is written whatever happened to the others.
+#[derive(Default)]
 pub(crate) struct Saved {
-    /// Its place.
-    pub(crate) path: PathBuf,
-    /// Why it is not where it was wanted, where it is not.
-    pub(crate) displaced: Option<String>,
+    places: Vec<String>,
+    failures: Vec<String>,
 }
 
-/// Writes a file whole or not at all. Where its place cannot take it, it is kept in the temporary directory, so that
-/// nothing is lost; whether that is a failure is the caller's to say. A pipe or terminal is written to; whatever else
-/// is no regular file is left alone.
-pub(crate) fn save(path: &Path, content: &[u8]) -> anyhow::Result<Saved> {
-    let first = match write_to(path, content) {
-        Ok(()) => return Ok(Saved { path: path.to_owned(), displaced: None }),
-        Err(error) => error,
-    };
-    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    let rescue = std::env::temp_dir().join(format!("{}-{name}", std::process::id()));
-    if write_whole(&rescue, content).is_ok() {
-        let why = format!("cannot write {}: {first}; kept in {} instead", path.display(), rescue.display());
-        return Ok(Saved { path: rescue, displaced: Some(why) });
+impl Saved {
+    /// Writes a file whole or not at all. Where its place cannot take it, it is kept in the temporary directory, so that nothing
+    /// is lost. Whether it is kept somewhere.
+    pub(crate) fn add(&mut self, output: &Output, name: &str, content: Result<impl AsRef<[u8]>, Failure>) -> bool {
+        let content = match content {
+            Ok(content) => content,
+            Err(error) => {
+                self.failed(format!("cannot write {}: {error}", output.path().display()));
+                return false;
+            }
+        };
+        let Err(first) = self.write(output, name, content.as_ref()) else { return true };
+        let file = output.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let rescue = std::env::temp_dir().join(format!("{}-{file}", std::process::id()));
+        let kept = door(false, [output.path()]).plan(&rescue).and_then(|rescue| rescue.write(content.as_ref())).is_ok();
+        self.failed(match kept {
+            true => format!("{first}; kept in {} instead", rescue.display()),
+            false => format!("{first}\nhint: name another place, or pipe --json into a file"),
+        });
+        kept
     }
-    Err(first).with_context(|| {
-        format!("cannot write {}\nhint: name another place with --output, or pipe --json into a file", path.display())
-    })
-}
 
-fn write_to(path: &Path, content: &[u8]) -> std::io::Result<()> {
-    // A link is followed, so that it is not replaced by the file.
-    let place = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let kind = std::fs::metadata(&place).ok().map(|found| found.file_type());
-    match kind {
-        None => write_whole(&place, content),
-        Some(kind) if kind.is_file() => write_whole(&place, content),
-        Some(kind) if kind.is_char_device() || kind.is_fifo() => {
-            OpenOptions::new().write(true).open(&place)?.write_all(content)
+    /// Writes a record that was kept in `unfinished` as far as it went, which goes as soon as the whole is safe.
+    pub(crate) fn add_whole(&mut self, output: &Output, unfinished: Option<&Output>, record: String) {
+        let mut safe = self.write(output, "Record", record.as_bytes()).is_ok();
+        if !safe {
+            // On a disk that is nearly full it is the part that is in the way of the whole.
+            unfinished.into_iter().for_each(Output::remove);
+            safe = self.add(output, "Record", Ok(record));
         }
-        Some(_) => Err(std::io::Error::other("it is no regular file")),
+        unfinished.filter(|_| safe).into_iter().for_each(Output::remove);
     }
-}
 
-fn write_whole(path: &Path, content: &[u8]) -> std::io::Result<()> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    // Never through a file or link that someone else has put there.
-    let _ = std::fs::remove_file(&partial);
-    let result = OpenOptions::new().write(true).create_new(true).open(&partial).and_then(|mut file| {
-        file.write_all(content)?;
-        file.sync_all()
-    });
-    match result.and_then(|()| std::fs::rename(&partial, path)) {
-        Ok(()) => Ok(()),
-        Err(error) => {
-            let _ = std::fs::remove_file(&partial);
-            Err(error)
+    fn write(&mut self, output: &Output, name: &str, content: &[u8]) -> Result<(), HostError> {
+        output.write(content)?;
+        self.places.push(format!("{name}  {}", output.path().display()));
+        Ok(())
+    }
+
+    /// Something beside the result was lost.
+    pub(crate) fn failed(&mut self, why: String) {
+        self.failures.push(why);
+    }
+
+    /// Says where everything is, after the result was printed; all that went wrong is said.
+    pub(crate) fn after(mut self, printed: Result<(), Failure>) -> Result<(), Failure> {
+        if !self.places.is_empty() {
+            talk(&self.places.join("     "));
+        }
+        match printed {
+            // That nobody reads any more is no failure, but files that are not there are one.
+            Err(failure) if self.failures.is_empty() => return Err(failure),
+            Err(Failure::ClosedPipe) | Ok(()) => {}
+            Err(failure) => self.failed(failure.to_string()),
+        }
+        if self.failures.is_empty() {
+            Ok(())
+        } else {
+            Err(Failure::Cannot(anyhow!("{}", self.failures.join("\nerror: "))))
         }
     }
 }
 
-/// Several files that belong together. What could not be put where it was wanted is a failure, after all was kept.
-pub(crate) fn save_all(files: &[(&Path, &str, impl AsRef<[u8]>)]) -> Result<(), Failure> {
-    let mut places = Vec::new();
-    let mut displaced = Vec::new();
-    for (path, name, content) in files {
-        let saved = save(path, content.as_ref())?;
-        places.push(format!("{name}  {}", saved.path.display()));
-        displaced.extend(saved.displaced);
-    }
-    talk(&places.join("     "));
-    if displaced.is_empty() { Ok(()) } else { Err(Failure::Cannot(anyhow!("{}", displaced.join("\n")))) }
+/// Writes one file, the result of a command that prints none.
+pub(crate) fn save(output: &Output, name: &str, content: impl AsRef<[u8]>) -> Result<(), Failure> {
+    let mut saved = Saved::default();
+    saved.add(output, name, Ok(content));
+    saved.after(Ok(()))
 }

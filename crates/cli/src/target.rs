@@ -56,14 +56,11 @@ pub(crate) fn open(args: &TargetArgs, writes: Writes<'_>) -> Result<Opened, Fail
 /// The name of a device that is not there is a slip: a file of that name in /dev would lie in memory, in the device's place.
 pub(crate) fn not_among_devices(path: &Path) -> Result<(), Failure> {
     let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
-    let for_files = ["/dev/shm", "/dev/hugepages"];
     match folder {
-        Some(folder) if folder.starts_with("/dev") && !for_files.iter().any(|other| folder.starts_with(other)) => {
-            Err(Failure::Cannot(anyhow!(
-                "there is no device {}, and no file is made among devices\nhint: `flashscope list` shows the devices of this machine",
-                path.display()
-            )))
-        }
+        Some(folder) if flashscope_host::is_among_devices(&folder) => Err(Failure::Cannot(anyhow!(
+            "there is no device {}, and no file is made among devices\nhint: `flashscope list` shows the devices of this machine",
+            path.display()
+        ))),
         _ => Ok(()),
     }
 }
@@ -118,7 +115,7 @@ fn open_host(path: &Path, args: &TargetArgs, writes: &Writes<'_>) -> Result<Open
     }
 
     let checked = flashscope_host::safety(&sys, path, LEAST_CAPACITY).map_err(failure)?;
-    let consent = args.consent.to(checked.report.identity.as_deref(), false);
+    let consent = args.consent.to(checked.report.identity.as_deref());
     let look = OpenOptions { read_in_use: true, ..options };
     let facts = flashscope_host::open_for_reading(&sys, path, &look).map_err(failure)?.facts().clone();
     let budget = budget(&facts, args, writes)?;

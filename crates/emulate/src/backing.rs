@@ -9,6 +9,7 @@ use flashscope_device::Target;
 use flashscope_sim::SimTarget;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Opens a backing file, or begins one, and brings its device back; says what there is to say about that.
@@ -112,8 +113,10 @@ fn state_of(file: &Path) -> PathBuf {
 }
 
 fn open_file(path: &Path) -> Result<File, EmulateError> {
-    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-    let file = opened.map_err(|said| {
+    let mut options = OpenOptions::new();
+    // What a device holds is its owner's business.
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    let file = options.open(path).map_err(|said| {
         bad(path, format!("cannot be opened: {said}"), "name a file in a directory that can be written to".to_owned())
     })?;
     match file.metadata() {

@@ -75,8 +75,10 @@ impl Emulator {
             emulator._awake = keep_processors_awake().ok();
         }
         // By the caller, who is like those who will use the device, and whose threads do not run before others.
-        if let Some(path) = &options.log {
-            emulator.shared.meter.log_to(Log::create(path).map_err(|said| system("write the log", path, said))?);
+        if let Some(output) = &options.log {
+            let log = output.begin().map_err(|said| system("write the log", output.path(), io::Error::other(said)))?;
+            let log = Log::create(log).map_err(|said| system("write the log", output.path(), said))?;
+            emulator.shared.meter.log_to(log);
         }
         emulator.measure(options.attach_loop.then(|| {
             let max_request = facts.max_request.map(Bytes::get);

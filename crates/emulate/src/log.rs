@@ -7,7 +7,6 @@ use crate::journal::Deed;
 use flashscope_units::Instant;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -59,12 +58,12 @@ struct Entry {
 }
 
 impl Log {
-    /// A new log; what was in the file is gone.
+    /// A new log in an empty file.
     ///
     /// # Errors
     /// Of the file.
-    pub(crate) fn create(path: &Path) -> io::Result<Log> {
-        let mut file = BufWriter::new(File::create(path)?);
+    pub(crate) fn create(file: File) -> io::Result<Log> {
+        let mut file = BufWriter::new(file);
         writeln!(file, "{HEAD}")?;
         let waiting = Arc::new(Waiting::default());
         waiting.batch().entries.reserve_exact(ROOM);
@@ -157,7 +156,7 @@ mod tests {
     #[test]
     fn what_has_no_room_is_counted() {
         let path = std::env::temp_dir().join(format!("flashscope-log-{}", std::process::id()));
-        let log = Log::create(&path).unwrap();
+        let log = Log::create(File::create(&path).unwrap()).unwrap();
         {
             // Nobody writes meanwhile.
             let mut batch = log.waiting.batch();

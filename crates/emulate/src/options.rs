@@ -1,8 +1,10 @@
 //! What is to be emulated, and how.
 
+use flashscope_host::Output;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// What is to be emulated, and how. Nothing has a hidden default.
 #[derive(Clone, Debug)]
@@ -20,7 +22,7 @@ pub struct Options {
     /// How fast the device's time goes.
     pub speed: Speed,
     /// Write down every answer here.
-    pub log: Option<PathBuf>,
+    pub log: Option<Arc<Output>>,
     /// Where it is noted which directories and loop devices belong to a running emulator.
     pub registry: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! The signals that an emulator listens to.
+//! The signals that an emulator listens to, and those that every run stops at.
 //!
 //! They are blocked in the thread that asks for them and in all that it starts, and taken by one that does nothing else:
 //! no handler runs anywhere.
@@ -23,8 +23,20 @@ pub enum Wish {
 /// # Errors
 /// No further thread can be started.
 pub fn listen() -> io::Result<Receiver<Wish>> {
-    let signals = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGUSR1, Signal::SIGUSR2];
-    let set: SigSet = signals.into_iter().collect();
+    taken([Signal::SIGUSR1, Signal::SIGUSR2].into_iter().chain(STOPS).collect())
+}
+
+/// The same where stopping is all that can be wished for.
+///
+/// # Errors
+/// As [`listen`].
+pub fn listen_for_stop() -> io::Result<Receiver<Wish>> {
+    taken(STOPS.into_iter().collect())
+}
+
+const STOPS: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
+
+fn taken(set: SigSet) -> io::Result<Receiver<Wish>> {
     set.thread_block()?;
     let (sender, receiver) = channel();
     let forward = move || {

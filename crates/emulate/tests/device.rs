@@ -5,9 +5,11 @@
 mod support;
 
 use flashscope_emulate::{EmulateError, Emulator, Speed, Stop, clean, seen};
+use flashscope_host::Outputs;
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use support::{Aligned, CARD, Child, Rig, can_fuse, can_loop, child, direct, pattern, refused};
 
@@ -104,7 +106,8 @@ fn the_log_has_a_line_for_every_answer() {
     let Some(rig) = Rig::new(can_fuse()) else { return };
     let log = rig.root.join("log.csv");
     let mut options = rig.options();
-    (options.log, options.speed) = (Some(log.clone()), Speed::Times(1.0));
+    let door = Outputs::new(false, |_| false).plan(&log).unwrap();
+    (options.log, options.speed) = (Some(Arc::new(door)), Speed::Times(1.0));
     let mut emulator = rig.start(options);
     let file = direct(&emulator.path());
     let mut buffer = Aligned::new(8192);

@@ -30,6 +30,7 @@ pub fn html(fleet: &Fleet, summary: &Summary) -> String {
         html lang="en" {
             head {
                 meta charset="utf-8";
+                meta name="generator" content="flashscope";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 link rel="icon" href="data:,";
                 title { (title) }

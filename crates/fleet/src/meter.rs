@@ -3,7 +3,7 @@
 use flashscope_device::{Capabilities, Completion, DeviceError, Request, Target, Wear};
 use flashscope_model::DeviceFacts;
 use flashscope_model::run::{PathTaken, Step};
-use flashscope_session::Watcher;
+use flashscope_session::{SessionReport, Watcher};
 use flashscope_units::Instant;
 use std::cell::Cell;
 
@@ -76,6 +76,8 @@ impl Watcher for StepWatch<'_> {
     }
 
     fn progress(&mut self, _done: u64, _total: u64) {}
+
+    fn measured(&mut self, _so_far: &dyn Fn() -> SessionReport) {}
 
     fn stop(&mut self) -> bool {
         self.stopped |= (self.stop)();

@@ -10,6 +10,7 @@ mod clock;
 mod conditions;
 mod contents;
 mod engine;
+mod entry;
 mod errno;
 mod error;
 mod ioctl;
@@ -19,6 +20,7 @@ mod loop_device;
 mod mounts;
 mod open;
 mod openers;
+mod outputs;
 pub mod payload;
 pub mod registers;
 mod safety;
@@ -35,7 +37,8 @@ pub use list::{
     Bus, BusMode, ListedDevice, LoopFacts, MmcFacts, NvmeFacts, Partition, Queue, ScsiFacts, UsbFacts, disk_under, list,
 };
 pub use loop_device::{LoopDevice, LoopOptions};
-pub use open::{OpenOptions, join_grants, open_for_reading, open_for_writing};
+pub use open::{OpenOptions, join_grants, open_for_reading, open_for_writing, open_own};
+pub use outputs::{Output, Outputs, is_among_devices};
 pub use safety::{Checked, safety};
 pub use schedule::{exact_timers, run_before_others};
 pub use sysfs::{DeviceNumber, SysRoot};

@@ -2,13 +2,16 @@
 
 use crate::blocks::{FileId, Node};
 use crate::engine::Files;
+use crate::entry::{by_descriptor, inode};
 use crate::error::HostError;
 use crate::ioctl;
 use crate::list;
+use crate::load::OwnFile;
 use crate::safety::{self, Checked, Claim, Place, Stamp};
 use crate::sysfs::{DeviceNumber, SysRoot};
 use crate::target::{HostTarget, Parts};
-use flashscope_device::{Capabilities, Consent, Refusal, RefusalKind, WriteGrant};
+use crate::uses::Snapshot;
+use flashscope_device::{Capabilities, Consent, Refusal, RefusalKind, SafetyReport, WriteGrant};
 use flashscope_model::run::PathTaken;
 use flashscope_model::{Claims, DeviceFacts, DeviceKind};
 use flashscope_units::{Bytes, Nanos};
@@ -87,6 +90,36 @@ pub fn open_for_writing(
     Ok((target, grant))
 }
 
+/// Opens a file that this run has made for itself, by what was opened when it was made: nothing has to be checked or consented to.
+/// With a budget it is opened for writing, and comes with the right to write so much; without one for reading.
+///
+/// # Errors
+/// Whatever the system says.
+pub fn open_own(
+    sys: &SysRoot,
+    own: &OwnFile,
+    budget: Option<Bytes>,
+    options: &OpenOptions,
+) -> Result<(HostTarget, Option<WriteGrant>), HostError> {
+    let path = own.path().to_owned();
+    let found = rustix::fs::fstat(own.file()).map_err(|error| HostError::from_errno("look at", &path, error))?;
+    let (file, size) = (inode(&found), found.st_size as u64);
+    let place = Place { path: path.clone(), file, node: None, size, snapshot: Snapshot::take(sys) };
+    let access = if budget.is_some() { Access::Write } else { Access::Read { exclusive: true } };
+    let opened = Opened::by(&place, &by_descriptor(own.file()), access, options)?;
+    let mut target = opened.into_target(sys, &place, options);
+    let Some(budget) = budget else { return Ok((target, None)) };
+    let report = SafetyReport { identity: None, kind: DeviceKind::File, capacity: Bytes(size), refusals: Vec::new() };
+    let consent = Consent { allow_file: true, ..Consent::default() };
+    let grant = WriteGrant::decide(&report, &consent, budget).map_err(|refusals| HostError::Refused {
+        path,
+        refusals,
+        writing: true,
+    })?;
+    target.bind(&grant);
+    Ok((target, Some(grant)))
+}
+
 /// Makes one right of the rights to several targets, as [`WriteGrant::join`] does, and tells the targets.
 pub fn join_grants(targets: &mut [HostTarget], grants: Vec<WriteGrant>) -> Option<WriteGrant> {
     let joint = WriteGrant::join(grants)?;
@@ -119,6 +152,11 @@ impl Stamp {
 
 impl Opened {
     fn new(place: &Place, access: Access, options: &OpenOptions) -> Result<Opened, HostError> {
+        Opened::by(place, &place.path, access, options)
+    }
+
+    /// Opens what `way` leads to and calls it by its own path.
+    fn by(place: &Place, way: &Path, access: Access, options: &OpenOptions) -> Result<Opened, HostError> {
         let write = access == Access::Write;
         let exclusive = access != Access::Read { exclusive: false };
         let block = matches!(place.file, FileId::Block(_));
@@ -129,7 +167,7 @@ impl Opened {
             names.push("O_EXCL".to_owned());
         }
         let path = &place.path;
-        let (file, refusal) = open_direct(path, flags, write)?;
+        let (file, refusal) = open_direct(way, path, flags, write)?;
         if let Some(why) = &refusal
             && !options.allow_buffered
         {
@@ -193,9 +231,9 @@ impl Opened {
 }
 
 /// Opens with `O_DIRECT`, or without it where the file system refuses; then also says why.
-fn open_direct(path: &Path, flags: OFlags, writing: bool) -> Result<(OwnedFd, Option<String>), HostError> {
+fn open_direct(way: &Path, path: &Path, flags: OFlags, writing: bool) -> Result<(OwnedFd, Option<String>), HostError> {
     let flags = flags | OFlags::CLOEXEC;
-    let open = |flags| rustix::fs::open(path, flags, Mode::empty());
+    let open = |flags| rustix::fs::open(way, flags, Mode::empty());
     let operation = if writing { "open for writing" } else { "open for reading" };
     let failed = |error| match error {
         Errno::BUSY => HostError::Refused { path: path.to_owned(), refusals: vec![taken(path)], writing },

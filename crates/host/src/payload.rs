@@ -86,13 +86,13 @@ pub(crate) fn is_tagged(offset: u64, bytes: &[u8]) -> bool {
 /// Whether two words are tags of one generation, of places one after the other: numbers that follow each other differ in low bits only.
 fn are_neighbours(one: u64, next: u64) -> bool {
     const PLACE_BITS: u32 = 48;
-    let differ = unmix(one) ^ unmix(next);
+    let differ = unscramble(one) ^ unscramble(next);
     differ != 0 && (differ & differ.wrapping_add(1)) == 0 && differ >> PLACE_BITS == 0
 }
 
 /// Whether a word is the tag of this place, of whatever generation.
 fn is_of_place(word: u64, index: u64) -> bool {
-    unmix(unmix(word) ^ index) <= u64::from(u32::MAX)
+    unscramble(unscramble(word) ^ index) <= u64::from(u32::MAX)
 }
 
 /// Generations before the expected one that are tried.

@@ -120,6 +120,8 @@ pub struct Ours {
     pub allow_write: bool,
     /// `--destroy-signatures`: even where it holds data that flashscope did not write.
     pub destroy_signatures: bool,
+    /// `--force`: replace files that flashscope did not write by its results.
+    pub force: bool,
     /// `--cold`: drop the file from the page cache before each pass.
     pub cold: bool,
     /// `--seed N`.
@@ -412,6 +414,7 @@ impl Reader<'_> {
             "dry-run" => self.options.ours.dry_run = true,
             "allow-write" => self.options.ours.allow_write = true,
             "destroy-signatures" => self.options.ours.destroy_signatures = true,
+            "force" => self.options.ours.force = true,
             "cold" => self.options.ours.cold = true,
             "help" => self.options.instead = Some(Instead::Help),
             "version" => self.options.instead = Some(Instead::Version),

@@ -6,7 +6,7 @@
 pub mod twins;
 
 use flashscope_model::run::Step;
-use flashscope_session::Watcher;
+use flashscope_session::{SessionReport, Watcher};
 
 /// Watches a run without a word, and never stops it.
 pub struct Nobody;
@@ -14,6 +14,7 @@ pub struct Nobody;
 impl Watcher for Nobody {
     fn step(&mut self, _number: u32, _step: &Step) {}
     fn progress(&mut self, _done: u64, _total: u64) {}
+    fn measured(&mut self, _so_far: &dyn Fn() -> SessionReport) {}
     fn stop(&mut self) -> bool {
         false
     }

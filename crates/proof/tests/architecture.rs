@@ -216,6 +216,14 @@ fn the_inner_types_are_not_the_wire_format() {
 }
 
 #[test]
+fn files_beside_a_target_go_through_one_door() {
+    must_not_say(
+        "cli",
+        &["File::create", "File::options", "fs::write", "fs::rename", "fs::remove", "create_dir", "OpenOptions::new"],
+    );
+}
+
+#[test]
 fn report_computes_nothing() {
     // Statistics belong before the report: none of their names may appear in it.
     must_not_say("report", &["flashscope_stats", ".powf(", ".sqrt(", ".ln(", "median(", "quantile("]);

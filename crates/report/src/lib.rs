@@ -1,13 +1,15 @@
 //! A record made readable: terminal text, one self-contained HTML page, Markdown, CSV and XLSX.
 //!
 //! Everything here only arranges: what is concluded stands in the record, what is drawn is worked out in the
-//! `view` crate. Nothing is computed, read or printed here; every function gives a text.
+//! `view` crate. Nothing is computed or printed here; every function gives a text,
+//! but for [`is_ours`], which knows such a text again.
 
 pub mod bench;
 mod csv;
 mod html;
 pub mod iozone;
 mod markdown;
+mod ours;
 mod plot;
 mod table;
 mod terminal;
@@ -16,4 +18,5 @@ pub mod xlsx;
 pub use csv::csv;
 pub use html::html;
 pub use markdown::markdown;
+pub use ours::{is_ours, signed, signed_model};
 pub use terminal::{Style, probe_table, terminal};

@@ -40,6 +40,10 @@ pub trait Watcher {
     /// So many of the step's requests are done.
     fn progress(&mut self, done: u64, total: u64);
 
+    /// An experiment is over; `so_far` puts together what the run has yielded until now, as if it were interrupted here. That
+    /// takes time, so it is for the watcher to say how often.
+    fn measured(&mut self, so_far: &dyn Fn() -> SessionReport);
+
     /// Whether the operator wants to stop.
     fn stop(&mut self) -> bool;
 }
@@ -93,7 +97,7 @@ pub fn inspect<T: Target>(
             break;
         }
         match session.run(choice, watcher) {
-            Ok(None) => {}
+            Ok(None) => watcher.measured(&|| session.so_far()),
             Ok(Some(early)) => {
                 ended = early;
                 break;
@@ -234,16 +238,24 @@ impl<'a, T: Target> Session<'a, T> {
     }
 
     fn finish(self, ended: Ended) -> SessionReport {
+        let (findings, cost) = self.conclude(&self.notes);
+        let plan = Plan { seed: self.options.seed, budget: self.options.budget, steps: self.steps };
+        SessionReport { plan, observations: self.observations, findings, cost, ended }
+    }
+
+    fn so_far(&self) -> SessionReport {
+        let text = "kept while the run went on, which never came to its end: what would have come later is missing";
+        let note = Note::new(NoteKind::Unfinished, text);
+        let (findings, cost) = self.conclude(self.notes.iter().chain([&note]));
+        let plan = Plan { seed: self.options.seed, budget: self.options.budget, steps: self.steps.clone() };
+        SessionReport { plan, observations: self.observations.clone(), findings, cost, ended: Ended::Interrupted }
+    }
+
+    fn conclude<'n>(&self, notes: impl IntoIterator<Item = &'n Note>) -> (Findings, Cost) {
         let mut findings = flashscope_infer::infer_with(Some(self.target.facts()), &self.observations, &self.memo);
-        findings.notes.extend(self.notes);
+        findings.notes.extend(notes.into_iter().cloned());
         let spent = self.observations.spent();
         let erases = wear::erases(self.target.wear(), &self.observations, &findings);
-        SessionReport {
-            plan: Plan { seed: self.options.seed, budget: self.options.budget, steps: self.steps },
-            cost: Cost { read: spent.read, written: spent.written, time: spent.time, erases },
-            observations: self.observations,
-            findings,
-            ended,
-        }
+        (findings, Cost { read: spent.read, written: spent.written, time: spent.time, erases })
     }
 }

@@ -1,6 +1,6 @@
 //! What `bench` takes. Words stay words here: [`flashscope_load::file`] says what they mean, the same as in a job file.
 
-use super::{Fio, TargetArgs};
+use super::{Fio, Replace, TargetArgs};
 use clap::{Args, Subcommand};
 use flashscope_load::file::{JobText, Text};
 use flashscope_units::Nanos;
@@ -186,6 +186,8 @@ pub(crate) struct Around {
     /// Also keep a report in this file, by its ending: .html, .csv, .xlsx or .txt
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Replace,
 }
 
 /// Load that is told in another tool's words.

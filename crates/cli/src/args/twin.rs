@@ -1,5 +1,6 @@
 //! What can be typed behind `twin`.
 
+use super::Replace;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -30,6 +31,8 @@ pub(crate) struct TwinFit {
     /// Write the model to this file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) replace: Replace,
     /// What the model file says it is [default: twin of the files]
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,

@@ -6,7 +6,8 @@ use crate::output;
 use anyhow::{Context, anyhow};
 use flashscope_emulate::signals::{self, Wish};
 use flashscope_emulate::{Emulator, Options, REGISTRY, Statistics, Stop};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -39,7 +40,7 @@ pub(crate) fn run(args: Emulate) -> Result<Outcome, Failure> {
     ended.map(|()| Outcome::Done)
 }
 
-fn options(args: Emulate) -> anyhow::Result<Options> {
+fn options(args: Emulate) -> Result<Options, Failure> {
     let (model, at) = args.model.zip(args.at).context("a model and a directory are needed")?;
     // A real machine has noise of its own, so the model brings none unless it is told to.
     let model = match args.noise {
@@ -47,6 +48,9 @@ fn options(args: Emulate) -> anyhow::Result<Options> {
         None if model.contains(",noise=") => model,
         None => format!("{model},noise=none"),
     };
+    let state = args.backing.as_ref().map(|backing| PathBuf::from(format!("{}.state", backing.display())));
+    let mut door = output::door(args.replace.force, args.backing.iter().chain(&state));
+    let log = args.log.as_ref().map(|path| output::plan(&mut door, path)).transpose()?;
     Ok(Options {
         model,
         at,
@@ -54,7 +58,7 @@ fn options(args: Emulate) -> anyhow::Result<Options> {
         backing: args.backing,
         seed: args.seed,
         speed: args.speed,
-        log: args.log,
+        log: log.map(Arc::new),
         registry: REGISTRY.into(),
     })
 }

@@ -3,23 +3,35 @@
 use crate::error::{Failure, Outcome};
 use anyhow::anyhow;
 use flashscope_device::Target;
-use flashscope_model::RunRecord;
-use flashscope_model::run::{Ended, HostFacts};
+use flashscope_model::run::{Ended, HostFacts, PathTaken};
+use flashscope_model::{DeviceFacts, RunRecord};
 use flashscope_session::SessionReport;
 use std::path::Path;
 
-/// Puts a record together. `host` is absent in a virtual run, so that the same seed gives the same bytes.
-pub(crate) fn record<T: Target>(
+/// What is measured, and where.
+#[derive(Clone)]
+pub(crate) struct Measured {
     command: String,
-    asked_for: &str,
-    target: &T,
+    asked_for: String,
+    facts: DeviceFacts,
+    path: PathTaken,
     host: Option<HostFacts>,
-    report: SessionReport,
-) -> RunRecord {
-    let mut path = target.path();
+}
+
+impl Measured {
+    /// `host` is absent in a virtual run, so that the same seed gives the same bytes.
+    pub(crate) fn of<T: Target>(command: String, asked_for: &str, target: &T, host: Option<HostFacts>) -> Measured {
+        let (facts, path) = (target.facts().clone(), target.path());
+        Measured { command, asked_for: asked_for.to_owned(), facts, path, host }
+    }
+}
+
+/// Puts a record together.
+pub(crate) fn record(measured: Measured, report: SessionReport) -> RunRecord {
+    let Measured { command, asked_for, facts, mut path, host } = measured;
     let host = host.map(|mut host| {
         // At the end, since how late an emulated device was is known then.
-        if let Some(seen) = flashscope_emulate::seen(Path::new(asked_for)) {
+        if let Some(seen) = flashscope_emulate::seen(Path::new(&asked_for)) {
             host.conditions.extend(seen.conditions);
             path.fallbacks.extend(seen.warning);
         }
@@ -28,9 +40,9 @@ pub(crate) fn record<T: Target>(
     RunRecord {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         command,
-        target: asked_for.to_owned(),
+        target: asked_for,
         host,
-        device: Some(target.facts().clone()),
+        device: Some(facts),
         path: Some(path),
         plan: report.plan,
         observations: report.observations,

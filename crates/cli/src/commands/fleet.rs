@@ -2,12 +2,14 @@
 
 use crate::args::Fleet as Args;
 use crate::error::{Failure, Outcome};
-use crate::{interrupt, output};
+use crate::interrupt;
+use crate::output::{self, Saved};
 use anyhow::anyhow;
 use flashscope_fleet::{DeviceRun, Limits, MaxWrite, Plan, Summary, Watch};
 use flashscope_host::load::usage::CpuTime;
 use flashscope_units::Nanos;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -37,6 +39,8 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         return Ok(Outcome::Done);
     }
 
+    let mut door = output::door(args.replace.force, None::<PathBuf>);
+    let page = args.html.as_ref().map(|path| output::plan(&mut door, path)).transpose()?;
     let progress = Progress::new(plan.devices);
     let fleet = flashscope_fleet::sail(plan, &progress).map_err(anyhow::Error::from)?;
     progress.bar.finish_and_clear();
@@ -46,10 +50,11 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let summary = Summary::of(&fleet);
     let text =
         if args.json { flashscope_fleet::json(&fleet, &summary) } else { flashscope_fleet::text(&fleet, &summary) };
-    output::data(&text)?;
-    if let Some(path) = &args.html {
-        output::save_all(&[(path, "Page", &flashscope_fleet::html(&fleet, &summary))])?;
+    let mut saved = Saved::default();
+    if let Some(page) = &page {
+        saved.add(page, "Page", Ok(flashscope_fleet::html(&fleet, &summary)));
     }
+    saved.after(output::data(&text))?;
     Ok(Outcome::Done)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::args::Infer;
 use crate::error::{Failure, Outcome};
-use crate::output;
+use crate::output::{self, Saved};
 use anyhow::{Context, anyhow, bail};
 use flashscope_model::finding::{Note, NoteKind};
 use flashscope_model::plan::Budget;
@@ -19,6 +19,8 @@ pub(crate) fn run(args: Infer) -> Result<Outcome, Failure> {
     if args.html.is_some() && args.files.len() > 1 {
         return Err(Failure::Cannot(anyhow!("--html takes one input\nhint: call infer once per file")));
     }
+    let mut door = output::door(args.replace.force, &args.files);
+    let page = args.html.as_ref().map(|path| output::plan(&mut door, path)).transpose()?;
     // A file that cannot be read does not cost the others their answer.
     let mut records = Vec::new();
     let mut unreadable = 0;
@@ -31,10 +33,11 @@ pub(crate) fn run(args: Infer) -> Result<Outcome, Failure> {
             }
         }
     }
-    print(&args, &records)?;
-    if let (Some(path), Some(record)) = (&args.html, records.first()) {
-        output::save_all(&[(path, "Report", &flashscope_report::html(record))])?;
+    let mut saved = Saved::default();
+    if let (Some(page), Some(record)) = (&page, records.first()) {
+        saved.add(page, "Report", Ok(flashscope_report::html(record)));
     }
+    saved.after(print(&args, &records))?;
     if unreadable > 0 {
         let all = args.files.len();
         return Err(Failure::Cannot(anyhow!("{unreadable} of {all} inputs could not be read")));

@@ -1,18 +1,20 @@
 //! `inspect`: the main job.
 
-use super::finish;
+use super::finish::{self, Measured};
 use crate::args::Inspect;
 use crate::error::{Failure, Outcome};
-use crate::output;
+use crate::output::{self, Saved};
 use crate::progress::Progress;
 use crate::target::{self, Opened, Writes};
 use flashscope_device::{Target, WriteGrant};
+use flashscope_host::Output;
 use flashscope_infer::Outlook;
 use flashscope_model::plan::Budget;
 use flashscope_model::run::HostFacts;
 use flashscope_model::{DeviceFacts, RunRecord};
+use flashscope_record::to_json;
 use flashscope_report::Style;
-use flashscope_session::Options;
+use flashscope_session::{Options, SessionReport};
 use flashscope_units::Bytes;
 use std::path::{Path, PathBuf};
 
@@ -40,16 +42,61 @@ fn inspect<T: Target>(
         output::talk(&plan_text(target.facts(), &outlook));
     }
 
+    let files = Files::plan(args, target.facts())?;
     let options = Options { seed: args.target.seed, budget };
-    let mut progress = Progress::new(args.json);
+    let measured = Measured::of("inspect".to_owned(), &args.target.target, target, host);
+    let keep = files.as_ref().map(|files| -> Box<dyn FnMut(SessionReport) + '_> {
+        let measured = measured.clone();
+        // What cannot be kept now may still be kept at the end, and then it is said.
+        Box::new(move |report| {
+            let _ = files.unfinished.keep(to_json(&finish::record(measured.clone(), report)).as_bytes());
+        })
+    });
+    let mut progress = Progress::new(args.json, keep);
     let report = flashscope_session::inspect(target, grant, options, &mut progress);
     progress.finish();
-    let record = finish::record("inspect".to_owned(), &args.target.target, target, host, report);
-
-    let printed = print(args, &record);
-    save(args, &record)?;
-    printed?;
+    drop(progress);
+    let record = finish::record(measured, report);
+    let saved = files.map_or_else(Saved::default, |files| files.save(&record));
+    saved.after(print(args, &record))?;
     finish::exit(&record.ended)
+}
+
+/// What is written beside the device.
+struct Files {
+    record: Output,
+    page: Output,
+    /// What was measured so far, while the run goes on.
+    unfinished: Output,
+}
+
+impl Files {
+    /// `None` where none are wanted, or the caller takes the record from stdout.
+    fn plan(args: &Inspect, facts: &DeviceFacts) -> Result<Option<Files>, Failure> {
+        if args.no_files || (args.json && args.output.is_none()) {
+            return Ok(None);
+        }
+        let prefix = args.output.clone().unwrap_or_else(|| default_prefix(facts));
+        let mut door = output::door(args.replace.force, [&args.target.target]);
+        let mut plan = |ending| output::plan(&mut door, &with(&prefix, ending));
+        let files = Files { record: plan("json")?, page: plan("html")?, unfinished: plan("unfinished.json")? };
+        if args.output.is_none() && !facts.simulated {
+            // The name is taken from now on, so that another run beside this one finds another.
+            files.unfinished.keep(b"").map_err(target::failure)?;
+        }
+        Ok(Some(files))
+    }
+
+    fn save(&self, record: &RunRecord) -> Saved {
+        let mut saved = Saved::default();
+        saved.add_whole(&self.record, Some(&self.unfinished), to_json(record));
+        saved.add(&self.page, "Report", Ok(flashscope_report::html(record)));
+        saved
+    }
+}
+
+fn with(prefix: &Path, ending: &str) -> PathBuf {
+    PathBuf::from(format!("{}.{ending}", prefix.display()))
 }
 
 /// What is going to happen, before it happens.
@@ -95,34 +142,21 @@ fn print(args: &Inspect, record: &RunRecord) -> Result<(), Failure> {
     output::data(&flashscope_report::terminal(record, style))
 }
 
-/// Writes the page and the record, unless the caller takes the record from stdout.
-fn save(args: &Inspect, record: &RunRecord) -> Result<(), Failure> {
-    if args.no_files || (args.json && args.output.is_none()) {
-        return Ok(());
-    }
-    let prefix = args.output.clone().unwrap_or_else(|| default_prefix(record));
-    let with = |extension: &str| PathBuf::from(format!("{}.{extension}", prefix.display()));
-    let (page, json) = (flashscope_report::html(record), flashscope_record::to_json(record));
-    output::save_all(&[(&with("html"), "Report", &page), (&with("json"), "Record", &json)])
-}
-
 /// A run on a simulated device can be had again, one on a real device cannot: its files never replace earlier ones.
-fn default_prefix(record: &RunRecord) -> PathBuf {
-    let name = format!("flashscope-{}", file_name(record));
-    let simulated = record.device.as_ref().is_some_and(|device| device.simulated);
-    let taken = |prefix: &str| ["html", "json"].iter().any(|end| Path::new(&format!("{prefix}.{end}")).exists());
+fn default_prefix(facts: &DeviceFacts) -> PathBuf {
+    let name = PathBuf::from(format!("flashscope-{}", file_name(&facts.name)));
+    let taken = |prefix: &Path| ["html", "json", "unfinished.json"].iter().any(|end| with(prefix, end).exists());
     let mut prefix = name.clone();
     let mut number = 2;
-    while !simulated && taken(&prefix) {
-        prefix = format!("{name}-{number}");
+    while !facts.simulated && taken(&prefix) {
+        prefix = PathBuf::from(format!("{}-{number}", name.display()));
         number += 1;
     }
-    PathBuf::from(prefix)
+    prefix
 }
 
-/// The device's name as part of a file name.
-fn file_name(record: &RunRecord) -> String {
-    let name = record.device.as_ref().map_or("device", |device| device.name.as_str());
+/// A device's name as part of a file name.
+fn file_name(name: &str) -> String {
     let last = name.rsplit('/').next().unwrap_or(name);
     last.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect()
 }

@@ -2,10 +2,10 @@
 
 mod drive;
 
-use super::finish;
+use super::finish::{self, Measured};
 use crate::args::{Format, Probe, ProbeCommon, ProbeKind};
 use crate::error::{Failure, Outcome};
-use crate::output;
+use crate::output::{self, Saved};
 use crate::progress::Progress;
 use crate::target::{self, Opened, Writes};
 use anyhow::anyhow;
@@ -34,6 +34,8 @@ pub(crate) fn run(args: Probe) -> Result<Outcome, Failure> {
             _ => Ok(written),
         }
     };
+    let mut door = output::door(common.replace.force, [&common.target.target]);
+    let output = common.output.as_ref().map(|path| output::plan(&mut door, path)).transpose()?;
     let record = match target::open(&common.target, Writes::Exactly(&cost))? {
         Opened::Simulated { mut target, mut grant } => {
             let experiment = resolve(&kind, target.facts());
@@ -44,10 +46,11 @@ pub(crate) fn run(args: Probe) -> Result<Outcome, Failure> {
             measure(common, experiment, target.as_mut(), grant.as_mut(), Some(host))?
         }
     };
-    print(common, &record)?;
-    if let Some(path) = &common.output {
-        output::save_all(&[(path, "Record", &flashscope_record::to_json(&record))])?;
+    let mut saved = Saved::default();
+    if let Some(output) = &output {
+        saved.add(output, "Record", Ok(flashscope_record::to_json(&record)));
     }
+    saved.after(print(common, &record))?;
     finish::exit(&record.ended)
 }
 
@@ -70,14 +73,14 @@ fn measure<T: Target>(
     let command = format!("probe {}", experiment.name());
     let left = grant.as_ref().map_or(Bytes::ZERO, |grant| grant.left());
     let options = Options { seed: common.target.seed, budget: Budget { write: left, time: None } };
-    let mut progress = Progress::new(common.json);
+    let mut progress = Progress::new(common.json, None);
     let report = flashscope_session::single(experiment, target, grant, options, &mut progress);
     progress.finish();
     let report = report.map_err(|error| match error {
         ProbeError::NoGrant => anyhow!("{error}\nhint: this target was opened with --read-only"),
         other => anyhow!("{other}"),
     })?;
-    Ok(finish::record(command, &common.target.target, target, host, report))
+    Ok(finish::record(Measured::of(command, &common.target.target, target, host), report))
 }
 
 fn print(common: &ProbeCommon, record: &RunRecord) -> Result<(), Failure> {

@@ -11,6 +11,8 @@ use flashscope_report::Style;
 use std::path::Path;
 
 pub(crate) fn run(args: Report) -> Result<Outcome, Failure> {
+    let mut door = output::door(args.replace.force, [&args.file]);
+    let output = args.output.as_ref().map(|path| output::plan(&mut door, path)).transpose()?;
     let text = std::fs::read_to_string(&args.file).map_err(|error| {
         anyhow!("cannot read {}: {error}\nhint: name a record that flashscope wrote", args.file.display())
     })?;
@@ -20,8 +22,8 @@ pub(crate) fn run(args: Report) -> Result<Outcome, Failure> {
     } else {
         of_run(&flashscope_record::from_json(&text).map_err(named)?, args.format, args.output.is_none())?
     };
-    match &args.output {
-        Some(path) => output::save_all(&[(path, "Report", &form)])?,
+    match &output {
+        Some(output) => output::save(output, "Report", in_file(form, args.format))?,
         None => match std::str::from_utf8(&form) {
             Ok(text) => output::data(text)?,
             Err(_) => {
@@ -70,7 +72,18 @@ fn workbook(record: &BenchRecord) -> Result<Vec<u8>, Failure> {
 
 /// A report of a run of load in the form that the name of its file asks for.
 pub(crate) fn bench_file(record: &BenchRecord, path: &Path) -> Result<Vec<u8>, Failure> {
-    of_bench(record, format_of(path).ok_or_else(|| formless(path))?)
+    let format = format_of(path).ok_or_else(|| formless(path))?;
+    Ok(in_file(of_bench(record, format)?, format))
+}
+
+/// A form that says nowhere who wrote it says so in a file.
+fn in_file(form: Vec<u8>, format: ReportFormat) -> Vec<u8> {
+    match format {
+        ReportFormat::Text | ReportFormat::Markdown => {
+            flashscope_report::signed(&String::from_utf8_lossy(&form)).into_bytes()
+        }
+        ReportFormat::Html | ReportFormat::Json | ReportFormat::Csv | ReportFormat::Xlsx => form,
+    }
 }
 
 /// The name of a file does not tell which report is wanted.

@@ -3,7 +3,8 @@
 use crate::args::{Twin, TwinCommand, TwinFit};
 use crate::commands::infer;
 use crate::error::{Failure, Outcome};
-use crate::{interrupt, output};
+use crate::interrupt;
+use crate::output::{self, Saved};
 use anyhow::anyhow;
 use flashscope_transcript::Parsed;
 use flashscope_twin::{FitError, Measured, Part, Watch};
@@ -17,6 +18,7 @@ pub(crate) fn run(args: Twin) -> Result<Outcome, Failure> {
 }
 
 fn fit(args: &TwinFit) -> Result<Outcome, Failure> {
+    let output = output::plan(&mut output::door(args.replace.force, &args.files), &args.output)?;
     let mut parts = Vec::new();
     for file in &args.files {
         parts.extend(parts_of(file)?);
@@ -26,10 +28,12 @@ fn fit(args: &TwinFit) -> Result<Outcome, Failure> {
     let mut progress = Progress::new();
     let fit = flashscope_twin::fit(&measured, &title, &mut progress);
     progress.bar.finish_and_clear();
-    let fit = fit.map_err(anyhow::Error::from)?;
-    output::save_all(&[(&args.output, "Model", &fit.model)])?;
+    let mut fit = fit.map_err(anyhow::Error::from)?;
+    fit.model = flashscope_report::signed_model(&fit.model);
+    let mut saved = Saved::default();
+    saved.add(&output, "Model", Ok(&fit.model));
     let text = if args.json { flashscope_twin::json(&fit) } else { flashscope_twin::text(&fit, !args.no_cells) };
-    output::data(&text)?;
+    saved.after(output::data(&text))?;
     Ok(Outcome::Done)
 }
 

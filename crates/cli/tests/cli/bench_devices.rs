@@ -11,15 +11,15 @@ const EXPECTATION: i32 = 1;
 const CANNOT: i32 = 2;
 
 /// An emulated device, as long as this lives.
-struct Emulated {
+pub(crate) struct Emulated {
     emulator: Child,
-    device: String,
+    pub(crate) device: String,
     folder: PathBuf,
 }
 
 impl Emulated {
     /// `None` where the machine has no way to it, which is said.
-    fn new(model: &str, speed: &str) -> Option<Emulated> {
+    pub(crate) fn new(model: &str, speed: &str) -> Option<Emulated> {
         let folder = scratch();
         let arguments = ["emulate", model, "--at", folder.to_str().unwrap(), "--loop", "--speed", speed];
         let mut command = flashscope(&arguments).command();
@@ -37,7 +37,7 @@ impl Emulated {
 
 impl Emulated {
     /// Ends it at once, whatever it still owes the kernel, and removes what it leaves.
-    fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         let _ = self.emulator.kill();
         let _ = self.emulator.wait();
         flashscope(&["emulate", "--clean"]).run();

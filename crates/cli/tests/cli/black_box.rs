@@ -304,35 +304,6 @@ fn a_tiny_file_gives_reasons() {
 }
 
 #[test]
-fn a_full_disk_loses_nothing() {
-    let folder = scratch();
-    // A path that cannot be created stands for a disk that is full.
-    let run = flashscope(&["inspect", "-o", "/proc/nowhere/card"]).env("TMPDIR", &folder).run();
-    run.expect(CANNOT);
-    assert!(run.stdout.contains("Geometry"), "the answer itself is printed");
-    assert!(run.stderr.contains("kept in"), "{}", run.stderr);
-    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2, "report and record are kept");
-
-    let nowhere = flashscope(&["inspect", "-o", "/proc/nowhere/card"]).env("TMPDIR", "/proc/nowhere").run();
-    nowhere.expect(CANNOT);
-    assert!(nowhere.stdout.contains("Geometry"), "the answer itself is still printed");
-}
-
-#[test]
-fn what_is_no_regular_file_is_never_replaced() {
-    let folder = scratch();
-    let (real, link) = (folder.join("real.json"), folder.join("link.json"));
-    std::fs::write(&real, "old").unwrap();
-    std::os::unix::fs::symlink(&real, &link).unwrap();
-    flashscope(&["probe", "floor", "-o", link.to_str().unwrap()]).run().expect(DONE);
-    assert!(link.is_symlink() && std::fs::read_to_string(&real).unwrap().contains("flashscope.record"));
-
-    let run = flashscope(&["probe", "floor", "-o", folder.to_str().unwrap()]).env("TMPDIR", scratch()).run();
-    run.expect(CANNOT);
-    assert!(folder.is_dir());
-}
-
-#[test]
 fn a_model_file_is_not_taken_for_a_card() {
     let folder = scratch();
     let toml = flashscope(&["sim", "show", "sd-4mib"]).run().stdout;

@@ -9,9 +9,9 @@ const DONE: i32 = 0;
 const REFUSED: i32 = 3;
 
 /// A loop device over a file of our own; gone when dropped.
-struct Loop {
-    node: String,
-    backing: PathBuf,
+pub(crate) struct Loop {
+    pub(crate) node: String,
+    pub(crate) backing: PathBuf,
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
 
 impl Loop {
     /// `None`, with a word on what is left out, where this machine offers no loop devices.
-    fn new(test: &str, mib: usize) -> Option<Loop> {
+    pub(crate) fn new(test: &str, mib: usize) -> Option<Loop> {
         let alone = alone();
         let backing = scratch().join("card.img");
         let content: Vec<u8> =
@@ -42,7 +42,7 @@ impl Loop {
         }
     }
 
-    fn content(&self) -> Vec<u8> {
+    pub(crate) fn content(&self) -> Vec<u8> {
         std::fs::read(&self.backing).unwrap()
     }
 

@@ -1,19 +1,19 @@
-//! Targets opened once more for load, with exactly the flags that were asked for, and files that a run makes for itself.
+//! Targets opened once more for load, with exactly the flags that were asked for.
 
 use super::evidence::{Sample, Sampler};
 use super::lane::{AnyLane, LaneError, LaneKind, LaneOptions};
 use super::opened::Opened;
-use super::{AioLane, MapLane, NullLane, SyncLane, UringLane, WholeLane};
+use super::own::{OpenFolder, OwnFolder};
+use super::{AioLane, MapLane, NullLane, SyncLane, UringLane, WholeFiles, WholeLane};
 use crate::error::HostError;
-use crate::payload;
 use crate::sysfs::{DeviceNumber, SysRoot};
 use crate::target::HostTarget;
-use flashscope_device::{Fill, Seal, Target};
+use flashscope_device::{Seal, Target};
 use flashscope_model::run::PathTaken;
 use flashscope_units::Bytes;
 use rustix::fd::{AsRawFd, OwnedFd};
-use rustix::fs::{Advice, FileType, Mode, OFlags, fadvise, fdatasync, fstat, fstatvfs, ftruncate};
-use rustix::io::{Errno, pwrite};
+use rustix::fs::{Advice, FileType, Mode, OFlags, fadvise, fstat};
+use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -40,6 +40,7 @@ pub struct LoadFile {
     quietly: bool,
     memory: Option<&'static str>,
     sampler: Sampler,
+    folder: Option<Arc<OpenFolder>>,
 }
 
 impl LoadFile {
@@ -88,12 +89,27 @@ impl LoadFile {
             quietly,
             memory,
             sampler,
+            folder: None,
         })
     }
 
-    /// The folder in which files of their own for every request lie, beside the file that was opened.
-    pub fn folder(&self) -> &Path {
-        Path::new(&*self.name).parent().unwrap_or(Path::new("."))
+    /// The same, where every request has a file of its own in this folder.
+    #[must_use]
+    pub fn within(self, folder: &OwnFolder) -> LoadFile {
+        LoadFile { folder: Some(Arc::clone(folder.open())), ..self }
+    }
+
+    /// The files of their own for requests of this size; `None` where there is no folder for them.
+    pub fn whole(&self, size: Bytes) -> Option<WholeFiles> {
+        self.folder.as_ref().map(|folder| WholeFiles::new(folder, size))
+    }
+
+    /// Removes all files that requests have of their own.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn clear_whole(&self) -> Result<(), HostError> {
+        self.folder.as_ref().map_or(Ok(()), WholeFiles::clear)
     }
 
     /// Makes a worker's lane; a lane along `io_uring` must be made in the thread that drives it.
@@ -110,7 +126,8 @@ impl LoadFile {
             LaneKind::Aio => AnyLane::Aio(Box::new(AioLane::new(files, name, self.seal, options)?)),
             LaneKind::Map => AnyLane::Map(MapLane::new(files, name, self.write, self.seal, options)?),
             LaneKind::Whole => {
-                AnyLane::Whole(Box::new(WholeLane::new(self.folder(), self.opening, self.seal, options)?))
+                let whole = self.whole(options.largest);
+                AnyLane::Whole(Box::new(WholeLane::new(whole, self.opening, self.seal, options)?))
             }
             LaneKind::Null => AnyLane::Null(NullLane::new(options)),
         })
@@ -229,100 +246,5 @@ fn device_of(file: &OwnedFd) -> Option<DeviceNumber> {
         FileType::BlockDevice => Some(DeviceNumber::from_raw(found.st_rdev)),
         FileType::RegularFile => Some(DeviceNumber::from_raw(found.st_dev)),
         _ => None,
-    }
-}
-
-/// A file that a run has made for itself; gone when this is dropped, unless it is to be kept.
-#[derive(Debug)]
-pub struct OwnFile {
-    path: PathBuf,
-    keep: bool,
-}
-
-impl OwnFile {
-    /// Makes a new file of `size` bytes, written through with incompressible bytes, on the medium, and dropped from the
-    /// page cache, so that there is something to read. `progress` hears how far it is, and ends it by `false`.
-    ///
-    /// # Errors
-    /// Where something is there already, there is not enough space, or the system says no; then no file is left.
-    pub fn create(
-        path: &Path,
-        size: Bytes,
-        keep: bool,
-        mut progress: impl FnMut(Bytes) -> bool,
-    ) -> Result<OwnFile, HostError> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let failed = |operation| move |error| HostError::from_errno(operation, path, error);
-        let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).map_err(failed("make"))?;
-        let own = OwnFile { path: path.to_owned(), keep };
-        let result = own.fill(&file, size, &mut progress);
-        if result.is_err() {
-            let _ = std::fs::remove_file(path);
-        }
-        result.map(|()| own)
-    }
-
-    /// Makes a new file of `size` bytes that takes no room, where there is room for so much.
-    ///
-    /// # Errors
-    /// As in [`OwnFile::create`].
-    pub fn hollow(path: &Path, size: Bytes) -> Result<OwnFile, HostError> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let failed = |operation| move |error| HostError::from_errno(operation, path, error);
-        let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).map_err(failed("make"))?;
-        let own = OwnFile { path: path.to_owned(), keep: false };
-        own.check_room(&file, size)?;
-        ftruncate(&file, size.get()).map_err(failed("make"))?;
-        Ok(own)
-    }
-
-    fn check_room(&self, file: &OwnedFd, size: Bytes) -> Result<(), HostError> {
-        let there = fstatvfs(file).map_err(|error| HostError::from_errno("look at", &self.path, error))?;
-        let free = Bytes(there.f_bavail.saturating_mul(there.f_frsize));
-        // A file system in memory without a limit says that it has no blocks at all.
-        if there.f_blocks > 0 && free < size {
-            let said = format!("{} are free, {size} are needed\nhint: ask for a smaller file with --size", free);
-            return Err(HostError::System { operation: "make a file that fits", path: self.path.clone(), said });
-        }
-        Ok(())
-    }
-
-    fn fill(&self, file: &OwnedFd, size: Bytes, progress: &mut impl FnMut(Bytes) -> bool) -> Result<(), HostError> {
-        let failed = |error| HostError::from_errno("write", &self.path, error);
-        self.check_room(file, size)?;
-        let mut chunk = vec![0; 1 << 20];
-        let mut at = 0;
-        while at < size.get() {
-            let length = (size.get() - at).min(chunk.len() as u64) as usize;
-            payload::fill(Fill::Tagged { generation: 0 }, at, &mut chunk[..length.next_multiple_of(8).min(1 << 20)]);
-            let mut written = 0;
-            while written < length {
-                match pwrite(file, &chunk[written..length], at + written as u64) {
-                    Ok(more) => written += more,
-                    Err(Errno::INTR) => {}
-                    Err(error) => return Err(failed(error)),
-                }
-            }
-            at += length as u64;
-            if !progress(Bytes(at)) {
-                let said = "interrupted".to_owned();
-                return Err(HostError::System { operation: "make", path: self.path.clone(), said });
-            }
-        }
-        fdatasync(file).map_err(failed)?;
-        fadvise(file, 0, None, Advice::DontNeed).map_err(failed)
-    }
-
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
-impl Drop for OwnFile {
-    fn drop(&mut self) {
-        if !self.keep {
-            let _ = std::fs::remove_file(&self.path);
-        }
     }
 }

@@ -7,6 +7,7 @@
 use super::buffers::SlotBuffers;
 use super::files::Opening;
 use super::lane::fate_of;
+use super::own::OpenFolder;
 use super::{LaneError, LaneOptions};
 use crate::clock::MonotonicClock;
 use crate::error::HostError;
@@ -18,6 +19,7 @@ use rustix::fs::{Advice, Mode, OFlags, fadvise, openat, syncfs};
 use rustix::io::{Errno, pread, pwrite};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Files in one folder.
 const A_FOLDER: u64 = 1000;
@@ -25,23 +27,31 @@ const A_FOLDER: u64 = 1000;
 /// The files of one size.
 #[derive(Clone, Debug)]
 pub struct WholeFiles {
+    /// The folder that holds the folder of this size, open.
+    above: Arc<OpenFolder>,
+    /// A path to the folder of this size that goes by what is open.
     folder: PathBuf,
     size: Bytes,
 }
 
 impl WholeFiles {
     /// Files of this size below a folder that is there. Nothing is made yet.
-    pub fn new(folder: &Path, size: Bytes) -> WholeFiles {
-        WholeFiles { folder: folder.join(size.get().to_string()), size }
+    pub(super) fn new(above: &Arc<OpenFolder>, size: Bytes) -> WholeFiles {
+        WholeFiles { folder: above.place().join(size.get().to_string()), above: Arc::clone(above), size }
+    }
+
+    /// The folder of this size, for people.
+    fn name(&self) -> PathBuf {
+        self.above.path().join(self.size.get().to_string())
     }
 
     /// Removes all files of all sizes below a folder.
     ///
     /// # Errors
     /// What the system said.
-    pub fn clear(folder: &Path) -> Result<(), HostError> {
-        let failed = |error: std::io::Error| system("remove what is in", folder, &error);
-        for entry in std::fs::read_dir(folder).map_err(failed)? {
+    pub(super) fn clear(folder: &Arc<OpenFolder>) -> Result<(), HostError> {
+        let failed = |error: std::io::Error| system("remove what is in", folder.path(), &error);
+        for entry in std::fs::read_dir(folder.place()).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             if entry.file_type().map_err(failed)?.is_dir() {
                 std::fs::remove_dir_all(entry.path()).map_err(failed)?;
@@ -56,7 +66,7 @@ impl WholeFiles {
     /// # Errors
     /// What the system said, or that it was ended.
     pub fn prepare(&self, count: u64, read: bool, mut progress: impl FnMut(u64) -> bool) -> Result<(), HostError> {
-        let failed = |error: std::io::Error| system("make files in", &self.folder, &error);
+        let failed = |error: std::io::Error| system("make files in", &self.name(), &error);
         for folder in 0..count.div_ceil(A_FOLDER) {
             std::fs::create_dir_all(self.folder.join(format!("{folder:03}"))).map_err(failed)?;
         }
@@ -71,7 +81,7 @@ impl WholeFiles {
             payload::fill(Fill::Tagged { generation: 0 }, number * self.size.get(), &mut bytes);
             std::fs::write(path, &bytes[..self.size.get() as usize]).map_err(failed)?;
             if number % 64 == 0 && !progress(number) {
-                return Err(system("make files in", &self.folder, &std::io::Error::other("interrupted")));
+                return Err(system("make files in", &self.name(), &std::io::Error::other("interrupted")));
             }
         }
         Ok(())
@@ -82,7 +92,7 @@ impl WholeFiles {
     /// # Errors
     /// What the system said.
     pub fn drop_cache(&self, count: u64) -> Result<(), HostError> {
-        let failed = |error: Errno| HostError::from_errno("drop from the page cache", &self.folder, error);
+        let failed = |error: Errno| HostError::from_errno("drop from the page cache", &self.name(), error);
         let folder = open_folder(&self.folder).map_err(failed)?;
         syncfs(&folder).map_err(failed)?;
         let mut name = String::new();
@@ -112,22 +122,23 @@ pub struct WholeLane {
 
 impl WholeLane {
     pub(super) fn new(
-        folder: &Path,
+        files: Option<WholeFiles>,
         opening: Opening,
         seal: Option<Seal>,
         options: &LaneOptions,
     ) -> Result<WholeLane, LaneError> {
         options.check()?;
-        let files = WholeFiles::new(folder, options.largest);
-        let folder = open_folder(&files.folder).map_err(|error| LaneError::System {
+        let failed = |error| LaneError::System {
             operation: "open the folder of the files",
             said: crate::errno::describe(error),
-        })?;
+        };
+        let files = files.ok_or_else(|| failed(Errno::NOENT))?;
+        let folder = open_folder(&files.folder).map_err(failed)?;
         let mut flags = OFlags::CLOEXEC;
         flags.set(OFlags::DIRECT, opening.direct);
         flags.set(OFlags::DSYNC, opening.durable);
         let buffers = SlotBuffers::new(options.depth, options.largest.get() as usize, options.fill, seal);
-        let name = files.folder.display().to_string();
+        let name = files.name().display().to_string();
         let size = options.largest.get();
         Ok(WholeLane { folder, name, size, flags, clock: options.clock, buffers, pending: None, file: String::new() })
     }

@@ -52,6 +52,8 @@ words! {
         TooManySteps = "too_many_steps",
         /// The next experiment of the plan does not fit the device.
         PlanEnded = "plan_ended",
+        /// The record was kept while the run went on, which never came to its end.
+        Unfinished = "unfinished",
         /// The findings were drawn anew from an earlier record.
         DrawnAnew = "drawn_anew",
         /// What was noticed when a log was read.
@@ -101,6 +103,7 @@ impl NoteKind {
             | NoteKind::NotUnderstood
             | NoteKind::TooManySteps
             | NoteKind::PlanEnded
+            | NoteKind::Unfinished
             | NoteKind::OtherWarning => Severity::Warning,
             NoteKind::CacheInBetween
             | NoteKind::LostHead

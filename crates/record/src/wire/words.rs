@@ -173,6 +173,8 @@ words! {
         TooManySteps,
         /// The next experiment of the plan does not fit the device.
         PlanEnded,
+        /// The record was kept while the run went on, which never came to its end.
+        Unfinished,
         /// The findings were drawn anew from an earlier record.
         DrawnAnew,
         /// What was noticed when a log was read.

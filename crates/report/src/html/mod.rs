@@ -3,6 +3,7 @@
 pub(crate) mod figures;
 
 use crate::markdown::title;
+use crate::ours::GENERATOR;
 use crate::plot;
 use flashscope_model::finding::{Advice, Severity};
 use flashscope_model::{RunRecord, run::Plan};
@@ -45,6 +46,7 @@ pub(crate) fn styled_page(title: &str, style: &str, body: &Markup) -> String {
         html lang="en" {
             head {
                 meta charset="utf-8";
+                meta name="generator" content=(GENERATOR);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta http-equiv="Content-Security-Policy" content=(POLICY);

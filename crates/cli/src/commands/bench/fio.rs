@@ -1,5 +1,6 @@
 //! `bench fio`: fio's job files and command lines.
 
+use super::keep::Kept;
 use super::run::{Enough, Setup, prepare};
 use super::{check_reports, finish};
 use crate::args::Fio;
@@ -39,14 +40,14 @@ pub(crate) fn run(args: &Fio) -> Result<Outcome, Failure> {
         warm: jobs.warm,
         keep: args.around.keep,
         quiet: args.around.json,
-        trace_to: args.around.trace_to.clone(),
     };
     let prepared = prepare(setup, jobs.set)?;
     if args.around.dry_run {
         output::data(&prepared.describe())?;
         return Ok(Outcome::Done);
     }
-    finish(&prepared.run()?, &args.around)
+    let kept = Kept::plan(&args.around, &prepared, &args.files)?;
+    finish(&prepared.run(&kept)?, &args.around, &kept)
 }
 
 fn inputs(args: &Fio) -> Result<Vec<Input>, Failure> {

@@ -6,6 +6,7 @@
 mod fio;
 mod host;
 mod iozone;
+mod keep;
 mod preset;
 mod progress;
 pub(crate) mod run;
@@ -22,8 +23,9 @@ use flashscope_load::job::{JobSet, Phase};
 use flashscope_model::bench::{BenchRecord, JobEnded, JobRun};
 use flashscope_model::run::Ended;
 use flashscope_units::Nanos;
+use keep::Kept;
 use run::{Enough, Setup, prepare};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub(crate) fn run(args: &Bench) -> Result<Outcome, Failure> {
     match &args.kind {
@@ -47,7 +49,8 @@ pub(crate) fn run(args: &Bench) -> Result<Outcome, Failure> {
         output::data(&prepared.describe())?;
         return Ok(Outcome::Done);
     }
-    finish(&prepared.run()?, &args.around)
+    let kept = Kept::plan(&args.around, &prepared, args.job.as_slice())?;
+    finish(&prepared.run(&kept)?, &args.around, &kept)
 }
 
 /// A name that does not tell its form is better refused before hours of measuring than after them.
@@ -69,7 +72,6 @@ fn setup(args: &Bench) -> Setup {
         warm: args.warm,
         keep: args.around.keep,
         quiet: args.around.json,
-        trace_to: args.around.trace_to.clone(),
     }
 }
 
@@ -96,19 +98,11 @@ fn jobs(args: &Bench) -> Result<JobSet, Failure> {
 }
 
 /// Shows and keeps what came of it, and says how it ended.
-pub(crate) fn finish(record: &BenchRecord, around: &Around) -> Result<Outcome, Failure> {
+fn finish(record: &BenchRecord, around: &Around, kept: &Kept) -> Result<Outcome, Failure> {
+    let saved = kept.save(record);
     let wire = || flashscope_record::bench_to_json(record);
-    output::data(&if around.json { wire() } else { flashscope_report::bench::terminal(record) })?;
-    let mut files: Vec<(&Path, &str, Vec<u8>)> = Vec::new();
-    if let Some(path) = &around.output {
-        files.push((path, "Record", wire().into_bytes()));
-    }
-    for path in &around.report {
-        files.push((path, "Report", super::report::bench_file(record, path)?));
-    }
-    if !files.is_empty() {
-        output::save_all(&files)?;
-    }
+    let printed = output::data(&if around.json { wire() } else { flashscope_report::bench::terminal(record) });
+    saved.after(printed)?;
     outcome(record)
 }
 
@@ -125,11 +119,18 @@ pub(crate) fn outcome(record: &BenchRecord) -> Result<Outcome, Failure> {
         }
         Ended::Complete | Ended::BudgetSpent => {}
     }
+    let cut = record.ended == Ended::BudgetSpent;
+    if cut {
+        output::talk(
+            "cut short: what may be written was used up first; what was measured is kept and marked truncated\n\
+             hint: allow more with --max-write, or ask for less",
+        );
+    }
     let jobs = || record.phases.iter().flat_map(|phase| &phase.runs).flat_map(|run| &run.jobs);
     let failed: u64 = jobs().map(|job: &JobRun| job.failed).sum();
     if failed > 0 {
         output::talk(&format!("{failed} requests failed: they are in the result, and part of no rate"));
     }
-    let bad = failed > 0 || jobs().any(|job| job.mismatched > 0 || job.ended == JobEnded::Failing);
+    let bad = cut || failed > 0 || jobs().any(|job| job.mismatched > 0 || job.ended == JobEnded::Failing);
     Ok(if bad { Outcome::ExpectationFailed } else { Outcome::Done })
 }

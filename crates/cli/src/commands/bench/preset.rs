@@ -1,5 +1,6 @@
 //! `bench --preset`: a definition, run on a target, with figures and verdicts.
 
+use super::keep::Kept;
 use super::run::{Enough, Setup, prepare};
 use super::{finish, host, setup};
 use crate::args::Bench;
@@ -54,9 +55,12 @@ pub(super) fn run(args: &Bench, name: &str) -> Result<Outcome, Failure> {
         output::data(&prepared.describe())?;
         return Ok(Outcome::Done);
     }
-    let mut record = BenchRecord { command: format!("bench --preset {}", definition.name()), ..prepared.run()? };
+    let read = if is_path(name) { vec![name.into()] } else { Vec::new() };
+    let kept = Kept::plan(&args.around, &prepared, &read)?;
+    let done = prepared.run(&kept)?;
+    let mut record = BenchRecord { command: format!("bench --preset {}", definition.name()), ..done };
     record.preset = Some(evaluate(&definition, Ran { schedule: &schedule, record: &record }));
-    let outcome = finish(&record, &args.around)?;
+    let outcome = finish(&record, &args.around, &kept)?;
     match &args.require {
         Some(limit) if !is_met(&record, limit) => Ok(Outcome::ExpectationFailed),
         _ => Ok(outcome),
@@ -80,8 +84,7 @@ fn ground(setup: &Setup) -> Result<Ground, Failure> {
 
 /// The preset of this name, or the definition in this file.
 fn definition(name: &str) -> Result<Definition, Failure> {
-    let is_path = name.contains('/') || name.ends_with(".toml");
-    if !is_path {
+    if !is_path(name) {
         return flashscope_suite::preset(name).ok_or_else(|| {
             let names = flashscope_suite::names().collect::<Vec<_>>().join(", ");
             Failure::Cannot(anyhow!("there is no preset '{name}'\nhint: one of {names}; or a path with a slash in it"))
@@ -89,6 +92,10 @@ fn definition(name: &str) -> Result<Definition, Failure> {
     }
     let text = std::fs::read_to_string(Path::new(name)).with_context(|| format!("cannot read {name}"))?;
     Definition::parse(&text).map_err(|error| Failure::Cannot(anyhow!("{name}: {error}")))
+}
+
+fn is_path(name: &str) -> bool {
+    name.contains('/') || name.ends_with(".toml")
 }
 
 /// Whether every limit of this name is met.

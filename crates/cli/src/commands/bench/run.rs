@@ -3,6 +3,7 @@
 //! [`prepare`] looks at what the jobs run on and checks them, without changing anything; [`Prepared::run`] opens it with the
 //! operator's consent and runs them. What a job means is in [`flashscope_load::job`]; how it is shown is the caller's.
 
+use super::keep::Kept;
 use super::{host, simulated};
 use crate::args::TargetArgs;
 use crate::error::Failure;
@@ -16,7 +17,6 @@ use flashscope_model::DeviceFacts;
 use flashscope_model::bench::{BenchPhase, BenchRecord, JobEnded, JobRun, PhaseRun};
 use flashscope_model::run::{Ended, HostFacts};
 use flashscope_units::{Bytes, Nanos};
-use std::path::PathBuf;
 use std::rc::Rc;
 
 /// Everything about a run but its jobs.
@@ -38,8 +38,6 @@ pub(crate) struct Setup {
     pub(crate) keep: bool,
     /// Shows no progress.
     pub(crate) quiet: bool,
-    /// Where traces go.
-    pub(crate) trace_to: Option<PathBuf>,
 }
 
 impl Setup {
@@ -128,24 +126,32 @@ impl Prepared {
     }
 
     /// Runs them. What was measured before an interrupt, or before a device was lost, is in the record.
-    pub(crate) fn run(self) -> Result<BenchRecord, Failure> {
+    pub(super) fn run(self, kept: &Kept) -> Result<BenchRecord, Failure> {
         interrupt::arm();
-        let names = targets(&self.set, &self.setup);
         let done = match &self.simulated {
-            Some(spec) => simulated::run(&self, spec)?,
-            None => host::run(&self)?,
+            Some(spec) => simulated::run(&self, spec, kept)?,
+            None => host::run(&self, kept)?,
         };
-        Ok(BenchRecord {
+        Ok(self.record(done))
+    }
+
+    fn record(&self, done: Done) -> BenchRecord {
+        BenchRecord {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             command: "bench".to_owned(),
-            target: names.join(", "),
+            target: self.targets().join(", "),
             virtual_time: self.simulated.is_some(),
             host: done.host,
             device: done.device,
             phases: done.phases,
             preset: None,
             ended: done.ended,
-        })
+        }
+    }
+
+    /// What the jobs run on, each once.
+    pub(crate) fn targets(&self) -> Vec<String> {
+        targets(&self.set, &self.setup)
     }
 
     /// What the run may write in all.
@@ -174,9 +180,11 @@ impl Prepared {
     /// Runs every phase as often as was asked for, until one is cut short; `pause` lets time pass.
     pub(super) fn run_all(
         &self,
+        kept: &Kept,
+        (device, host): (Option<DeviceFacts>, Option<HostFacts>),
         mut pause: impl FnMut(Nanos),
         mut phase: impl FnMut(&[Resolved], u64) -> Result<PhaseRun, Failure>,
-    ) -> Result<(Vec<BenchPhase>, Ended), Failure> {
+    ) -> Result<Done, Failure> {
         let mut phases: Vec<BenchPhase> =
             self.plans.iter().map(|_| BenchPhase { runs: Vec::new(), summary: Vec::new() }).collect();
         let mut ended = Ended::Complete;
@@ -197,16 +205,27 @@ impl Prepared {
                 if !matches!(ended, Ended::Complete) {
                     break 'all;
                 }
+                if left > 0 {
+                    kept.so_far(|| {
+                        let (device, host, mut phases) = (device.clone(), host.clone(), phases.clone());
+                        summarise(&mut phases);
+                        self.record(Done { device, host, phases, ended: Ended::Interrupted })
+                    });
+                }
             }
             if (self.setup.enough.0)(&phases) {
                 break;
             }
         }
-        for phase in &mut phases {
-            let jobs: Vec<Vec<JobRun>> = phase.runs.iter().map(|run| run.jobs.clone()).collect();
-            phase.summary = flashscope_load::outcome::summaries(&jobs);
-        }
-        Ok((phases, ended))
+        summarise(&mut phases);
+        Ok(Done { device, host, phases, ended })
+    }
+}
+
+fn summarise(phases: &mut [BenchPhase]) {
+    for phase in phases {
+        let jobs: Vec<Vec<JobRun>> = phase.runs.iter().map(|run| run.jobs.clone()).collect();
+        phase.summary = flashscope_load::outcome::summaries(&jobs);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Load on a simulated device, in virtual time.
 
+use super::keep::Kept;
 use super::run::{Done, Prepared, Setup, resolved};
 use super::trace::Writer;
 use super::watch::bar;
@@ -40,7 +41,7 @@ pub(super) fn resolve(setup: &Setup, set: &JobSet, spec: &str) -> Result<Vec<Vec
     resolved(set, |_| limits)
 }
 
-pub(super) fn run(prepared: &Prepared, spec: &str) -> Result<Done, Failure> {
+pub(super) fn run(prepared: &Prepared, spec: &str, kept: &Kept) -> Result<Done, Failure> {
     let target = target::open_model(spec, prepared.setup.target.seed)?;
     let budget = prepared.budget()?;
     let needed = budget.needed(prepared.all_jobs());
@@ -60,29 +61,34 @@ pub(super) fn run(prepared: &Prepared, spec: &str) -> Result<Done, Failure> {
     let bar = bar("virtual time", prepared.setup.quiet);
     let steps = prepared.steps();
     let mut number = 0;
-    let (phases, ended) = prepared.run_all(pause, |plans, left| {
+    let trace = kept.trace();
+    let done = prepared.run_all(kept, (Some(facts), None), pause, |plans, left| {
         let names = plans.iter().map(|plan| plan.job.name.as_str()).collect::<Vec<_>>().join(", ");
         bar.set_message(format!("{}/{steps} {names}", steps + 1 - left));
         bar.tick();
-        let writer = prepared.setup.trace_to.as_deref().map(|path| Writer::create(path, number)).transpose()?;
+        let writer = trace.and_then(|trace| trace.writer(number));
         number += 1;
         let parts = plans.iter().map(|plan| budget.parts(plan, &mut grant)).collect();
-        phase(&mut target.borrow_mut(), plans, parts, writer)
+        let done = phase(&mut target.borrow_mut(), plans, parts, writer.as_ref());
+        if let (Some(trace), Some(writer)) = (trace, writer) {
+            trace.finish(writer);
+        }
+        done
     })?;
     bar.finish_and_clear();
-    Ok(Done { device: Some(facts), host: None, phases, ended })
+    Ok(done)
 }
 
 fn phase(
     target: &mut SimTarget,
     plans: &[Resolved],
     parts: Vec<Vec<Option<WriteGrant>>>,
-    writer: Option<Writer>,
+    writer: Option<&Writer>,
 ) -> Result<PhaseRun, Failure> {
     let mut workers: Vec<Worker> = Vec::new();
     for (plan, grants) in plans.iter().zip(parts) {
         for (index, grant) in grants.into_iter().enumerate() {
-            let sink = writer.as_ref().filter(|_| plan.job.trace > 0).map(|writer| writer.sink(workers.len()));
+            let sink = writer.filter(|_| plan.job.trace > 0).map(|writer| writer.sink(workers.len()));
             let worker = Worker::new(plan, index, grant, true, Trace::new(plan.job.trace, sink));
             workers.push(worker.map_err(|error| anyhow!("{error}"))?);
         }
@@ -94,7 +100,6 @@ fn phase(
     }
     let endings: Vec<Ending> = workers.iter().map(Worker::ending).collect();
     let mut notes: Vec<Recorder> = workers.into_iter().map(Worker::into_recorder).collect();
-    writer.map(Writer::finish).transpose()?;
     let mut jobs = Vec::new();
     let (mut at, mut moved) = (0, (Bytes::ZERO, Bytes::ZERO));
     for plan in plans {

@@ -1,13 +1,61 @@
 //! Traces on their way to a file: a thread of its own writes them, so that no worker waits for the disk that it measures
 //! unless four full buffers are ahead of it.
 
-use anyhow::Context;
+use flashscope_host::Output;
 use flashscope_load::record::{Kind, TRACE_BUFFER, TraceEntry, TraceSink};
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
+
+/// The file of a trace. What becomes of it is told apart from the result, which it never costs.
+pub(super) struct TraceFile {
+    output: Output,
+    /// Open from the first phase on.
+    file: RefCell<Option<File>>,
+    failure: RefCell<Option<String>>,
+}
+
+impl TraceFile {
+    pub(super) fn new(output: Output) -> TraceFile {
+        TraceFile { output, file: RefCell::default(), failure: RefCell::default() }
+    }
+
+    /// For the `phase`-th phase of a run, from 0: the first begins the file, the others add to it. `None` where it cannot be written.
+    pub(super) fn writer(&self, phase: u64) -> Option<Writer> {
+        if self.failure.borrow().is_some() {
+            return None;
+        }
+        let mut file = self.file.borrow_mut();
+        if file.is_none() {
+            *file = self.output.begin().map_err(|error| self.failed(error)).ok();
+        }
+        let file = file.as_ref()?.try_clone().map_err(|error| self.failed(error)).ok()?;
+        Some(Writer::new(file, phase))
+    }
+
+    /// Waits until all is written.
+    pub(super) fn finish(&self, writer: Writer) {
+        drop(writer.to);
+        match writer.thread.join() {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => self.failed(error),
+            Err(_) => self.failed("its thread ended unexpectedly"),
+        }
+    }
+
+    /// Why it is not whole.
+    pub(super) fn failure(&self) -> Option<String> {
+        self.failure.borrow().clone()
+    }
+
+    /// Notes that it is not whole.
+    pub(super) fn failed(&self, why: impl std::fmt::Display) {
+        let path = self.output.path().display();
+        *self.failure.borrow_mut() = Some(format!("the trace in {path} is not whole: {why}"));
+    }
+}
 
 /// Writes what workers hand it, each line with its worker's number.
 pub(super) struct Writer {
@@ -26,16 +74,10 @@ struct Full {
 const BUFFERS: usize = 4;
 
 impl Writer {
-    /// For the `phase`-th phase of a run, from 0: the first begins the file, the others add to it.
-    pub(super) fn create(path: &Path, phase: u64) -> anyhow::Result<Writer> {
-        let opened = match phase {
-            0 => File::create(path),
-            _ => File::options().append(true).open(path),
-        };
-        let file = opened.with_context(|| format!("cannot write {}", path.display()))?;
+    fn new(file: File, phase: u64) -> Writer {
         let (to, from) = sync_channel(BUFFERS);
         let thread = std::thread::spawn(move || write(BufWriter::new(file), phase, &from));
-        Ok(Writer { to, thread })
+        Writer { to, thread }
     }
 
     /// For the worker of this number.
@@ -53,15 +95,6 @@ impl Writer {
                 full.clear();
             }
         })
-    }
-
-    /// Waits until all is written.
-    pub(super) fn finish(self) -> anyhow::Result<()> {
-        drop(self.to);
-        self.thread
-            .join()
-            .map_err(|_| anyhow::anyhow!("the thread that writes the trace ended unexpectedly"))?
-            .context("cannot write the trace")
     }
 }
 

@@ -13,6 +13,8 @@ use std::time::Duration;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How much longer than a hang may last workers have to come back after they were told to stop.
 const GRACE: Nanos = Nanos::secs(1);
+/// How long they have where the operator wants to stop: more than a working device ever takes for one request.
+const PATIENCE: Nanos = Nanos::secs(3);
 
 /// Watches the workers of one phase.
 pub(super) struct Watch<'a> {
@@ -55,8 +57,10 @@ impl Watch<'_> {
                 self.control.stop();
                 stopped_at = Some(now);
             }
-            if let (Some(at), Some(timeout)) = (stopped_at, self.timeout)
-                && now.since(at) > timeout + GRACE
+            let patience =
+                if interrupt::asked() { Some(PATIENCE) } else { self.timeout.map(|timeout| timeout + GRACE) };
+            if let (Some(at), Some(patience)) = (stopped_at, patience)
+                && now.since(at) > patience
             {
                 break;
             }

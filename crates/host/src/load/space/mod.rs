@@ -1,7 +1,7 @@
 //! Whole files, in the ways that programs have: [`HostFiles`] is the [`FileSpace`] of this machine.
 //!
 //! Only files that were made here are removed or made anew; one that was there before is emptied where its owner consented, and
-//! else only read. What is ours is known by its inode, not by its name.
+//! else only read. A file is known by what was opened when it was made, or first seen; its name is not gone by again.
 
 mod map;
 mod queue;
@@ -13,12 +13,13 @@ pub use work::HostFile;
 
 use super::evidence::Sampler;
 use crate::clock::MonotonicClock;
+use crate::entry::{Entry, by_descriptor};
 use crate::errno::{self, Verdict};
 use crate::sysfs::{DeviceNumber, SysRoot};
 use flashscope_device::{Durable, FileCounts, FileError, FileOpening, FileSpace, WriteGrant};
 use flashscope_units::{Bytes, Instant};
 use rustix::fd::OwnedFd;
-use rustix::fs::{Advice, FileType, Mode, OFlags, Stat, fadvise, fdatasync, fstat, fstatvfs, ftruncate, lstat, stat};
+use rustix::fs::{Advice, FileType, Mode, OFlags, Stat, fadvise, fdatasync, fstat, fstatvfs, ftruncate, stat};
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -36,14 +37,24 @@ pub struct HostFiles {
 #[derive(Debug)]
 struct Place {
     path: PathBuf,
-    /// Device and inode of the file that was made here.
-    made: Mutex<Option<(u64, u64)>>,
+    held: Mutex<Held>,
+}
+
+/// What is at a place.
+#[derive(Debug, Default)]
+struct Held {
+    /// The file, open; `None` where there is none.
+    file: Option<OwnedFd>,
+    /// Its name, where it was made here.
+    made: Option<Entry>,
 }
 
 impl HostFiles {
-    /// Files of these names. Nothing is opened or made yet.
+    /// Files of these names. What is there already is held on to, and nothing is made yet.
     pub fn new(sys: &SysRoot, clock: MonotonicClock, names: &[PathBuf], consent: bool) -> HostFiles {
-        let place = |path: &PathBuf| Place { path: path.clone(), made: Mutex::new(None) };
+        let there = |path: &Path| rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok();
+        let held = |path: &Path| Mutex::new(Held { file: there(path), made: None });
+        let place = |path: &PathBuf| Place { path: path.clone(), held: held(path) };
         HostFiles { sys: sys.clone(), clock, consent, places: names.iter().map(place).collect() }
     }
 
@@ -56,14 +67,20 @@ impl HostFiles {
         Some(Bytes(there.f_bavail.saturating_mul(there.f_frsize)))
     }
 
-    fn made(&self, number: usize) -> MutexGuard<'_, Option<(u64, u64)>> {
-        self.places[number].made.lock().unwrap_or_else(PoisonError::into_inner)
+    fn held(&self, number: usize) -> MutexGuard<'_, Held> {
+        self.places[number].held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens what is held once more.
+    fn again(&self, number: usize, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let held = self.held(number);
+        let way = by_descriptor(held.file.as_ref().ok_or(Errno::NOENT)?);
+        rustix::fs::open(way, flags | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())
     }
 
     fn reading(&self, number: usize) -> Result<OwnedFd, FileError> {
         let path = &self.places[number].path;
-        let file = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty());
-        let file = file.map_err(|error| failed("open", path, error))?;
+        let file = self.again(number, OFlags::RDONLY).map_err(|error| failed("open", path, error))?;
         regular(&fstat(&file).map_err(|error| failed("look at", path, error))?, path)?;
         Ok(file)
     }
@@ -79,31 +96,33 @@ impl FileSpace for HostFiles {
     fn make(&self, number: usize, _: &WriteGrant) -> Result<(), FileError> {
         let path = &self.places[number].path;
         self.remove(number)?;
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        match rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR) {
-            Ok(file) => {
-                let found = fstat(&file).map_err(|error| failed("look at", path, error))?;
-                *self.made(number) = Some(identity(&found));
-                Ok(())
-            }
-            Err(Errno::EXIST) if self.consent => {
-                let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK;
-                let file = rustix::fs::open(path, flags, Mode::empty()).map_err(|error| failed("open", path, error))?;
-                regular(&fstat(&file).map_err(|error| failed("look at", path, error))?, path)?;
-                ftruncate(&file, 0).map_err(|error| failed("empty", path, error))
-            }
-            Err(Errno::EXIST) => Err(FileError::NotOurs { name: path.display().to_string() }),
-            Err(error) => Err(failed("make", path, error)),
+        let not_ours = || FileError::NotOurs { name: path.display().to_string() };
+        let mut held = self.held(number);
+        if held.file.is_none() {
+            let entry = Entry::of(path).map_err(|error| failed("make", path, error))?;
+            let file = entry.make().map_err(|error| match error {
+                // It came after we had looked, so nobody can have meant it.
+                Errno::EXIST => not_ours(),
+                error => failed("make", path, error),
+            })?;
+            *held = Held { file: Some(file), made: Some(entry) };
+            return Ok(());
         }
+        drop(held);
+        if !self.consent {
+            return Err(not_ours());
+        }
+        let file = self.again(number, OFlags::RDWR).map_err(|error| failed("open", path, error))?;
+        regular(&fstat(&file).map_err(|error| failed("look at", path, error))?, path)?;
+        ftruncate(&file, 0).map_err(|error| failed("empty", path, error))
     }
 
     fn open(&self, number: usize, opening: FileOpening) -> Result<HostFile, FileError> {
         let path = &self.places[number].path;
-        if opening.grant.is_some() && self.made(number).is_none() && !self.consent {
+        if opening.grant.is_some() && self.held(number).made.is_none() && !self.consent {
             return Err(FileError::NotOurs { name: path.display().to_string() });
         }
         let mut flags = if opening.grant.is_some() { OFlags::RDWR } else { OFlags::RDONLY };
-        flags |= OFlags::CLOEXEC | OFlags::NONBLOCK;
         flags.set(OFlags::DIRECT, opening.direct);
         flags |= match opening.durable {
             Durable::No => OFlags::empty(),
@@ -111,7 +130,7 @@ impl FileSpace for HostFiles {
             Durable::All => OFlags::SYNC,
             Durable::Reads => OFlags::SYNC | OFlags::RSYNC,
         };
-        let file = rustix::fs::open(path, flags, Mode::empty()).map_err(|error| match error {
+        let file = self.again(number, flags).map_err(|error| match error {
             Errno::INVAL if opening.direct => FileError::System {
                 operation: "open past the page cache",
                 name: path.display().to_string(),
@@ -124,7 +143,7 @@ impl FileSpace for HostFiles {
     }
 
     fn length(&self, number: usize) -> Option<Bytes> {
-        let found = stat(&self.places[number].path).ok()?;
+        let found = fstat(self.held(number).file.as_ref()?).ok()?;
         (FileType::from_raw_mode(found.st_mode) == FileType::RegularFile).then_some(Bytes(found.st_size as u64))
     }
 
@@ -135,15 +154,10 @@ impl FileSpace for HostFiles {
 
     fn remove(&self, number: usize) -> Result<(), FileError> {
         let path = &self.places[number].path;
-        let Some(ours) = self.made(number).take() else { return Ok(()) };
-        match lstat(path) {
-            Ok(found) if identity(&found) == ours => {
-                rustix::fs::unlink(path).map_err(|error| failed("remove", path, error))
-            }
-            // Somebody else has put something there, or taken ours away.
-            Ok(_) | Err(Errno::NOENT) => Ok(()),
-            Err(error) => Err(failed("look at", path, error)),
-        }
+        let mut held = self.held(number);
+        let Some(entry) = held.made.take() else { return Ok(()) };
+        let file = held.file.take();
+        file.map_or(Ok(()), |file| entry.remove_if(file)).map_err(|error| failed("remove", path, error))
     }
 
     fn drop_cache(&self, number: usize) -> Result<(), FileError> {
@@ -193,13 +207,9 @@ impl HostFiles {
     /// Leaves the files that were made there.
     pub fn keep(&self) {
         for number in 0..self.places.len() {
-            self.made(number).take();
+            self.held(number).made.take();
         }
     }
-}
-
-fn identity(found: &Stat) -> (u64, u64) {
-    (found.st_dev, found.st_ino)
 }
 
 fn regular(found: &Stat, path: &Path) -> Result<(), FileError> {
@@ -221,5 +231,67 @@ fn failed(operation: &'static str, path: &Path, error: Errno) -> FileError {
     match is_outcome {
         true => FileError::Failed { operation, name, said },
         false => FileError::System { operation, name, said },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashscope_device::{Consent, FileWay, FileWork, SafetyReport, Step};
+    use flashscope_model::DeviceKind;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::sync::atomic::AtomicBool;
+
+    fn grant() -> WriteGrant {
+        let report =
+            SafetyReport { identity: None, kind: DeviceKind::File, capacity: Bytes::mib(1), refusals: Vec::new() };
+        WriteGrant::decide(&report, &Consent { allow_file: true, ..Consent::default() }, Bytes::mib(1)).unwrap()
+    }
+
+    fn write(files: &HostFiles) {
+        let record = Bytes(4096);
+        let (way, durable, grant) = (FileWay::Positioned, Durable::No, Some(grant()));
+        let opening = FileOpening { way, direct: false, durable, record, length: record, check: false, grant };
+        let mut file = files.open(0, opening).unwrap();
+        let passed = file.pass([Step { offset: 0, write: true }].into_iter(), &AtomicBool::new(false));
+        assert_eq!((passed.records, passed.failed), (1, None));
+    }
+
+    /// Whether it was made here or its owner gave it: the name leads to the victim before it is opened again.
+    fn check(there: bool) {
+        let folder = std::env::temp_dir().join(format!("flashscope-space-{}-{there}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (name, victim) = (folder.join("file"), folder.join("victim"));
+        fs::write(&victim, "mine").unwrap();
+        if there {
+            fs::write(&name, "given").unwrap();
+        }
+        let swap = || {
+            fs::rename(&name, folder.join("elsewhere")).unwrap();
+            symlink(&victim, &name).unwrap();
+        };
+        let files = HostFiles::new(&SysRoot::live(), MonotonicClock::start(), &[name.clone()], there);
+        if there {
+            swap();
+        }
+        files.make(0, &grant()).unwrap();
+        if !there {
+            swap();
+        }
+        write(&files);
+        files.settle(0).unwrap();
+        assert_eq!(files.length(0), Some(Bytes(4096)));
+        assert_eq!(fs::metadata(folder.join("elsewhere")).unwrap().len(), 4096, "it went to the file itself");
+        drop(files);
+        assert_eq!(fs::read(&victim).unwrap(), b"mine", "another file was written to");
+        assert!(name.is_symlink(), "what others put there is not ours to remove");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_link_put_in_the_place_of_a_file_leads_nobody_astray() {
+        check(false);
+        check(true);
     }
 }

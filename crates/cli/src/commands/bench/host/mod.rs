@@ -3,9 +3,10 @@
 mod sites;
 mod threads;
 
+use super::keep::Kept;
 use super::progress::Course;
 use super::run::{Done, Prepared, Setup, resolved, target_of};
-use super::trace::Writer;
+use super::trace::{TraceFile, Writer};
 use super::watch::{Watch, bar};
 use crate::error::Failure;
 use crate::output;
@@ -69,7 +70,7 @@ pub(super) fn ground(setup: &Setup) -> Result<(Bytes, Option<Bytes>), Failure> {
 /// Of a target that is not there; every job has one.
 const NOWHERE: Limits = Limits { capacity: Bytes::ZERO, granularity: Bytes::SECTOR };
 
-pub(super) fn run(prepared: &Prepared) -> Result<Done, Failure> {
+pub(super) fn run(prepared: &Prepared, kept: &Kept) -> Result<Done, Failure> {
     let Prepared { setup, set, .. } = prepared;
     let sys = SysRoot::live();
     let budget = prepared.budget()?;
@@ -93,11 +94,11 @@ pub(super) fn run(prepared: &Prepared) -> Result<Done, Failure> {
         sites: &mut sites,
         clock: MonotonicClock::start(),
         phases: 0,
+        trace: kept.trace(),
         steps,
         holes_said: Cell::new(false),
     };
-    let (phases, ended) = prepared.run_all(rest, |plans, left| rig.phase(plans, left))?;
-    Ok(Done { device, host, phases, ended })
+    prepared.run_all(kept, (device, host), rest, |plans, left| rig.phase(plans, left))
 }
 
 /// What every phase needs.
@@ -107,6 +108,7 @@ struct Rig<'a> {
     sys: &'a SysRoot,
     sites: &'a mut [Site],
     clock: MonotonicClock,
+    trace: Option<&'a TraceFile>,
     /// Phases that have run.
     phases: u64,
     /// Phases that are run in all, at most.
@@ -130,7 +132,7 @@ impl Rig<'_> {
         let files: Vec<LoadFile> = plans.iter().map(|plan| self.file(&plan.job)).collect::<Result<_, _>>()?;
         self.make_whole(plans, &files)?;
         let cold = self.cool(plans, &files)?;
-        let writer = self.setup.trace_to.as_deref().map(|path| Writer::create(path, self.phases)).transpose()?;
+        let writer = self.trace.and_then(|trace| trace.writer(self.phases));
         self.phases += 1;
         let mut workers = self.workers(plans, writer.as_ref())?;
         let count = workers.len();
@@ -166,11 +168,11 @@ impl Rig<'_> {
         };
         let gathered = gather(&mut watch, &from, &ends_all)?;
         let after = self.sample(plans, &files);
-        if let Some(writer) = writer {
-            // A thread that hangs never hands its sink back, and the writer would wait for it.
-            if gathered.back.iter().all(Option::is_some) {
-                writer.finish()?;
-            }
+        // A thread that hangs never hands its sink back, and the writer would wait for it.
+        match (self.trace, writer) {
+            (Some(trace), Some(writer)) if gathered.back.iter().all(Option::is_some) => trace.finish(writer),
+            (Some(trace), Some(_)) => trace.failed("a worker never came back"),
+            _ => {}
         }
         self.conclude(plans, gathered, &control, &open, (&before, &after), (&files, cold))
     }
@@ -207,6 +209,7 @@ impl Rig<'_> {
             Opening { direct: job.mode.is_direct(), durable: job.mode.is_durable(), write: job.mix.has_writes() };
         let site = self.site(job)?;
         let file = LoadFile::of(self.sys, &site.targets, site.each, opening).map_err(target::failure)?;
+        let file = if let Some(folder) = &site.folder { file.within(folder) } else { file };
         let reads = job.mix.has_reads() && job.engine != EngineChoice::Whole;
         if let Some(taken) = file.sparse().filter(|_| reads && !self.holes_said.replace(true)) {
             output::talk(&format!(
@@ -220,7 +223,7 @@ impl Rig<'_> {
     fn make_whole(&self, plans: &[Resolved], files: &[LoadFile]) -> Result<(), Failure> {
         let both = || plans.iter().zip(files).filter_map(|(plan, file)| Some((plan, file, whole(plan, file)?)));
         for (_, file, _) in both().filter(|(plan, ..)| plan.job.mix.has_writes()) {
-            WholeFiles::clear(file.folder()).map_err(target::failure)?;
+            file.clear_whole().map_err(target::failure)?;
         }
         for (plan, _, (whole, count)) in both() {
             let bar = bar("making files", self.setup.quiet);
@@ -325,7 +328,7 @@ impl Rig<'_> {
     ) -> Result<PhaseRun, Failure> {
         let Gathered { mut back, mut paths, verdict, has_hung } = gathered;
         let (mut jobs, mut moved, mut place) = (Vec::new(), (Bytes::ZERO, Bytes::ZERO), 0);
-        if has_hung && back.iter().any(Option::is_none) {
+        if back.iter().any(Option::is_none) {
             output::talk("the kernel lets this program go only when the device answers, or it gives up on it itself");
         }
         for plan in plans {
@@ -369,8 +372,7 @@ impl Rig<'_> {
 
 /// The files that every request has of its own, and how many; `None` for jobs that have none.
 fn whole(plan: &Resolved, file: &LoadFile) -> Option<(WholeFiles, u64)> {
-    (plan.job.engine == EngineChoice::Whole)
-        .then(|| (WholeFiles::new(file.folder(), plan.job.largest()), count_of(plan)))
+    Some((file.whole(plan.job.largest())?, count_of(plan))).filter(|_| plan.job.engine == EngineChoice::Whole)
 }
 
 fn is_open(worker: &Worker) -> bool {

@@ -6,8 +6,8 @@ use crate::error::Failure;
 use crate::{interrupt, output, target};
 use anyhow::anyhow;
 use flashscope_device::{Target, WriteGrant};
-use flashscope_host::load::OwnFile;
-use flashscope_host::{HostTarget, ListedDevice, OpenOptions, SysRoot, join_grants};
+use flashscope_host::load::{OwnFile, OwnFolder};
+use flashscope_host::{HostError, HostTarget, ListedDevice, OpenOptions, SysRoot, join_grants};
 use flashscope_load::job::{Job, JobSet, Sharing};
 use flashscope_load::plan::Limits;
 use flashscope_model::DeviceFacts;
@@ -41,7 +41,7 @@ pub(super) struct Site {
     pub(super) each: Option<Bytes>,
     /// What bench made; gone when this is dropped, the files before their folder.
     _own: Vec<OwnFile>,
-    _folder: Option<OwnFolder>,
+    pub(super) folder: Option<OwnFolder>,
 }
 
 impl Site {
@@ -52,25 +52,6 @@ impl Site {
             _ if self.key.1 == Shape::Whole => DeviceFacts { name: "a file per request".to_owned(), ..facts },
             1 => facts,
             count => DeviceFacts { name: format!("{count} files"), capacity: self.limits.capacity, ..facts },
-        }
-    }
-}
-
-/// A folder that bench made for its files.
-struct OwnFolder {
-    path: PathBuf,
-    keep: bool,
-    /// Whether all that lies in it was made here, too, and goes with it.
-    whole: bool,
-}
-
-impl Drop for OwnFolder {
-    fn drop(&mut self) {
-        if !self.keep {
-            let _ = match self.whole {
-                true => std::fs::remove_dir_all(&self.path),
-                false => std::fs::remove_dir(&self.path),
-            };
         }
     }
 }
@@ -258,36 +239,40 @@ impl Place {
         most: Option<Bytes>,
     ) -> Result<Site, Failure> {
         let Place { key, path, make, limits } = self;
-        let folder = |path: &Path, whole| -> Result<Option<OwnFolder>, Failure> {
-            std::fs::create_dir(path).map_err(|error| anyhow!("cannot make {}: {error}", path.display()))?;
-            Ok(Some(OwnFolder { path: path.to_owned(), keep: setup.keep, whole }))
-        };
+        let folder = |path: &Path, whole| OwnFolder::make(path, setup.keep, whole).map_err(target::failure);
         let (folder, paths) = match &key.1 {
             Shape::One => (None, vec![path]),
             Shape::Named(more) => (None, std::iter::once(path).chain(more.iter().map(PathBuf::from)).collect()),
             Shape::Laid(files) => {
-                (folder(&path, false)?, (0..*files).map(|file| path.join(format!("{file:04}"))).collect())
+                (Some(folder(&path, false)?), (0..*files).map(|file| PathBuf::from(format!("{file:04}"))).collect())
             }
             // Stands for all of them where the right to write, and what lies below, are asked for.
-            Shape::Whole => (folder(&path, true)?, vec![path.join("all")]),
+            Shape::Whole => (Some(folder(&path, true)?), vec![PathBuf::from("all")]),
+        };
+        // In a folder of ours by its name there, else by the whole path.
+        let new = |path: &Path| match &folder {
+            Some(folder) => folder.file(&path.to_string_lossy()),
+            None => OwnFile::make(path, setup.keep),
         };
         let (mut own, mut targets, mut grants, mut destroyed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (index, path) in paths.iter().enumerate() {
             let made = match (&key.1, make) {
                 (_, None) => None,
                 (Shape::Named(_), Some(_)) if path.exists() => None,
-                (Shape::Whole, Some(size)) => Some(OwnFile::hollow(path, size).map_err(target::failure)?),
-                (Shape::One | Shape::Named(_), Some(size)) => Some(make_file(path, size, setup)?),
-                (Shape::Laid(_), Some(size)) => Some(make_file(path, size / paths.len() as u64, setup)?),
+                (Shape::Whole, Some(size)) => {
+                    Some(new(path).and_then(|file| file.hollow(size)).map_err(target::failure)?)
+                }
+                (Shape::One | Shape::Named(_), Some(size)) => Some(make_file(path, new, size, setup)?),
+                (Shape::Laid(_), Some(size)) => Some(make_file(path, new, size / paths.len() as u64, setup)?),
             };
-            let ours = made.is_some();
-            own.extend(made);
             // One of several files holds the right to write to all; the others add nothing but themselves.
-            let (target, grant) = open(sys, setup, path, budget, index == 0, ours)?;
+            let mine = if index == 0 { budget } else { Bytes::ZERO };
+            let (target, grant) = open(sys, setup, path, (budget > Bytes::ZERO).then_some(mine), made.as_ref())?;
             targets.push(target);
-            if grant.is_some() && !ours {
+            if grant.is_some() && made.is_none() {
                 destroyed.push(path);
             }
+            own.extend(made);
             grants.extend(grant);
         }
         // Said when all have passed the checks, so that nothing is said of a run that then writes nothing.
@@ -308,7 +293,7 @@ impl Place {
             },
             granularity: targets.iter().map(|target| target.capabilities().granularity).max().unwrap_or(Bytes::SECTOR),
         };
-        Ok(Site { key, targets, grant, limits, each, _own: own, _folder: folder })
+        Ok(Site { key, targets, grant, limits, each, _own: own, folder })
     }
 }
 
@@ -319,44 +304,51 @@ impl Site {
     }
 }
 
-fn make_file(path: &Path, size: Bytes, setup: &Setup) -> Result<OwnFile, Failure> {
+fn make_file(
+    path: &Path,
+    new: impl Fn(&Path) -> Result<OwnFile, HostError>,
+    size: Bytes,
+    setup: &Setup,
+) -> Result<OwnFile, Failure> {
     if setup.target.consent.read_only {
         return Err(Failure::Cannot(anyhow!("there is no file to read at {}", path.display())));
     }
     let bar = bar("making a file", setup.quiet);
-    let own = OwnFile::create(path, size, setup.keep, |done| {
+    let progress = |done| {
         bar.set_message(format!("{done} of {size}"));
         !interrupt::asked()
-    });
+    };
+    let own = new(path).and_then(|file| file.fill(size, progress));
     bar.finish_and_clear();
     own.map_err(target::failure)
 }
 
-/// Opens through the same checks as everything else. What bench made itself needs no consent.
+/// Opens through the same checks as everything else; with a budget for writing. What bench made itself needs no consent.
 fn open(
     sys: &SysRoot,
     setup: &Setup,
     path: &Path,
-    budget: Bytes,
-    first: bool,
-    own: bool,
+    budget: Option<Bytes>,
+    own: Option<&OwnFile>,
 ) -> Result<(HostTarget, Option<WriteGrant>), Failure> {
     let args = &setup.target.consent;
     let options = OpenOptions { read_in_use: args.read_in_use, allow_buffered: true, hang_after: None };
-    if budget == Bytes::ZERO {
+    if args.read_only && budget.is_some() {
+        return Err(Failure::Cannot(anyhow!("the jobs write, but the target was opened with --read-only")));
+    }
+    if let Some(own) = own {
+        return flashscope_host::open_own(sys, own, budget, &options).map_err(target::failure);
+    }
+    let Some(budget) = budget else {
         let target = flashscope_host::open_for_reading(sys, path, &options).map_err(target::failure)?;
         for user in &target.path().in_use {
             output::talk(&format!("warning: read while in use: {user}; others disturb the figures"));
         }
         return Ok((target, None));
-    }
-    if args.read_only {
-        return Err(Failure::Cannot(anyhow!("the jobs write, but the target was opened with --read-only")));
-    }
+    };
     let checked = flashscope_host::safety(sys, path, Bytes::ZERO).map_err(target::failure)?;
-    let consent = args.to(checked.report.identity.as_deref(), own);
-    let mine = if first { budget } else { Bytes::ZERO };
-    let opened = flashscope_host::open_for_writing(sys, &checked, &consent, mine, &options);
+    let consent = args.to(checked.report.identity.as_deref());
+    let opened = flashscope_host::open_for_writing(sys, &checked, &consent, budget, &options);
     let (target, grant) = opened.map_err(target::failure)?;
     Ok((target, Some(grant)))
 }

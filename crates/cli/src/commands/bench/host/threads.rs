@@ -3,6 +3,7 @@
 use super::super::simulated::how_ended;
 use super::super::watch::Watch;
 use crate::error::Failure;
+use crate::interrupt;
 use anyhow::anyhow;
 use flashscope_device::{DeviceError, Target};
 use flashscope_host::HostTarget;
@@ -182,7 +183,11 @@ impl Mine {
     pub(super) fn lost(&mut self, copy: Recorder, timeout: Option<Nanos>) {
         self.notes.push(copy);
         self.endings.push(Ending::Stopped);
-        let limit = timeout.map_or_else(String::new, |timeout| format!(" within {timeout}"));
+        let limit = match timeout {
+            _ if interrupt::asked() => " before the run was stopped".to_owned(),
+            Some(timeout) => format!(" within {timeout}"),
+            None => String::new(),
+        };
         self.error = Some(DeviceError::Hung(format!(
             "a request got no answer{limit}; figures up to a second before it are kept"
         )));

@@ -37,6 +37,7 @@ Our own
   --cold          drop the file from the page cache before each pass
   --allow-write   a file that is there already may be emptied and written to
   --destroy-signatures   even where it holds data that flashscope did not write
+  --force         results may replace files that flashscope did not write
   --max-write SIZE  --seed N  --dry-run  --schema
 
 Any other option is an error that names it.

@@ -8,11 +8,12 @@ mod workers;
 
 use super::watch::bar;
 use crate::error::{Failure, Outcome};
-use crate::{interrupt, output, target};
+use crate::output::{self, Saved};
+use crate::{interrupt, target};
 use anyhow::anyhow;
 use flashscope_device::{Consent, FileError, FileSpace, FileWay, Refusal, RefusalKind, SafetyReport, WriteGrant};
 use flashscope_host::load::HostFiles;
-use flashscope_host::{MonotonicClock, SysRoot};
+use flashscope_host::{MonotonicClock, Output, SysRoot};
 use flashscope_iozone::measure::{Watcher, matrix};
 use flashscope_iozone::options::Instead;
 use flashscope_iozone::plan::way;
@@ -42,6 +43,7 @@ pub(super) fn run(words: &[String]) -> Result<Outcome, Failure> {
     if options.ours.dry_run {
         return output::data(&describe(&plan, &options, &names)).map(|()| Outcome::Done);
     }
+    let kept = Kept::plan(&options, &names)?;
     interrupt::arm();
     let sys = SysRoot::live();
     // What is still to be made lies where its folder does.
@@ -74,7 +76,7 @@ pub(super) fn run(words: &[String]) -> Result<Outcome, Failure> {
         throughput: done.throughput,
         ended: if interrupt::asked() { Ended::Interrupted } else { Ended::Complete },
     };
-    show(&record, &options)?;
+    show(&record, &options, &kept)?;
     outcome(&record, done.error)
 }
 
@@ -251,31 +253,49 @@ fn way_words(way: FileWay) -> &'static str {
     }
 }
 
-fn show(record: &IozoneRecord, options: &Options) -> Result<(), Failure> {
+/// The files that were asked for, each looked at before the run.
+struct Kept {
+    record: Option<Output>,
+    workbook: Option<Output>,
+    csv: Option<Output>,
+    page: Option<Output>,
+}
+
+impl Kept {
+    /// Nothing is written to the files that are worked on.
+    fn plan(options: &Options, names: &[PathBuf]) -> Result<Kept, Failure> {
+        let ours = &options.ours;
+        let mut door = output::door(ours.force, names);
+        let mut plan =
+            |name: &Option<String>| name.as_ref().map(|name| output::plan(&mut door, Path::new(name))).transpose();
+        Ok(Kept {
+            record: plan(&ours.output)?,
+            workbook: plan(&options.workbook)?,
+            csv: plan(&ours.csv)?,
+            page: plan(&ours.html)?,
+        })
+    }
+}
+
+fn show(record: &IozoneRecord, options: &Options, kept: &Kept) -> Result<(), Failure> {
     let json = || flashscope_record::iozone_to_json(record);
     let excel = options.report || options.workbook.is_some();
-    output::data(&if options.ours.json { json() } else { report::text(record, excel, options.each_child) })?;
-    let mut kept: Vec<(&Path, &str, Vec<u8>)> = Vec::new();
-    let ours = &options.ours;
-    if let Some(name) = &options.workbook {
-        if !name.ends_with(".xlsx") {
-            output::talk(&format!(
-                "note: {name} is an XLSX file; programs that go by its name want it to end in .xlsx"
-            ));
+    if let Some(name) = options.workbook.as_ref().filter(|name| !name.ends_with(".xlsx")) {
+        output::talk(&format!("note: {name} is an XLSX file; programs that go by its name want it to end in .xlsx"));
+    }
+    let book = || flashscope_report::xlsx::workbook(&report::sheets(record)).map_err(|error| anyhow!("{error}").into());
+    let mut saved = Saved::default();
+    let mut add = |file: &Option<Output>, name, content: &dyn Fn() -> Result<Vec<u8>, Failure>| {
+        if let Some(file) = file {
+            saved.add(file, name, content());
         }
-        let book = flashscope_report::xlsx::workbook(&report::sheets(record)).map_err(|error| anyhow!("{error}"))?;
-        kept.push((Path::new(name), "Workbook", book));
-    }
-    if let Some(name) = &ours.csv {
-        kept.push((Path::new(name), "CSV", report::csv(record).into_bytes()));
-    }
-    if let Some(name) = &ours.html {
-        kept.push((Path::new(name), "Page", report::page(record).into_bytes()));
-    }
-    if let Some(name) = &ours.output {
-        kept.push((Path::new(name), "Record", json().into_bytes()));
-    }
-    if kept.is_empty() { Ok(()) } else { output::save_all(&kept) }
+    };
+    add(&kept.record, "Record", &|| Ok(json().into_bytes()));
+    add(&kept.workbook, "Workbook", &book);
+    add(&kept.csv, "CSV", &|| Ok(report::csv(record).into_bytes()));
+    add(&kept.page, "Page", &|| Ok(report::page(record).into_bytes()));
+    let text = if options.ours.json { json() } else { report::text(record, excel, options.each_child) };
+    saved.after(output::data(&text))
 }
 
 fn outcome(record: &IozoneRecord, error: Option<FileError>) -> Result<Outcome, Failure> {
