@@ -14,11 +14,12 @@ use adapter::Adapter;
 pub use budget::usual_write_budget;
 pub use describe::describe;
 
-use flashscope_device::{Target, WriteGrant};
+use flashscope_device::{DeviceError, Target, WriteGrant};
 use flashscope_infer::{Choice, Memo};
-use flashscope_model::finding::{Note, Severity};
+use flashscope_model::StopReason;
+use flashscope_model::finding::Note;
 use flashscope_model::plan::{Budget, Experiment};
-use flashscope_model::run::{Cost, Ended, Plan, Step};
+use flashscope_model::run::{Cost, Plan, Step};
 use flashscope_model::{Findings, Observations};
 use flashscope_probe::{Context, EndedEarly, ProbeError, Report};
 use flashscope_units::Bytes;
@@ -55,8 +56,8 @@ pub struct SessionReport {
     pub findings: Findings,
     /// What it cost.
     pub cost: Cost,
-    /// How it ended.
-    pub ended: Ended,
+    /// Why it stopped.
+    pub stop: StopReason,
 }
 
 /// No adaptive run needs more experiments than this; a plan that does is going in circles.
@@ -70,15 +71,15 @@ pub fn inspect<T: Target>(
     watcher: &mut dyn Watcher,
 ) -> SessionReport {
     let mut session = Session::new(target, grant, options);
-    let mut ended = Ended::Complete;
+    let mut stop = StopReason::Complete;
     loop {
         if watcher.stop() {
-            ended = Ended::Interrupted;
+            stop = StopReason::Interrupted;
             break;
         }
         let budget = session.budget();
         if budget.time.is_some_and(|time| time.get() == 0) {
-            ended = Ended::BudgetSpent;
+            stop = StopReason::BudgetSpent;
             break;
         }
         let seed = session.seed_for(Purpose::Choice);
@@ -88,20 +89,18 @@ pub fn inspect<T: Target>(
             break;
         };
         if session.number == MOST_STEPS {
-            session.notes.push(too_many_steps(&choice));
-            ended = Ended::BudgetSpent;
+            stop = StopReason::InternalError(too_many_steps(&choice));
             break;
         }
         match session.run(choice, watcher) {
             Ok(None) => {}
             Ok(Some(early)) => {
-                ended = early;
+                stop = early;
                 break;
             }
             Err(error) => {
                 // A plan that does not fit the device is a fault of ours; what was measured is still good.
-                session.notes.push(unplannable(&error));
-                ended = Ended::BudgetSpent;
+                stop = StopReason::InternalError(format!("the next experiment does not fit this device: {error}"));
                 break;
             }
         }
@@ -109,7 +108,7 @@ pub fn inspect<T: Target>(
     let left =
         flashscope_infer::left_open(session.target.facts(), &session.observations, &session.memo, session.budget());
     session.notes.extend(left);
-    session.finish(ended)
+    session.finish(stop)
 }
 
 /// One experiment that the operator chose. `Err` means that it makes no sense here and nothing was done.
@@ -122,28 +121,16 @@ pub fn single<T: Target>(
 ) -> Result<SessionReport, ProbeError> {
     let mut session = Session::new(target, grant, options);
     let choice = Choice { experiment, why: "asked for".to_owned() };
-    let ended = session.run(choice, watcher)?.unwrap_or(Ended::Complete);
-    Ok(session.finish(ended))
+    let stop = session.run(choice, watcher)?.unwrap_or(StopReason::Complete);
+    Ok(session.finish(stop))
 }
 
-fn too_many_steps(choice: &Choice) -> Note {
-    Note {
-        severity: Severity::Warning,
-        text: format!(
-            "ended after {MOST_STEPS} experiments, more than any plan should need; the next would have been {} ({})",
-            choice.experiment.name(),
-            choice.why
-        ),
-        hint: None,
-    }
-}
-
-fn unplannable(error: &ProbeError) -> Note {
-    Note {
-        severity: Severity::Warning,
-        text: format!("the plan ended early, because its next experiment does not fit this device: {error}"),
-        hint: None,
-    }
+fn too_many_steps(choice: &Choice) -> String {
+    format!(
+        "no end after {MOST_STEPS} experiments, more than any plan should need; the next would have been {} ({})",
+        choice.experiment.name(),
+        choice.why
+    )
 }
 
 /// What a seed is drawn for.
@@ -206,7 +193,7 @@ impl<'a, T: Target> Session<'a, T> {
     }
 
     /// Runs one experiment and keeps what it saw; says how the whole run ends, where it ends here.
-    fn run(&mut self, choice: Choice, watcher: &mut dyn Watcher) -> Result<Option<Ended>, ProbeError> {
+    fn run(&mut self, choice: Choice, watcher: &mut dyn Watcher) -> Result<Option<StopReason>, ProbeError> {
         self.number += 1;
         let step = Step {
             experiment: choice.experiment.name().to_owned(),
@@ -227,21 +214,25 @@ impl<'a, T: Target> Session<'a, T> {
             Ok(run) => {
                 self.observations.runs.push(run);
                 Ok(ended_early.map(|early| match early {
-                    EndedEarly::Stopped if out_of_time => Ended::BudgetSpent,
-                    EndedEarly::Stopped => Ended::Interrupted,
-                    EndedEarly::BudgetSpent { .. } => Ended::BudgetSpent,
-                    EndedEarly::NothingButFailures => Ended::DeviceLost(early.to_string()),
+                    EndedEarly::Stopped if out_of_time => StopReason::BudgetSpent,
+                    EndedEarly::Stopped => StopReason::Interrupted,
+                    EndedEarly::BudgetSpent { .. } => StopReason::BudgetSpent,
+                    EndedEarly::NothingButFailures => StopReason::DeviceLost(early.to_string()),
                 }))
             }
             Err(ProbeError::Device { error, partial }) => {
                 self.observations.runs.push(*partial);
-                Ok(Some(Ended::DeviceLost(error.to_string())))
+                Ok(Some(match error {
+                    // A request that no device could take is a fault of ours.
+                    DeviceError::Invalid(_) => StopReason::InternalError(error.to_string()),
+                    _ => StopReason::DeviceLost(error.to_string()),
+                }))
             }
             Err(nothing_done) => Err(nothing_done),
         }
     }
 
-    fn finish(self, ended: Ended) -> SessionReport {
+    fn finish(self, stop: StopReason) -> SessionReport {
         let mut findings = flashscope_infer::infer_with(Some(self.target.facts()), &self.observations, &self.memo);
         findings.notes.extend(self.notes);
         let spent = self.observations.spent();
@@ -251,7 +242,7 @@ impl<'a, T: Target> Session<'a, T> {
             cost: Cost { read: spent.read, written: spent.written, time: spent.time, erases },
             observations: self.observations,
             findings,
-            ended,
+            stop,
         }
     }
 }

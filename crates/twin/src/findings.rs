@@ -248,7 +248,7 @@ pub(crate) fn caution(geometry: &Geometry, findings: &[Finding]) -> Option<Strin
     by_page.then(|| {
         let not_held = findings.iter().filter(|finding| matches!(finding.fate, Fate::NotHeld(_)));
         let lost: Vec<String> = not_held
-            .filter_map(|finding| Some(format!("{} {}", finding.words(), finding.figure.as_ref()?)))
+            .filter_map(|finding| Some(format!("{} {}", finding.name.replace('_', " "), finding.figure.as_ref()?)))
             .collect();
         format!(
             "the measured device maps by page, and this twin is a card: it gives the times of single requests, but nothing of \
@@ -256,13 +256,6 @@ pub(crate) fn caution(geometry: &Geometry, findings: &[Finding]) -> Option<Strin
             lost.join(", ")
         )
     })
-}
-
-impl Finding {
-    /// Its name for people.
-    pub fn words(&self) -> String {
-        self.name.replace('_', " ")
-    }
 }
 
 /// A device is said to map by page from this probability on.

@@ -2,10 +2,12 @@
 
 use crate::args::Fleet as Args;
 use crate::error::{Failure, Outcome};
-use crate::{interrupt, output};
+use crate::{envelope, interrupt, output};
 use anyhow::anyhow;
 use flashscope_fleet::{DeviceRun, Limits, MaxWrite, Plan, Summary, Watch};
 use flashscope_host::load::usage::CpuTime;
+use flashscope_model::Kind;
+use flashscope_report as report;
 use flashscope_units::Nanos;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::{Mutex, PoisonError};
@@ -44,11 +46,11 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         return Err(Failure::Cannot(anyhow!("no device was done before the stop")));
     }
     let summary = Summary::of(&fleet);
-    let text =
-        if args.json { flashscope_fleet::json(&fleet, &summary) } else { flashscope_fleet::text(&fleet, &summary) };
-    output::data(&text)?;
+    let envelope = envelope::simulated(Kind::Fleet, "fleet", format!("{} devices", plan.devices), plan.seed);
+    let record = flashscope_fleet::record(envelope, &fleet, &summary);
+    output::data(&if args.json { flashscope_record::to_json(&record) } else { report::fleet::text(&record) })?;
     if let Some(path) = &args.html {
-        output::save_all(&[(path, "Page", &flashscope_fleet::html(&fleet, &summary))])?;
+        output::save_all(&[(path, "Page", &report::fleet::html(&record))])?;
     }
     Ok(Outcome::Done)
 }

@@ -1,14 +1,16 @@
 //! `infer`: the same inference on pasted logs and stored records.
 
 use crate::args::Infer;
+use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::output;
 use anyhow::{Context, anyhow, bail};
+use flashscope_model::Kind;
 use flashscope_model::finding::{Note, Severity};
 use flashscope_model::plan::Budget;
-use flashscope_model::run::{Cost, Ended, Plan, RunRecord};
+use flashscope_model::run::{Cost, Plan, RunRecord};
 use flashscope_report::Style;
-use flashscope_units::{Bytes, Nanos};
+use flashscope_units::Bytes;
 use std::io::Read;
 use std::path::Path;
 
@@ -83,17 +85,22 @@ pub(super) fn stored(bytes: &[u8], path: &Path) -> anyhow::Result<Option<Vec<Run
 fn infer_again(mut stored: RunRecord, path: &Path) -> RunRecord {
     let earlier = std::mem::replace(
         &mut stored.findings,
-        flashscope_infer::infer_on(stored.device.as_ref(), &stored.observations),
+        flashscope_infer::infer_on(stored.envelope.device.as_ref(), &stored.observations),
     );
     let notes = &mut stored.findings.notes;
     let of_the_run: Vec<Note> = earlier.notes.into_iter().filter(|note| !notes.contains(note)).collect();
     notes.extend(of_the_run);
     let version = env!("CARGO_PKG_VERSION");
     notes.push(note(
-        &format!("findings drawn anew by flashscope {version} from {}, which {} wrote", path.display(), stored.command),
+        &format!(
+            "findings drawn anew by flashscope {version} from {}, which {} wrote",
+            path.display(),
+            stored.envelope.command
+        ),
         None,
     ));
-    stored.command = "infer".to_owned();
+    stored.envelope.kind = Kind::Infer;
+    stored.envelope.command = "infer".to_owned();
     stored
 }
 
@@ -113,27 +120,18 @@ fn infer_log(bytes: &[u8], path: &Path) -> RunRecord {
             ),
         );
     }
+    let mut envelope = envelope::bare(Kind::Infer, "infer", path.display().to_string());
+    envelope.cost = Some(Cost::default());
     RunRecord {
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: "infer".to_owned(),
-        target: path.display().to_string(),
-        host: None,
-        device: None,
-        path: None,
+        envelope,
         plan: Plan { seed: 0, budget: Budget { write: Bytes::ZERO, time: None }, steps: Vec::new() },
-        cost: nothing_spent(),
         observations: parsed.observations,
         findings,
-        ended: Ended::Complete,
     }
 }
 
 fn note(text: &str, hint: Option<&str>) -> Note {
     Note { severity: Severity::Info, text: text.to_owned(), hint: hint.map(str::to_owned) }
-}
-
-fn nothing_spent() -> Cost {
-    Cost { read: Bytes::ZERO, written: Bytes::ZERO, time: Nanos::ZERO, erases: None }
 }
 
 pub(super) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {

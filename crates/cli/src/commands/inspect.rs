@@ -1,16 +1,16 @@
 //! `inspect`: the main job.
 
-use super::finish;
 use crate::args::Inspect;
+use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::output;
 use crate::progress::Progress;
 use crate::target::{self, Opened, Writes};
 use flashscope_device::{Target, WriteGrant};
+use flashscope_host::Surroundings;
 use flashscope_infer::Outlook;
 use flashscope_model::plan::Budget;
-use flashscope_model::run::HostFacts;
-use flashscope_model::{DeviceFacts, RunRecord};
+use flashscope_model::{DeviceFacts, Kind, RunRecord};
 use flashscope_report::Style;
 use flashscope_session::Options;
 use flashscope_units::Bytes;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn run(args: Inspect) -> Result<Outcome, Failure> {
     match target::open(&args.target, Writes::Adaptive)? {
         Opened::Simulated { mut target, mut grant } => inspect(&args, target.as_mut(), grant.as_mut(), None),
-        Opened::Host { mut target, mut grant, host } => inspect(&args, target.as_mut(), grant.as_mut(), Some(host)),
+        Opened::Host { mut target, mut grant, here } => inspect(&args, target.as_mut(), grant.as_mut(), Some(*here)),
     }
 }
 
@@ -27,7 +27,7 @@ fn inspect<T: Target>(
     args: &Inspect,
     target: &mut T,
     grant: Option<&mut WriteGrant>,
-    host: Option<HostFacts>,
+    here: Option<Surroundings>,
 ) -> Result<Outcome, Failure> {
     let budget = Budget { write: grant.as_ref().map_or(Bytes::ZERO, |grant| grant.left()), time: args.max_time };
     let outlook = flashscope_infer::outlook(target.facts(), budget);
@@ -42,14 +42,18 @@ fn inspect<T: Target>(
 
     let options = Options { seed: args.target.seed, budget };
     let mut progress = Progress::new(args.json);
+    let envelope = match &here {
+        Some(here) => envelope::begin(Kind::Inspect, "inspect", &args.target.target, here),
+        None => envelope::simulated(Kind::Inspect, "inspect", &args.target.target, args.target.seed),
+    };
     let report = flashscope_session::inspect(target, grant, options, &mut progress);
     progress.finish();
-    let record = finish::record("inspect".to_owned(), &args.target.target, target, host, report);
+    let record = envelope::record(envelope, here.as_ref(), target, report);
 
     let printed = print(args, &record);
     save(args, &record)?;
     printed?;
-    finish::exit(&record.ended)
+    envelope::exit(&record.envelope.stop)
 }
 
 /// What is going to happen, before it happens.
@@ -109,7 +113,7 @@ fn save(args: &Inspect, record: &RunRecord) -> Result<(), Failure> {
 /// A run on a simulated device can be had again, one on a real device cannot: its files never replace earlier ones.
 fn default_prefix(record: &RunRecord) -> PathBuf {
     let name = format!("flashscope-{}", file_name(record));
-    let simulated = record.device.as_ref().is_some_and(|device| device.simulated);
+    let simulated = record.envelope.device.as_ref().is_some_and(|device| device.simulated);
     let taken = |prefix: &str| ["html", "json"].iter().any(|end| Path::new(&format!("{prefix}.{end}")).exists());
     let mut prefix = name.clone();
     let mut number = 2;
@@ -122,7 +126,7 @@ fn default_prefix(record: &RunRecord) -> PathBuf {
 
 /// The device's name as part of a file name.
 fn file_name(record: &RunRecord) -> String {
-    let name = record.device.as_ref().map_or("device", |device| device.name.as_str());
+    let name = record.envelope.device.as_ref().map_or("device", |device| device.name.as_str());
     let last = name.rsplit('/').next().unwrap_or(name);
     last.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect()
 }

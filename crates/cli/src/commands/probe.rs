@@ -2,17 +2,17 @@
 
 mod drive;
 
-use super::finish;
 use crate::args::{Format, Probe, ProbeCommon, ProbeKind};
+use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::output;
 use crate::progress::Progress;
 use crate::target::{self, Opened, Writes};
 use anyhow::anyhow;
 use flashscope_device::{Refusal, RefusalKind, Target, WriteGrant};
+use flashscope_host::Surroundings;
 use flashscope_model::plan::{self, Budget};
-use flashscope_model::run::HostFacts;
-use flashscope_model::{DeviceFacts, Direction, Experiment, Order, RunRecord};
+use flashscope_model::{DeviceFacts, Direction, Experiment, Kind, Order, RunRecord};
 use flashscope_probe::{PlanError, ProbeError};
 use flashscope_report::Style;
 use flashscope_session::Options;
@@ -39,16 +39,16 @@ pub(crate) fn run(args: Probe) -> Result<Outcome, Failure> {
             let experiment = resolve(&kind, target.facts());
             measure(common, experiment, target.as_mut(), grant.as_mut(), None)?
         }
-        Opened::Host { mut target, mut grant, host } => {
+        Opened::Host { mut target, mut grant, here } => {
             let experiment = resolve(&kind, target.facts());
-            measure(common, experiment, target.as_mut(), grant.as_mut(), Some(host))?
+            measure(common, experiment, target.as_mut(), grant.as_mut(), Some(*here))?
         }
     };
     print(common, &record)?;
     if let Some(path) = &common.output {
         output::save_all(&[(path, "Record", &flashscope_record::to_json(&record))])?;
     }
-    finish::exit(&record.ended)
+    envelope::exit(&record.envelope.stop)
 }
 
 /// A real device that is too small for what was to be written is refused; all else is a matter of parameters.
@@ -75,19 +75,24 @@ fn measure<T: Target>(
     experiment: Experiment,
     target: &mut T,
     grant: Option<&mut WriteGrant>,
-    host: Option<HostFacts>,
+    here: Option<Surroundings>,
 ) -> Result<RunRecord, Failure> {
     let command = format!("probe {}", experiment.name());
     let left = grant.as_ref().map_or(Bytes::ZERO, |grant| grant.left());
     let options = Options { seed: common.target.seed, budget: Budget { write: left, time: None } };
     let mut progress = Progress::new(common.json);
+    let asked = &common.target;
+    let envelope = match &here {
+        Some(here) => envelope::begin(Kind::Probe, command, &asked.target, here),
+        None => envelope::simulated(Kind::Probe, command, &asked.target, asked.seed),
+    };
     let report = flashscope_session::single(experiment, target, grant, options, &mut progress);
     progress.finish();
     let report = report.map_err(|error| match error {
         ProbeError::NoGrant => anyhow!("{error}\nhint: this target was opened with --read-only"),
         other => anyhow!("{other}"),
     })?;
-    Ok(finish::record(command, &common.target.target, target, host, report))
+    Ok(envelope::record(envelope, here.as_ref(), target, report))
 }
 
 fn print(common: &ProbeCommon, record: &RunRecord) -> Result<(), Failure> {

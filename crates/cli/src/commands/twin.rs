@@ -3,8 +3,10 @@
 use crate::args::{Twin, TwinCommand, TwinFit};
 use crate::commands::infer;
 use crate::error::{Failure, Outcome};
-use crate::{interrupt, output};
+use crate::{envelope, interrupt, output};
 use anyhow::anyhow;
+use flashscope_model::run::Cost;
+use flashscope_model::{Envelope, Kind};
 use flashscope_transcript::Parsed;
 use flashscope_twin::{FitError, Measured, Part, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -28,7 +30,14 @@ fn fit(args: &TwinFit) -> Result<Outcome, Failure> {
     progress.bar.finish_and_clear();
     let fit = fit.map_err(anyhow::Error::from)?;
     output::save_all(&[(&args.output, "Model", &fit.model)])?;
-    let text = if args.json { flashscope_twin::json(&fit) } else { flashscope_twin::text(&fit, !args.no_cells) };
+    let envelope =
+        Envelope { cost: Some(Cost::default()), ..envelope::bare(Kind::Twin, "twin fit", fit.sources.join(", ")) };
+    let twin = fit.told(envelope);
+    let text = if args.json {
+        flashscope_record::to_json(&twin)
+    } else {
+        flashscope_report::twin::text(&twin, !args.no_cells)
+    };
     output::data(&text)?;
     Ok(Outcome::Done)
 }

@@ -11,4 +11,5 @@ mod harness;
 mod iozone;
 mod presets;
 mod readme;
+mod records;
 mod twin;

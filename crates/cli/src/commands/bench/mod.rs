@@ -14,13 +14,15 @@ mod trace;
 mod watch;
 
 use crate::args::{Around, Bench, BenchKind};
+use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::output;
 use anyhow::{Context, anyhow};
 use flashscope_load::file;
 use flashscope_load::job::{JobSet, Phase};
-use flashscope_model::bench::{BenchRecord, JobEnded, JobRun};
-use flashscope_model::run::Ended;
+use flashscope_model::bench::{BenchRecord, JobRun};
+use flashscope_model::{Kind, StopReason};
+use flashscope_record::AnyRecord;
 use flashscope_units::Nanos;
 use run::{Enough, Setup, prepare};
 use std::path::{Path, PathBuf};
@@ -32,7 +34,7 @@ pub(crate) fn run(args: &Bench) -> Result<Outcome, Failure> {
         None => {}
     }
     if args.schema {
-        output::data(&flashscope_record::bench_schema())?;
+        output::data(&flashscope_record::schema(Some(Kind::Bench)))?;
         return Ok(Outcome::Done);
     }
     if args.presets {
@@ -97,14 +99,17 @@ fn jobs(args: &Bench) -> Result<JobSet, Failure> {
 
 /// Shows and keeps what came of it, and says how it ended.
 pub(crate) fn finish(record: &BenchRecord, around: &Around) -> Result<Outcome, Failure> {
-    let wire = || flashscope_record::bench_to_json(record);
+    let wire = || flashscope_record::to_json(record);
     output::data(&if around.json { wire() } else { flashscope_report::bench::terminal(record) })?;
     let mut files: Vec<(&Path, &str, Vec<u8>)> = Vec::new();
     if let Some(path) = &around.output {
         files.push((path, "Record", wire().into_bytes()));
     }
-    for path in &around.report {
-        files.push((path, "Report", super::report::bench_file(record, path)?));
+    if !around.report.is_empty() {
+        let record = AnyRecord::Bench(Box::new(record.clone()));
+        for path in &around.report {
+            files.push((path, "Report", super::report::file(&record, path)?));
+        }
     }
     if !files.is_empty() {
         output::save_all(&files)?;
@@ -114,22 +119,12 @@ pub(crate) fn finish(record: &BenchRecord, around: &Around) -> Result<Outcome, F
 
 /// What a record means for the exit code.
 pub(crate) fn outcome(record: &BenchRecord) -> Result<Outcome, Failure> {
-    match &record.ended {
-        Ended::Interrupted => {
-            return Err(Failure::Cannot(anyhow!("interrupted; what was measured is kept and marked truncated")));
-        }
-        Ended::DeviceLost(why) => {
-            return Err(Failure::Cannot(anyhow!(
-                "{why}\nhint: what was measured until then is kept and marked truncated"
-            )));
-        }
-        Ended::Complete | Ended::BudgetSpent => {}
-    }
+    envelope::exit(&record.envelope.stop)?;
     let jobs = || record.phases.iter().flat_map(|phase| &phase.runs).flat_map(|run| &run.jobs);
     let failed: u64 = jobs().map(|job: &JobRun| job.failed).sum();
     if failed > 0 {
         output::talk(&format!("{failed} requests failed: they are in the result, and part of no rate"));
     }
-    let bad = failed > 0 || jobs().any(|job| job.mismatched > 0 || job.ended == JobEnded::Failing);
+    let bad = failed > 0 || jobs().any(|job| job.mismatched > 0 || job.stop == StopReason::Failing);
     Ok(if bad { Outcome::ExpectationFailed } else { Outcome::Done })
 }

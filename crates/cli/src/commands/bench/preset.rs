@@ -54,7 +54,8 @@ pub(super) fn run(args: &Bench, name: &str) -> Result<Outcome, Failure> {
         output::data(&prepared.describe())?;
         return Ok(Outcome::Done);
     }
-    let mut record = BenchRecord { command: format!("bench --preset {}", definition.name()), ..prepared.run()? };
+    let mut record = prepared.run()?;
+    record.envelope.command = format!("bench --preset {}", definition.name());
     record.preset = Some(evaluate(&definition, Ran { schedule: &schedule, record: &record }));
     let outcome = finish(&record, &args.around)?;
     match &args.require {

@@ -5,6 +5,7 @@
 
 use super::{host, simulated};
 use crate::args::TargetArgs;
+use crate::envelope;
 use crate::error::Failure;
 use crate::interrupt;
 use anyhow::anyhow;
@@ -12,9 +13,9 @@ use flashscope_device::WriteGrant;
 use flashscope_load::file::to_toml;
 use flashscope_load::job::{EngineChoice, Job, JobSet, Phase};
 use flashscope_load::plan::{Limits, Resolved, resolve_set};
-use flashscope_model::DeviceFacts;
-use flashscope_model::bench::{BenchPhase, BenchRecord, JobEnded, JobRun, PhaseRun};
-use flashscope_model::run::{Ended, HostFacts};
+use flashscope_model::bench::{BenchPhase, BenchRecord, JobRun, PhaseRun};
+use flashscope_model::run::{Cost, Erases};
+use flashscope_model::{Kind, StopReason};
 use flashscope_units::{Bytes, Nanos};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -77,13 +78,8 @@ pub(crate) struct Prepared {
     pub(super) simulated: Option<String>,
 }
 
-/// What came of all phases.
-pub(super) struct Done {
-    pub(super) device: Option<DeviceFacts>,
-    pub(super) host: Option<HostFacts>,
-    pub(super) phases: Vec<BenchPhase>,
-    pub(super) ended: Ended,
-}
+/// The phases as they were run, and why they stopped.
+pub(super) type Ran = (Vec<BenchPhase>, StopReason);
 
 /// Looks at what the jobs run on, and checks them against it. Nothing is made, written or opened for long.
 pub(crate) fn prepare(setup: Setup, set: JobSet) -> Result<Prepared, Failure> {
@@ -121,22 +117,14 @@ impl Prepared {
     /// Runs them. What was measured before an interrupt, or before a device was lost, is in the record.
     pub(crate) fn run(self) -> Result<BenchRecord, Failure> {
         interrupt::arm();
-        let names = targets(&self.set, &self.setup);
-        let done = match &self.simulated {
-            Some(spec) => simulated::run(&self, spec)?,
-            None => host::run(&self)?,
-        };
-        Ok(BenchRecord {
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            command: "bench".to_owned(),
-            target: names.join(", "),
-            virtual_time: self.simulated.is_some(),
-            host: done.host,
-            device: done.device,
-            phases: done.phases,
-            preset: None,
-            ended: done.ended,
-        })
+        let target = targets(&self.set, &self.setup).join(", ");
+        match &self.simulated {
+            Some(spec) => {
+                let envelope = envelope::simulated(Kind::Bench, "bench", target, self.setup.target.seed);
+                simulated::run(&self, spec, envelope)
+            }
+            None => host::run(&self, &target),
+        }
     }
 
     /// How often phases run in all, at most.
@@ -150,25 +138,27 @@ impl Prepared {
         &self,
         mut pause: impl FnMut(Nanos),
         mut phase: impl FnMut(&[Resolved], u64) -> Result<PhaseRun, Failure>,
-    ) -> Result<(Vec<BenchPhase>, Ended), Failure> {
+    ) -> Result<Ran, Failure> {
         let mut phases: Vec<BenchPhase> =
             self.plans.iter().map(|_| BenchPhase { runs: Vec::new(), summary: Vec::new() }).collect();
-        let mut ended = Ended::Complete;
-        let mut left = self.steps();
+        let mut stop = StopReason::Complete;
+        let (mut left, mut order) = (self.steps(), 0);
         'all: for time in 0..self.setup.repeat {
             for (index, plans) in self.plans.iter().enumerate() {
                 if time > 0 && index < self.setup.prepare {
                     continue;
                 }
                 pause(self.set.phases[index].pause);
-                let run = phase(plans, left)?;
+                let mut run = phase(plans, left)?;
+                order += 1;
+                run.order = order;
                 left -= 1;
-                ended = how_ended(&run.jobs);
+                stop = how_ended(&run.jobs);
                 phases[index].runs.push(run);
                 if interrupt::asked() {
-                    ended = Ended::Interrupted;
+                    stop = StopReason::Interrupted;
                 }
-                if !matches!(ended, Ended::Complete) {
+                if stop != StopReason::Complete {
                     break 'all;
                 }
             }
@@ -180,7 +170,7 @@ impl Prepared {
             let jobs: Vec<Vec<JobRun>> = phase.runs.iter().map(|run| run.jobs.clone()).collect();
             phase.summary = flashscope_load::outcome::summaries(&jobs);
         }
-        Ok((phases, ended))
+        Ok((phases, stop))
     }
 }
 
@@ -270,14 +260,25 @@ pub(super) fn split(grant: &mut WriteGrant, plans: &[&Resolved], phases_left: u6
     plans.iter().map(|plan| of(plan, grant)).collect()
 }
 
-fn how_ended(jobs: &[JobRun]) -> Ended {
-    let lost = jobs.iter().find_map(|job| match &job.ended {
-        JobEnded::DeviceLost(why) => Some(why.clone()),
-        _ => None,
-    });
-    match lost {
-        Some(why) => Ended::DeviceLost(why),
-        None if jobs.iter().any(|job| job.ended == JobEnded::BudgetSpent) => Ended::BudgetSpent,
-        None => Ended::Complete,
+/// What all runs cost together; `None` where one of them did not count.
+pub(super) fn cost(phases: &[BenchPhase]) -> Option<Cost> {
+    let all: Option<Vec<&Cost>> = phases.iter().flat_map(|phase| &phase.runs).map(|run| run.cost.as_ref()).collect();
+    let all = all?;
+    let erases = all.iter().map(|cost| cost.erases.as_ref().map(|erases| erases.units)).sum::<Option<u64>>();
+    Some(Cost {
+        read: all.iter().map(|cost| cost.read).sum(),
+        written: all.iter().map(|cost| cost.written).sum(),
+        time: all.iter().map(|cost| cost.time).sum(),
+        erases: erases.filter(|_| !all.is_empty()).map(|units| Erases { units, counted: true, assumption: None }),
+    })
+}
+
+/// How a phase ended: the gravest of its jobs counts.
+fn how_ended(jobs: &[JobRun]) -> StopReason {
+    let grave = |job: &&JobRun| matches!(job.stop, StopReason::DeviceLost(_) | StopReason::InternalError(_));
+    match jobs.iter().find(grave) {
+        Some(job) => job.stop.clone(),
+        None if jobs.iter().any(|job| job.stop == StopReason::BudgetSpent) => StopReason::BudgetSpent,
+        None => StopReason::Complete,
     }
 }
