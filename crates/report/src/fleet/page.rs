@@ -2,7 +2,8 @@
 //! and the worst cases.
 
 use super::text::{COST_HEADS, confidence, cost_rows, heading, how, intervals, percent, remarks, words_of};
-use flashscope_model::fleet::{Bin, Calibration, FleetRecord, Scoring};
+use flashscope_model::fleet::{Calibration, FleetRecord, Scoring};
+use flashscope_view::calibration::dot;
 use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 
 const STYLE: &str = "
@@ -138,15 +139,6 @@ fn plot(name: &str, calibration: &Calibration, size: f64) -> Markup {
     }
 }
 
-/// Mean confidence, share right with Wilson's 95 % interval (JASA 22, 1927), claims.
-fn dot(bin: &Bin) -> Option<(f64, f64, f64, f64, u32)> {
-    const Z: f64 = 1.96;
-    let (stated, right, n) = (bin.stated?, bin.share_right()?, f64::from(bin.claims));
-    let centre = (right + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
-    let half = Z / (1.0 + Z * Z / n) * (right * (1.0 - right) / n + Z * Z / (4.0 * n * n)).sqrt();
-    Some((stated, right, (centre - half).max(0.0), (centre + half).min(1.0), bin.claims))
-}
-
 fn cases(fleet: &FleetRecord) -> Markup {
     markup! {
         div.scroll { table.cases {
@@ -172,6 +164,7 @@ fn cases(fleet: &FleetRecord) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashscope_model::fleet::Bin;
 
     /// Inside a drawing nothing is closed of itself: what is left open swallows all that follows, and nothing of it shows.
     #[test]
