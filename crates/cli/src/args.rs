@@ -57,8 +57,11 @@ pub(crate) enum Command {
     Emulate(Emulate),
     /// A simulated device fitted to a measured one
     Twin(Twin),
-    /// Print the JSON Schema of the record
-    Schema,
+    /// Print the JSON Schema of records
+    Schema {
+        /// Of this kind alone: inspect, probe, infer, bench, iozone, fleet or twin [default: all of them]
+        kind: Option<String>,
+    },
 }
 
 /// What is looked at, and what may be done to it.
@@ -489,7 +492,7 @@ pub(crate) struct Infer {
   flashscope report flashscope-SD08G.json --format html -o card.html
   flashscope report bench.json --format xlsx -o bench.xlsx")]
 pub(crate) struct Report {
-    /// A record, or the result of a bench
+    /// A record of any kind: inspect, probe, infer, bench, iozone, fleet or twin
     pub(crate) file: PathBuf,
     /// Form of the report
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
@@ -514,7 +517,7 @@ pub(crate) enum ReportFormat {
     Markdown,
     /// Findings and figures as comma-separated values
     Csv,
-    /// A spreadsheet (results of bench)
+    /// A spreadsheet (bench, iozone, fleet, twin)
     Xlsx,
 }
 

@@ -6,6 +6,7 @@
 
 mod args;
 mod commands;
+mod envelope;
 mod error;
 mod interrupt;
 mod output;
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
         Command::Fleet(args) => commands::fleet::run(args),
         Command::Emulate(args) => commands::emulate::run(args),
         Command::Twin(args) => commands::twin::run(args),
-        Command::Schema => commands::schema(),
+        Command::Schema { kind } => commands::schema(kind.as_deref()),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

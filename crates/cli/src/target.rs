@@ -5,9 +5,8 @@ use crate::error::Failure;
 use crate::output;
 use anyhow::anyhow;
 use flashscope_device::{Target, WriteGrant};
-use flashscope_host::{HostError, HostTarget, OpenOptions, SysRoot};
+use flashscope_host::{HostError, HostTarget, OpenOptions, Surroundings, SysRoot};
 use flashscope_model::DeviceFacts;
-use flashscope_model::run::HostFacts;
 use flashscope_session::usual_write_budget;
 use flashscope_sim::SimTarget;
 use flashscope_units::Bytes;
@@ -28,8 +27,8 @@ pub(crate) enum Opened {
         target: Box<HostTarget>,
         /// The right to write, where it was asked for and given.
         grant: Option<WriteGrant>,
-        /// Where and when.
-        host: HostFacts,
+        /// What surrounds it.
+        here: Box<Surroundings>,
     },
 }
 
@@ -94,8 +93,7 @@ fn open_host(path: &Path, args: &TargetArgs, writes: &Writes<'_>) -> Result<Open
     let options =
         OpenOptions { read_in_use: args.consent.read_in_use, allow_buffered: args.allow_cached, hang_after: None };
     // Of a file the disk below.
-    let disk = flashscope_host::disk_under(&sys, path);
-    let host = flashscope_host::host_facts(&sys, disk.as_ref());
+    let here = Surroundings::of(&sys, path);
 
     let consented = args.consent.allow_write || !args.consent.destroy_data.is_empty();
     let must_write = match writes {
@@ -111,7 +109,7 @@ fn open_host(path: &Path, args: &TargetArgs, writes: &Writes<'_>) -> Result<Open
     if !wants_to_write || args.consent.read_only {
         let target = flashscope_host::open_for_reading(&sys, path, &options).map_err(failure)?;
         warn_of_use(&target);
-        return Ok(Opened::Host { target: Box::new(target), grant: None, host });
+        return Ok(Opened::Host { target: Box::new(target), grant: None, here: Box::new(here) });
     }
 
     let checked = flashscope_host::safety(&sys, path, LEAST_CAPACITY).map_err(failure)?;
@@ -124,7 +122,7 @@ fn open_host(path: &Path, args: &TargetArgs, writes: &Writes<'_>) -> Result<Open
     if let Writes::Exactly(_) = writes {
         output::talk(&format!("writes {budget} to {}; what stands there now is destroyed", args.target));
     }
-    Ok(Opened::Host { target: Box::new(target), grant: Some(grant), host })
+    Ok(Opened::Host { target: Box::new(target), grant: Some(grant), here: Box::new(here) })
 }
 
 fn warn_of_use(target: &HostTarget) {

@@ -18,6 +18,7 @@
 
 use flashscope_device::{ExecuteExt, Fill, Request, Target, WriteGrant};
 use flashscope_emulate::{Emulator, Options, Speed, Stop};
+use flashscope_host::Outputs;
 use flashscope_testkit::Targets;
 use flashscope_units::Bytes;
 use std::fs;
@@ -25,6 +26,7 @@ use std::io::{self, Stdout};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::Arc;
 use std::thread;
 
 /// A card that takes the same time everywhere, as `sd-flat` does; reads from 0.3 to 25 ms, writes from 1 to 85 ms.
@@ -73,7 +75,7 @@ fn main() -> io::Result<ExitCode> {
 fn as_the_model(rig: &Rig, targets: &mut Targets<Stdout>) -> io::Result<()> {
     for (name, model) in [("fast", FAST), ("slow", SLOW)] {
         let log = rig.0.join("log.csv");
-        let mut emulator = rig.start_with(0, model, false, Some(log.clone()));
+        let mut emulator = rig.start_with(0, model, false, Some(&log));
         let file = fs::OpenOptions::new().read(true).write(true).open(emulator.path())?;
         let mut differ = 0;
         for block in WHOLE {
@@ -311,7 +313,7 @@ impl Rig {
         self.start_with(index, model, attach_loop, None)
     }
 
-    fn start_with(&self, index: usize, model: &str, attach_loop: bool, log: Option<PathBuf>) -> Emulator {
+    fn start_with(&self, index: usize, model: &str, attach_loop: bool, log: Option<&Path>) -> Emulator {
         let at = self.0.join(index.to_string());
         fs::create_dir_all(&at).expect("a directory");
         let options = Options {
@@ -321,7 +323,7 @@ impl Rig {
             backing: None,
             seed: 1,
             speed: Speed::Times(1.0),
-            log,
+            log: log.map(|path| Arc::new(Outputs::new(true, |_| true).plan(path).expect("a place for the log"))),
             registry: self.0.join("registry"),
         };
         Emulator::start(&options).unwrap_or_else(|error| panic!("{error}"))

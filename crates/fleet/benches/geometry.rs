@@ -6,10 +6,12 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
 use flashscope_fleet::{
-    ANSWERED, BIN_OFF, CALIBRATION, COST_SHARE, COVERAGE, CostSummary, DeviceRun, FULL_BIN, Fleet, Generator, Limits,
-    MaxWrite, Noise, Parameter, Percentiles, Plan, Summary, Watch, sail,
+    ANSWERED, BIN_OFF, CALIBRATION, COST_SHARE, COVERAGE, DeviceRun, FULL_BIN, Fleet, Generator, Limits, MaxWrite,
+    Noise, Parameter, Plan, Summary, Watch, sail,
 };
 use flashscope_host::load::usage::CpuTime;
+use flashscope_model::Finding;
+use flashscope_model::fleet::{CostSummary, Percentiles};
 use flashscope_testkit::Targets;
 use flashscope_units::Nanos;
 use std::error::Error;
@@ -18,12 +20,12 @@ use std::process::ExitCode;
 
 /// What the quick part looks at: what every card has. Of the rest too few devices have it in a small fleet.
 const OF_ALL: [Parameter; 6] = [
-    Parameter::AllocationUnit,
-    Parameter::Page,
-    Parameter::OpenInOrder,
-    Parameter::OpenRandom,
-    Parameter::Penalty,
-    Parameter::FastArea,
+    Parameter::Of(Finding::AllocationUnit),
+    Parameter::Of(Finding::Page),
+    Parameter::Of(Finding::OpenUnitsLinear),
+    Parameter::Of(Finding::OpenUnitsRandom),
+    Parameter::Of(Finding::RandomOrderPenalty),
+    Parameter::Of(Finding::FastArea),
 ];
 
 /// How improbable chance must be before the quick part calls a target missed.

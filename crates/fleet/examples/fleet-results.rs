@@ -3,9 +3,10 @@
 #![allow(clippy::print_stderr, clippy::print_stdout, reason = "a tool for the terminal")]
 
 use flashscope_fleet::{
-    DeviceRun, Fleet, Generator, Limits, MaxWrite, Noise, Plan, Sailed, Summary, Watch, json, markdown, sail,
+    DeviceRun, Fleet, Generator, Limits, MaxWrite, Noise, Plan, Sailed, Summary, Watch, markdown, record, sail,
 };
 use flashscope_host::load::usage::CpuTime;
+use flashscope_model::envelope::{Envelope, Kind, Tool};
 use flashscope_units::Nanos;
 use std::error::Error;
 use std::sync::{Mutex, PoisonError};
@@ -69,7 +70,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         let took = start.elapsed();
         let summary = Summary::of(&fleet);
         if let Some(directory) = &arguments.json {
-            std::fs::write(format!("{directory}/{}-{seed}.json", generator.name()), json(&fleet, &summary))?;
+            let tool = Tool { version: env!("CARGO_PKG_VERSION").to_owned(), ..Tool::default() };
+            let envelope = Envelope::new(Kind::Fleet, tool, "fleet-results", format!("{} devices", plan.devices));
+            std::fs::write(
+                format!("{directory}/{}-{seed}.json", generator.name()),
+                flashscope_record::to_json(&record(envelope, &fleet, &summary)),
+            )?;
         }
         fleets.push((fleet, summary, took));
     }

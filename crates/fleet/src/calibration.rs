@@ -1,43 +1,12 @@
 //! Whether a stated confidence means what it says.
 
-/// Claims of about the same confidence.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bin {
-    /// From this confidence …
-    pub low: f64,
-    /// … to below this one (the last bin holds 1).
-    pub high: f64,
-    /// How many claims.
-    pub claims: u32,
-    /// How many of them are true.
-    pub right: u32,
-    /// Mean confidence; absent without claims.
-    pub stated: Option<f64>,
-}
-
-/// Confidence against truth.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Calibration {
-    /// Claims by confidence.
-    pub bins: Vec<Bin>,
-    /// Expected calibration error: |share right − mean confidence| over the bins, weighted by claims.
-    pub expected_error: Option<f64>,
-    /// Mean natural logarithm of the probability given to what is true; 0 is perfect.
-    pub log_score: Option<f64>,
-}
+use flashscope_model::fleet::{Bin, Calibration};
 
 /// Edges of the bins: finer where most claims are.
 const EDGES: [f64; 8] = [0.0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999];
 
 /// A claim that was called certain and is false costs this much at most: one in ten thousand.
 const LEAST_PROBABILITY: f64 = 1e-4;
-
-impl Bin {
-    /// Share of the claims that are true.
-    pub fn share_right(&self) -> Option<f64> {
-        (self.claims > 0).then(|| f64::from(self.right) / f64::from(self.claims))
-    }
-}
 
 /// Claims as (confidence, whether true).
 pub fn calibration(claims: impl Iterator<Item = (f64, bool)> + Clone) -> Calibration {

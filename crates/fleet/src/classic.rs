@@ -4,10 +4,10 @@
 //! stops one past the limit, so the true limit says how far it goes (8 where there is none, never more than
 //! [`MOST_UNITS`]): that makes it cheaper than it is, not dearer. The reader sees nothing but the tables.
 
-use crate::cost::Cost;
 use crate::run::NoResult;
 use flashscope_device::{Target, Wear, WriteGrant};
 use flashscope_model::finding::{AreaKind, FastArea, Penalty};
+use flashscope_model::fleet::DeviceCost;
 use flashscope_model::observation::{AlignData, AlignEvidence, OpenUnitsRow, RateEvidence, Spent, Straddle};
 use flashscope_model::{Data, Estimate, Experiment, Geometry, Order, Reason};
 use flashscope_probe::{Context, Observer, ProbeError, Progress, classic};
@@ -44,7 +44,7 @@ pub(crate) struct ByHand {
     /// What flashbench would have left on the terminal: each command and what it printed.
     pub(crate) log: String,
     /// What the procedure cost.
-    pub(crate) cost: Cost,
+    pub(crate) cost: DeviceCost,
 }
 
 /// Works through a fresh device.
@@ -80,7 +80,7 @@ pub(crate) fn work_through<T: Target>(
         // The procedure does not ask for the rest.
         ..Geometry::unknown(Reason::NotMeasured)
     };
-    Ok(ByHand { reading, log: bench.log, cost: Cost::new(spent, Wear::default(), wear) })
+    Ok(ByHand { reading, log: bench.log, cost: crate::cost::between(spent, Wear::default(), wear) })
 }
 
 struct Bench<'a, T> {

@@ -4,6 +4,7 @@
 //! fresh copy of the device with another seed and many more requests, for reads: a write changes the device.
 
 use flashscope_device::Target;
+use flashscope_model::fleet::Coverage;
 use flashscope_model::observation::ThroughputData;
 use flashscope_model::plan::{Purpose, Throughput};
 use flashscope_model::{Data, Direction, Experiment};
@@ -11,15 +12,6 @@ use flashscope_probe::{Context, Observer, Progress};
 use flashscope_session::SessionReport;
 use flashscope_stats::location::median;
 use std::ops::ControlFlow;
-
-/// Intervals and how many of them hold the truth.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Coverage {
-    /// Intervals looked at.
-    pub intervals: u32,
-    /// Those that hold the truth.
-    pub hold: u32,
-}
 
 /// So many times the requests of the run give the truth.
 const MORE_REQUESTS: u32 = 12;

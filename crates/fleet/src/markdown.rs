@@ -1,10 +1,10 @@
 //! Fleets as a page of the documents: what was reached beside what was asked for.
 
-use crate::calibration::Calibration;
 use crate::score::Parameter;
-use crate::summary::{CostSummary, Percentiles, Reader, Row, Summary};
+use crate::summary::{Reader, Summary};
 use crate::{Fleet, Noise};
 use flashscope_model::Finding;
+use flashscope_model::fleet::{Calibration, CostSummary, Percentiles, Row};
 use flashscope_units::{Bytes, Nanos};
 use std::time::Duration;
 

@@ -1,14 +1,15 @@
 //! One device: inspected, inspected again without noise to learn what can be told, and worked through by hand.
 
 use crate::classic;
-use crate::cost::{self, Cost};
-use crate::coverage::{self, Coverage};
+use crate::cost;
+use crate::coverage;
 use crate::draw::Drawn;
 use crate::meter::{Metered, StepWatch};
 use crate::score::{self, Judged, Verdict};
 use flashscope_device::{Target, Wear, WriteGrant};
+use flashscope_model::StopReason;
+use flashscope_model::fleet::{Coverage, DeviceCost};
 use flashscope_model::plan::Budget;
-use flashscope_model::run::Ended;
 use flashscope_session::{Options, SessionReport, usual_write_budget};
 use flashscope_sim::SimTarget;
 use flashscope_sim::truth;
@@ -79,11 +80,11 @@ pub struct DeviceRun {
     /// How often intervals held the truth.
     pub coverage: Coverage,
     /// All that `inspect` did.
-    pub cost: Cost,
+    pub cost: DeviceCost,
     /// What of it served the geometry.
-    pub geometry_cost: Cost,
+    pub geometry_cost: DeviceCost,
     /// The by-hand procedure.
-    pub by_hand_cost: Option<Cost>,
+    pub by_hand_cost: Option<DeviceCost>,
     /// Whether the run came to its end.
     pub complete: bool,
     /// Processor time that it took, all its runs together.
@@ -102,8 +103,8 @@ impl DeviceRun {
             naive: Vec::new(),
             log: Vec::new(),
             coverage: Coverage::default(),
-            cost: Cost::default(),
-            geometry_cost: Cost::default(),
+            cost: DeviceCost::default(),
+            geometry_cost: DeviceCost::default(),
             by_hand_cost: None,
             complete: false,
             work: Nanos::ZERO,
@@ -165,7 +166,7 @@ pub(crate) fn run(index: u32, drawn: &Drawn, limits: Limits, stop: &dyn Fn() -> 
         cost: found.cost,
         geometry_cost: found.geometry,
         by_hand_cost,
-        complete: found.report.ended == Ended::Complete,
+        complete: found.report.stop == StopReason::Complete,
         work: Nanos::ZERO,
     })
 }
@@ -182,8 +183,8 @@ fn scored(judged: Judged, could: &Judged) -> Scored {
 
 struct Inspected {
     report: SessionReport,
-    cost: Cost,
-    geometry: Cost,
+    cost: DeviceCost,
+    geometry: DeviceCost,
 }
 
 fn inspect(
@@ -207,16 +208,16 @@ fn inspect(
     if watch.stopped {
         return Err(NoResult::Stopped);
     }
-    if let Ended::DeviceLost(why) = &report.ended {
+    if let StopReason::DeviceLost(why) = &report.stop {
         return Err(NoResult::Failed(format!("the device was lost: {why}")));
     }
-    let (mut total, mut geometry) = (Cost::default(), Cost::default());
+    let (mut total, mut geometry) = (DeviceCost::default(), DeviceCost::default());
     let ends = watch.at_steps.iter().skip(1).copied().chain([wear.get()]);
     for ((run, before), after) in report.observations.runs.iter().zip(&watch.at_steps).zip(ends) {
-        let cost = Cost::new(run.spent, *before, after);
-        total.add(cost);
+        let spent = cost::between(run.spent, *before, after);
+        cost::add(&mut total, spent);
         if cost::is_geometry(run) {
-            geometry.add(cost);
+            cost::add(&mut geometry, spent);
         }
     }
     Ok(Inspected { report, cost: total, geometry })

@@ -1,11 +1,10 @@
 //! A fleet counted up.
 
 use crate::Fleet;
-use crate::calibration::{Calibration, calibration};
-use crate::cost::Cost;
-use crate::coverage::Coverage;
+use crate::calibration::calibration;
 use crate::run::{DeviceRun, Scored};
 use crate::score::{Parameter, Verdict};
+use flashscope_model::fleet::{Calibration, CostSummary, Coverage, DeviceCost, Percentiles, Row};
 use flashscope_stats::location::quantile;
 use flashscope_units::Nanos;
 
@@ -30,97 +29,30 @@ impl Reader {
     }
 }
 
-/// One parameter over all devices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Row {
-    /// Devices with a verdict.
-    pub devices: u32,
-    /// Those of which it can be told.
-    pub told: u32,
-    /// Exact, of those that can be told.
-    pub exact: u32,
-    /// Exact where the reference did not find it.
-    pub exact_beyond: u32,
-    /// One step beside.
-    pub one_step: u32,
-    /// Wrong by more.
-    pub wrong: u32,
-    /// Of those one step beside or wrong: claimed with 0.99 or more.
-    pub wrong_sure: u32,
-    /// No answer where it can be told.
-    pub missed: u32,
-    /// No answer where it cannot be told.
-    pub silent: u32,
-    /// There is no truth to hold it against.
-    pub unscored: u32,
-    /// Claims of an area where there is none.
-    pub false_alarms: u32,
-    /// The device's truth says that it shows, and not even the reference found it.
-    pub unfound: u32,
-}
-
 /// Confidence from which on a claim is called sure.
 pub(crate) const SURE: f64 = 0.99;
 
-impl Row {
-    /// Exact answers of all that can be told, 0…1.
-    pub fn share_exact(&self) -> Option<f64> {
-        (self.told > 0).then(|| f64::from(self.exact) / f64::from(self.told))
+fn count(row: &mut Row, scored: &Scored) {
+    let judged = &scored.judged;
+    let sure = judged.claim.is_some_and(|(stated, _)| stated >= SURE);
+    if judged.verdict == Verdict::Unscored {
+        row.unscored += 1;
+        return;
     }
-
-    /// Of all devices, 0…1.
-    pub fn share(&self, count: u32) -> Option<f64> {
-        (self.devices > 0).then(|| f64::from(count) / f64::from(self.devices))
+    row.devices += 1;
+    row.told += u32::from(scored.can_be_told);
+    row.unfound += u32::from(scored.judged.declared && !scored.can_be_told);
+    row.false_alarms += u32::from(judged.false_alarm);
+    match (judged.verdict, scored.can_be_told) {
+        (Verdict::Exact, true) => row.exact += 1,
+        (Verdict::Exact, false) => row.exact_beyond += 1,
+        (Verdict::OneStep, _) => row.one_step += 1,
+        (Verdict::Wrong, _) => row.wrong += 1,
+        (Verdict::Silent, true) => row.missed += 1,
+        (Verdict::Silent, false) => row.silent += 1,
+        (Verdict::Unscored, _) => {}
     }
-
-    fn count(&mut self, scored: &Scored) {
-        let judged = &scored.judged;
-        let sure = judged.claim.is_some_and(|(stated, _)| stated >= SURE);
-        if judged.verdict == Verdict::Unscored {
-            self.unscored += 1;
-            return;
-        }
-        self.devices += 1;
-        self.told += u32::from(scored.can_be_told);
-        self.unfound += u32::from(scored.judged.declared && !scored.can_be_told);
-        self.false_alarms += u32::from(judged.false_alarm);
-        match (judged.verdict, scored.can_be_told) {
-            (Verdict::Exact, true) => self.exact += 1,
-            (Verdict::Exact, false) => self.exact_beyond += 1,
-            (Verdict::OneStep, _) => self.one_step += 1,
-            (Verdict::Wrong, _) => self.wrong += 1,
-            (Verdict::Silent, true) => self.missed += 1,
-            (Verdict::Silent, false) => self.silent += 1,
-            (Verdict::Unscored, _) => {}
-        }
-        self.wrong_sure += u32::from(sure && matches!(judged.verdict, Verdict::OneStep | Verdict::Wrong));
-    }
-}
-
-/// The middle and the upper end of a figure over the devices.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Percentiles {
-    /// Median.
-    pub p50: f64,
-    /// 95th percentile.
-    pub p95: f64,
-    /// Sum over all devices.
-    pub total: f64,
-}
-
-/// What the devices cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CostSummary {
-    /// Bytes written by the host.
-    pub written_bytes: Percentiles,
-    /// Erases inside the device.
-    pub erases: Percentiles,
-    /// Bytes programmed inside the device.
-    pub programmed_bytes: Percentiles,
-    /// Bytes read by the host.
-    pub read_bytes: Percentiles,
-    /// Device time in seconds.
-    pub time_s: Percentiles,
+    row.wrong_sure += u32::from(sure && matches!(judged.verdict, Verdict::OneStep | Verdict::Wrong));
 }
 
 /// An answer that is wrong, or missing where it can be told.
@@ -196,7 +128,7 @@ impl Summary {
             all.filter(move |judged| parameter.is_none_or(|one| judged.parameter == one))
                 .filter_map(|judged| judged.claim)
         };
-        let by_hand: Vec<Cost> = done.iter().filter_map(|run| run.by_hand_cost).collect();
+        let by_hand: Vec<DeviceCost> = done.iter().filter_map(|run| run.by_hand_cost).collect();
         Summary {
             inspect: rows(&done, Reader::Inspect),
             naive: rows(&done, Reader::Naive),
@@ -211,8 +143,8 @@ impl Summary {
                 intervals: sum.intervals + run.coverage.intervals,
                 hold: sum.hold + run.coverage.hold,
             }),
-            cost: costs(&done.iter().map(|run| run.cost).collect::<Vec<Cost>>()),
-            geometry_cost: costs(&done.iter().map(|run| run.geometry_cost).collect::<Vec<Cost>>()),
+            cost: costs(&done.iter().map(|run| run.cost).collect::<Vec<DeviceCost>>()),
+            geometry_cost: costs(&done.iter().map(|run| run.geometry_cost).collect::<Vec<DeviceCost>>()),
             by_hand_cost: (!by_hand.is_empty()).then(|| costs(&by_hand)),
             worst: worst(&done),
             failures: fleet.devices.iter().filter_map(|run| Some((run.index, run.failure.clone()?))).collect(),
@@ -241,15 +173,15 @@ fn rows(done: &[&DeviceRun], reader: Reader) -> Vec<(Parameter, Row)> {
                 .scored(run)
                 .iter()
                 .filter(|scored| scored.judged.parameter == parameter)
-                .for_each(|one| row.count(one));
+                .for_each(|one| count(&mut row, one));
         }
         (parameter, row)
     };
     Parameter::all().into_iter().map(row).collect()
 }
 
-fn costs(costs: &[Cost]) -> CostSummary {
-    let over = |figure: fn(&Cost) -> f64| percentiles(&costs.iter().map(figure).collect::<Vec<f64>>());
+fn costs(costs: &[DeviceCost]) -> CostSummary {
+    let over = |figure: fn(&DeviceCost) -> f64| percentiles(&costs.iter().map(figure).collect::<Vec<f64>>());
     CostSummary {
         written_bytes: over(|cost| cost.written.as_f64()),
         erases: over(|cost| cost.erases as f64),

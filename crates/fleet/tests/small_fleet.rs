@@ -1,10 +1,14 @@
 //! Small fleets, whole: drawn, inspected, scored, counted and printed.
 
 use flashscope_fleet::{
-    DeviceRun, Fleet, Generator, Limits, MaxWrite, Noise, Parameter, Plan, Reader, Summary, Verdict, Watch, html, json,
-    sail, text,
+    DeviceRun, Fleet, Generator, Limits, MaxWrite, Noise, Parameter, Plan, Reader, Summary, Verdict, Watch, record,
+    sail,
 };
 use flashscope_model::Finding;
+use flashscope_model::envelope::{Envelope, Kind, Tool};
+use flashscope_model::fleet::FleetRecord;
+use flashscope_record::to_json;
+use flashscope_report::fleet::{html, text};
 use flashscope_units::Nanos;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -44,6 +48,10 @@ fn sailed(plan: Plan, most: u32) -> Fleet {
     sail(plan, &watch).expect("devices can be drawn")
 }
 
+fn recorded(fleet: &Fleet) -> FleetRecord {
+    record(Envelope::new(Kind::Fleet, Tool::default(), "fleet", "fleet"), fleet, &Summary::of(fleet))
+}
+
 #[test]
 fn the_outcome_depends_on_the_plan_alone() {
     let plan = plan(5, true);
@@ -51,7 +59,7 @@ fn the_outcome_depends_on_the_plan_alone() {
     let three = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("a pool");
     let alone = one.install(|| sailed(plan, u32::MAX));
     let together = three.install(|| sailed(plan, u32::MAX));
-    assert_eq!(json(&alone, &Summary::of(&alone)), json(&together, &Summary::of(&together)));
+    assert_eq!(to_json(&recorded(&alone)), to_json(&recorded(&together)));
 }
 
 #[test]
@@ -77,11 +85,11 @@ fn every_finding_of_every_device_is_counted_once() {
     let by_parameter = summary.calibration_by.iter().flat_map(|(_, one)| &one.bins).map(|bin| bin.claims);
     assert_eq!(claims, by_parameter.sum::<u32>());
 
-    let printed = text(&fleet, &summary);
+    let printed = text(&recorded(&fleet));
     for (parameter, _) in &summary.inspect {
         assert!(printed.contains(parameter.words()), "{printed}");
     }
-    let page = html(&fleet, &summary);
+    let page = html(&recorded(&fleet));
     assert!(page.contains("<svg") && page.contains("--show") != summary.worst.is_empty());
     assert!(!page.contains("http"), "the page loads nothing");
 }
@@ -91,7 +99,7 @@ fn what_is_done_is_kept_when_it_is_stopped() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
     let fleet = pool.install(|| sailed(plan(20, false), 2));
     assert_eq!(fleet.devices.len(), 2);
-    assert!(text(&fleet, &Summary::of(&fleet)).contains("stopped early: 20 were asked for"));
+    assert!(text(&recorded(&fleet)).contains("stopped early: 20 were asked for"));
 }
 
 #[test]
@@ -136,5 +144,5 @@ fn a_device_that_takes_too_long_is_given_up_and_named() {
     assert_eq!(summary.failures.iter().map(|(index, _)| *index).collect::<Vec<u32>>(), [0, 1, 2]);
     assert!(summary.failures.iter().all(|(_, why)| why.contains("not finished")), "{:?}", summary.failures);
     assert!(fleet.devices.iter().all(|device| device.work > plan.limits.most_work), "what it took is known");
-    assert!(text(&fleet, &summary).contains("no result for device 2"));
+    assert!(text(&recorded(&fleet)).contains("no result for device 2"));
 }

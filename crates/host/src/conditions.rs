@@ -1,24 +1,93 @@
 //! Where a run takes place, and what about that place changes results.
 
-use crate::clock;
-use crate::list::{Bus, ListedDevice};
+use crate::list::{Bus, ListedDevice, active, disk_numbered, disk_under};
 use crate::sysfs::{SysRoot, names};
-use flashscope_model::run::HostFacts;
+use flashscope_model::envelope::{ConditionList, HostFacts};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::path::Path;
 
-/// Host, kernel, architecture, the wall clock now, and the conditions that change results: the governors of the
-/// processors, how many of these there are, and how the kernel drives `device`. What cannot be read is left out.
-pub fn host_facts(sys: &SysRoot, device: Option<&ListedDevice>) -> HostFacts {
-    let name = |file: &str| sys.text(format!("/proc/sys/kernel/{file}")).unwrap_or_else(|| "unknown".to_owned());
-    HostFacts {
-        name: name("hostname"),
-        kernel: name("osrelease"),
-        architecture: std::env::consts::ARCH.to_owned(),
-        started: clock::wall_clock(),
-        conditions: conditions(sys, device),
+/// The place that a run takes place in: this machine, and the disk below what is measured.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    sys: SysRoot,
+    disk: Option<ListedDevice>,
+}
+
+impl Surroundings {
+    /// Of a device, a file or a folder; what is still to be made lies where its folder does.
+    pub fn of(sys: &SysRoot, path: &Path) -> Surroundings {
+        let there = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
+        Surroundings::on(sys, disk_under(sys, there))
     }
+
+    /// With a disk that was found already.
+    pub fn on(sys: &SysRoot, disk: Option<ListedDevice>) -> Surroundings {
+        Surroundings { sys: sys.clone(), disk }
+    }
+
+    /// Host, board, kernel, architecture, and the bus of the disk.
+    pub fn host(&self) -> HostFacts {
+        let name =
+            |file: &str| self.sys.text(format!("/proc/sys/kernel/{file}")).unwrap_or_else(|| "unknown".to_owned());
+        HostFacts {
+            name: name("hostname"),
+            board: board(&self.sys),
+            kernel: name("osrelease"),
+            architecture: std::env::consts::ARCH.to_owned(),
+            bus_mode: self.disk.as_ref().and_then(|disk| bus_mode(&disk.bus)),
+        }
+    }
+
+    /// Equal as long as the machine has not booted and the disk was not taken away: the boot's own number and the kernel's
+    /// number of the attached disk. `None` where the kernel has neither.
+    pub fn session(&self) -> Option<String> {
+        let boot = self.sys.text("/proc/sys/kernel/random/boot_id")?;
+        let disk = self.disk.as_ref().and_then(|disk| disk.disk_sequence);
+        Some(disk.map_or_else(|| boot.clone(), |disk| format!("{boot}/{disk}")))
+    }
+
+    /// Everything that changes results, as it is now: the governors of the processors, how many of these there are, and how the
+    /// kernel drives the disk. What cannot be read is left out.
+    pub fn conditions(&self) -> ConditionList {
+        // Asked anew: the values of the disk that was found are those of then.
+        conditions(&self.sys, self.disk.as_ref().and_then(|disk| disk_numbered(&self.sys, disk.number)).as_ref())
+    }
+
+    /// What changes by itself or by a daemon's hand while a run lasts: few files, so that it can be asked around every run.
+    pub fn moving(&self) -> ConditionList {
+        let mut found = Vec::new();
+        let processors = processors(&self.sys);
+        add(&mut found, "governor", governors(&self.sys, &processors));
+        add(&mut found, "frequency_khz", frequencies(&self.sys, &processors));
+        add(&mut found, "processor_temperature_celsius", processor_temperature(&self.sys));
+        if let Some((disk, name)) = self.disk.as_ref().and_then(|disk| Some((disk, disk.path.file_name()?))) {
+            let queue = Path::new("/sys/block").join(name).join("queue");
+            let queue = |attribute: &str| self.sys.text(queue.join(attribute));
+            add(&mut found, "scheduler", queue("scheduler").map(|all| active(&all)));
+            add(&mut found, "read_ahead_kb", queue("read_ahead_kb"));
+            add(&mut found, "temperature_celsius", temperature(&self.sys, disk));
+        }
+        found
+    }
+}
+
+/// The model that the firmware names: device tree on boards, DMI on PCs.
+fn board(sys: &SysRoot) -> Option<String> {
+    // The device tree ends its texts in a zero byte.
+    let text = |path: &str| sys.text(path).map(|text| text.trim_matches(['\0', ' ', '\n']).to_owned());
+    let found = |path: &str| text(path).filter(|text| !text.is_empty());
+    found("/proc/device-tree/model").or_else(|| {
+        let product = found("/sys/class/dmi/id/product_name")?;
+        Some(
+            found("/sys/class/dmi/id/sys_vendor")
+                .map_or_else(|| product.clone(), |vendor| format!("{vendor} {product}")),
+        )
+    })
+}
+
+fn add(found: &mut ConditionList, name: &str, value: Option<String>) {
+    found.extend(value.map(|value| (name.to_owned(), value)));
 }
 
 /// Keeps the calling thread, and threads that it makes, on one processor. An error where that is not allowed or
@@ -49,14 +118,14 @@ pub fn pin_cpus(cpus: &[usize]) -> Result<(), String> {
     }
 }
 
-fn conditions(sys: &SysRoot, device: Option<&ListedDevice>) -> Vec<(String, String)> {
+fn conditions(sys: &SysRoot, device: Option<&ListedDevice>) -> ConditionList {
     let mut found = Vec::new();
-    let mut add = |name: &str, value: Option<String>| found.extend(value.map(|value| (name.to_owned(), value)));
+    let mut add = |name: &str, value: Option<String>| add(&mut found, name, value);
     let processors = processors(sys);
     add("processors", (!processors.is_empty()).then(|| processors.len().to_string()));
     add("governor", governors(sys, &processors));
     add("frequency_khz", frequencies(sys, &processors));
-    add("processor_temperature_celsius", hottest(&sys.path("/sys/class/thermal"), "thermal_zone", "temp"));
+    add("processor_temperature_celsius", processor_temperature(sys));
     add("clock_source", sys.text("/sys/devices/system/clocksource/clocksource0/current_clocksource"));
     if let Some(device) = device {
         add("bus_mode", bus_mode(&device.bus));
@@ -105,6 +174,10 @@ fn frequencies(sys: &SysRoot, processors: &[String]) -> Option<String> {
     let all: Vec<u64> = processors.iter().filter_map(now).collect();
     let (low, high) = (all.iter().min()?, all.iter().max()?);
     Some(if low == high { low.to_string() } else { format!("{low} to {high}") })
+}
+
+fn processor_temperature(sys: &SysRoot) -> Option<String> {
+    hottest(&sys.path("/sys/class/thermal"), "thermal_zone", "temp")
 }
 
 /// Of the device, where its driver tells (NVMe, and SATA with `drivetemp`).

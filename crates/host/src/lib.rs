@@ -31,7 +31,7 @@ mod target;
 mod uses;
 
 pub use clock::{MonotonicClock, clock_resolution, wall_clock};
-pub use conditions::{host_facts, pin_cpu, pin_cpus};
+pub use conditions::{Surroundings, pin_cpu, pin_cpus};
 pub use error::HostError;
 pub use list::{
     Bus, BusMode, ListedDevice, LoopFacts, MmcFacts, NvmeFacts, Partition, Queue, ScsiFacts, UsbFacts, disk_under, list,

@@ -3,7 +3,7 @@
 mod support;
 
 use flashscope_device::RefusalKind;
-use flashscope_host::{Bus, ListedDevice, SysRoot, UsedBy, host_facts, list, pin_cpu};
+use flashscope_host::{Bus, ListedDevice, Surroundings, SysRoot, UsedBy, list, pin_cpu};
 use flashscope_model::DeviceKind;
 use flashscope_units::Bytes;
 use std::fs;
@@ -63,6 +63,7 @@ fn the_host_and_its_conditions() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     };
+    note("proc/device-tree/model", "Example Board Model 3\0");
     note("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "600000\n");
     note("sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "1800000\n");
     note("sys/class/thermal/thermal_zone0/temp", "41000\n");
@@ -70,9 +71,20 @@ fn the_host_and_its_conditions() {
     note("sys/block/mmcblk0/device/hwmon/hwmon3/temp1_input", "31500\n");
     let sys = SysRoot::at(&scratch.0);
     let card = list(&sys).into_iter().find(|device| device.path == Path::new("/dev/mmcblk0"));
-    let facts = host_facts(&sys, card.as_ref());
+    let here = Surroundings::on(&sys, card);
+    let facts = here.host();
     assert_eq!((facts.name.as_str(), facts.kernel.as_str()), ("testbench", "6.12.9-arm64"));
-    let conditions: Vec<String> = facts.conditions.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    assert_eq!(facts.board.as_deref(), Some("Example Board Model 3"));
+    assert_eq!(facts.bus_mode.as_deref(), Some("sd high-speed, 50 MHz, 4 bit, 3.30 V"));
+    assert_eq!(here.session(), None);
+    note("proc/sys/kernel/random/boot_id", "0f1e2d3c\n");
+    note("sys/block/mmcblk0/diskseq", "7\n");
+    let again = list(&sys).into_iter().find(|device| device.path == Path::new("/dev/mmcblk0"));
+    assert_eq!(Surroundings::on(&sys, again).session().as_deref(), Some("0f1e2d3c/7"));
+    let named = |conditions: Vec<(String, String)>| -> Vec<String> {
+        conditions.iter().map(|(name, value)| format!("{name}={value}")).collect()
+    };
+    let conditions = named(here.conditions());
     let expect = [
         "processors=3",
         "governor=performance, powersave",
@@ -88,10 +100,23 @@ fn the_host_and_its_conditions() {
         "rotational=0",
     ];
     assert_eq!(conditions, expect);
-    let nothing = host_facts(&SysRoot::at(scratch.0.join("nothing")), None);
-    assert_eq!((nothing.name.as_str(), nothing.conditions.len()), ("unknown", 0));
-    let live = host_facts(&SysRoot::live(), None);
-    assert!(live.kernel != "unknown" && live.started.ends_with('Z'), "{live:?}");
+    let moving = [
+        "governor=performance, powersave",
+        "frequency_khz=600000 to 1800000",
+        "processor_temperature_celsius=48.3",
+        "scheduler=mq-deadline",
+        "read_ahead_kb=128",
+        "temperature_celsius=31.5",
+    ];
+    assert_eq!(named(here.moving()), moving);
+    // What is changed while a run lasts shows after it: nothing is remembered from the start.
+    note("sys/block/mmcblk0/queue/read_ahead_kb", "4096\n");
+    assert!(named(here.conditions()).contains(&"read_ahead_kb=4096".to_owned()));
+    assert!(named(here.moving()).contains(&"read_ahead_kb=4096".to_owned()));
+    let nothing = Surroundings::on(&SysRoot::at(scratch.0.join("nothing")), None);
+    assert_eq!((nothing.host().name.as_str(), nothing.conditions().len()), ("unknown", 0));
+    let live = Surroundings::of(&SysRoot::live(), Path::new("/"));
+    assert!(live.host().kernel != "unknown" && live.session().is_some(), "{live:?}");
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use crate::control::Control;
 use crate::job::Arrivals;
-use crate::worker::{Ending, Step, Worker};
+use crate::worker::{Step, Worker};
 use flashscope_device::{DeviceError, Lane, Wait};
+use flashscope_model::StopReason;
 use flashscope_units::{Instant, Nanos};
 
 /// How often a worker says how far it is and looks whether it is to stop: with every turn on a slow device.
@@ -88,7 +89,7 @@ fn push<L: Lane>(
 fn look(worker: &mut Worker, control: &Control, place: usize, now: Instant) {
     control.tick(place, worker, now);
     if control.is_stopped() {
-        worker.stop(Ending::Stopped);
+        worker.stop(StopReason::Stopped);
     }
 }
 

@@ -5,8 +5,9 @@ use crate::histogram::Histogram;
 use crate::plan::Resolved;
 use crate::record::{Failure, KEPT_FAILURES, Kind, Recorder, Tally};
 use crate::steady::Verdict;
+use flashscope_model::StopReason;
 use flashscope_model::bench::{
-    CpuCost, JobEnded, JobRun, Moved, RequestFailure, SeriesPeriod, StallSeen, SteadySeen, Summary, TimeSeries, Times,
+    CpuCost, JobRun, Moved, RequestFailure, SeriesPeriod, StallSeen, SteadySeen, Summary, TimeSeries, Times,
     WrittenCurve,
 };
 use flashscope_model::run::PathTaken;
@@ -47,7 +48,7 @@ pub fn job_run(
     notes: &[Recorder],
     path: PathTaken,
     cpu: Option<CpuTimes>,
-    ended: JobEnded,
+    stop: StopReason,
     steady: Option<Verdict>,
 ) -> JobRun {
     let from = notes.iter().map(|note| note.from).min().unwrap_or(Instant::ORIGIN);
@@ -83,7 +84,7 @@ pub fn job_run(
         series: series(notes),
         written: notes.iter().filter_map(|note| written(note, from)).collect(),
         cpu: cpu.map(|cpu| cpu.cost(notes.iter().map(handled).sum())),
-        ended,
+        stop,
         steady: steady.map(|verdict| match verdict {
             Verdict::Steady { rounds } => SteadySeen { steady: true, rounds },
             Verdict::NotSteady { rounds } => SteadySeen { steady: false, rounds },

@@ -5,8 +5,9 @@
 //! here in order of arrival, as they would in the kernel; a worker's stamps count from when it handed them over.
 
 use crate::steady::Judge;
-use crate::worker::{Ending, Step, Worker};
+use crate::worker::{Step, Worker};
 use flashscope_device::{Completion, DeviceError, Ended, Fate, Foresight, Outcome, Request, Target, Trouble};
+use flashscope_model::StopReason;
 use flashscope_units::Instant;
 use std::collections::VecDeque;
 
@@ -27,16 +28,16 @@ pub fn simulate<T: Target + Foresight>(
     let mut now = start;
     for round in 0u64.. {
         if round % 1024 == 0 && stop() {
-            workers.iter_mut().for_each(|worker| worker.stop(Ending::Stopped));
+            workers.iter_mut().for_each(|worker| worker.stop(StopReason::Stopped));
         }
         if let Some(judge) = judge.as_deref_mut()
             && judge.look(now.since(start), workers.iter().map(|worker| worker.counted().1).sum())
         {
-            workers.iter_mut().for_each(|worker| worker.stop(Ending::Complete));
+            workers.iter_mut().for_each(|worker| worker.stop(StopReason::Complete));
         }
         let (wake, ends_all) = queue.collect(workers, now);
         if ends_all {
-            workers.iter_mut().for_each(|worker| worker.stop(Ending::Stopped));
+            workers.iter_mut().for_each(|worker| worker.stop(StopReason::Stopped));
         }
         queue.submit(target)?;
         match (target.next_completion(), wake) {

@@ -10,6 +10,7 @@ use crate::pattern::{Choice, Chooser};
 use crate::plan::{PlanError, Resolved};
 use crate::record::{Failure, Kind, Mismatch, Recorder, Trace, TraceEntry};
 use flashscope_device::{Ended, Fate, Fill, Request, Trouble, WriteGrant};
+use flashscope_model::StopReason;
 use flashscope_stats::rng::{Rng, stream};
 use flashscope_units::{Bytes, Instant, Nanos};
 
@@ -24,19 +25,6 @@ pub enum Step {
     WaitForCompletion,
     /// All is done and nothing is outstanding.
     Done,
-}
-
-/// Why a worker ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// It did what it set out to do.
-    Complete,
-    /// Somebody asked it to stop.
-    Stopped,
-    /// The right to write was used up.
-    GrantSpent,
-    /// So many requests in a row failed that more would tell nothing.
-    Failing,
 }
 
 /// Requests that fail in a row before a worker gives up.
@@ -85,7 +73,7 @@ pub struct Worker {
     recorder: Recorder,
     troubled: Vec<(u32, Ended)>,
     failed_in_a_row: u32,
-    ending: Ending,
+    stop_reason: StopReason,
     /// Not counted before this time and so many requests; `None` once it is.
     warm_up: Option<(Instant, u64)>,
     /// A choice that waits for another request to the same place.
@@ -146,7 +134,7 @@ impl Worker {
             recorder: Recorder::new(open, trace),
             troubled: Vec::with_capacity(depth as usize),
             failed_in_a_row: 0,
-            ending: Ending::Complete,
+            stop_reason: StopReason::Complete,
             warm_up: None,
             held: None,
             generations,
@@ -270,10 +258,10 @@ impl Worker {
     }
 
     /// Ends the load: nothing more is handed over but what finishes the job off (a flush that belongs to it).
-    pub fn stop(&mut self, why: Ending) {
+    pub fn stop(&mut self, why: StopReason) {
         if matches!(self.stage, Stage::Load | Stage::ReadBack | Stage::Drain) {
-            if self.ending == Ending::Complete {
-                self.ending = why;
+            if self.stop_reason == StopReason::Complete {
+                self.stop_reason = why;
             }
             self.stage = Stage::Done;
         }
@@ -308,9 +296,9 @@ impl Worker {
         self.recorder
     }
 
-    /// Why it ended, once it has.
-    pub fn ending(&self) -> Ending {
-        self.ending
+    /// Why it stopped, once it has.
+    pub fn stop_reason(&self) -> &StopReason {
+        &self.stop_reason
     }
 
     /// The job that it does.
@@ -409,7 +397,7 @@ impl Worker {
     }
 
     fn spent(&mut self) -> Step {
-        self.ending = Ending::GrantSpent;
+        self.stop_reason = StopReason::BudgetSpent;
         self.leave()
     }
 
@@ -506,7 +494,7 @@ impl Worker {
         }
         self.failed_in_a_row += 1;
         if self.failed_in_a_row >= FAILURES_IN_A_ROW {
-            self.stop(Ending::Failing);
+            self.stop(StopReason::Failing);
         }
     }
 }

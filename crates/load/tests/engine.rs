@@ -7,8 +7,8 @@ use flashscope_load::plan::{Limits, Resolved, resolve};
 use flashscope_load::record::{Kind, Recorder, Trace};
 use flashscope_load::simulate::simulate;
 use flashscope_load::steady::{Judge, Verdict};
-use flashscope_load::worker::{Ending, Worker};
-use flashscope_model::bench::JobEnded;
+use flashscope_load::worker::Worker;
+use flashscope_model::StopReason;
 use flashscope_testkit::{Failing, ScriptedTarget};
 use flashscope_units::{Bytes, Instant, Nanos};
 
@@ -49,7 +49,7 @@ fn a_closed_loop_keeps_the_queue_full_and_counts_everything() {
         assert_eq!((note.read.requests, note.read.bytes), (1000, 1000 * 4096));
         assert_eq!(note.trace.entries().len(), 1000);
     }
-    let job = job_run(&plan, &notes, target.path(), None, JobEnded::Complete, None);
+    let job = job_run(&plan, &notes, target.path(), None, StopReason::Complete, None);
     let read = job.read.expect("it reads");
     // One request every 10 µs, whoever it belongs to, and eight of them queued.
     assert_eq!(job.elapsed, Nanos::millis(20));
@@ -175,7 +175,7 @@ fn it_stops_by_bytes_time_and_steadiness() {
     simulate(&mut workers, &mut target, Some(&mut judge), || false).expect("it runs");
     let Some(Verdict::Steady { rounds }) = judge.verdict() else { panic!("{:?}", judge.verdict()) };
     assert!((6..20).contains(&rounds), "{rounds}");
-    assert_eq!(workers[0].ending(), Ending::Complete);
+    assert_eq!(workers[0].stop_reason(), &StopReason::Complete);
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn failures_are_data_until_there_is_nothing_else() {
     let plan = sequential();
     let mut workers = workers(&plan, &target);
     simulate(&mut workers, &mut target, None, || false).expect("it runs");
-    assert_eq!(workers[0].ending(), Ending::Failing);
+    assert_eq!(workers[0].stop_reason(), &StopReason::Failing);
     assert_eq!((workers[0].recorder().read.requests, workers[0].recorder().failed), (512, 100));
 }
 
@@ -303,7 +303,7 @@ fn a_grant_is_never_overdrawn() {
     let grant = WriteGrant::simulated(target.facts(), Bytes::kib(42));
     let mut workers = vec![Worker::new(&plan, 0, grant, true, Trace::new(0, None)).expect("a worker")];
     simulate(&mut workers, &mut target, None, || false).expect("it runs");
-    assert_eq!((workers[0].ending(), workers[0].recorder().write.requests), (Ending::GrantSpent, 10));
+    assert_eq!((workers[0].stop_reason(), workers[0].recorder().write.requests), (&StopReason::BudgetSpent, 10));
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn an_operator_can_stop_it_and_keeps_what_there_is() {
         asked > 3
     })
     .expect("it runs");
-    assert_eq!(workers[0].ending(), Ending::Stopped);
+    assert_eq!(workers[0].stop_reason(), &StopReason::Stopped);
     assert!(workers[0].recorder().read.requests > 1000);
 }
 

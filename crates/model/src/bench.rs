@@ -1,31 +1,19 @@
 //! One run of load: what was asked for, what was measured, and where its bytes went.
 
-use crate::DeviceFacts;
+use crate::envelope::{ConditionList, Envelope, StopReason};
 use crate::preset::PresetRun;
-use crate::run::{Ended, HostFacts, PathTaken};
+use crate::run::{Cost, PathTaken};
 use flashscope_units::{Bytes, Nanos};
 
 /// Everything about one run of `bench`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BenchRecord {
-    /// Version of the tool.
-    pub tool_version: String,
-    /// What was typed.
-    pub command: String,
-    /// What was measured, as typed.
-    pub target: String,
-    /// Where and when; `None` on virtual time.
-    pub host: Option<HostFacts>,
-    /// The device or file.
-    pub device: Option<DeviceFacts>,
-    /// Whether time was simulated.
-    pub virtual_time: bool,
+    /// Who, when, where, on what, and how it ended.
+    pub envelope: Envelope,
     /// The phases in order.
     pub phases: Vec<BenchPhase>,
     /// What it was for, where it followed a definition.
     pub preset: Option<PresetRun>,
-    /// How it ended.
-    pub ended: Ended,
 }
 
 /// Jobs that ran side by side, as often as was asked for.
@@ -37,13 +25,28 @@ pub struct BenchPhase {
     pub summary: Vec<Summary>,
 }
 
-/// One run of a phase.
+/// One run of a phase, with what a comparison must know of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseRun {
+    /// Its place among all runs of the record, in the order in which they were done, from 1.
+    pub order: u32,
+    /// When it began, from the start of the first one, preparations included; `None` where nobody noted it.
+    pub started: Option<Nanos>,
+    /// What was in force when it began.
+    pub conditions: ConditionList,
+    /// What it cost, warm-up and reading back included; `None` where nobody counted.
+    pub cost: Option<Cost>,
     /// The jobs.
     pub jobs: Vec<JobRun>,
     /// Where the bytes went.
     pub evidence: Evidence,
+}
+
+impl PhaseRun {
+    /// Of jobs that were done; what surrounded them is not noted yet.
+    pub fn new(jobs: Vec<JobRun>, evidence: Evidence) -> PhaseRun {
+        PhaseRun { order: 1, started: None, conditions: Vec::new(), cost: None, jobs, evidence }
+    }
 }
 
 /// What one job did, its workers together.
@@ -81,8 +84,8 @@ pub struct JobRun {
     pub written: Vec<WrittenCurve>,
     /// What the workers cost; `None` on virtual time.
     pub cpu: Option<CpuCost>,
-    /// How it ended.
-    pub ended: JobEnded,
+    /// Why it stopped.
+    pub stop: StopReason,
     /// What was seen of steadiness, where it was asked for.
     pub steady: Option<SteadySeen>,
 }
@@ -194,21 +197,6 @@ pub struct CpuCost {
     pub split: Option<(Nanos, Nanos)>,
     /// Requests in that time, those that were not counted included.
     pub requests: u64,
-}
-
-/// How a job ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum JobEnded {
-    /// It did all it set out to do.
-    Complete,
-    /// The operator, or another job's end, stopped it.
-    Stopped,
-    /// What it may write was used up.
-    BudgetSpent,
-    /// So many requests in a row failed that it gave up.
-    Failing,
-    /// The device went away or did not answer; what was measured until then is here.
-    DeviceLost(String),
 }
 
 /// What was seen of steadiness.

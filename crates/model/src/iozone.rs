@@ -1,22 +1,14 @@
 //! One run of iozone's tests: what was asked for, every pass over a file, and where memory ends.
 
 use crate::bench::Evidence;
-use crate::run::{Ended, HostFacts, PathTaken};
+use crate::envelope::Envelope;
 use flashscope_units::{ByteRate, Bytes, Nanos};
 
 /// Everything about one run of `bench iozone`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IozoneRecord {
-    /// Version of the tool.
-    pub tool_version: String,
-    /// What was typed after `bench`.
-    pub command: String,
-    /// The file, or the first of several.
-    pub target: String,
-    /// Where and when.
-    pub host: HostFacts,
-    /// The way that passes took.
-    pub path: PathTaken,
+    /// Who, when, where, on what, and how it ended.
+    pub envelope: Envelope,
     /// The unit that was asked for; figures here are always bytes and times.
     pub unit: Unit,
     /// The seed of random orders.
@@ -31,8 +23,6 @@ pub struct IozoneRecord {
     pub regions: Vec<Regions>,
     /// Passes of several workers at once (`-t`).
     pub throughput: Vec<Throughput>,
-    /// How it ended.
-    pub ended: Ended,
 }
 
 /// What one column of iozone's table shows.

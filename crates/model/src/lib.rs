@@ -2,19 +2,24 @@
 //! [`facts`] of a device → a [`plan`] of experiments → [`observation`]s → [`finding`]s → a whole [`run`].
 //!
 //! Nothing here computes, does I/O or knows how it is printed or stored. Absent is `Option::None`,
-//! never zero. Start at [`run::RunRecord`], which holds all the others, or at [`bench::BenchRecord`] for load.
+//! never zero. Start at [`envelope::Envelope`], which every record has, and at [`run::RunRecord`], which holds all the
+//! others, or at [`bench::BenchRecord`] for load.
 
 pub mod bench;
 pub mod discard;
+pub mod envelope;
 mod experiment;
 pub mod facts;
 pub mod finding;
+pub mod fleet;
 pub mod iozone;
 pub mod observation;
 pub mod plan;
 pub mod preset;
 pub mod run;
+pub mod twin;
 
+pub use envelope::{Envelope, Kind, StopReason};
 pub use experiment::{About, Data, Drawn, Experiment, ExperimentName, Form, Rows, Writes};
 pub use facts::{Claims, DeviceFacts, DeviceKind, Identity};
 pub use finding::{Estimate, Finding, Findings, Geometry, Reason};

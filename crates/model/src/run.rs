@@ -1,48 +1,19 @@
-//! One whole run: who, what, how, what was seen, what was concluded, what it cost and how it ended.
+//! One whole run on a device: what it set out to do, what was seen, what was concluded, and what that cost.
 
-use crate::{DeviceFacts, Findings, Observations, plan::Budget};
+use crate::{Envelope, Findings, Observations, plan::Budget};
 use flashscope_units::{Bytes, Nanos};
 
-/// Everything about one run; the `record` crate stores it, the `report` crate shows it.
+/// A characterisation, an experiment, or what is concluded from either: the kinds `inspect`, `probe` and `infer`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRecord {
-    /// Version of the tool.
-    pub tool_version: String,
-    /// The command (`inspect`, `probe align`, `infer`).
-    pub command: String,
-    /// What was asked about, as typed.
-    pub target: String,
-    /// Where and when; `None` in a virtual run, so that the same seed gives the same bytes.
-    pub host: Option<HostFacts>,
-    /// The device; `None` where a log does not tell.
-    pub device: Option<DeviceFacts>,
-    /// How requests reached the device; `None` where a log does not tell.
-    pub path: Option<PathTaken>,
+    /// Who, when, where, on what, and how it ended.
+    pub envelope: Envelope,
     /// What the run was allowed and set out to do.
     pub plan: Plan,
     /// What was seen.
     pub observations: Observations,
     /// What was concluded.
     pub findings: Findings,
-    /// What it cost.
-    pub cost: Cost,
-    /// How it ended.
-    pub ended: Ended,
-}
-
-/// Where and when a run took place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostFacts {
-    /// Host name.
-    pub name: String,
-    /// Kernel release.
-    pub kernel: String,
-    /// Machine architecture.
-    pub architecture: String,
-    /// Start in RFC 3339, UTC.
-    pub started: String,
-    /// Conditions that change results, each a name and a value (`governor`, `scheduler`, `read_ahead_kb`).
-    pub conditions: Vec<(String, String)>,
 }
 
 /// The way that requests actually took.
@@ -83,7 +54,7 @@ pub struct Step {
 }
 
 /// What a run cost.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cost {
     /// Bytes read.
     pub read: Bytes,
@@ -104,17 +75,4 @@ pub struct Erases {
     pub counted: bool,
     /// What an estimate assumes.
     pub assumption: Option<String>,
-}
-
-/// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// It did all it set out to do.
-    Complete,
-    /// The budget was used up first.
-    BudgetSpent,
-    /// The operator stopped it.
-    Interrupted,
-    /// The device went away or stopped answering.
-    DeviceLost(String),
 }

@@ -3,6 +3,7 @@
 //! `cargo run --release -p flashscope-proof --example fitted-twins`, from anywhere in the repository; with names of models
 //! it prints their pages instead and writes nothing.
 
+use flashscope_model::envelope::{Envelope, Kind, Tool};
 use flashscope_proof::twins::FITTED;
 use std::io::{Error, Write};
 use std::path::Path;
@@ -27,7 +28,10 @@ fn main() -> Result<(), Error> {
     for twin in FITTED.iter().filter(|twin| wanted.is_empty() || wanted.iter().any(|name| name == twin.model)) {
         let log = std::fs::read_to_string(root.join(twin.path))?;
         let fit = twin.fit(&log).map_err(Error::other)?;
-        page.push_str(&flashscope_twin::markdown(&fit, &format!("`{}`", twin.model)));
+        page.push_str(&flashscope_report::twin::markdown(
+            &fit.told(Envelope::new(Kind::Twin, Tool::default(), "twin fit", "")),
+            &format!("`{}`", twin.model),
+        ));
         writeln!(std::io::stderr(), "{}: {:.3} within 15 %", twin.model, fit.goodness.within())?;
         if wanted.is_empty() {
             let file = format!("crates/sim/catalogue/{}.toml", twin.model);

@@ -2,8 +2,8 @@
 //! find there what it finds on a device that is full.
 
 use flashscope_device::{Target, WriteGrant};
+use flashscope_model::StopReason;
 use flashscope_model::plan::Budget;
-use flashscope_model::run::Ended;
 use flashscope_model::{Estimate, Geometry};
 use flashscope_proof::Nobody;
 use flashscope_session::{Options, inspect};
@@ -16,7 +16,7 @@ fn inspected(spec: &str, seed: u64) -> Geometry {
     let mut grant = WriteGrant::simulated(target.facts(), budget).expect("simulated devices may be written to");
     let options = Options { seed, budget: Budget { write: budget, time: None } };
     let report = inspect(&mut target, Some(&mut grant), options, &mut Nobody);
-    assert_eq!(report.ended, Ended::Complete, "{spec}");
+    assert_eq!(report.stop, StopReason::Complete, "{spec}");
     report.findings.geometry
 }
 

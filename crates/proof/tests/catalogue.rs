@@ -1,9 +1,9 @@
 //! Known devices in, right answers out: `inspect` on every model of the catalogue, over several seeds, against the truth.
 
 use flashscope_device::{Target, WriteGrant};
+use flashscope_model::StopReason;
 use flashscope_model::finding::AreaKind;
 use flashscope_model::plan::Budget;
-use flashscope_model::run::Ended;
 use flashscope_model::{Estimate, Geometry};
 use flashscope_proof::Nobody;
 use flashscope_proof::twins::FITTED;
@@ -18,7 +18,7 @@ fn inspected(spec: &str, seed: u64) -> Geometry {
     let mut grant = WriteGrant::simulated(target.facts(), budget).expect("simulated devices may be written to");
     let options = Options { seed, budget: Budget { write: budget, time: None } };
     let report = inspect(&mut target, Some(&mut grant), options, &mut Nobody);
-    assert_eq!(report.ended, Ended::Complete, "{spec}");
+    assert_eq!(report.stop, StopReason::Complete, "{spec}");
     assert!(report.observations.spent().written <= budget, "{spec}: the budget is kept");
     report.findings.geometry
 }

@@ -1,11 +1,14 @@
 //! A run keeps its limits: of time within an experiment, not only between two; and different purposes draw differently.
 
-use flashscope_device::{Target, WriteGrant};
+use flashscope_device::{Capabilities, Completion, DeviceError, Request, Target, Wear, WriteGrant};
 use flashscope_model::plan::Budget;
-use flashscope_model::run::Ended;
+use flashscope_model::run::PathTaken;
+use flashscope_model::{DeviceFacts, StopReason};
 use flashscope_proof::Nobody;
 use flashscope_session::{Options, SessionReport, inspect};
-use flashscope_units::{Bytes, Nanos};
+use flashscope_sim::SimTarget;
+use flashscope_units::{Bytes, Instant, Nanos};
+use std::cell::Cell;
 
 fn run(spec: &str, time: Nanos) -> SessionReport {
     let mut target = flashscope_sim::open(spec, 1).expect("a model of the catalogue");
@@ -19,13 +22,67 @@ fn the_time_ends_a_long_experiment() {
     for seconds in [2, 20] {
         let time = Nanos::secs(seconds);
         let report = run("sd-4mib", time);
-        assert_eq!(report.ended, Ended::BudgetSpent);
+        assert_eq!(report.stop, StopReason::BudgetSpent);
         // A single request may take long, and progress is looked at every 50 ms.
         assert!(report.cost.time >= time && report.cost.time < time + Nanos::secs(1), "{}", report.cost.time);
         let note =
             report.findings.notes.iter().find(|note| note.text.contains("--max-time")).expect("which budget it was");
         assert!(note.text.contains("open units"), "{note:?}");
     }
+}
+
+/// Says a smaller size as soon as a plan is made for the larger one: no plan of ours fits it.
+struct Shrinking {
+    inner: SimTarget,
+    small: DeviceFacts,
+    asked: Cell<u32>,
+}
+
+impl Target for Shrinking {
+    fn facts(&self) -> &DeviceFacts {
+        self.asked.set(self.asked.get() + 1);
+        if self.asked.get() > 2 { &self.small } else { self.inner.facts() }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn path(&self) -> PathTaken {
+        self.inner.path()
+    }
+
+    fn now(&self) -> Instant {
+        self.inner.now()
+    }
+
+    fn submit(&mut self, batch: &[Request]) -> Result<(), DeviceError> {
+        self.inner.submit(batch)
+    }
+
+    fn reap(&mut self, min: usize, into: &mut Vec<Completion>) -> Result<(), DeviceError> {
+        self.inner.reap(min, into)
+    }
+
+    fn wait_until(&mut self, at: Instant) {
+        self.inner.wait_until(at);
+    }
+
+    fn wear(&self) -> Option<Wear> {
+        self.inner.wear()
+    }
+}
+
+/// A plan that does not fit the device is nobody's budget: the record says that flashscope is at fault.
+#[test]
+fn a_fault_of_ours_is_said_to_be_one() {
+    let inner = flashscope_sim::open("sd-flat", 1).expect("a model of the catalogue");
+    let small = DeviceFacts { capacity: Bytes(512), ..inner.facts().clone() };
+    let mut target = Shrinking { inner, small, asked: Cell::new(0) };
+    let options = Options { seed: 1, budget: Budget { write: Bytes::ZERO, time: None } };
+    let report = inspect(&mut target, None, options, &mut Nobody);
+    let StopReason::InternalError(what) = &report.stop else { panic!("{:?}", report.stop) };
+    assert!(what.contains("does not fit this device"), "{what}");
 }
 
 #[test]

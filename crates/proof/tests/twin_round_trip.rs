@@ -3,10 +3,11 @@
 
 use flashscope_device::{Target, WriteGrant};
 use flashscope_fleet::{Generator, Noise};
+use flashscope_model::envelope::{Envelope, Kind, Tool};
 use flashscope_model::finding::{AreaKind, BufferLimit};
 use flashscope_model::plan::Budget;
 use flashscope_model::run::Cost;
-use flashscope_model::{Estimate, Geometry, RunRecord};
+use flashscope_model::{Estimate, Geometry, RunRecord, twin};
 use flashscope_proof::Nobody;
 use flashscope_session::{Options, inspect};
 use flashscope_sim::SimTarget;
@@ -27,19 +28,15 @@ fn record(text: &str, seed: u64) -> RunRecord {
     let mut grant = WriteGrant::simulated(target.facts(), budget).expect("simulated devices may be written to");
     let options = Options { seed, budget: Budget { write: budget, time: None } };
     let report = inspect(&mut target, Some(&mut grant), options, &mut Nobody);
-    let record = RunRecord {
-        tool_version: "test".to_owned(),
-        command: "inspect".to_owned(),
-        target: "sim:model.toml".to_owned(),
-        host: None,
+    let envelope = Envelope {
         device: Some(target.facts().clone()),
         path: Some(target.path()),
-        plan: report.plan,
-        observations: report.observations,
-        findings: report.findings,
-        cost: Cost { erases: None, ..report.cost },
-        ended: report.ended,
+        cost: Some(Cost { erases: None, ..report.cost }),
+        stop: report.stop,
+        ..Envelope::new(Kind::Inspect, Tool::default(), "inspect", "sim:model.toml")
     };
+    let record =
+        RunRecord { envelope, plan: report.plan, observations: report.observations, findings: report.findings };
     flashscope_record::from_json(&flashscope_record::to_json(&record)).expect("what was written can be read")
 }
 
@@ -206,18 +203,17 @@ fn nothing_that_was_found_of_a_drive_is_left_out_in_silence() {
         fit.findings.iter().map(|finding| (finding.finding.wire().to_owned(), finding.figure.is_some())).collect();
     assert_eq!(told, all, "a finding of the record is missing, or it is not said of one whether it was found");
 
-    let text = flashscope_twin::text(&fit, false);
-    let json: serde_json::Value = serde_json::from_str(&flashscope_twin::json(&fit)).expect("JSON");
-    let listed = json["findings"].as_array().expect("findings");
+    let told = fit.told(Envelope::new(Kind::Twin, Tool::default(), "twin fit", ""));
+    let text = flashscope_report::twin::text(&told, false);
     for finding in &fit.findings {
-        let of_json = listed.iter().find(|listed| listed["finding"] == finding.finding.wire()).expect("all of them");
+        let listed = told.findings.iter().find(|listed| listed.name == finding.finding.wire()).expect("all of them");
         match &finding.fate {
-            Fate::Held(_) => assert_eq!(of_json["fate"], "held"),
+            Fate::Held(_) => assert_eq!(listed.fate, twin::Fate::Held),
             Fate::NotHeld(why) => {
-                assert_eq!((&of_json["fate"], &of_json["why"]), (&"not-held".into(), &why.as_str().into()));
+                assert_eq!((listed.fate, listed.why.as_ref()), (twin::Fate::NotHeld, Some(why)));
                 assert!(text.contains(why) && text.contains(finding.finding.label()), "{finding:?}\n{text}");
             }
-            Fate::Unknown(..) => assert_eq!(of_json["fate"], "unknown"),
+            Fate::Unknown(..) => assert_eq!(listed.fate, twin::Fate::Unknown),
         }
     }
     for name in ["mapping", "stripe", "parallel_units"] {

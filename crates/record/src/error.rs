@@ -1,6 +1,7 @@
 //! Why a text is not a record.
 
-use crate::{SCHEMA, SCHEMA_NAME};
+use crate::SCHEMA;
+use flashscope_model::Kind;
 use std::fmt;
 
 /// Why a text is not a record that this version can read.
@@ -28,12 +29,19 @@ pub enum RecordError {
     },
     /// It is JSON of another kind.
     OtherSchema(String),
-    /// It is a record of another version of the format.
+    /// It is a record of a version of the format that is not known here.
     OtherVersion(String),
+    /// It is a record, but holds something else than what was asked for.
+    OtherKind {
+        /// The word of its kind.
+        found: String,
+        /// What was asked for.
+        wanted: &'static [Kind],
+    },
     /// A field is missing, or of another type than it should be.
     Field {
-        /// Line, counted from 1.
-        line: usize,
+        /// Line, counted from 1; `None` in an array of records, and in a record of an earlier version.
+        line: Option<usize>,
         /// What the parser says.
         what: String,
     },
@@ -54,16 +62,20 @@ impl RecordError {
         let what = message.split(" at line ").next().unwrap_or_default().to_owned();
         match error.classify() {
             serde_json::error::Category::Eof => RecordError::Truncated { line },
-            serde_json::error::Category::Data => RecordError::Field { line, what },
+            serde_json::error::Category::Data => RecordError::Field { line: (line > 0).then_some(line), what },
             _ => RecordError::Syntax { line, column: error.column(), what },
         }
     }
 
     pub(crate) fn other_schema(found: &str) -> RecordError {
         match found.split_once('/') {
-            Some((SCHEMA_NAME, _)) => RecordError::OtherVersion(found.to_owned()),
+            Some(("flashscope.record", _)) => RecordError::OtherVersion(found.to_owned()),
             _ => RecordError::OtherSchema(found.to_owned()),
         }
+    }
+
+    pub(crate) fn other_kind(found: &str, wanted: &'static [Kind]) -> RecordError {
+        RecordError::OtherKind { found: found.to_owned(), wanted }
     }
 
     pub(crate) fn contradiction(field: impl Into<String>, what: impl Into<String>) -> RecordError {
@@ -101,10 +113,23 @@ impl fmt::Display for RecordError {
                 "record version '{found}' cannot be read by this flashscope, which reads {SCHEMA}\n\
                  hint: read it with the version of flashscope that wrote it (field tool.version), or a later one"
             ),
+            Self::OtherKind { found, wanted } if Kind::of_word(found).is_none() => write!(
+                f,
+                "a record of kind '{found}', which this flashscope does not know (it knows {})\n\
+                 hint: read it with the version of flashscope that wrote it (field tool.version), or a later one",
+                words(wanted)
+            ),
+            Self::OtherKind { found, wanted } => write!(
+                f,
+                "a record of {found} where one of {} is needed\n\
+                 hint: `flashscope report FILE` shows a record of any kind",
+                words(wanted)
+            ),
             Self::Field { line, what } => write!(
                 f,
-                "field at line {line} does not follow {SCHEMA}: {what}\n\
-                 hint: was the file edited, or written by a later flashscope (field tool.version)?"
+                "{} does not follow {SCHEMA}: {what}\n\
+                 hint: was the file edited, or written by a later flashscope (field tool.version)?",
+                line.map_or("a field".to_owned(), |line| format!("field at line {line}"))
             ),
             Self::Contradiction { field, what } => {
                 write!(f, "{field} contradicts itself: {what}\nhint: was the file edited by hand?")
@@ -114,3 +139,12 @@ impl fmt::Display for RecordError {
 }
 
 impl std::error::Error for RecordError {}
+
+fn words(kinds: &[Kind]) -> String {
+    let words: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
+    match words.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}

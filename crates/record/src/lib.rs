@@ -1,80 +1,95 @@
-//! The versioned wire format of a run: JSON, and the JSON Schema that describes it.
+//! The versioned wire format of every record: JSON, and the JSON Schema that describes it.
 //!
-//! This crate holds the only serialised form of a result. The structs of [`wire`] mirror
-//! [`RunRecord`] by hand: the inner types derive no `Serialize`, so renaming a field of the model cannot
-//! change a published file by accident. The format is a contract ([`SCHEMA`]): within version 1 fields may
-//! be added, never renamed, removed or given another meaning.
+//! This crate holds the only serialised form of a result. The structs of [`wire`] mirror the model, so that renaming a field of
+//! the model cannot change a published file by accident. A record is an envelope, which is the same for all kinds, and beside
+//! it the part of its kind; both stand at the top level of one JSON object. The format is a contract ([`SCHEMA`]): within
+//! a version fields may be added, never renamed, removed or given another meaning. Records of earlier versions are brought up
+//! to date on reading, in `old` and nowhere else.
 //!
-//! Where to start: [`to_json`] and [`from_json`]. Nothing here reads or writes a file.
+//! Where to start: [`to_json`], [`from_json`] for one kind and [`read`] for any. Nothing here reads or writes a file.
 
-mod bench;
 mod error;
-mod iozone;
+mod kinds;
 mod layout;
+mod mirror;
+mod old;
 mod schema;
 pub mod wire;
 
-pub use bench::{BENCH_SCHEMA, bench_from_json, bench_schema, bench_to_json};
 pub use error::RecordError;
-pub use iozone::{IOZONE_SCHEMA, iozone_schema, iozone_to_json};
+pub use kinds::{AnyRecord, Recorded};
 pub use schema::schema;
 
-use flashscope_model::RunRecord;
+use mirror::Mirror;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 /// Name and version of the format, as it stands in the `schema` field of every record.
-pub const SCHEMA: &str = "flashscope.record/1";
-
-/// The name without its version.
-pub(crate) const SCHEMA_NAME: &str = "flashscope.record";
-
-/// Which format a text says that it has; `None` where it says none.
-pub fn schema_of(text: &str) -> Option<String> {
-    serde_json::from_str::<Header>(text).ok()?.schema
-}
+pub const SCHEMA: &str = "flashscope.record/2";
 
 /// One record as JSON, ending in a newline: indented for people, with every array of samples on one line, and
 /// the same bytes for the same record.
-pub fn to_json(record: &RunRecord) -> String {
-    let mut text = layout::pretty(&to_value(record));
-    text.push('\n');
-    text
+pub fn to_json<R: Recorded>(record: &R) -> String {
+    text(&to_value(record))
 }
 
 /// Several records as one JSON array, in the layout of [`to_json`].
-pub fn to_json_array(records: &[RunRecord]) -> String {
-    let mut text = layout::pretty(&serde_json::Value::Array(records.iter().map(to_value).collect()));
-    text.push('\n');
-    text
+pub fn to_json_array<R: Recorded>(records: &[R]) -> String {
+    text(&Value::Array(records.iter().map(to_value).collect()))
 }
 
-/// Reads what [`to_json`] wrote, every sample included.
+/// Reads what [`to_json`] wrote, every sample included, by this version or an earlier one.
 ///
 /// # Errors
-/// Where the text is not JSON or ends early, is no record or one of another version, or lacks or contradicts
-/// a field. The message says what and where, and a hint what to do.
-pub fn from_json(text: &str) -> Result<RunRecord, RecordError> {
-    check_header(text, SCHEMA)?;
-    let record: wire::Record = serde_json::from_str(text).map_err(|error| RecordError::from_parser(&error))?;
-    record.into_model()
+/// Where the text is not JSON or ends early, is no record, one of a later version or of another kind, or lacks or
+/// contradicts a field. The message says what and where, and a hint what to do.
+pub fn from_json<R: Recorded>(text: &str) -> Result<R, RecordError> {
+    Source::open(text)?.record()
 }
 
 /// Reads one record, or an array of them as [`to_json_array`] wrote it.
 ///
 /// # Errors
 /// As [`from_json`]; the first record at fault decides.
-pub fn from_json_many(text: &str) -> Result<Vec<RunRecord>, RecordError> {
+pub fn from_json_many<R: Recorded>(text: &str) -> Result<Vec<R>, RecordError> {
     if !text.trim_start().starts_with('[') {
         return Ok(vec![from_json(text)?]);
     }
-    let headers: Vec<Header> = serde_json::from_str(text).map_err(|error| RecordError::from_parser(&error))?;
-    headers.iter().try_for_each(|header| header.check(SCHEMA))?;
-    let records: Vec<wire::Record> = serde_json::from_str(text).map_err(|error| RecordError::from_parser(&error))?;
-    records.into_iter().map(wire::Record::into_model).collect()
+    let values: Vec<Value> = serde_json::from_str(text).map_err(|error| RecordError::from_parser(&error))?;
+    values.into_iter().map(|value| Source::of_value(value)?.record()).collect()
 }
 
-fn to_value(record: &RunRecord) -> serde_json::Value {
-    serde_json::to_value(wire::Record::from_model(record)).expect("keys of a record are strings")
+/// Reads a record of whatever kind.
+///
+/// # Errors
+/// As [`from_json`], but for the kind.
+pub fn read(text: &str) -> Result<AnyRecord, RecordError> {
+    AnyRecord::from_source(&Source::open(text)?)
+}
+
+fn text(value: &Value) -> String {
+    let mut text = layout::pretty(value);
+    text.push('\n');
+    text
+}
+
+fn to_value<R: Recorded>(record: &R) -> Value {
+    const KEYS: &str = "keys of a record are strings";
+    let mut whole = serde_json::to_value(wire::Envelope::from_model(record.envelope())).expect(KEYS);
+    let part = serde_json::to_value(record.part()).expect(KEYS);
+    if let (Value::Object(whole), Value::Object(part)) = (&mut whole, part) {
+        whole.extend(part);
+    }
+    whole
+}
+
+/// A record of this version before its fields are read.
+pub(crate) enum Source<'a> {
+    /// As it stands in a file, so that faults have a line.
+    Text(&'a str),
+    /// Out of an array, or brought up to date.
+    Value(Value),
 }
 
 /// What must be right before the rest of a record is worth reading.
@@ -83,22 +98,59 @@ struct Header {
     schema: Option<String>,
 }
 
-impl Header {
-    fn check(&self, expected: &str) -> Result<(), RecordError> {
-        match self.schema.as_deref() {
-            Some(found) if found == expected => Ok(()),
-            Some(other) => Err(RecordError::other_schema(other)),
+/// The kind alone.
+#[derive(Deserialize)]
+struct KindOf {
+    kind: String,
+}
+
+impl<'a> Source<'a> {
+    fn open(text: &'a str) -> Result<Source<'a>, RecordError> {
+        match text.trim_start().chars().next() {
+            None => return Err(RecordError::Empty),
+            Some('[') => return Err(RecordError::Array),
+            Some('{') => {}
+            Some(_) => return Err(RecordError::NotARecord),
+        }
+        let header: Header = serde_json::from_str(text).map_err(|error| RecordError::from_parser(&error))?;
+        if header.schema.as_deref() == Some(SCHEMA) {
+            return Ok(Source::Text(text));
+        }
+        Source::of_value(serde_json::from_str(text).map_err(|error| RecordError::from_parser(&error))?)
+    }
+
+    fn of_value(value: Value) -> Result<Source<'a>, RecordError> {
+        match value.get("schema").and_then(Value::as_str) {
+            Some(SCHEMA) => Ok(Source::Value(value)),
+            Some(other) => match old::upgrade_of(other) {
+                Some(upgrade) => Ok(Source::Value(upgrade(value))),
+                None => Err(RecordError::other_schema(other)),
+            },
             None => Err(RecordError::NotARecord),
         }
     }
-}
 
-fn check_header(text: &str, expected: &str) -> Result<(), RecordError> {
-    match text.trim_start().chars().next() {
-        None => return Err(RecordError::Empty),
-        Some('[') => return Err(RecordError::Array),
-        Some('{') => {}
-        Some(_) => return Err(RecordError::NotARecord),
+    /// The word of its kind.
+    fn kind(&self) -> Result<String, RecordError> {
+        self.parse::<KindOf>().map(|found| found.kind)
     }
-    serde_json::from_str::<Header>(text).map_err(|error| RecordError::from_parser(&error))?.check(expected)
+
+    /// Some of its fields; others are passed over.
+    fn parse<T: DeserializeOwned>(&self) -> Result<T, RecordError> {
+        let parsed = match self {
+            Source::Text(text) => serde_json::from_str(text),
+            Source::Value(value) => T::deserialize(value),
+        };
+        parsed.map_err(|error| RecordError::from_parser(&error))
+    }
+
+    fn record<R: Recorded>(&self) -> Result<R, RecordError> {
+        let kind = self.kind()?;
+        if !R::KINDS.iter().any(|wanted| wanted.word() == kind) {
+            return Err(RecordError::other_kind(&kind, R::KINDS));
+        }
+        // Twice over the same text: each time a struct of its own, so that a fault has its line, which serde's `flatten` loses.
+        let envelope = self.parse::<wire::Envelope>()?.into_model()?;
+        R::of(envelope, self.parse()?)
+    }
 }

@@ -7,9 +7,9 @@ use flashscope_view::table::direction_word;
 /// The figures of a run: `section,item,figure,value`, numbers in the unit of the figure's name, absent figures empty.
 pub fn csv(run: &RunRecord) -> String {
     let mut sheet = Sheet { text: "section,item,figure,value\n".to_owned() };
-    sheet.row("run", "tool", "version", &run.tool_version);
-    sheet.row("run", "target", "name", &run.target);
-    if let Some(device) = &run.device {
+    sheet.row("run", "tool", "version", &run.envelope.tool.version);
+    sheet.row("run", "target", "name", &run.envelope.target);
+    if let Some(device) = &run.envelope.device {
         sheet.row("run", "device", "name", &device.name);
         sheet.row("run", "device", "capacity_bytes", &device.capacity.get().to_string());
     }
@@ -17,9 +17,11 @@ pub fn csv(run: &RunRecord) -> String {
     for cell in &run.findings.performance {
         sheet.performance(cell);
     }
-    sheet.row("cost", "run", "read_bytes", &run.cost.read.get().to_string());
-    sheet.row("cost", "run", "written_bytes", &run.cost.written.get().to_string());
-    sheet.row("cost", "run", "time_ns", &run.cost.time.get().to_string());
+    if let Some(cost) = &run.envelope.cost {
+        sheet.row("cost", "run", "read_bytes", &cost.read.get().to_string());
+        sheet.row("cost", "run", "written_bytes", &cost.written.get().to_string());
+        sheet.row("cost", "run", "time_ns", &cost.time.get().to_string());
+    }
     sheet.text
 }
 

@@ -6,13 +6,16 @@
 
 pub mod bench;
 mod csv;
+pub mod fleet;
 mod html;
 pub mod iozone;
 mod markdown;
 mod ours;
 mod plot;
+pub mod sheet;
 mod table;
 mod terminal;
+pub mod twin;
 pub mod xlsx;
 
 pub use csv::csv;

@@ -14,7 +14,7 @@ pub fn markdown(run: &RunRecord) -> String {
     facts.extend((!claims.is_empty()).then(|| format!("Claims: {}", claims.join(", "))));
     facts.extend(answer::state_word(&run.observations.runs).map(|state| format!("State: {state}")));
     facts.extend(answer::path(run).map(|path| format!("Path: {path}")));
-    facts.extend(answer::cut_short(&run.ended).map(|why| format!("**Cut short**: {why}")));
+    facts.extend(answer::cut_short(&run.envelope.stop).map(|why| format!("**Cut short**: {why}")));
     facts.push(format!("Cost: {}", answer::cost(run)));
     text.extend(facts.iter().map(|fact| format!("- {}\n", escape(fact))));
 
@@ -42,10 +42,10 @@ pub fn markdown(run: &RunRecord) -> String {
 
 /// What the report is about, in a few words.
 pub(crate) fn title(run: &RunRecord) -> String {
-    match &run.device {
+    match &run.envelope.device {
         Some(device) if device.simulated => format!("{} {} (simulated)", answer::kind_word(device.kind), device.name),
         Some(device) => format!("{} {}", answer::kind_word(device.kind), device.name),
-        None => run.target.clone(),
+        None => run.envelope.target.clone(),
     }
 }
 
@@ -79,7 +79,7 @@ fn notes(run: &RunRecord, text: &mut String) {
     }
 }
 
-fn table(table: &Table) -> String {
+pub(crate) fn table(table: &Table) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let mut text = line(table.columns.iter().map(|head| escape(head)).collect());
     let is_text = |at: usize| table.rows.iter().any(|row| row[at].is_text());
@@ -91,7 +91,7 @@ fn table(table: &Table) -> String {
 }
 
 /// Text of the run that must not become markup.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.chars()
         .flat_map(|letter| match letter {
             '|' | '*' | '_' | '`' | '<' | '[' | '#' => vec!['\\', letter],

@@ -70,14 +70,14 @@ struct Page {
 impl Page {
     fn header(&mut self, run: &RunRecord) {
         let mut parts = Vec::new();
-        match &run.device {
+        match &run.envelope.device {
             Some(device) => {
                 let simulated = if device.simulated { " (simulated)" } else { "" };
                 parts.push(self.bold(&format!("{} {}{simulated}", answer::kind_word(device.kind), device.name)));
                 parts.push(device.capacity.to_string());
             }
             None => {
-                parts.push(self.bold(&run.target));
+                parts.push(self.bold(&run.envelope.target));
                 parts.extend(run.observations.capacity.map(|capacity| capacity.to_string()));
             }
         }
@@ -88,7 +88,7 @@ impl Page {
         if let Some(path) = answer::path(run) {
             self.wrapped("", &path, Page::dim);
         }
-        if let Some(why) = answer::cut_short(&run.ended) {
+        if let Some(why) = answer::cut_short(&run.envelope.stop) {
             self.wrapped("", &format!("cut short: {why}"), Page::warn);
         }
     }

@@ -2,8 +2,9 @@
 
 use flashscope_iozone::{options, plan, regions};
 use flashscope_model::bench::{CacheVerdict, Evidence};
+use flashscope_model::envelope::{Envelope, Kind, Tool};
 use flashscope_model::iozone::{Child, Figure, IozoneRecord, Pass, Throughput, Unit};
-use flashscope_model::run::{Ended, HostFacts, PathTaken};
+use flashscope_model::run::PathTaken;
 use flashscope_report::iozone::{csv, page, sheets, text};
 use flashscope_units::{Bytes, Nanos};
 
@@ -51,22 +52,15 @@ fn record(line: &str) -> IozoneRecord {
         plan.cells.iter().flat_map(move |cell| figures.iter().map(move |figure| run(*workers, *cell, *figure)))
     });
     IozoneRecord {
-        tool_version: "0".to_owned(),
-        command: format!("iozone {line}"),
-        target: "iozone.tmp".to_owned(),
-        host: HostFacts {
-            name: "host".to_owned(),
-            kernel: "6.1".to_owned(),
-            architecture: "x86_64".to_owned(),
-            started: "2026-01-01T00:00:00Z".to_owned(),
-            conditions: vec![],
-        },
-        path: PathTaken {
-            engine: "read/write".to_owned(),
-            flags: vec![],
-            queue_depth: 1,
-            fallbacks: vec![],
-            in_use: vec![],
+        envelope: Envelope {
+            path: Some(PathTaken {
+                engine: "read/write".to_owned(),
+                flags: vec![],
+                queue_depth: 1,
+                fallbacks: vec![],
+                in_use: vec![],
+            }),
+            ..Envelope::new(Kind::Iozone, Tool::default(), format!("iozone {line}"), "iozone.tmp")
         },
         unit: Unit::KbPerSecond,
         seed: 1,
@@ -75,7 +69,6 @@ fn record(line: &str) -> IozoneRecord {
         regions: regions::regions(&plan.figures, &passes),
         throughput: throughput.collect(),
         passes,
-        ended: Ended::Complete,
     }
 }
 

@@ -65,9 +65,9 @@ fn a_log_has_the_plots_that_it_can_have() {
 fn words_of_a_record_never_become_markup() {
     let evil = "<img src=x onerror=alert(1)>\"'&";
     let mut run = fixture::simulated_card();
-    run.target = evil.into();
-    run.command = evil.into();
-    if let Some(device) = &mut run.device {
+    run.envelope.target = evil.into();
+    run.envelope.command = evil.into();
+    if let Some(device) = &mut run.envelope.device {
         device.name = evil.into();
         device.claims.other.push(evil.into());
     }

@@ -136,7 +136,7 @@ fn markdown_has_the_same_figures_and_escapes() {
 #[test]
 fn csv_is_regular_and_absent_is_empty() {
     let mut run = fixture::lost_device();
-    run.target = "a,b \"c\"".into();
+    run.envelope.target = "a,b \"c\"".into();
     let text = csv(&run);
     assert!(text.starts_with("section,item,figure,value\nrun,tool,version,0.1.0\nrun,target,name,\"a,b \"\"c\"\"\"\n"));
     for line in [

@@ -12,12 +12,12 @@ mod wear;
 use adapter::Adapter;
 pub use budget::usual_write_budget;
 
-use flashscope_device::{Target, WriteGrant};
+use flashscope_device::{DeviceError, Target, WriteGrant};
 use flashscope_infer::{Choice, Memo};
-use flashscope_model::Experiment;
 use flashscope_model::finding::{Note, NoteKind};
 use flashscope_model::plan::Budget;
-use flashscope_model::run::{Cost, Ended, Plan, Step};
+use flashscope_model::run::{Cost, Plan, Step};
+use flashscope_model::{Experiment, StopReason};
 use flashscope_model::{Findings, Observations};
 use flashscope_probe::{Context, EndedEarly, ProbeError, Report};
 use flashscope_stats::rng::stream;
@@ -59,8 +59,8 @@ pub struct SessionReport {
     pub findings: Findings,
     /// What it cost.
     pub cost: Cost,
-    /// How it ended.
-    pub ended: Ended,
+    /// Why it stopped.
+    pub stop: StopReason,
 }
 
 /// No adaptive run needs more experiments than this; a plan that does is going in circles.
@@ -74,15 +74,15 @@ pub fn inspect<T: Target>(
     watcher: &mut dyn Watcher,
 ) -> SessionReport {
     let mut session = Session::new(target, grant, options);
-    let mut ended = Ended::Complete;
+    let mut stop = StopReason::Complete;
     loop {
         if watcher.stop() {
-            ended = Ended::Interrupted;
+            stop = StopReason::Interrupted;
             break;
         }
         let budget = session.budget();
         if budget.time.is_some_and(|time| time.get() == 0) {
-            ended = Ended::BudgetSpent;
+            stop = StopReason::BudgetSpent;
             break;
         }
         let seed = session.seed_for(Purpose::Choice);
@@ -92,20 +92,18 @@ pub fn inspect<T: Target>(
             break;
         };
         if session.number == MOST_STEPS {
-            session.notes.push(too_many_steps(&choice));
-            ended = Ended::BudgetSpent;
+            stop = StopReason::InternalError(too_many_steps(&choice));
             break;
         }
         match session.run(choice, watcher) {
             Ok(None) => watcher.measured(&|| session.so_far()),
             Ok(Some(early)) => {
-                ended = early;
+                stop = early;
                 break;
             }
             Err(error) => {
                 // A plan that does not fit the device is a fault of ours; what was measured is still good.
-                session.notes.push(unplannable(&error));
-                ended = Ended::BudgetSpent;
+                stop = StopReason::InternalError(format!("the next experiment does not fit this device: {error}"));
                 break;
             }
         }
@@ -113,7 +111,7 @@ pub fn inspect<T: Target>(
     let left =
         flashscope_infer::left_open(session.target.facts(), &session.observations, &session.memo, session.budget());
     session.notes.extend(left);
-    session.finish(ended)
+    session.finish(stop)
 }
 
 /// One experiment that the operator chose. `Err` means that it makes no sense here and nothing was done.
@@ -126,21 +124,15 @@ pub fn single<T: Target>(
 ) -> Result<SessionReport, ProbeError> {
     let mut session = Session::new(target, grant, options);
     let choice = Choice { experiment, why: "asked for".to_owned() };
-    let ended = session.run(choice, watcher)?.unwrap_or(Ended::Complete);
-    Ok(session.finish(ended))
+    let stop = session.run(choice, watcher)?.unwrap_or(StopReason::Complete);
+    Ok(session.finish(stop))
 }
 
-fn too_many_steps(choice: &Choice) -> Note {
+fn too_many_steps(choice: &Choice) -> String {
     let (next, why) = (choice.experiment.name(), &choice.why);
-    let text = format!(
-        "ended after {MOST_STEPS} experiments, more than any plan should need; the next would have been {next} ({why})"
-    );
-    Note::new(NoteKind::TooManySteps, text)
-}
-
-fn unplannable(error: &ProbeError) -> Note {
-    let text = format!("the plan ended early, because its next experiment does not fit this device: {error}");
-    Note::new(NoteKind::PlanEnded, text)
+    format!(
+        "no end after {MOST_STEPS} experiments, more than any plan should need; the next would have been {next} ({why})"
+    )
 }
 
 /// What a seed is drawn for.
@@ -202,7 +194,7 @@ impl<'a, T: Target> Session<'a, T> {
     }
 
     /// Runs one experiment and keeps what it saw; says how the whole run ends, where it ends here.
-    fn run(&mut self, choice: Choice, watcher: &mut dyn Watcher) -> Result<Option<Ended>, ProbeError> {
+    fn run(&mut self, choice: Choice, watcher: &mut dyn Watcher) -> Result<Option<StopReason>, ProbeError> {
         self.number += 1;
         let step = Step {
             experiment: choice.experiment.name().word().to_owned(),
@@ -223,24 +215,28 @@ impl<'a, T: Target> Session<'a, T> {
             Ok(run) => {
                 self.observations.runs.push(run);
                 Ok(ended_early.map(|early| match early {
-                    EndedEarly::Stopped if out_of_time => Ended::BudgetSpent,
-                    EndedEarly::Stopped => Ended::Interrupted,
-                    EndedEarly::BudgetSpent { .. } => Ended::BudgetSpent,
-                    EndedEarly::NothingButFailures => Ended::DeviceLost(early.to_string()),
+                    EndedEarly::Stopped if out_of_time => StopReason::BudgetSpent,
+                    EndedEarly::Stopped => StopReason::Interrupted,
+                    EndedEarly::BudgetSpent { .. } => StopReason::BudgetSpent,
+                    EndedEarly::NothingButFailures => StopReason::DeviceLost(early.to_string()),
                 }))
             }
             Err(ProbeError::Device { error, partial }) => {
                 self.observations.runs.push(*partial);
-                Ok(Some(Ended::DeviceLost(error.to_string())))
+                Ok(Some(match error {
+                    // A request that no device could take is a fault of ours.
+                    DeviceError::Invalid(_) => StopReason::InternalError(error.to_string()),
+                    _ => StopReason::DeviceLost(error.to_string()),
+                }))
             }
             Err(nothing_done) => Err(nothing_done),
         }
     }
 
-    fn finish(self, ended: Ended) -> SessionReport {
+    fn finish(self, stop: StopReason) -> SessionReport {
         let (findings, cost) = self.conclude(&self.notes);
         let plan = Plan { seed: self.options.seed, budget: self.options.budget, steps: self.steps };
-        SessionReport { plan, observations: self.observations, findings, cost, ended }
+        SessionReport { plan, observations: self.observations, findings, cost, stop }
     }
 
     fn so_far(&self) -> SessionReport {
@@ -248,7 +244,7 @@ impl<'a, T: Target> Session<'a, T> {
         let note = Note::new(NoteKind::Unfinished, text);
         let (findings, cost) = self.conclude(self.notes.iter().chain([&note]));
         let plan = Plan { seed: self.options.seed, budget: self.options.budget, steps: self.steps.clone() };
-        SessionReport { plan, observations: self.observations.clone(), findings, cost, ended: Ended::Interrupted }
+        SessionReport { plan, observations: self.observations.clone(), findings, cost, stop: StopReason::Interrupted }
     }
 
     fn conclude<'n>(&self, notes: impl IntoIterator<Item = &'n Note>) -> (Findings, Cost) {

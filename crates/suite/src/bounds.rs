@@ -24,9 +24,9 @@ pub(crate) fn of(record: &BenchRecord) -> Vec<(String, String)> {
             facts.push(fact);
         }
     };
-    match &record.host {
+    match &record.envelope.host {
         Some(host) => {
-            let find = |key: &str| host.conditions.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone());
+            let find = |key: &str| record.envelope.conditions.find(key).map(str::to_owned);
             for (at, (key, name)) in CONDITIONS.iter().enumerate() {
                 match find(key) {
                     Some(value) => add(name, value),
@@ -42,7 +42,7 @@ pub(crate) fn of(record: &BenchRecord) -> Vec<(String, String)> {
     if let Some(depth) = jobs().filter_map(outstanding).max() {
         add("requests outstanding", format!("up to {depth}"));
     }
-    if let (true, Some(depth)) = (record.virtual_time, jobs().map(|job| job.path.queue_depth).max()) {
+    if let (true, Some(depth)) = (record.envelope.virtual_time, jobs().map(|job| job.path.queue_depth).max()) {
         add("queue of the device", depth.to_string());
     }
     let mut engines: Vec<String> = jobs().map(|job| job.path.engine.clone()).collect();

@@ -4,9 +4,9 @@ use crate::bounds;
 use crate::definition::{Definition, FigureRule, LimitRule};
 use crate::rounds::{runs_of, window};
 use crate::schedule::{Schedule, span};
+use flashscope_model::StopReason;
 use flashscope_model::bench::{BenchPhase, BenchRecord, CacheVerdict, Evidence};
 use flashscope_model::preset::{Figure, Judged, LimitVerdict, PresetRun, Rounds, Statistic, Unit};
-use flashscope_model::run::Ended;
 use flashscope_stats::interval::median_interval;
 use flashscope_stats::location::median;
 use flashscope_units::{ByteRate, Nanos};
@@ -28,7 +28,7 @@ pub fn evaluate(definition: &Definition, ran: Ran<'_>) -> PresetRun {
     let Ran { schedule, record } = ran;
     let repeated = &record.phases[schedule.prepare.min(record.phases.len())..];
     let rounds = definition.rounds.as_ref().map(|rule| rule.look(&definition.followed(), repeated, span(repeated)).1);
-    let figure = |rule: &FigureRule| figure(rule, &record.phases, rounds.as_ref(), &record.ended);
+    let figure = |rule: &FigureRule| figure(rule, &record.phases, rounds.as_ref(), &record.envelope.stop);
     let ran = |rule: &&FigureRule| !schedule.left_out.iter().any(|(job, _)| *job == rule.take.job);
     let mut preset = PresetRun {
         name: definition.header.name.clone(),
@@ -56,13 +56,13 @@ fn standing(definition: &Definition, preset: &PresetRun, record: &BenchRecord) -
     if !preset.left_out.is_empty() {
         lacks.push("a part of it was left out");
     }
-    if record.ended != Ended::Complete {
+    if record.envelope.stop != StopReason::Complete {
         lacks.push("it was cut short");
     }
     if preset.rounds.as_ref().is_none_or(|rounds| rounds.steady_at.is_none()) {
         lacks.push("it did not become steady");
     }
-    if !record.virtual_time {
+    if !record.envelope.virtual_time {
         lacks.push("nothing here saw to it that the device was purged before");
     }
     Some(if lacks.is_empty() {
@@ -72,7 +72,7 @@ fn standing(definition: &Definition, preset: &PresetRun, record: &BenchRecord) -
     })
 }
 
-fn figure(rule: &FigureRule, phases: &[BenchPhase], rounds: Option<&Rounds>, ended: &Ended) -> Figure {
+fn figure(rule: &FigureRule, phases: &[BenchPhase], rounds: Option<&Rounds>, stop: &StopReason) -> Figure {
     let runs = runs_of(phases, &rule.take.job);
     let values: Vec<f64> = runs.iter().filter_map(|job| rule.take.of(job)).collect();
     let counted = match rounds {
@@ -101,7 +101,7 @@ fn figure(rule: &FigureRule, phases: &[BenchPhase], rounds: Option<&Rounds>, end
         limits: Vec::new(),
     };
     let unsteady = rounds.is_some_and(|rounds| rounds.steady_at.is_none());
-    let doubt = doubt(rule, phases, &evidence, ended)
+    let doubt = doubt(rule, phases, &evidence, stop)
         .or_else(|| unsteady.then(|| "it did not become steady; this is of the last rounds".to_owned()));
     figure.limits = rule.limits.iter().map(|limit| judged(limit, rule, &figure, doubt.as_deref())).collect();
     figure
@@ -135,7 +135,7 @@ fn gravity(verdict: CacheVerdict) -> u8 {
 }
 
 /// Why nothing can be said about a limit, whatever the figure.
-fn doubt(rule: &FigureRule, phases: &[BenchPhase], evidence: &[&Evidence], ended: &Ended) -> Option<String> {
+fn doubt(rule: &FigureRule, phases: &[BenchPhase], evidence: &[&Evidence], stop: &StopReason) -> Option<String> {
     let seen = |verdict| evidence.iter().find(|evidence| evidence.verdict == verdict);
     let whose = [
         (CacheVerdict::Cache, "this is memory's figure, not a device's"),
@@ -149,8 +149,8 @@ fn doubt(rule: &FigureRule, phases: &[BenchPhase], evidence: &[&Evidence], ended
     if failed > 0 {
         return Some(format!("{failed} requests failed or found other bytes"));
     }
-    match ended {
-        Ended::Complete => None,
+    match stop {
+        StopReason::Complete => None,
         _ => Some("the run was cut short".to_owned()),
     }
 }
@@ -319,7 +319,10 @@ mod tests {
         check(preset(&good, CacheVerdict::Cache, |_| {}), "memory's");
         check(preset(&good, CacheVerdict::Mixed, |_| {}), "page cache's");
         check(preset(&good, CacheVerdict::Unknown, |_| {}), "nobody can tell");
-        check(preset(&good, CacheVerdict::Device, |record| record.ended = Ended::Interrupted), "cut short");
+        check(
+            preset(&good, CacheVerdict::Device, |record| record.envelope.stop = StopReason::Interrupted),
+            "cut short",
+        );
         let failing = |record: &mut BenchRecord| record.phases[0].runs[3].jobs[0].failed = 2;
         check(preset(&good, CacheVerdict::Device, failing), "2 requests failed");
         let sound = preset(&good, CacheVerdict::Device, |_| {});

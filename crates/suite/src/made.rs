@@ -1,33 +1,23 @@
 //! Results made up for tests: only what definitions look at says anything.
 
 use flashscope_model::bench::{
-    BenchPhase, BenchRecord, CacheVerdict, Evidence, JobEnded, JobRun, Moved, PhaseRun, TimeSeries, Times,
+    BenchPhase, BenchRecord, CacheVerdict, Evidence, JobRun, Moved, PhaseRun, TimeSeries, Times,
 };
-use flashscope_model::run::{Ended, PathTaken};
+use flashscope_model::envelope::{Envelope, Kind, StopReason, Tool};
+use flashscope_model::run::PathTaken;
 use flashscope_units::{Bytes, Nanos};
 
 /// A phase of one job that wrote so many requests per second, run by run, each run a MiB.
 pub(crate) fn phase(name: &str, rates: &[f64], verdict: CacheVerdict) -> BenchPhase {
-    let run = |rate: &f64| PhaseRun {
-        jobs: vec![job(name, *rate)],
-        evidence: Evidence { verdict, device_share: None, why: "made up".to_owned(), counters: Vec::new() },
-    };
+    let evidence = Evidence { verdict, device_share: None, why: "made up".to_owned(), counters: Vec::new() };
+    let run = |rate: &f64| PhaseRun::new(vec![job(name, *rate)], evidence.clone());
     BenchPhase { runs: rates.iter().map(run).collect(), summary: Vec::new() }
 }
 
 /// A record of these phases.
 pub(crate) fn record(phases: Vec<BenchPhase>) -> BenchRecord {
-    BenchRecord {
-        tool_version: String::new(),
-        command: String::new(),
-        target: String::new(),
-        host: None,
-        device: None,
-        virtual_time: true,
-        phases,
-        preset: None,
-        ended: Ended::Complete,
-    }
+    let envelope = Envelope { virtual_time: true, ..Envelope::new(Kind::Bench, Tool::default(), "", "") };
+    BenchRecord { envelope, phases, preset: None }
 }
 
 fn job(name: &str, rate: f64) -> JobRun {
@@ -71,7 +61,7 @@ fn job(name: &str, rate: f64) -> JobRun {
         series: TimeSeries::default(),
         written: Vec::new(),
         cpu: None,
-        ended: JobEnded::Complete,
+        stop: StopReason::Complete,
         steady: None,
     }
 }

@@ -7,9 +7,9 @@ use flashscope_load::plan::{Limits, Resolved, resolve_set};
 use flashscope_load::record::{Recorder, Trace};
 use flashscope_load::simulate::simulate;
 use flashscope_load::worker::Worker;
-use flashscope_model::bench::{BenchPhase, BenchRecord, JobEnded, PhaseRun};
+use flashscope_model::bench::{BenchPhase, BenchRecord, PhaseRun};
+use flashscope_model::envelope::{Envelope, Kind, StopReason, Tool};
 use flashscope_model::preset::{Figure, LimitVerdict, PresetRun};
-use flashscope_model::run::Ended;
 use flashscope_sim::SimTarget;
 use flashscope_suite::{Definition, Ground, Ran, Wish, evaluate, preset};
 use flashscope_units::Bytes;
@@ -33,17 +33,12 @@ fn run(definition: &Definition, model: &str, wish: &Wish) -> PresetRun {
             break;
         }
     }
-    let record = BenchRecord {
-        tool_version: String::new(),
-        command: String::new(),
-        target: model.to_owned(),
-        host: None,
+    let envelope = Envelope {
         device: Some(target.facts().clone()),
         virtual_time: true,
-        phases,
-        preset: None,
-        ended: Ended::Complete,
+        ..Envelope::new(Kind::Bench, Tool::default(), "", model)
     };
+    let record = BenchRecord { envelope, phases, preset: None };
     evaluate(definition, Ran { schedule: &schedule, record: &record })
 }
 
@@ -63,10 +58,10 @@ fn phase(plans: &[Resolved], target: &mut SimTarget, grant: &mut WriteGrant) -> 
         let rest = notes.split_off(plan.parts.len());
         let (read, written) = moved_in_all(&notes);
         moved = (moved.0 + read, moved.1 + written);
-        jobs.push(job_run(plan, &notes, target.path(), None, JobEnded::Complete, None));
+        jobs.push(job_run(plan, &notes, target.path(), None, StopReason::Complete, None));
         notes = rest;
     }
-    PhaseRun { jobs, evidence: judge(Counted { asked: moved, device: None, instead: Instead::Simulated }) }
+    PhaseRun::new(jobs, judge(Counted { asked: moved, device: None, instead: Instead::Simulated }))
 }
 
 fn quick() -> Wish {

@@ -30,8 +30,8 @@ impl Part {
         let seed =
             |index: usize| (steps == runs).then(|| flashscope_session::seed_of_run(record.plan.seed, index as u32 + 1));
         let seeds = (0..runs).map(seed).collect();
-        let identity = record.device.as_ref().and_then(|facts| facts.identity.as_ref()).map(|id| id.0.clone());
-        Part { name, facts: record.device, identity, observations: record.observations, seeds }
+        let identity = record.envelope.device.as_ref().and_then(|facts| facts.identity.as_ref()).map(|id| id.0.clone());
+        Part { name, facts: record.envelope.device, identity, observations: record.observations, seeds }
     }
 }
 

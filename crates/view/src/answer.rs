@@ -7,8 +7,8 @@ use flashscope_model::discard::{DiscardFound, DiscardReads};
 use flashscope_model::finding::{
     AreaKind, AreaPart, Bound, FastArea, MappingKind, Penalty, SlcCache, SlcKind, Unknown,
 };
-use flashscope_model::run::{Ended, RunRecord};
-use flashscope_model::{Data, DeviceKind, Estimate, ExperimentName, Finding, Geometry, Reason, Run};
+use flashscope_model::run::RunRecord;
+use flashscope_model::{Data, DeviceKind, Estimate, ExperimentName, Finding, Geometry, Reason, Run, StopReason};
 use flashscope_units::{Bytes, Nanos};
 
 /// One finding, ready to be printed.
@@ -299,7 +299,7 @@ pub fn state_word(runs: &[Run]) -> Option<&'static str> {
 
 /// What a device claims of itself, each a short phrase.
 pub fn claims(run: &RunRecord) -> Vec<String> {
-    let Some(device) = &run.device else { return Vec::new() };
+    let Some(device) = &run.envelope.device else { return Vec::new() };
     let claims = &device.claims;
     let size = |name: &str, size: Option<Bytes>| size.map(|size| format!("{name} {size}"));
     let mut phrases: Vec<String> = claims.speed_class.iter().cloned().collect();
@@ -312,7 +312,7 @@ pub fn claims(run: &RunRecord) -> Vec<String> {
 
 /// What a run cost, in one line.
 pub fn cost(run: &RunRecord) -> String {
-    let cost = &run.cost;
+    let Some(cost) = &run.envelope.cost else { return "not counted".to_owned() };
     if cost.time.get() == 0 && cost.read == Bytes::ZERO && cost.written == Bytes::ZERO {
         return "nothing: no device was touched".to_owned();
     }
@@ -342,33 +342,37 @@ pub fn floor(runs: &[Run]) -> Option<String> {
 }
 
 /// Why a run ended before its end; `None` where it did not.
-pub fn cut_short(ended: &Ended) -> Option<String> {
-    match ended {
-        Ended::Complete => None,
-        Ended::BudgetSpent => {
+pub fn cut_short(stop: &StopReason) -> Option<String> {
+    match stop {
+        StopReason::Complete => None,
+        StopReason::BudgetSpent => {
             Some("the run ended before every question was settled; what was left open stands in the notes".to_owned())
         }
-        Ended::Interrupted => Some("the operator stopped the run; what was measured until then is kept".to_owned()),
-        Ended::DeviceLost(why) => Some(format!("the device was lost: {why}")),
+        StopReason::Interrupted | StopReason::Stopped => {
+            Some("the operator stopped the run; what was measured until then is kept".to_owned())
+        }
+        StopReason::Failing => Some("so many requests in a row failed that the run was given up".to_owned()),
+        StopReason::InternalError(what) => Some(format!("a fault of flashscope itself: {what}")),
+        StopReason::DeviceLost(why) => Some(format!("the device was lost: {why}")),
     }
 }
 
 /// How requests reached the device, in one line; `None` where a log does not tell.
 pub fn path(run: &RunRecord) -> Option<String> {
-    let path = run.path.as_ref()?;
+    let path = run.envelope.path.as_ref()?;
     let mut parts = vec![path.engine.clone()];
     parts.extend((!path.flags.is_empty()).then(|| path.flags.join(" ")));
     parts.push(format!("queue depth {}", path.queue_depth));
-    if let Some(host) = &run.host {
+    if let Some(host) = &run.envelope.host {
         parts.push(format!("kernel {} {}", host.kernel, host.architecture));
-        parts.extend(host.conditions.iter().map(|(name, value)| format!("{name} {value}")));
     }
+    parts.extend(run.envelope.conditions.before.iter().map(|(name, value)| format!("{name} {value}")));
     Some(parts.join(", "))
 }
 
 /// What the findings do not say and a reader must know: ways not taken as asked, other users, failed requests.
 pub fn warnings(run: &RunRecord) -> Vec<String> {
-    let path = run.path.as_ref();
+    let path = run.envelope.path.as_ref();
     let fallbacks =
         path.iter().flat_map(|path| &path.fallbacks).map(|fallback| format!("not as asked for: {fallback}"));
     let in_use = path.iter().flat_map(|path| &path.in_use).map(|user| format!("read while in use: {user}"));
@@ -376,7 +380,10 @@ pub fn warnings(run: &RunRecord) -> Vec<String> {
     let first = run.observations.runs.iter().flat_map(|run| &run.failures).next();
     let failures =
         first.map(|failure| format!("{failed} requests failed, the first at {}: {}", failure.offset, failure.reason));
-    fallbacks.chain(in_use).chain(failures).collect()
+    let changed = run.envelope.conditions.changed();
+    let changed =
+        changed.iter().map(|(name, before, after)| format!("{name} changed meanwhile from {before} to {after}"));
+    fallbacks.chain(in_use).chain(changed).chain(failures).collect()
 }
 
 fn penalty(penalty: &Penalty) -> String {

@@ -9,6 +9,7 @@
 pub mod answer;
 pub mod axis;
 pub mod bench;
+pub mod calibration;
 pub mod contrast;
 pub mod iozone;
 pub mod rate;

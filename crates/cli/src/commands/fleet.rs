@@ -2,11 +2,13 @@
 
 use crate::args::Fleet as Args;
 use crate::error::{Failure, Outcome};
-use crate::interrupt;
 use crate::output::{self, Saved};
+use crate::{envelope, interrupt};
 use anyhow::anyhow;
 use flashscope_fleet::{DeviceRun, Limits, MaxWrite, Plan, Summary, Watch};
 use flashscope_host::load::usage::CpuTime;
+use flashscope_model::Kind;
+use flashscope_report as report;
 use flashscope_units::Nanos;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::path::PathBuf;
@@ -48,11 +50,12 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         return Err(Failure::Cannot(anyhow!("no device was done before the stop")));
     }
     let summary = Summary::of(&fleet);
-    let text =
-        if args.json { flashscope_fleet::json(&fleet, &summary) } else { flashscope_fleet::text(&fleet, &summary) };
+    let envelope = envelope::simulated(Kind::Fleet, "fleet", format!("{} devices", plan.devices), plan.seed);
+    let record = flashscope_fleet::record(envelope, &fleet, &summary);
+    let text = if args.json { flashscope_record::to_json(&record) } else { report::fleet::text(&record) };
     let mut saved = Saved::default();
     if let Some(page) = &page {
-        saved.add(page, "Page", Ok(flashscope_fleet::html(&fleet, &summary)));
+        saved.add(page, "Page", Ok(report::fleet::html(&record)));
     }
     saved.after(output::data(&text))?;
     Ok(Outcome::Done)

@@ -1,14 +1,16 @@
 //! `infer`: the same inference on pasted logs and stored records.
 
 use crate::args::Infer;
+use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
 use anyhow::{Context, anyhow, bail};
+use flashscope_model::Kind;
 use flashscope_model::finding::{Note, NoteKind};
 use flashscope_model::plan::Budget;
-use flashscope_model::run::{Cost, Ended, Plan, RunRecord};
+use flashscope_model::run::{Cost, Plan, RunRecord};
 use flashscope_report::Style;
-use flashscope_units::{Bytes, Nanos};
+use flashscope_units::Bytes;
 use std::io::Read;
 use std::path::Path;
 
@@ -86,16 +88,17 @@ pub(super) fn stored(bytes: &[u8], path: &Path) -> anyhow::Result<Option<Vec<Run
 fn infer_again(mut stored: RunRecord, path: &Path) -> RunRecord {
     let earlier = std::mem::replace(
         &mut stored.findings,
-        flashscope_infer::infer_on(stored.device.as_ref(), &stored.observations),
+        flashscope_infer::infer_on(stored.envelope.device.as_ref(), &stored.observations),
     );
     let notes = &mut stored.findings.notes;
     let of_the_run: Vec<Note> = earlier.notes.into_iter().filter(|note| !notes.contains(note)).collect();
     notes.extend(of_the_run);
     let version = env!("CARGO_PKG_VERSION");
-    let (from, by) = (path.display(), &stored.command);
+    let (from, by) = (path.display(), &stored.envelope.command);
     let text = format!("findings drawn anew by flashscope {version} from {from}, which {by} wrote");
     notes.push(Note::new(NoteKind::DrawnAnew, text));
-    stored.command = "infer".to_owned();
+    stored.envelope.kind = Kind::Infer;
+    stored.envelope.command = "infer".to_owned();
     stored
 }
 
@@ -111,23 +114,14 @@ fn infer_log(bytes: &[u8], path: &Path) -> RunRecord {
         let hint = "tables look like `align 4194304 pre 694µs on 937µs post 689µs diff 246µs` or `4MiB 10.1M/s`";
         findings.notes.insert(0, none.with_hint(hint));
     }
+    let mut envelope = envelope::bare(Kind::Infer, "infer", path.display().to_string());
+    envelope.cost = Some(Cost::default());
     RunRecord {
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: "infer".to_owned(),
-        target: path.display().to_string(),
-        host: None,
-        device: None,
-        path: None,
+        envelope,
         plan: Plan { seed: 0, budget: Budget { write: Bytes::ZERO, time: None }, steps: Vec::new() },
-        cost: nothing_spent(),
         observations: parsed.observations,
         findings,
-        ended: Ended::Complete,
     }
-}
-
-fn nothing_spent() -> Cost {
-    Cost { read: Bytes::ZERO, written: Bytes::ZERO, time: Nanos::ZERO, erases: None }
 }
 
 pub(super) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {

@@ -1,17 +1,16 @@
 //! `inspect`: the main job.
 
-use super::finish::{self, Measured};
 use crate::args::Inspect;
+use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
 use crate::progress::Progress;
 use crate::target::{self, Opened, Writes};
 use flashscope_device::{Target, WriteGrant};
-use flashscope_host::Output;
+use flashscope_host::{Output, Surroundings};
 use flashscope_infer::Outlook;
 use flashscope_model::plan::Budget;
-use flashscope_model::run::HostFacts;
-use flashscope_model::{DeviceFacts, RunRecord};
+use flashscope_model::{DeviceFacts, Kind, RunRecord};
 use flashscope_record::to_json;
 use flashscope_report::Style;
 use flashscope_session::{Options, SessionReport};
@@ -21,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn run(args: Inspect) -> Result<Outcome, Failure> {
     match target::open(&args.target, Writes::Adaptive)? {
         Opened::Simulated { mut target, mut grant } => inspect(&args, target.as_mut(), grant.as_mut(), None),
-        Opened::Host { mut target, mut grant, host } => inspect(&args, target.as_mut(), grant.as_mut(), Some(host)),
+        Opened::Host { mut target, mut grant, here } => inspect(&args, target.as_mut(), grant.as_mut(), Some(*here)),
     }
 }
 
@@ -29,7 +28,7 @@ fn inspect<T: Target>(
     args: &Inspect,
     target: &mut T,
     grant: Option<&mut WriteGrant>,
-    host: Option<HostFacts>,
+    here: Option<Surroundings>,
 ) -> Result<Outcome, Failure> {
     let budget = Budget { write: grant.as_ref().map_or(Bytes::ZERO, |grant| grant.left()), time: args.max_time };
     let outlook = flashscope_infer::outlook(target.facts(), budget);
@@ -44,22 +43,22 @@ fn inspect<T: Target>(
 
     let files = Files::plan(args, target.facts())?;
     let options = Options { seed: args.target.seed, budget };
-    let measured = Measured::of("inspect".to_owned(), &args.target.target, target, host);
+    let envelope = envelope::of(Kind::Inspect, "inspect", &args.target, target, here.as_ref());
     let keep = files.as_ref().map(|files| -> Box<dyn FnMut(SessionReport) + '_> {
-        let measured = measured.clone();
+        let (envelope, here) = (envelope.clone(), here.as_ref());
         // What cannot be kept now may still be kept at the end, and then it is said.
         Box::new(move |report| {
-            let _ = files.unfinished.keep(to_json(&finish::record(measured.clone(), report)).as_bytes());
+            let _ = files.unfinished.keep(to_json(&envelope::record(envelope.clone(), here, report)).as_bytes());
         })
     });
     let mut progress = Progress::new(args.json, keep);
     let report = flashscope_session::inspect(target, grant, options, &mut progress);
     progress.finish();
     drop(progress);
-    let record = finish::record(measured, report);
+    let record = envelope::record(envelope, here.as_ref(), report);
     let saved = files.map_or_else(Saved::default, |files| files.save(&record));
     saved.after(print(args, &record))?;
-    finish::exit(&record.ended)
+    envelope::exit(&record.envelope.stop)
 }
 
 /// What is written beside the device.

@@ -11,13 +11,17 @@ pub(crate) mod report;
 pub(crate) mod sim;
 pub(crate) mod twin;
 
-mod finish;
-
 use crate::error::{Failure, Outcome};
 use crate::output;
+use anyhow::anyhow;
+use flashscope_model::Kind;
 
 /// `schema`.
-pub(crate) fn schema() -> Result<Outcome, Failure> {
-    output::data(&flashscope_record::schema())?;
+pub(crate) fn schema(kind: Option<&str>) -> Result<Outcome, Failure> {
+    let of_word = |word: &str| {
+        let known = Kind::ALL.map(Kind::word).join(", ");
+        Kind::of_word(word).ok_or_else(|| anyhow!("there is no kind of record called '{word}'\nhint: one of {known}"))
+    };
+    output::data(&flashscope_record::schema(kind.map(of_word).transpose()?))?;
     Ok(Outcome::Done)
 }

@@ -2,17 +2,17 @@
 
 mod drive;
 
-use super::finish::{self, Measured};
 use crate::args::{Format, Probe, ProbeCommon, ProbeKind};
+use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
 use crate::progress::Progress;
 use crate::target::{self, Opened, Writes};
 use anyhow::anyhow;
 use flashscope_device::{Refusal, RefusalKind, Target, WriteGrant};
+use flashscope_host::Surroundings;
 use flashscope_model::plan::{self, Budget};
-use flashscope_model::run::HostFacts;
-use flashscope_model::{DeviceFacts, Direction, Experiment, Order, RunRecord};
+use flashscope_model::{DeviceFacts, Direction, Experiment, Kind, Order, RunRecord};
 use flashscope_probe::{PlanError, ProbeError};
 use flashscope_report::Style;
 use flashscope_session::Options;
@@ -41,9 +41,9 @@ pub(crate) fn run(args: Probe) -> Result<Outcome, Failure> {
             let experiment = resolve(&kind, target.facts());
             measure(common, experiment, target.as_mut(), grant.as_mut(), None)?
         }
-        Opened::Host { mut target, mut grant, host } => {
+        Opened::Host { mut target, mut grant, here } => {
             let experiment = resolve(&kind, target.facts());
-            measure(common, experiment, target.as_mut(), grant.as_mut(), Some(host))?
+            measure(common, experiment, target.as_mut(), grant.as_mut(), Some(*here))?
         }
     };
     let mut saved = Saved::default();
@@ -51,7 +51,7 @@ pub(crate) fn run(args: Probe) -> Result<Outcome, Failure> {
         saved.add(output, "Record", Ok(flashscope_record::to_json(&record)));
     }
     saved.after(print(common, &record))?;
-    finish::exit(&record.ended)
+    envelope::exit(&record.envelope.stop)
 }
 
 /// A real device that is too small for what was to be written is refused; all else is a matter of parameters.
@@ -68,11 +68,12 @@ fn measure<T: Target>(
     experiment: Experiment,
     target: &mut T,
     grant: Option<&mut WriteGrant>,
-    host: Option<HostFacts>,
+    here: Option<Surroundings>,
 ) -> Result<RunRecord, Failure> {
     let command = format!("probe {}", experiment.name());
     let left = grant.as_ref().map_or(Bytes::ZERO, |grant| grant.left());
     let options = Options { seed: common.target.seed, budget: Budget { write: left, time: None } };
+    let envelope = envelope::of(Kind::Probe, command, &common.target, target, here.as_ref());
     let mut progress = Progress::new(common.json, None);
     let report = flashscope_session::single(experiment, target, grant, options, &mut progress);
     progress.finish();
@@ -80,7 +81,7 @@ fn measure<T: Target>(
         ProbeError::NoGrant => anyhow!("{error}\nhint: this target was opened with --read-only"),
         other => anyhow!("{other}"),
     })?;
-    Ok(finish::record(Measured::of(command, &common.target.target, target, host), report))
+    Ok(envelope::record(envelope, here.as_ref(), report))
 }
 
 fn print(common: &ProbeCommon, record: &RunRecord) -> Result<(), Failure> {

@@ -3,9 +3,11 @@
 use crate::args::{Twin, TwinCommand, TwinFit};
 use crate::commands::infer;
 use crate::error::{Failure, Outcome};
-use crate::interrupt;
 use crate::output::{self, Saved};
+use crate::{envelope, interrupt};
 use anyhow::anyhow;
+use flashscope_model::run::Cost;
+use flashscope_model::{Envelope, Kind};
 use flashscope_transcript::Parsed;
 use flashscope_twin::{FitError, Measured, Part, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -32,7 +34,14 @@ fn fit(args: &TwinFit) -> Result<Outcome, Failure> {
     fit.model = flashscope_report::signed_model(&fit.model);
     let mut saved = Saved::default();
     saved.add(&output, "Model", Ok(&fit.model));
-    let text = if args.json { flashscope_twin::json(&fit) } else { flashscope_twin::text(&fit, !args.no_cells) };
+    let envelope =
+        Envelope { cost: Some(Cost::default()), ..envelope::bare(Kind::Twin, "twin fit", fit.sources.join(", ")) };
+    let twin = fit.told(envelope);
+    let text = if args.json {
+        flashscope_record::to_json(&twin)
+    } else {
+        flashscope_report::twin::text(&twin, !args.no_cells)
+    };
     saved.after(output::data(&text))?;
     Ok(Outcome::Done)
 }

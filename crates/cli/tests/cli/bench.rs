@@ -50,10 +50,10 @@ fn output_follows_the_schema() {
     let record = check(&[
         "bench", folder, "--size", "1M", "--rw", "randrw", "--mode", "cached", "--verify", "--repeat", "3", "--json",
     ]);
-    assert_eq!(record["schema"], "flashscope.bench/1");
+    assert_eq!((&record["schema"], &record["kind"]), (&"flashscope.record/2".into(), &"bench".into()));
     assert_eq!(record["phases"][0]["summary"][0]["values"].as_array().map(Vec::len), Some(3));
     check(&["bench", "sim:sd-4mib", "--size", "1M", "--rate", "100", "--runtime", "1s", "--json"]);
-    assert!(!validator.is_valid(&serde_json::json!({ "schema": "flashscope.bench/1" })));
+    assert!(!validator.is_valid(&serde_json::json!({ "schema": "flashscope.record/2", "kind": "bench" })));
 }
 
 #[test]

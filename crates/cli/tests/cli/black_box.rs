@@ -38,12 +38,12 @@ fn json_is_one_record_and_reports_can_be_made_from_it_again() {
     let folder = scratch();
     let run = flashscope(&["inspect", "sim:sd-4mib", "--json"]).run();
     let record: serde_json::Value = serde_json::from_str(&run.stdout).expect("stdout is one JSON document");
-    assert_eq!(record["schema"], "flashscope.record/1");
+    assert_eq!(record["schema"], "flashscope.record/2");
     let stored = folder.join("r.json");
     std::fs::write(&stored, &run.stdout).unwrap();
     let stored = stored.to_str().unwrap();
     for (format, mark) in
-        [("text", "Geometry"), ("html", "<html"), ("json", "flashscope.record/1"), ("markdown", "|"), ("csv", ",")]
+        [("text", "Geometry"), ("html", "<html"), ("json", "flashscope.record/2"), ("markdown", "|"), ("csv", ",")]
     {
         let again = flashscope(&["report", stored, "--format", format]).run();
         again.expect(DONE);
@@ -152,7 +152,7 @@ fn a_damaged_record_is_refused_with_a_reason() {
     check(&good[..good.len() / 2], "hint");
     check("{}", "schema");
     check("not json", "hint");
-    check(&good.replace("flashscope.record/1", "flashscope.record/99"), "99");
+    check(&good.replace("flashscope.record/2", "flashscope.record/99"), "99");
 }
 
 #[test]

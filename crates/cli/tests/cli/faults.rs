@@ -19,7 +19,7 @@ fn check_lost(spec: &str, reason: &str) -> serde_json::Value {
     let run = flashscope(&["inspect", spec, "--json"]).run();
     run.expect(CANNOT);
     let record = record(&run);
-    assert_eq!(record["schema"], "flashscope.record/1");
+    assert_eq!(record["schema"], "flashscope.record/2");
     assert_eq!(record["ended"]["how"], "device_lost", "{spec}");
     let why = record["ended"]["reason"].as_str().expect("a reason");
     assert!(why.contains(reason), "{spec}: {why}");

@@ -75,7 +75,7 @@ fn the_command_line_of_the_manual_works() {
     assert_eq!(std::fs::read_to_string(folder.join("all.csv")).unwrap().lines().count(), 1 + 4 * (5 + 6 + 7));
     let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
     assert!(page.contains("<polygon") && page.contains("Heat map"));
-    assert!(std::fs::read_to_string(folder.join("record.json")).unwrap().contains("flashscope.iozone/1"));
+    assert!(std::fs::read_to_string(folder.join("record.json")).unwrap().contains("\"kind\": \"iozone\""));
     assert_eq!(files(&folder), 4);
 }
 

@@ -95,7 +95,7 @@ fn a_reader_that_goes_costs_no_file() {
     let mut child = flashscope(&load).current_dir(&folder).command().stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(DONE));
-    assert_eq!(json(folder.join("b.json"))["schema"], "flashscope.bench/1");
+    assert_eq!(json(folder.join("b.json"))["kind"], "bench");
 }
 
 #[test]

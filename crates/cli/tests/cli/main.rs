@@ -13,5 +13,6 @@ mod iozone;
 mod lost;
 mod presets;
 mod readme;
+mod records;
 mod twin;
 mod write_budget;

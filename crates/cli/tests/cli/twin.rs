@@ -30,7 +30,7 @@ fn json_holds_the_model_and_every_cell() {
     let run = flashscope(&["twin", "fit", &log, "-o", "card.toml", "--json"]).current_dir(&folder).run();
     run.expect(0);
     let fit: serde_json::Value = serde_json::from_str(&run.stdout).expect("stdout is one JSON document");
-    assert_eq!(fit["schema"], "flashscope.twin/1");
+    assert_eq!((&fit["schema"], &fit["kind"]), (&"flashscope.record/2".into(), &"twin".into()));
     let model = std::fs::read_to_string(folder.join("card.toml")).expect("the model");
     assert_eq!(fit["model_toml"], model);
     let cells = fit["goodness"]["cells"].as_array().expect("cells");

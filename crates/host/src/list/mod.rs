@@ -107,8 +107,13 @@ pub fn disk_under(sys: &SysRoot, path: &Path) -> Option<ListedDevice> {
         FileType::BlockDevice => found.st_rdev,
         _ => found.st_dev,
     };
+    disk_numbered(sys, DeviceNumber::from_raw(number))
+}
+
+/// The disk of this number, or the one that the partition of this number is on.
+pub(crate) fn disk_numbered(sys: &SysRoot, number: DeviceNumber) -> Option<ListedDevice> {
     let snapshot = Snapshot::take(sys);
-    let node = snapshot.blocks.by_number(DeviceNumber::from_raw(number))?;
+    let node = snapshot.blocks.by_number(number)?;
     Some(describe(sys, &snapshot, &snapshot.system_devices(sys), node))
 }
 
@@ -208,7 +213,7 @@ fn queue(disk: &Node) -> Queue {
     let directory = &disk.directory;
     let kib = |name: &str| directory.number(name).map(Bytes::kib);
     Queue {
-        scheduler: directory.text("queue/scheduler").map(|all| active(&all).to_owned()),
+        scheduler: directory.text("queue/scheduler").map(|all| active(&all)),
         read_ahead: kib("queue/read_ahead_kb"),
         max_request: kib("queue/max_sectors_kb"),
         rotational: directory.flag("queue/rotational"),
@@ -219,9 +224,9 @@ fn queue(disk: &Node) -> Queue {
 }
 
 /// The word in brackets of `none [mq-deadline] kyber`, or the only one.
-fn active(all: &str) -> &str {
+pub(crate) fn active(all: &str) -> String {
     let bracketed = all.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
-    bracketed.unwrap_or(all)
+    bracketed.unwrap_or(all).to_owned()
 }
 
 fn partitions(sys: &SysRoot, blocks: &Blocks, disk: &Node) -> Vec<Partition> {

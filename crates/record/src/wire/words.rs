@@ -1,36 +1,7 @@
 //! The closed sets of words that the format uses.
 
+use crate::mirror::words;
 use flashscope_model as model;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// An enum of the format that mirrors one of the model, word by word.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident mirrors $model:ty { $($(#[$variant_doc:meta])* $variant:ident,)+ }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-        #[serde(rename_all = "snake_case")]
-        pub enum $name {
-            $($(#[$variant_doc])* $variant,)+
-        }
-
-        impl From<$model> for $name {
-            fn from(word: $model) -> $name {
-                match word {
-                    $(<$model>::$variant => $name::$variant,)+
-                }
-            }
-        }
-
-        impl From<$name> for $model {
-            fn from(word: $name) -> $model {
-                match word {
-                    $($name::$variant => <$model>::$variant,)+
-                }
-            }
-        }
-    };
-}
 
 words! {
     /// Which way data moves.
@@ -196,18 +167,4 @@ words! {
         /// Weakens an answer.
         Warning,
     }
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum EndedHow {
-    /// It did all it set out to do.
-    Complete,
-    /// The budget was used up first.
-    BudgetSpent,
-    /// The operator stopped it.
-    Interrupted,
-    /// The device went away or stopped answering.
-    DeviceLost,
 }

@@ -8,13 +8,42 @@ pub use page::html;
 pub use sheets::{csv, sheets};
 pub use text::terminal;
 
+use crate::markdown::{escape, table};
 use flashscope_model::bench::BenchRecord;
+use flashscope_view::answer;
+use flashscope_view::bench::{limits, preset_table, results, words};
 
 /// What a report is about, in one line.
 fn title(record: &BenchRecord) -> String {
-    let name = record.device.as_ref().map_or(record.target.as_str(), |device| device.name.as_str());
+    let name = record.envelope.subject();
     match &record.preset {
         Some(preset) => format!("{}: {name}", preset.name),
         None => format!("load on {name}"),
     }
+}
+
+/// The figures as Markdown: those of the preset, else a table per phase, and where the bytes of every run went.
+pub fn markdown(record: &BenchRecord) -> String {
+    let mut text = format!("# {}\n", escape(&title(record)));
+    if let Some(why) = answer::cut_short(&record.envelope.stop) {
+        text.push_str(&format!("\n**Cut short**: {}\n", escape(&why)));
+    }
+    if let Some(preset) = &record.preset {
+        text.push_str(&format!("\n{}\n\n", escape(&words::as_defined(preset))));
+        text.push_str(&table(&preset_table(preset, record.envelope.virtual_time)));
+        let limits = limits(preset);
+        if !limits.rows.is_empty() {
+            text.push_str(&format!("\n{}", table(&limits)));
+        }
+        return text;
+    }
+    for (number, phase) in (1..).zip(&record.phases).filter(|(_, phase)| !phase.runs.is_empty()) {
+        text.push_str(&format!("\n## Phase {number}\n\n{}\n", table(&results(phase))));
+        for (number, run) in (1..).zip(&phase.runs) {
+            let evidence = &run.evidence;
+            let whose = format!("run {number}: this result is {}: {}", words::whose(evidence.verdict), evidence.why);
+            text.push_str(&format!("- {}\n", escape(&whose)));
+        }
+    }
+    text
 }

@@ -20,7 +20,7 @@ pub fn html(record: &BenchRecord) -> String {
         (header(record))
         main {
             @if let Some(preset) = &record.preset {
-                (figures(preset, record.virtual_time))
+                (figures(preset, record.envelope.virtual_time))
                 (limits(preset))
                 (bounds(preset))
             }
@@ -30,31 +30,31 @@ pub fn html(record: &BenchRecord) -> String {
             (tables(record))
             @if let Some(preset) = &record.preset { (definition(preset)) }
         }
-        footer { "flashscope " (record.tool_version) ". Every run, histogram and series stands in the JSON record." }
+        footer { "flashscope " (record.envelope.tool.version) ". Every run, histogram and series stands in the JSON record." }
     };
     page(&title(record), &body)
 }
 
 fn header(record: &BenchRecord) -> Markup {
-    let device = record.device.as_ref();
+    let device = record.envelope.device.as_ref();
     let preset = record.preset.as_ref();
     let facts = [
-        ("target", device.map(|_| record.target.clone())),
+        ("target", device.map(|_| record.envelope.target.clone())),
         ("capacity", device.map(|device| device.capacity.to_string())),
         ("identity", device.and_then(|device| device.identity.as_ref()).map(|identity| identity.0.clone())),
         ("defined by", preset.map(|preset| preset.source.clone())),
-        ("when and where", record.host.as_ref().map(|host| format!("{}, {}", host.started, host.name))),
-        ("kernel", record.host.as_ref().map(|host| host.kernel.clone())),
+        ("when and where", record.envelope.when_and_where()),
+        ("kernel", record.envelope.host.as_ref().map(|host| host.kernel.clone())),
     ];
     markup! {
         header {
-            p.eyebrow { "flashscope " (record.command) }
+            p.eyebrow { "flashscope " (record.envelope.command) }
             h1 {
                 @match device {
                     Some(device) => { (answer::kind_word(device.kind)) " " (device.name) }
-                    None => { (record.target) }
+                    None => { (record.envelope.target) }
                 }
-                @if record.virtual_time { span.badge { "simulated, virtual time" } }
+                @if record.envelope.virtual_time { span.badge { "simulated, virtual time" } }
             }
             dl.facts {
                 @for (name, fact) in facts {
@@ -67,7 +67,7 @@ fn header(record: &BenchRecord) -> Markup {
                     p.callout { strong { (words::as_defined(preset)) } }
                 }
             }
-            @if let Some(why) = answer::cut_short(&record.ended) {
+            @if let Some(why) = answer::cut_short(&record.envelope.stop) {
                 p.callout { strong { "Cut short" } ": " (why) }
             }
         }
@@ -134,7 +134,7 @@ fn bounds(preset: &PresetRun) -> Markup {
 
 /// What about the host changes results.
 fn host(record: &BenchRecord) -> Markup {
-    let conditions = record.host.iter().flat_map(|host| &host.conditions);
+    let conditions = record.envelope.conditions.before.iter();
     markup! {
         @if conditions.clone().next().is_some() {
             section {

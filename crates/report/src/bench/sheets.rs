@@ -1,5 +1,6 @@
 //! A run of load as tables of plain numbers: one per subject in a spreadsheet, one in all as CSV.
 
+use crate::sheet::sheet;
 use crate::xlsx::{Cell, Sheet};
 use flashscope_model::bench::{BenchRecord, JobRun, Moved, Times};
 use flashscope_model::preset::{PresetRun, Unit};
@@ -23,27 +24,7 @@ pub fn sheets(record: &BenchRecord) -> Vec<Sheet> {
 
 /// Every job of every run as CSV: a line per direction, numbers in the unit of their column, absent figures empty.
 pub fn csv(record: &BenchRecord) -> String {
-    let sheet = results(record);
-    let mut text = sheet.headings.join(",");
-    text.push('\n');
-    for row in &sheet.rows {
-        let fields: Vec<String> = row.iter().map(field).collect();
-        text.push_str(&fields.join(","));
-        text.push('\n');
-    }
-    text
-}
-
-fn field(cell: &Cell) -> String {
-    match cell {
-        Cell::Empty => String::new(),
-        Cell::Number(number) => number.to_string(),
-        Cell::Text(text) => crate::csv::quoted(text),
-    }
-}
-
-fn sheet(name: &str, headings: &[&str], rows: Vec<Vec<Cell>>) -> Sheet {
-    Sheet { name: name.to_owned(), headings: headings.iter().map(|heading| (*heading).to_owned()).collect(), rows }
+    crate::sheet::csv(&results(record))
 }
 
 /// Each job of each run, with the number of its phase and run.

@@ -16,16 +16,16 @@ const PHASES: usize = 24;
 /// The whole report: what it was for where it followed a definition, then a table per phase and what must be known of it.
 pub fn terminal(record: &BenchRecord) -> String {
     let mut text = String::new();
-    let name = record.device.as_ref().map_or(record.target.as_str(), |device| device.name.as_str());
-    let time = if record.virtual_time { "   virtual time" } else { "" };
+    let name = record.envelope.subject();
+    let time = if record.envelope.virtual_time { "   virtual time" } else { "" };
     // What was named by its path is not named twice.
-    let target = if name == record.target { String::new() } else { format!("   {}", record.target) };
+    let target = if name == record.envelope.target { String::new() } else { format!("   {}", record.envelope.target) };
     let _ = writeln!(text, "{name}{target}{time}");
-    if let Some(why) = answer::cut_short(&record.ended) {
+    if let Some(why) = answer::cut_short(&record.envelope.stop) {
         let _ = writeln!(text, "cut short: {why}");
     }
     match &record.preset {
-        Some(preset) => preset_text(&mut text, preset, record.virtual_time),
+        Some(preset) => preset_text(&mut text, preset, record.envelope.virtual_time),
         None => record.phases.iter().take(PHASES).for_each(|phase| phase_text(&mut text, phase)),
     }
     if record.preset.is_some() {

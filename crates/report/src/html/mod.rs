@@ -29,7 +29,7 @@ pub fn html(run: &RunRecord) -> String {
             (how(&run.plan))
             (all_figures(run))
         }
-        footer { "flashscope " (run.tool_version) ". Every sample stands in the run's JSON record." }
+        footer { "flashscope " (run.envelope.tool.version) ". Every sample stands in the run's JSON record." }
     };
     page(&title(run), &body)
 }
@@ -63,26 +63,26 @@ pub(crate) fn styled_page(title: &str, style: &str, body: &Markup) -> String {
 }
 
 fn header(run: &RunRecord) -> Markup {
-    let device = run.device.as_ref();
+    let device = run.envelope.device.as_ref();
     let claims = answer::claims(run);
     let facts = [
-        ("target", Some(run.target.clone())),
+        ("target", Some(run.envelope.target.clone())),
         ("capacity", run.observations.capacity.map(|capacity| capacity.to_string())),
         ("claims", (!claims.is_empty()).then(|| claims.join(", "))),
         ("state", answer::state_word(&run.observations.runs).map(str::to_owned)),
         ("identity", device.and_then(|device| device.identity.as_ref()).map(|identity| identity.0.clone())),
         ("path taken", answer::path(run)),
         ("floor: one block again and again", answer::floor(&run.observations.runs)),
-        ("when and where", run.host.as_ref().map(|host| format!("{}, {}", host.started, host.name))),
+        ("when and where", run.envelope.when_and_where()),
         ("cost", Some(answer::cost(run))),
     ];
     markup! {
         header {
-            p.eyebrow { "flashscope " (run.command) }
+            p.eyebrow { "flashscope " (run.envelope.command) }
             h1 {
                 @match device {
                     Some(device) => { (answer::kind_word(device.kind)) " " (device.name) }
-                    None => { (run.target) }
+                    None => { (run.envelope.target) }
                 }
                 @if device.is_some_and(|device| device.simulated) { span.badge { "simulated" } }
             }
@@ -91,7 +91,7 @@ fn header(run: &RunRecord) -> Markup {
                     @if let Some(fact) = fact { div { dt { (name) } dd { (fact) } } }
                 }
             }
-            @if let Some(why) = answer::cut_short(&run.ended) {
+            @if let Some(why) = answer::cut_short(&run.envelope.stop) {
                 p.callout { strong { "Cut short" } ": " (why) }
             }
         }

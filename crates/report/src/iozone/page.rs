@@ -2,6 +2,7 @@
 
 use crate::html::styled_page;
 use flashscope_model::iozone::{IozoneRecord, Whose};
+use flashscope_view::answer;
 use flashscope_view::iozone::{
     Grid, STEPS, Side, Surface, kib, size_label, surface, title, together, unit_words, value, whose, whose_word,
 };
@@ -18,29 +19,25 @@ pub fn page(record: &IozoneRecord) -> String {
             (throughput(record))
             (numbers(record))
         }
-        footer { "flashscope " (record.tool_version) ". Every pass stands in the run's JSON record, with what was counted around it." }
+        footer { "flashscope " (record.envelope.tool.version) ". Every pass stands in the run's JSON record, with what was counted around it." }
     };
-    styled_page(&format!("iozone's tests on {}", record.target), include_str!("page.css"), &body)
+    styled_page(&format!("iozone's tests on {}", record.envelope.target), include_str!("page.css"), &body)
 }
 
 fn header(record: &IozoneRecord) -> Markup {
-    let mut facts = vec![
-        ("file", record.target.clone()),
-        ("command", record.command.clone()),
-        ("way", record.path.engine.clone()),
-        ("when and where", format!("{}, {}, Linux {}", record.host.started, record.host.name, record.host.kernel)),
-    ];
-    if !record.path.flags.is_empty() {
-        facts.push(("flags", record.path.flags.join(", ")));
+    let mut facts = vec![("file", record.envelope.target.clone()), ("command", record.envelope.command.clone())];
+    if let Some(path) = &record.envelope.path {
+        facts.push(("I/O path", path.engine.clone()));
+        facts.extend((!path.flags.is_empty()).then(|| ("flags", path.flags.join(", "))));
     }
+    facts.extend(record.envelope.when_and_where().map(|place| ("when and where", place)));
+    facts.extend(record.envelope.host.as_ref().map(|host| ("kernel", format!("Linux {}", host.kernel))));
     markup! {
         header {
             p.eyebrow { "flashscope bench iozone" }
             h1 { "Speed over file size and record size" }
             dl.facts { @for (name, fact) in facts { div { dt { (name) } dd { (fact) } } } }
-            @if !matches!(record.ended, flashscope_model::run::Ended::Complete) {
-                p.callout { strong { "Cut short" } ": what was measured until then is here" }
-            }
+            @if let Some(why) = answer::cut_short(&record.envelope.stop) { p.callout { strong { "Cut short" } ": " (why) } }
         }
     }
 }

@@ -10,9 +10,9 @@ use std::fmt::Write;
 /// All of it: what was done, the table, the workbook-like report where `excel` asks for it, and the regions.
 pub fn text(record: &IozoneRecord, excel: bool, each_child: bool) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "\tCommand line used: {}", record.command);
+    let _ = writeln!(text, "\tCommand line used: {}", record.envelope.command);
     let _ = writeln!(text, "\t{}", unit_words(record.unit).1);
-    let _ = writeln!(text, "\tFile: {}, through {}", record.target, path_words(record));
+    let _ = writeln!(text, "\tFile: {}, through {}", record.envelope.target, path_words(record));
     if record.throughput.is_empty() {
         table(&mut text, record);
     } else {
@@ -31,13 +31,14 @@ pub fn text(record: &IozoneRecord, excel: bool, each_child: bool) -> String {
 }
 
 fn whole(record: &IozoneRecord) -> bool {
-    matches!(record.ended, flashscope_model::run::Ended::Complete)
+    matches!(record.envelope.stop, flashscope_model::StopReason::Complete)
 }
 
 fn path_words(record: &IozoneRecord) -> String {
-    let flags = record.path.flags.join(", ");
+    let Some(path) = &record.envelope.path else { return "an unknown path".to_owned() };
+    let flags = path.flags.join(", ");
     let flags = if flags.is_empty() { String::new() } else { format!(" ({flags})") };
-    format!("{}{flags}", record.path.engine)
+    format!("{}{flags}", path.engine)
 }
 
 /// A figure, the words above its column and how wide that is.

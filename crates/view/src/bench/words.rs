@@ -1,6 +1,7 @@
 //! What must be said of a result, in words.
 
-use flashscope_model::bench::{CacheVerdict, JobEnded, JobRun, PhaseRun};
+use flashscope_model::StopReason;
+use flashscope_model::bench::{CacheVerdict, JobRun, PhaseRun};
 use flashscope_model::preset::{LimitVerdict, PresetRun, Unit};
 use flashscope_units::{ByteRate, Bytes, Iops, Nanos};
 
@@ -78,12 +79,13 @@ pub fn job(job: &JobRun) -> String {
 
 /// How a job ended, where not as it should.
 pub fn ended(job: &JobRun) -> Option<String> {
-    match &job.ended {
-        JobEnded::Complete => None,
-        JobEnded::Stopped => Some("stopped before its end".to_owned()),
-        JobEnded::BudgetSpent => Some("stopped: the write budget is used up".to_owned()),
-        JobEnded::Failing => Some("given up: nothing but failures".to_owned()),
-        JobEnded::DeviceLost(why) => Some(format!("ended early: {why}")),
+    match &job.stop {
+        StopReason::Complete => None,
+        StopReason::Stopped | StopReason::Interrupted => Some("stopped before its end".to_owned()),
+        StopReason::BudgetSpent => Some("stopped: the write budget is used up".to_owned()),
+        StopReason::Failing => Some("given up: nothing but failures".to_owned()),
+        StopReason::DeviceLost(why) => Some(format!("ended early: {why}")),
+        StopReason::InternalError(what) => Some(format!("ended by a fault of flashscope itself: {what}")),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::output::{self, Saved};
 use crate::progress::Turn;
 use flashscope_host::Output;
 use flashscope_model::bench::BenchRecord;
+use flashscope_record::AnyRecord;
 use std::cell::RefCell;
 use std::path::PathBuf;
 
@@ -46,7 +47,7 @@ impl Kept {
     pub(super) fn so_far(&self, record: impl FnOnce() -> BenchRecord) {
         if let Some(output) = &self.unfinished {
             // What cannot be kept now may still be kept at the end, and then it is said.
-            let keep = || drop(output.keep(flashscope_record::bench_to_json(&record()).as_bytes()));
+            let keep = || drop(output.keep(flashscope_record::to_json(&record()).as_bytes()));
             self.turn.borrow_mut().take(keep);
         }
     }
@@ -55,10 +56,13 @@ impl Kept {
     pub(super) fn save(&self, record: &BenchRecord) -> Saved {
         let mut saved = Saved::default();
         if let Some(output) = &self.record {
-            saved.add_whole(output, self.unfinished.as_ref(), flashscope_record::bench_to_json(record));
+            saved.add_whole(output, self.unfinished.as_ref(), flashscope_record::to_json(record));
         }
-        for output in &self.reports {
-            saved.add(output, "Report", report::bench_file(record, output.path()));
+        if !self.reports.is_empty() {
+            let record = AnyRecord::Bench(Box::new(record.clone()));
+            for output in &self.reports {
+                saved.add(output, "Report", report::file(&record, output.path()));
+            }
         }
         if let Some(why) = self.trace.as_ref().and_then(TraceFile::failure) {
             saved.failed(why);

@@ -15,13 +15,14 @@ mod trace;
 mod watch;
 
 use crate::args::{Around, Bench, BenchKind};
+use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::output;
 use anyhow::{Context, anyhow};
 use flashscope_load::file;
 use flashscope_load::job::{JobSet, Phase};
-use flashscope_model::bench::{BenchRecord, JobEnded, JobRun};
-use flashscope_model::run::Ended;
+use flashscope_model::bench::{BenchRecord, JobRun};
+use flashscope_model::{Kind, StopReason};
 use flashscope_units::Nanos;
 use keep::Kept;
 use run::{Enough, Setup, prepare};
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &Bench) -> Result<Outcome, Failure> {
         None => {}
     }
     if args.schema {
-        output::data(&flashscope_record::bench_schema())?;
+        output::data(&flashscope_record::schema(Some(Kind::Bench)))?;
         return Ok(Outcome::Done);
     }
     if args.presets {
@@ -100,7 +101,7 @@ fn jobs(args: &Bench) -> Result<JobSet, Failure> {
 /// Shows and keeps what came of it, and says how it ended.
 fn finish(record: &BenchRecord, around: &Around, kept: &Kept) -> Result<Outcome, Failure> {
     let saved = kept.save(record);
-    let wire = || flashscope_record::bench_to_json(record);
+    let wire = || flashscope_record::to_json(record);
     let printed = output::data(&if around.json { wire() } else { flashscope_report::bench::terminal(record) });
     saved.after(printed)?;
     outcome(record)
@@ -108,18 +109,8 @@ fn finish(record: &BenchRecord, around: &Around, kept: &Kept) -> Result<Outcome,
 
 /// What a record means for the exit code.
 pub(crate) fn outcome(record: &BenchRecord) -> Result<Outcome, Failure> {
-    match &record.ended {
-        Ended::Interrupted => {
-            return Err(Failure::Cannot(anyhow!("interrupted; what was measured is kept and marked truncated")));
-        }
-        Ended::DeviceLost(why) => {
-            return Err(Failure::Cannot(anyhow!(
-                "{why}\nhint: what was measured until then is kept and marked truncated"
-            )));
-        }
-        Ended::Complete | Ended::BudgetSpent => {}
-    }
-    let cut = record.ended == Ended::BudgetSpent;
+    envelope::exit(&record.envelope.stop)?;
+    let cut = record.envelope.stop == StopReason::BudgetSpent;
     if cut {
         output::talk(
             "cut short: what may be written was used up first; what was measured is kept and marked truncated\n\
@@ -131,6 +122,6 @@ pub(crate) fn outcome(record: &BenchRecord) -> Result<Outcome, Failure> {
     if failed > 0 {
         output::talk(&format!("{failed} requests failed: they are in the result, and part of no rate"));
     }
-    let bad = cut || failed > 0 || jobs().any(|job| job.mismatched > 0 || job.ended == JobEnded::Failing);
+    let bad = cut || failed > 0 || jobs().any(|job| job.mismatched > 0 || job.stop == StopReason::Failing);
     Ok(if bad { Outcome::ExpectationFailed } else { Outcome::Done })
 }

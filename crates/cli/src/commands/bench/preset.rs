@@ -57,8 +57,8 @@ pub(super) fn run(args: &Bench, name: &str) -> Result<Outcome, Failure> {
     }
     let read = if is_path(name) { vec![name.into()] } else { Vec::new() };
     let kept = Kept::plan(&args.around, &prepared, &read)?;
-    let done = prepared.run(&kept)?;
-    let mut record = BenchRecord { command: format!("bench --preset {}", definition.name()), ..done };
+    let mut record = prepared.run(&kept)?;
+    record.envelope.command = format!("bench --preset {}", definition.name());
     record.preset = Some(evaluate(&definition, Ran { schedule: &schedule, record: &record }));
     let outcome = finish(&record, &args.around, &kept)?;
     match &args.require {

@@ -6,16 +6,18 @@
 use super::keep::Kept;
 use super::{host, simulated};
 use crate::args::TargetArgs;
+use crate::envelope;
 use crate::error::Failure;
 use crate::interrupt;
 use anyhow::anyhow;
+use flashscope_host::Surroundings;
 use flashscope_load::budget::{OverBudget, WriteBudget};
 use flashscope_load::file::to_toml;
 use flashscope_load::job::{EngineChoice, Job, JobSet, Phase};
 use flashscope_load::plan::{Limits, Resolved, resolve_set};
-use flashscope_model::DeviceFacts;
-use flashscope_model::bench::{BenchPhase, BenchRecord, JobEnded, JobRun, PhaseRun};
-use flashscope_model::run::{Ended, HostFacts};
+use flashscope_model::bench::{BenchPhase, BenchRecord, JobRun, PhaseRun};
+use flashscope_model::run::{Cost, Erases};
+use flashscope_model::{Envelope, Kind, StopReason};
 use flashscope_units::{Bytes, Nanos};
 use std::rc::Rc;
 
@@ -84,14 +86,6 @@ pub(crate) struct Prepared {
     pub(super) files: Bytes,
 }
 
-/// What came of all phases.
-pub(super) struct Done {
-    pub(super) device: Option<DeviceFacts>,
-    pub(super) host: Option<HostFacts>,
-    pub(super) phases: Vec<BenchPhase>,
-    pub(super) ended: Ended,
-}
-
 /// Looks at what the jobs run on, and checks them against it. Nothing is made, written or opened for long.
 pub(crate) fn prepare(setup: Setup, set: JobSet) -> Result<Prepared, Failure> {
     let names = targets(&set, &setup);
@@ -128,24 +122,13 @@ impl Prepared {
     /// Runs them. What was measured before an interrupt, or before a device was lost, is in the record.
     pub(super) fn run(self, kept: &Kept) -> Result<BenchRecord, Failure> {
         interrupt::arm();
-        let done = match &self.simulated {
-            Some(spec) => simulated::run(&self, spec, kept)?,
-            None => host::run(&self, kept)?,
-        };
-        Ok(self.record(done))
-    }
-
-    fn record(&self, done: Done) -> BenchRecord {
-        BenchRecord {
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            command: "bench".to_owned(),
-            target: self.targets().join(", "),
-            virtual_time: self.simulated.is_some(),
-            host: done.host,
-            device: done.device,
-            phases: done.phases,
-            preset: None,
-            ended: done.ended,
+        let target = self.targets().join(", ");
+        match &self.simulated {
+            Some(spec) => {
+                let envelope = envelope::simulated(Kind::Bench, "bench", target, self.setup.target.seed);
+                simulated::run(&self, spec, envelope, kept)
+            }
+            None => host::run(&self, &target, kept),
         }
     }
 
@@ -177,56 +160,64 @@ impl Prepared {
         (0..self.plans.len()).map(|index| self.setup.times(index)).sum()
     }
 
-    /// Runs every phase as often as was asked for, until one is cut short; `pause` lets time pass.
+    /// Runs every phase as often as was asked for, until one is cut short, into a record that begins with this envelope; `pause`
+    /// lets time pass.
     pub(super) fn run_all(
         &self,
         kept: &Kept,
-        (device, host): (Option<DeviceFacts>, Option<HostFacts>),
+        (envelope, here): (Envelope, Option<&Surroundings>),
         mut pause: impl FnMut(Nanos),
         mut phase: impl FnMut(&[Resolved], u64) -> Result<PhaseRun, Failure>,
-    ) -> Result<Done, Failure> {
+    ) -> Result<BenchRecord, Failure> {
         let mut phases: Vec<BenchPhase> =
             self.plans.iter().map(|_| BenchPhase { runs: Vec::new(), summary: Vec::new() }).collect();
-        let mut ended = Ended::Complete;
-        let mut left = self.steps();
+        let mut stop = StopReason::Complete;
+        let (mut left, mut order) = (self.steps(), 0);
         'all: for time in 0..self.setup.repeat {
             for (index, plans) in self.plans.iter().enumerate() {
                 if u64::from(time) >= self.setup.times(index) {
                     continue;
                 }
                 pause(self.set.phases[index].pause);
-                let run = phase(plans, left)?;
+                let mut run = phase(plans, left)?;
+                order += 1;
+                run.order = order;
                 left -= 1;
-                ended = how_ended(&run.jobs);
+                stop = how_ended(&run.jobs);
                 phases[index].runs.push(run);
                 if interrupt::asked() {
-                    ended = Ended::Interrupted;
+                    stop = StopReason::Interrupted;
                 }
-                if !matches!(ended, Ended::Complete) {
+                if stop != StopReason::Complete {
                     break 'all;
                 }
                 if left > 0 {
-                    kept.so_far(|| {
-                        let (device, host, mut phases) = (device.clone(), host.clone(), phases.clone());
-                        summarise(&mut phases);
-                        self.record(Done { device, host, phases, ended: Ended::Interrupted })
-                    });
+                    kept.so_far(|| record(envelope.clone(), here, phases.clone(), StopReason::Interrupted));
                 }
             }
             if (self.setup.enough.0)(&phases) {
                 break;
             }
         }
-        summarise(&mut phases);
-        Ok(Done { device, host, phases, ended })
+        Ok(record(envelope, here, phases, stop))
     }
 }
 
-fn summarise(phases: &mut [BenchPhase]) {
-    for phase in phases {
+/// The record of these phases, as they were run until now.
+fn record(
+    mut envelope: Envelope,
+    here: Option<&Surroundings>,
+    phases: Vec<BenchPhase>,
+    stop: StopReason,
+) -> BenchRecord {
+    envelope.stop = stop;
+    envelope.cost = cost(&phases);
+    envelope::seal(&mut envelope, here);
+    let phases = phases.into_iter().map(|phase| {
         let jobs: Vec<Vec<JobRun>> = phase.runs.iter().map(|run| run.jobs.clone()).collect();
-        phase.summary = flashscope_load::outcome::summaries(&jobs);
-    }
+        BenchPhase { summary: flashscope_load::outcome::summaries(&jobs), ..phase }
+    });
+    BenchRecord { envelope, phases: phases.collect(), preset: None }
 }
 
 /// What a job runs on.
@@ -276,14 +267,25 @@ pub(super) fn resolved(set: &JobSet, limits: impl Fn(&Job) -> Limits) -> Result<
     resolve_set(set, limits).map_err(|error| Failure::Cannot(anyhow!("{error}")))
 }
 
-fn how_ended(jobs: &[JobRun]) -> Ended {
-    let lost = jobs.iter().find_map(|job| match &job.ended {
-        JobEnded::DeviceLost(why) => Some(why.clone()),
-        _ => None,
-    });
-    match lost {
-        Some(why) => Ended::DeviceLost(why),
-        None if jobs.iter().any(|job| job.ended == JobEnded::BudgetSpent) => Ended::BudgetSpent,
-        None => Ended::Complete,
+/// What all runs cost together; `None` where one of them did not count.
+fn cost(phases: &[BenchPhase]) -> Option<Cost> {
+    let all: Option<Vec<&Cost>> = phases.iter().flat_map(|phase| &phase.runs).map(|run| run.cost.as_ref()).collect();
+    let all = all?;
+    let erases = all.iter().map(|cost| cost.erases.as_ref().map(|erases| erases.units)).sum::<Option<u64>>();
+    Some(Cost {
+        read: all.iter().map(|cost| cost.read).sum(),
+        written: all.iter().map(|cost| cost.written).sum(),
+        time: all.iter().map(|cost| cost.time).sum(),
+        erases: erases.filter(|_| !all.is_empty()).map(|units| Erases { units, counted: true, assumption: None }),
+    })
+}
+
+/// How a phase ended: the gravest of its jobs counts.
+fn how_ended(jobs: &[JobRun]) -> StopReason {
+    let grave = |job: &&JobRun| matches!(job.stop, StopReason::DeviceLost(_) | StopReason::InternalError(_));
+    match jobs.iter().find(grave) {
+        Some(job) => job.stop.clone(),
+        None if jobs.iter().any(|job| job.stop == StopReason::BudgetSpent) => StopReason::BudgetSpent,
+        None => StopReason::Complete,
     }
 }

@@ -1,7 +1,7 @@
 //! Load on a simulated device, in virtual time.
 
 use super::keep::Kept;
-use super::run::{Done, Prepared, Setup, resolved};
+use super::run::{Prepared, Setup, resolved};
 use super::trace::Writer;
 use super::watch::bar;
 use crate::error::Failure;
@@ -15,10 +15,12 @@ use flashscope_load::plan::{Limits, Resolved};
 use flashscope_load::record::{Recorder, Trace};
 use flashscope_load::simulate::simulate;
 use flashscope_load::steady::Judge;
-use flashscope_load::worker::{Ending, Worker};
-use flashscope_model::bench::{JobEnded, PhaseRun};
+use flashscope_load::worker::Worker;
+use flashscope_model::bench::{BenchRecord, PhaseRun};
+use flashscope_model::run::{Cost, Erases};
+use flashscope_model::{Envelope, StopReason};
 use flashscope_sim::SimTarget;
-use flashscope_units::Bytes;
+use flashscope_units::{Bytes, Instant};
 use std::cell::RefCell;
 
 /// Checks the jobs against the model.
@@ -41,7 +43,12 @@ pub(super) fn resolve(setup: &Setup, set: &JobSet, spec: &str) -> Result<Vec<Vec
     resolved(set, |_| limits)
 }
 
-pub(super) fn run(prepared: &Prepared, spec: &str, kept: &Kept) -> Result<Done, Failure> {
+pub(super) fn run(
+    prepared: &Prepared,
+    spec: &str,
+    mut envelope: Envelope,
+    kept: &Kept,
+) -> Result<BenchRecord, Failure> {
     let target = target::open_model(spec, prepared.setup.target.seed)?;
     let budget = prepared.budget()?;
     let needed = budget.needed(prepared.all_jobs());
@@ -50,7 +57,7 @@ pub(super) fn run(prepared: &Prepared, spec: &str, kept: &Kept) -> Result<Done, 
     }
     let mut grant = WriteGrant::simulated(target.facts(), needed)
         .ok_or_else(|| Failure::Cannot(anyhow!("the simulated device says that it is a real one")))?;
-    let facts = target.facts().clone();
+    envelope.device = Some(target.facts().clone());
     let target = RefCell::new(target);
     let pause = |time| {
         let mut target = target.borrow_mut();
@@ -62,7 +69,7 @@ pub(super) fn run(prepared: &Prepared, spec: &str, kept: &Kept) -> Result<Done, 
     let steps = prepared.steps();
     let mut number = 0;
     let trace = kept.trace();
-    let done = prepared.run_all(kept, (Some(facts), None), pause, |plans, left| {
+    let record = prepared.run_all(kept, (envelope, None), pause, |plans, left| {
         let names = plans.iter().map(|plan| plan.job.name.as_str()).collect::<Vec<_>>().join(", ");
         bar.set_message(format!("{}/{steps} {names}", steps + 1 - left));
         bar.tick();
@@ -76,7 +83,7 @@ pub(super) fn run(prepared: &Prepared, spec: &str, kept: &Kept) -> Result<Done, 
         done
     })?;
     bar.finish_and_clear();
-    Ok(done)
+    Ok(record)
 }
 
 fn phase(
@@ -85,6 +92,7 @@ fn phase(
     parts: Vec<Vec<Option<WriteGrant>>>,
     writer: Option<&Writer>,
 ) -> Result<PhaseRun, Failure> {
+    let (began, worn) = (target.now(), target.wear());
     let mut workers: Vec<Worker> = Vec::new();
     for (plan, grants) in plans.iter().zip(parts) {
         for (index, grant) in grants.into_iter().enumerate() {
@@ -98,31 +106,42 @@ fn phase(
     if let Err(error @ (DeviceError::Invalid(_) | DeviceError::System(_))) = &result {
         return Err(Failure::Cannot(anyhow!("{error}")));
     }
-    let endings: Vec<Ending> = workers.iter().map(Worker::ending).collect();
+    let stops: Vec<StopReason> = workers.iter().map(|worker| worker.stop_reason().clone()).collect();
     let mut notes: Vec<Recorder> = workers.into_iter().map(Worker::into_recorder).collect();
     let mut jobs = Vec::new();
     let (mut at, mut moved) = (0, (Bytes::ZERO, Bytes::ZERO));
     for plan in plans {
         let rest = notes.split_off(plan.parts.len());
-        let ended = how_ended(&endings[at..at + plan.parts.len()], result.as_ref().err());
+        let stop = how_stopped(&stops[at..at + plan.parts.len()], result.as_ref().err());
         at += plan.parts.len();
         let verdict = steady.as_ref().and_then(Judge::verdict).filter(|_| plan.job.stop.steady.is_some());
         let (read, written) = flashscope_load::outcome::moved_in_all(&notes);
         moved = (moved.0 + read, moved.1 + written);
-        jobs.push(job_run(plan, &notes, target.path(), None, ended, verdict));
+        jobs.push(job_run(plan, &notes, target.path(), None, stop, verdict));
         notes = rest;
     }
-    Ok(PhaseRun { jobs, evidence: judge(Counted { asked: moved, device: None, instead: Instead::Simulated }) })
+    let erases = target.wear().zip(worn).map(|(after, before)| after.erases.saturating_sub(before.erases));
+    let cost = Cost {
+        read: moved.0,
+        written: moved.1,
+        time: target.now().since(began),
+        erases: erases.map(|units| Erases { units, counted: true, assumption: None }),
+    };
+    let evidence = judge(Counted { asked: moved, device: None, instead: Instead::Simulated });
+    let started = Some(began.since(Instant::ORIGIN));
+    Ok(PhaseRun { started, cost: Some(cost), ..PhaseRun::new(jobs, evidence) })
 }
 
-/// How the workers of one job ended: the gravest counts.
-pub(super) fn how_ended(endings: &[Ending], lost: Option<&DeviceError>) -> JobEnded {
-    let any = |ending| endings.contains(&ending);
+/// Why the workers of one job stopped: the gravest reason counts.
+pub(super) fn how_stopped(stops: &[StopReason], lost: Option<&DeviceError>) -> StopReason {
+    let any = |stop| stops.contains(&stop);
     match lost {
-        Some(error) => JobEnded::DeviceLost(error.to_string()),
-        None if any(Ending::Failing) => JobEnded::Failing,
-        None if any(Ending::GrantSpent) => JobEnded::BudgetSpent,
-        None if any(Ending::Stopped) => JobEnded::Stopped,
-        None => JobEnded::Complete,
+        // A request that no device could take is our doing.
+        Some(error @ DeviceError::Invalid(_)) => StopReason::InternalError(error.to_string()),
+        Some(error) => StopReason::DeviceLost(error.to_string()),
+        None if any(StopReason::Failing) => StopReason::Failing,
+        None if any(StopReason::BudgetSpent) => StopReason::BudgetSpent,
+        None if any(StopReason::Stopped) => StopReason::Stopped,
+        None => StopReason::Complete,
     }
 }

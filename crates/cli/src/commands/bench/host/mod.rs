@@ -5,9 +5,10 @@ mod threads;
 
 use super::keep::Kept;
 use super::progress::Course;
-use super::run::{Done, Prepared, Setup, resolved, target_of};
+use super::run::{Prepared, Setup, resolved, target_of};
 use super::trace::{TraceFile, Writer};
 use super::watch::{Watch, bar};
+use crate::envelope;
 use crate::error::Failure;
 use crate::output;
 use crate::{interrupt, target};
@@ -15,7 +16,7 @@ use anyhow::anyhow;
 use flashscope_device::WriteGrant;
 use flashscope_host::load::evidence::{DeviceCounters, Sample};
 use flashscope_host::load::{LaneKind, LaneOptions, LoadFile, Opening, SlotFill, WholeFiles};
-use flashscope_host::{MonotonicClock, SysRoot};
+use flashscope_host::{MonotonicClock, Surroundings, SysRoot};
 use flashscope_load::budget::WriteBudget;
 use flashscope_load::control::Control;
 use flashscope_load::evidence::{Counted, Instead, judge};
@@ -25,8 +26,10 @@ use flashscope_load::plan::{Limits, Resolved};
 use flashscope_load::record::Trace;
 use flashscope_load::steady::Judge;
 use flashscope_load::worker::Worker;
-use flashscope_model::bench::{CacheVerdict, Counter, Evidence, PhaseRun};
-use flashscope_units::{Bytes, Nanos};
+use flashscope_model::Kind;
+use flashscope_model::bench::{BenchRecord, CacheVerdict, Counter, Evidence, PhaseRun};
+use flashscope_model::run::Cost;
+use flashscope_units::{Bytes, Instant, Nanos};
 use sites::Site;
 use std::cell::Cell;
 use std::path::Path;
@@ -70,12 +73,13 @@ pub(super) fn ground(setup: &Setup) -> Result<(Bytes, Option<Bytes>), Failure> {
 /// Of a target that is not there; every job has one.
 const NOWHERE: Limits = Limits { capacity: Bytes::ZERO, granularity: Bytes::SECTOR };
 
-pub(super) fn run(prepared: &Prepared, kept: &Kept) -> Result<Done, Failure> {
+pub(super) fn run(prepared: &Prepared, target: &str, kept: &Kept) -> Result<BenchRecord, Failure> {
     let Prepared { setup, set, .. } = prepared;
     let sys = SysRoot::live();
     let budget = prepared.budget()?;
     let places = sites::find(&sys, setup, set)?;
-    let host = places.first().map(|place| sites::host_facts(&sys, &place.path));
+    let here = Surroundings::of(&sys, places.first().map_or(Path::new("."), |place| &place.path));
+    let mut envelope = envelope::begin(Kind::Bench, "bench", target, &here);
     let open = |place: sites::Place| {
         let mine: Vec<_> = prepared.all_jobs().filter(|(plan, _)| place.is(&plan.job, setup)).collect();
         let (needed, most) = (budget.needed(mine.iter().copied()), budget.most_of(mine.into_iter()));
@@ -85,12 +89,13 @@ pub(super) fn run(prepared: &Prepared, kept: &Kept) -> Result<Done, Failure> {
     // Once more, now that every file is there.
     let plans = resolved(set, |job| sites.iter().find(|site| site.is(job, setup)).map_or(NOWHERE, |site| site.limits))?;
     let prepared = Prepared { setup: setup.clone(), set: set.clone(), plans, ..prepared.clone() };
-    let device = if let [site] = &sites[..] { Some(site.facts()) } else { None };
+    envelope.device = if let [site] = &sites[..] { Some(site.facts()) } else { None };
     let steps = prepared.steps();
     let mut rig = Rig {
         setup,
         budget,
         sys: &sys,
+        here: &here,
         sites: &mut sites,
         clock: MonotonicClock::start(),
         phases: 0,
@@ -98,7 +103,7 @@ pub(super) fn run(prepared: &Prepared, kept: &Kept) -> Result<Done, Failure> {
         steps,
         holes_said: Cell::new(false),
     };
-    prepared.run_all(kept, (device, host), rest, |plans, left| rig.phase(plans, left))
+    prepared.run_all(kept, (envelope, Some(&here)), rest, |plans, left| rig.phase(plans, left))
 }
 
 /// What every phase needs.
@@ -106,6 +111,7 @@ struct Rig<'a> {
     setup: &'a Setup,
     budget: WriteBudget,
     sys: &'a SysRoot,
+    here: &'a Surroundings,
     sites: &'a mut [Site],
     clock: MonotonicClock,
     trace: Option<&'a TraceFile>,
@@ -129,6 +135,7 @@ fn rest(time: Nanos) {
 
 impl Rig<'_> {
     fn phase(&mut self, plans: &[Resolved], left: u64) -> Result<PhaseRun, Failure> {
+        let (began, conditions) = (self.clock.now(), self.here.moving());
         let files: Vec<LoadFile> = plans.iter().map(|plan| self.file(&plan.job)).collect::<Result<_, _>>()?;
         self.make_whole(plans, &files)?;
         let cold = self.cool(plans, &files)?;
@@ -174,7 +181,9 @@ impl Rig<'_> {
             (Some(trace), Some(_)) => trace.failed("a worker never came back"),
             _ => {}
         }
-        self.conclude(plans, gathered, &control, &open, (&before, &after), (&files, cold))
+        let (run, moved) = self.conclude(plans, gathered, &control, &open, (&before, &after), (&files, cold))?;
+        let cost = Cost { read: moved.0, written: moved.1, time: self.clock.now().since(began), erases: None };
+        Ok(PhaseRun { started: Some(began.since(Instant::ORIGIN)), conditions, cost: Some(cost), ..run })
     }
 
     /// Which of how many steps this is, and of which jobs.
@@ -325,7 +334,7 @@ impl Rig<'_> {
         open: &[bool],
         (before, after): (&Sample, &Sample),
         (files, cold): (&[LoadFile], bool),
-    ) -> Result<PhaseRun, Failure> {
+    ) -> Result<(PhaseRun, (Bytes, Bytes)), Failure> {
         let Gathered { mut back, mut paths, verdict, has_hung } = gathered;
         let (mut jobs, mut moved, mut place) = (Vec::new(), (Bytes::ZERO, Bytes::ZERO), 0);
         if back.iter().any(Option::is_none) {
@@ -366,7 +375,7 @@ impl Rig<'_> {
         if is_short && moved.0 > Bytes::ZERO && files.iter().any(|file| file.sparse().is_some()) {
             evidence.why.push_str("; the file has holes, which are read from nothing");
         }
-        Ok(PhaseRun { jobs, evidence })
+        Ok((PhaseRun::new(jobs, evidence), moved))
     }
 }
 

@@ -11,7 +11,6 @@ use flashscope_host::{HostError, HostTarget, ListedDevice, OpenOptions, SysRoot,
 use flashscope_load::job::{Job, JobSet, Sharing};
 use flashscope_load::plan::Limits;
 use flashscope_model::DeviceFacts;
-use flashscope_model::run::HostFacts;
 use flashscope_units::Bytes;
 use std::path::{Path, PathBuf};
 
@@ -351,9 +350,4 @@ fn open(
     let opened = flashscope_host::open_for_writing(sys, &checked, &consent, budget, &options);
     let (target, grant) = opened.map_err(target::failure)?;
     Ok((target, Some(grant)))
-}
-
-/// Where the run takes place, and what about that place changes results: of the disk below the first target.
-pub(super) fn host_facts(sys: &SysRoot, path: &Path) -> HostFacts {
-    flashscope_host::host_facts(sys, disk_of(sys, path).as_ref())
 }

@@ -1,6 +1,6 @@
 //! Workers in threads of their own: sent off, gathered again, and what each brought back.
 
-use super::super::simulated::how_ended;
+use super::super::simulated::how_stopped;
 use super::super::watch::Watch;
 use crate::error::Failure;
 use crate::interrupt;
@@ -15,8 +15,9 @@ use flashscope_load::outcome::{CpuTimes, job_run};
 use flashscope_load::plan::Resolved;
 use flashscope_load::record::Recorder;
 use flashscope_load::steady::Verdict;
-use flashscope_load::worker::{Ending, Worker};
-use flashscope_model::bench::{JobEnded, JobRun};
+use flashscope_load::worker::Worker;
+use flashscope_model::StopReason;
+use flashscope_model::bench::JobRun;
 use flashscope_model::run::PathTaken;
 use flashscope_units::Nanos;
 use std::sync::mpsc::{Receiver, Sender};
@@ -36,7 +37,7 @@ pub(super) enum Told {
 pub(super) struct Back {
     place: usize,
     recorder: Recorder,
-    ending: Ending,
+    stop: StopReason,
     cpu: CpuTime,
     error: Option<DeviceError>,
 }
@@ -80,8 +81,8 @@ pub(super) fn start(errand: Errand, to: Sender<Told>) {
             AnyLane::Null(lane) => drive(&mut worker, lane, &control, place),
         };
         let cpu = CpuTime::of_this_thread().since(began);
-        let (ending, recorder) = (worker.ending(), worker.into_recorder());
-        let _ = to.send(Told::Done(Box::new(Back { place, recorder, ending, cpu, error: error.err() })));
+        let (stop, recorder) = (worker.stop_reason().clone(), worker.into_recorder());
+        let _ = to.send(Told::Done(Box::new(Back { place, recorder, stop, cpu, error: error.err() })));
     });
 }
 
@@ -143,7 +144,7 @@ pub(super) fn gather(watch: &mut Watch<'_>, from: &Receiver<Told>, ends_all: &[b
 #[derive(Default)]
 pub(super) struct Mine {
     pub(super) notes: Vec<Recorder>,
-    endings: Vec<Ending>,
+    stops: Vec<StopReason>,
     path: Option<PathTaken>,
     cpu: CpuTimes,
     error: Option<DeviceError>,
@@ -163,7 +164,7 @@ impl Mine {
             return Err(Failure::Cannot(anyhow!("{error}{}", hint(error))));
         }
         self.notes.push(back.recorder);
-        self.endings.push(back.ending);
+        self.stops.push(back.stop);
         self.cpu.total += back.cpu.total;
         self.cpu.user += back.cpu.user;
         self.cpu.system += back.cpu.system;
@@ -173,7 +174,7 @@ impl Mine {
 
     /// A request took longer than it may; those who were stopped for that say so, even though it came back at last.
     pub(super) fn hung(&mut self, timeout: Nanos) {
-        if !self.endings.contains(&Ending::Stopped) {
+        if !self.stops.contains(&StopReason::Stopped) {
             return;
         }
         self.error.get_or_insert_with(|| DeviceError::Hung(format!("a request got no answer within {timeout}")));
@@ -182,7 +183,7 @@ impl Mine {
     /// A worker that never came back.
     pub(super) fn lost(&mut self, copy: Recorder, timeout: Option<Nanos>) {
         self.notes.push(copy);
-        self.endings.push(Ending::Stopped);
+        self.stops.push(StopReason::Stopped);
         let limit = match timeout {
             _ if interrupt::asked() => " before the run was stopped".to_owned(),
             Some(timeout) => format!(" within {timeout}"),
@@ -199,8 +200,8 @@ impl Mine {
         if !plan.job.mode.is_direct() && plan.job.mix.has_reads() {
             path.flags.push(if cold { "page cache dropped before" } else { "page cache as it was" }.to_owned());
         }
-        let ended: JobEnded = how_ended(&self.endings, self.error.as_ref());
-        job_run(plan, &self.notes, path, Some(self.cpu), ended, verdict)
+        let stop = how_stopped(&self.stops, self.error.as_ref());
+        job_run(plan, &self.notes, path, Some(self.cpu), stop, verdict)
     }
 }
 

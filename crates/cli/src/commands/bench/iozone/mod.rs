@@ -7,21 +7,23 @@ mod help;
 mod workers;
 
 use super::watch::bar;
+use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
 use crate::{interrupt, target};
 use anyhow::anyhow;
 use flashscope_device::{Consent, FileError, FileSpace, FileWay, Refusal, RefusalKind, SafetyReport, WriteGrant};
 use flashscope_host::load::HostFiles;
-use flashscope_host::{MonotonicClock, Output, SysRoot};
+use flashscope_host::{MonotonicClock, Output, Surroundings, SysRoot};
 use flashscope_iozone::measure::{Watcher, matrix};
 use flashscope_iozone::options::Instead;
 use flashscope_iozone::plan::way;
 use flashscope_iozone::regions::regions;
 use flashscope_iozone::{Options, Plan};
-use flashscope_model::DeviceKind;
+use flashscope_model::{DeviceKind, Kind, StopReason};
+
 use flashscope_model::iozone::{Figure, IozoneRecord, Pass, Throughput};
-use flashscope_model::run::{Ended, PathTaken};
+use flashscope_model::run::PathTaken;
 use flashscope_report::iozone as report;
 use flashscope_units::Bytes;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -35,7 +37,9 @@ pub(super) fn run(words: &[String]) -> Result<Outcome, Failure> {
             return output::data(&format!("flashscope {}, by the rules of iozone 3.489", env!("CARGO_PKG_VERSION")))
                 .map(|()| Outcome::Done);
         }
-        Some(Instead::Schema) => return output::data(&flashscope_record::iozone_schema()).map(|()| Outcome::Done),
+        Some(Instead::Schema) => {
+            return output::data(&flashscope_record::schema(Some(Kind::Iozone))).map(|()| Outcome::Done);
+        }
         None => {}
     }
     let plan = flashscope_iozone::plan(&options).map_err(|error| anyhow!("{error}"))?;
@@ -46,10 +50,9 @@ pub(super) fn run(words: &[String]) -> Result<Outcome, Failure> {
     let kept = Kept::plan(&options, &names)?;
     interrupt::arm();
     let sys = SysRoot::live();
-    // What is still to be made lies where its folder does.
-    let disk = names[0].ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
-    let disk = flashscope_host::disk_under(&sys, disk);
-    let host = flashscope_host::host_facts(&sys, disk.as_ref());
+    let here = Surroundings::of(&sys, &names[0]);
+    let command = std::iter::once("iozone").chain(words.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
+    let mut envelope = envelope::begin(Kind::Iozone, command, &names[0].display().to_string(), &here);
     for name in &names {
         if !name.exists() {
             target::not_among_devices(name)?;
@@ -61,12 +64,11 @@ pub(super) fn run(words: &[String]) -> Result<Outcome, Failure> {
     if options.keep {
         files.keep();
     }
+    envelope.path = Some(path(&plan, &options));
+    envelope.stop = if interrupt::asked() { StopReason::Interrupted } else { StopReason::Complete };
+    envelope::seal(&mut envelope, Some(&here));
     let record = IozoneRecord {
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: std::iter::once("iozone").chain(words.iter().map(String::as_str)).collect::<Vec<_>>().join(" "),
-        target: names[0].display().to_string(),
-        host,
-        path: path(&plan, &options),
+        envelope,
         unit: options.unit,
         seed: options.ours.seed,
         figures: plan.figures.clone(),
@@ -74,7 +76,6 @@ pub(super) fn run(words: &[String]) -> Result<Outcome, Failure> {
         regions: regions(&plan.figures, &done.passes),
         passes: done.passes,
         throughput: done.throughput,
-        ended: if interrupt::asked() { Ended::Interrupted } else { Ended::Complete },
     };
     show(&record, &options, &kept)?;
     outcome(&record, done.error)
@@ -278,7 +279,7 @@ impl Kept {
 }
 
 fn show(record: &IozoneRecord, options: &Options, kept: &Kept) -> Result<(), Failure> {
-    let json = || flashscope_record::iozone_to_json(record);
+    let json = || flashscope_record::to_json(record);
     let excel = options.report || options.workbook.is_some();
     if let Some(name) = options.workbook.as_ref().filter(|name| !name.ends_with(".xlsx")) {
         output::talk(&format!("note: {name} is an XLSX file; programs that go by its name want it to end in .xlsx"));
@@ -302,9 +303,7 @@ fn outcome(record: &IozoneRecord, error: Option<FileError>) -> Result<Outcome, F
     if let Some(error) = error {
         return Err(failure(error));
     }
-    if record.ended == Ended::Interrupted {
-        return Err(Failure::Cannot(anyhow!("interrupted; what was measured is kept and marked truncated")));
-    }
+    envelope::exit(&record.envelope.stop)?;
     let passes = record.passes.iter().any(|pass| pass.failure.is_some() || pass.mismatched > 0);
     let mut children = record.throughput.iter().flat_map(|run| &run.children);
     let bad = passes || children.any(|child| child.failure.is_some() || child.mismatched > 0);

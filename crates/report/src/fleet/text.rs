@@ -1,64 +1,58 @@
 //! A fleet as a readable table.
 
-use crate::Fleet;
-use crate::Parameter;
-use crate::calibration::Calibration;
-use crate::score::Verdict;
-use crate::summary::{CostSummary, Percentiles, Reader, Row, Summary, WorstCase};
-use flashscope_model::Finding;
+use flashscope_model::fleet::{Calibration, CostSummary, FleetRecord, Percentiles, Row, Scoring, Verdict, WorstCase};
 use flashscope_units::{Bytes, Nanos};
 
 /// Wrong and missing answers that are written out.
 const CASES: usize = 12;
 
 /// The whole result.
-pub fn text(fleet: &Fleet, summary: &Summary) -> String {
-    let mut out = heading(fleet, summary);
-    out.push_str(&answers(summary));
-    out.push_str(&confidence(&summary.calibration));
-    out.push_str(&intervals(summary));
-    out.push_str(&costs(summary));
-    out.push_str(&cases(fleet, summary));
+pub fn text(fleet: &FleetRecord) -> String {
+    let mut out = heading(fleet);
+    out.push_str(&answers(fleet));
+    out.push_str(&confidence(&fleet.calibration));
+    out.push_str(&intervals(fleet));
+    out.push_str(&costs(fleet));
+    out.push_str(&cases(fleet));
     out
 }
 
 /// What was run, and what of it came to no result.
-pub(crate) fn heading(fleet: &Fleet, summary: &Summary) -> String {
-    let plan = &fleet.plan;
-    let noise = plan.noise.map_or("drawn", crate::Noise::name);
+pub(super) fn heading(fleet: &FleetRecord) -> String {
+    let noise = fleet.noise.as_deref().unwrap_or("drawn");
     let mut out = format!(
         "{} devices of the generator {}, seed {}, noise {noise}\n",
         fleet.devices.len(),
-        plan.generator.name(),
-        plan.seed
+        fleet.generator,
+        fleet.seed
     );
-    if fleet.devices.len() < plan.devices as usize {
-        out.push_str(&format!("stopped early: {} were asked for\n", plan.devices));
+    if fleet.devices.len() < fleet.asked as usize {
+        out.push_str(&format!("stopped early: {} were asked for\n", fleet.asked));
     }
-    if summary.cut_short > 0 {
-        out.push_str(&format!("{} runs did not come to their end\n", summary.cut_short));
+    if fleet.cut_short > 0 {
+        out.push_str(&format!("{} runs did not come to their end\n", fleet.cut_short));
     }
-    if !summary.failures.is_empty() {
-        out.push_str(&format!("{} devices without a result, in none of the figures below:\n", summary.failures.len()));
+    if !fleet.failures.is_empty() {
+        out.push_str(&format!("{} devices without a result, in none of the figures below:\n", fleet.failures.len()));
     }
-    for (index, why) in summary.failures.iter().take(CASES) {
+    for (index, why) in fleet.failures.iter().take(CASES) {
         out.push_str(&format!("no result for device {index}: {why}\n"));
     }
-    if let Some(slowest) = summary.slowest.first() {
+    if let Some(slowest) = fleet.slowest.first() {
         let seconds = |seconds: f64| Nanos((seconds * 1e9) as u64);
         out.push_str(&format!(
             "processor time of a device: median {}, p95 {}, most {} (device {}), all {}\n",
-            seconds(summary.work_s.p50),
-            seconds(summary.work_s.p95),
-            slowest.work,
+            seconds(fleet.work_s.p50),
+            seconds(fleet.work_s.p95),
+            seconds(slowest.work_s),
             slowest.index,
-            seconds(summary.work_s.total)
+            seconds(fleet.work_s.total)
         ));
     }
     out
 }
 
-fn answers(summary: &Summary) -> String {
+fn answers(fleet: &FleetRecord) -> String {
     let mut out = String::from(
         "\nAnswers: inspect, a naive reader of flashbench's tables, and infer on a log of these same tables\n",
     );
@@ -82,11 +76,11 @@ fn answers(summary: &Summary) -> String {
         "wrong",
         "sure"
     ));
-    for (parameter, row) in &summary.inspect {
-        let (naive, log) = (summary.row(Reader::Naive, *parameter), summary.row(Reader::Log, *parameter));
+    for Scoring { words, inspect: row, naive, log, .. } in &fleet.parameters {
+        let (naive, log) = (naive.unwrap_or_default(), log.unwrap_or_default());
         out.push_str(&format!(
             "{:<22}{:>6} │{:>8}{:>7}{:>7}{:>7}{:>8}{:>7}{:>7} │{:>8}{:>7}{:>7}{:>8} │{:>8}{:>7}{:>7}{:>7}\n",
-            parameter.words(),
+            words,
             row.told,
             percent(row.share_exact()),
             row.one_step,
@@ -110,27 +104,30 @@ fn answers(summary: &Summary) -> String {
          wrong or beside with confidence of 0.99 or more; missed: no answer though it can be told; silent: rightly no\n\
          answer; unfnd: said to show by the device's truth, but the noise-free run does not find it either\n",
     );
-    out.push_str(&remarks(summary));
+    out.push_str(&remarks(fleet));
     out
 }
 
 /// False alarms, and answers that have no truth.
-pub(crate) fn remarks(summary: &Summary) -> String {
+pub(super) fn remarks(fleet: &FleetRecord) -> String {
     let mut out = String::new();
-    for finding in [Finding::FastArea, Finding::WriteBuffer, Finding::ReadBuffer, Finding::ReadAhead] {
-        let parameter = Parameter::Of(finding);
-        let alarms: Row = summary.row(Reader::Inspect, parameter);
-        let words = parameter.words();
-        out.push_str(&format!("false alarms, {words}: {} of {} devices\n", alarms.false_alarms, alarms.devices));
+    for Scoring { parameter, words, inspect, .. } in &fleet.parameters {
+        // "None" is an answer to few questions; only these can raise a false alarm.
+        if inspect.false_alarms > 0 || NONE_IS_AN_ANSWER.contains(&parameter.as_str()) {
+            let Row { false_alarms, devices, .. } = inspect;
+            out.push_str(&format!("false alarms, {words}: {false_alarms} of {devices} devices\n"));
+        }
     }
-    for (parameter, row) in summary.inspect.iter().filter(|(_, row)| row.unscored > 0) {
-        let words = parameter.words();
-        out.push_str(&format!("without a truth to hold them against, {words}: {} answers\n", row.unscored));
+    for Scoring { words, inspect, .. } in fleet.parameters.iter().filter(|scoring| scoring.inspect.unscored > 0) {
+        out.push_str(&format!("without a truth to hold them against, {words}: {} answers\n", inspect.unscored));
     }
     out
 }
 
-pub(crate) fn confidence(calibration: &Calibration) -> String {
+/// Of these a device may have none.
+const NONE_IS_AN_ANSWER: [&str; 4] = ["fast_area", "write_buffer", "read_buffer", "read_ahead"];
+
+pub(super) fn confidence(calibration: &Calibration) -> String {
     let mut out = String::from("\nConfidence\n");
     for bin in calibration.bins.iter().filter(|bin| bin.claims > 0) {
         out.push_str(&format!(
@@ -150,8 +147,8 @@ pub(crate) fn confidence(calibration: &Calibration) -> String {
     out
 }
 
-pub(crate) fn intervals(summary: &Summary) -> String {
-    let coverage = summary.coverage;
+pub(super) fn intervals(fleet: &FleetRecord) -> String {
+    let coverage = fleet.coverage;
     if coverage.intervals == 0 {
         return String::new();
     }
@@ -160,10 +157,9 @@ pub(crate) fn intervals(summary: &Summary) -> String {
     format!("\nIntervals of median read times, nominal 95 %: {share} of {} hold the truth\n", coverage.intervals)
 }
 
-fn costs(summary: &Summary) -> String {
+fn costs(fleet: &FleetRecord) -> String {
     let mut out = String::from("\nCost per device (p50, p95)\n");
-    for [name, inspect, geometry, hand, ratio] in [COST_HEADS.map(str::to_owned)].into_iter().chain(cost_rows(summary))
-    {
+    for [name, inspect, geometry, hand, ratio] in [COST_HEADS.map(str::to_owned)].into_iter().chain(cost_rows(fleet)) {
         out.push_str(&format!("{name:<20}{inspect:>22}{geometry:>22}{hand:>22}{ratio:>10}\n"));
     }
     out.push_str("ratio: geometry over by hand, summed over the fleet\n");
@@ -171,18 +167,18 @@ fn costs(summary: &Summary) -> String {
 }
 
 /// What the columns of [`cost_rows`] hold.
-pub(crate) const COST_HEADS: [&str; 5] = ["", "inspect", "its geometry", "by hand", "ratio"];
+pub(super) const COST_HEADS: [&str; 5] = ["", "inspect", "its geometry", "by hand", "ratio"];
 
 /// Median and 95th percentile of each cost.
-pub(crate) fn cost_rows(summary: &Summary) -> [[String; 5]; 5] {
-    let hand = summary.by_hand_cost;
+pub(super) fn cost_rows(fleet: &FleetRecord) -> [[String; 5]; 5] {
+    let hand = fleet.costs.by_hand;
     let row = |name: &str, pick: fn(&CostSummary) -> Percentiles, show: fn(f64) -> String| {
         let both = |cost: &CostSummary| format!("{}, {}", show(pick(cost).p50), show(pick(cost).p95));
-        let ratio = hand.map(|hand| pick(&summary.geometry_cost).total / pick(&hand).total);
+        let ratio = hand.map(|hand| pick(&fleet.costs.geometry).total / pick(&hand).total);
         [
             name.to_owned(),
-            both(&summary.cost),
-            both(&summary.geometry_cost),
+            both(&fleet.costs.inspect),
+            both(&fleet.costs.geometry),
             hand.as_ref().map_or("–".to_owned(), both),
             ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2}")),
         ]
@@ -197,36 +193,42 @@ pub(crate) fn cost_rows(summary: &Summary) -> [[String; 5]; 5] {
     ]
 }
 
-fn cases(fleet: &Fleet, summary: &Summary) -> String {
+fn cases(fleet: &FleetRecord) -> String {
     let mut out = String::new();
-    let bad = summary.worst.len();
+    let bad = fleet.worst.len();
     if bad == 0 {
         return out;
     }
     out.push_str(&format!("\nWorst cases ({} of {bad})\n", bad.min(CASES)));
-    for case in summary.worst.iter().take(CASES) {
+    for case in fleet.worst.iter().take(CASES) {
         out.push_str(&one_case(fleet, case));
     }
     out
 }
 
-fn one_case(fleet: &Fleet, case: &WorstCase) -> String {
-    let judged = &case.scored.judged;
+fn one_case(fleet: &FleetRecord, case: &WorstCase) -> String {
+    let judged = &case.finding;
     let what = how(judged.verdict);
-    let sure = judged.claim.map_or(String::new(), |(stated, _)| format!(" with {}", percent(Some(stated))));
+    let sure = judged.confidence.map_or(String::new(), |stated| format!(" with {}", percent(Some(stated))));
     format!(
         "  {} {what}{sure}: said {}, true is {}\n    {}\n    {}\n    {}\n",
-        judged.parameter.words(),
+        words_of(fleet, &judged.parameter),
         judged.said,
         judged.truth,
         case.title,
         judged.because,
-        fleet.plan.replay_command(case.index, case.seed),
+        case.replay,
     )
 }
 
+/// A parameter's name for people.
+pub(super) fn words_of<'f>(fleet: &'f FleetRecord, parameter: &'f str) -> &'f str {
+    let found = fleet.parameters.iter().find(|scoring| scoring.parameter == parameter);
+    found.map_or(parameter, |scoring| &scoring.words)
+}
+
 /// How a bad case is bad.
-pub(crate) fn how(verdict: Verdict) -> &'static str {
+pub(super) fn how(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::OneStep => "one step beside",
         Verdict::Silent => "missed",
@@ -234,6 +236,6 @@ pub(crate) fn how(verdict: Verdict) -> &'static str {
     }
 }
 
-pub(crate) fn percent(share: Option<f64>) -> String {
+pub(super) fn percent(share: Option<f64>) -> String {
     share.map_or("–".to_owned(), |share| format!("{:.1} %", share * 100.0))
 }

@@ -1,11 +1,9 @@
 //! A fleet as one self-contained page: the answers, reliability plots over all and per parameter, what it cost,
 //! and the worst cases.
 
-use crate::Fleet;
-use crate::calibration::{Bin, Calibration};
-use crate::score::Parameter;
-use crate::summary::{Reader, Row, Summary};
-use crate::text::{COST_HEADS, confidence, cost_rows, heading, how, intervals, percent, remarks};
+use super::text::{COST_HEADS, confidence, cost_rows, heading, how, intervals, percent, remarks, words_of};
+use flashscope_model::fleet::{Calibration, FleetRecord, Scoring};
+use flashscope_view::calibration::dot;
 use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 
 const STYLE: &str = "
@@ -22,9 +20,8 @@ code{font-size:.8rem;overflow-wrap:anywhere}.dim{color:var(--dim)}.bad{color:var
 const CASES: usize = 40;
 
 /// The whole result as a page that loads nothing.
-pub fn html(fleet: &Fleet, summary: &Summary) -> String {
-    let plan = &fleet.plan;
-    let title = format!("Fleet of {} devices, {}, seed {}", fleet.devices.len(), plan.generator.name(), plan.seed);
+pub fn html(fleet: &FleetRecord) -> String {
+    let title = format!("Fleet of {} devices, {}, seed {}", fleet.devices.len(), fleet.generator, fleet.seed);
     let page = markup! {
         (DOCTYPE)
         html lang="en" {
@@ -38,24 +35,24 @@ pub fn html(fleet: &Fleet, summary: &Summary) -> String {
             }
             body {
                 h1 { (title) }
-                (lines(&heading(fleet, summary)))
+                (lines(&heading(fleet)))
                 h2 { "Answers" }
-                (answers(summary))
-                (lines(&remarks(summary)))
+                (answers(fleet))
+                (lines(&remarks(fleet)))
                 h2 { "Confidence against truth" }
                 p.dim { "A dot on the diagonal means what it says; its bar is the 95 % interval of the share that is right." }
                 div.plots {
-                    (plot("all parameters", &summary.calibration, 260.0))
-                    @for (parameter, calibration) in &summary.calibration_by {
-                        (plot(parameter.words(), calibration, 180.0))
+                    (plot("all parameters", &fleet.calibration, 260.0))
+                    @for scoring in &fleet.parameters {
+                        @if let Some(calibration) = &scoring.calibration { (plot(&scoring.words, calibration, 180.0)) }
                     }
                 }
-                pre { (confidence(&summary.calibration).trim()) "\n" (intervals(summary).trim()) }
+                pre { (confidence(&fleet.calibration).trim()) "\n" (intervals(fleet).trim()) }
                 h2 { "Cost of a device" }
                 p.dim { "Median and 95th percentile; the ratio is that of the sums over the fleet, geometry over by hand." }
-                (costs(summary))
+                (costs(fleet))
                 h2 { "Worst cases" }
-                (cases(fleet, summary))
+                (cases(fleet))
             }
         }
     };
@@ -67,16 +64,16 @@ fn lines(text: &str) -> Markup {
     markup! { @for line in text.lines().filter(|line| !line.is_empty()) { p.dim { (line) } } }
 }
 
-fn costs(summary: &Summary) -> Markup {
+fn costs(fleet: &FleetRecord) -> Markup {
     markup! {
         div.scroll { table.figures {
             thead { tr { @for head in COST_HEADS { th { (head) } } } }
-            tbody { @for row in cost_rows(summary) { tr { @for cell in row { td { (cell) } } } } }
+            tbody { @for row in cost_rows(fleet) { tr { @for cell in row { td { (cell) } } } } }
         } }
     }
 }
 
-fn answers(summary: &Summary) -> Markup {
+fn answers(fleet: &FleetRecord) -> Markup {
     markup! {
         div.scroll { table.figures {
             thead { tr {
@@ -85,19 +82,18 @@ fn answers(summary: &Summary) -> Markup {
                     "log: exact", "log: beside", "log: wrong", "log: wrong at ≥ 0.99"] { th { (head) } }
             } }
             tbody {
-                @for (parameter, row) in &summary.inspect {
-                    (answer(parameter, row, summary))
-                }
+                @for scoring in &fleet.parameters { (answer(scoring)) }
             }
         } }
     }
 }
 
-fn answer(parameter: &Parameter, row: &Row, summary: &Summary) -> Markup {
-    let (naive, log) = (summary.row(Reader::Naive, *parameter), summary.row(Reader::Log, *parameter));
+fn answer(scoring: &Scoring) -> Markup {
+    let row = &scoring.inspect;
+    let (naive, log) = (scoring.naive.unwrap_or_default(), scoring.log.unwrap_or_default());
     markup! {
         tr {
-            td { (parameter.words()) }
+            td { (scoring.words) }
             td { (row.told) }
             td { (percent(row.share_exact())) }
             td { (row.one_step) }
@@ -144,30 +140,21 @@ fn plot(name: &str, calibration: &Calibration, size: f64) -> Markup {
     }
 }
 
-/// Mean confidence, share right with Wilson's 95 % interval (JASA 22, 1927), claims.
-fn dot(bin: &Bin) -> Option<(f64, f64, f64, f64, u32)> {
-    const Z: f64 = 1.96;
-    let (stated, right, n) = (bin.stated?, bin.share_right()?, f64::from(bin.claims));
-    let centre = (right + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
-    let half = Z / (1.0 + Z * Z / n) * (right * (1.0 - right) / n + Z * Z / (4.0 * n * n)).sqrt();
-    Some((stated, right, (centre - half).max(0.0), (centre + half).min(1.0), bin.claims))
-}
-
-fn cases(fleet: &Fleet, summary: &Summary) -> Markup {
+fn cases(fleet: &FleetRecord) -> Markup {
     markup! {
         div.scroll { table.cases {
             thead { tr { @for head in ["parameter", "how", "said", "true", "confidence", "because", "replay"] { th { (head) } } } }
             tbody {
-                @for case in summary.worst.iter().take(CASES) {
-                    @let judged = &case.scored.judged;
+                @for case in fleet.worst.iter().take(CASES) {
+                    @let judged = &case.finding;
                     tr {
-                        td { (judged.parameter.words()) }
+                        td { (words_of(fleet, &judged.parameter)) }
                         td { (how(judged.verdict)) }
                         td { (judged.said) }
                         td { (judged.truth) }
-                        td { (percent(judged.claim.map(|(stated, _)| stated))) }
+                        td { (percent(judged.confidence)) }
                         td { (judged.because) }
-                        td { code { (fleet.plan.replay_command(case.index, case.seed)) } }
+                        td { code { (case.replay) } }
                     }
                 }
             }
@@ -178,13 +165,14 @@ fn cases(fleet: &Fleet, summary: &Summary) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibration::calibration;
+    use flashscope_model::fleet::Bin;
 
     /// Inside a drawing nothing is closed of itself: what is left open swallows all that follows, and nothing of it shows.
     #[test]
     fn every_shape_of_a_plot_is_closed() {
-        let page =
-            plot("one", &calibration([(0.9, true), (0.9, false), (0.99, true)].into_iter()), 180.0).into_string();
+        let bin = Bin { low: 0.9, high: 0.95, claims: 2, right: 1, stated: Some(0.9) };
+        let calibration = Calibration { bins: vec![bin], expected_error: Some(0.4), log_score: None };
+        let page = plot("one", &calibration, 180.0).into_string();
         for shape in ["rect", "line", "circle", "text"] {
             let (opened, closed) =
                 (page.matches(&format!("<{shape} ")).count(), page.matches(&format!("</{shape}>")).count());

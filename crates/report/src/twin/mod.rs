@@ -1,0 +1,82 @@
+//! A fit made readable: terminal text, Markdown, a page, and tables.
+
+mod text;
+
+pub use text::{markdown, text};
+
+use crate::html::page;
+use crate::sheet::{sections, sheet};
+use crate::xlsx::Sheet;
+use flashscope_model::twin::{Fate, Origin, TwinRecord, Unit};
+use maud::html as markup;
+
+/// Every figure beside the simulated one, the parameters, and what became of the findings; a sheet each.
+pub fn sheets(twin: &TwinRecord) -> Vec<Sheet> {
+    let cells = twin.goodness.cells.iter().map(|cell| {
+        let unit = match cell.unit {
+            Unit::Nanoseconds => "ns",
+            Unit::BytesPerSecond => "bytes_per_s",
+        };
+        vec![
+            cell.test.as_str().into(),
+            cell.table.as_str().into(),
+            (cell.run as u64 + 1).into(),
+            cell.row.get().into(),
+            cell.column.as_str().into(),
+            unit.into(),
+            cell.measured.into(),
+            cell.simulated.into(),
+            cell.requests.into(),
+            cell.clause.as_str().into(),
+        ]
+    });
+    let parameters = twin.parameters.iter().map(|parameter| {
+        let origin = match parameter.origin {
+            Origin::Found => "found",
+            Origin::Fitted => "fitted",
+            Origin::Default => "default",
+        };
+        [&parameter.path, &parameter.value, origin, &parameter.why].map(Into::into).into()
+    });
+    let findings = twin.findings.iter().map(|finding| {
+        let fate = match finding.fate {
+            Fate::Held => "held",
+            Fate::NotHeld => "not held",
+            Fate::Unknown => "unknown",
+        };
+        vec![
+            finding.name.as_str().into(),
+            finding.figure.clone().into(),
+            finding.confidence.into(),
+            fate.into(),
+            finding.why.clone().into(),
+        ]
+    });
+    vec![
+        sheet("figures", &FIGURES, cells.collect()),
+        sheet("parameters", &["path", "value", "origin", "why"], parameters.collect()),
+        sheet("findings", &["finding", "figure", "confidence", "fate", "why"], findings.collect()),
+    ]
+}
+
+const FIGURES: [&str; 10] =
+    ["test", "table", "run", "row_bytes", "column", "unit", "measured", "simulated", "requests", "clause"];
+
+/// The whole fit as one self-contained page.
+pub fn html(record: &TwinRecord) -> String {
+    let title = format!("Twin of {}", record.sources.join(", "));
+    let body = markup! {
+        header {
+            p.eyebrow { "flashscope twin fit" }
+            h1 { (title) }
+            @if let Some(caution) = &record.caution { p.callout { strong { "Caution" } ": " (caution) } }
+        }
+        main {
+            section { details { summary { "The model file" } pre { (record.model) } } }
+            section { pre."card scroll" { (text(record, false)) } }
+            (sections(&sheets(record)))
+        }
+        footer { "flashscope " (record.envelope.tool.version) }
+    };
+    page(&title, &body)
+}
