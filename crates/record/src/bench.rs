@@ -32,6 +32,7 @@ pub fn bench_to_json(record: &model::BenchRecord) -> String {
 /// Where the text is not JSON or ends early, is of another kind or version, or lacks or contradicts a field.
 pub fn bench_from_json(text: &str) -> Result<model::BenchRecord, RecordError> {
     crate::check_header(text, BENCH_SCHEMA)?;
+    crate::range::check(text)?;
     let bench: Bench = serde_json::from_str(text).map_err(|error| RecordError::from_parser(&error))?;
     bench.into_model()
 }

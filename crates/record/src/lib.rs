@@ -11,6 +11,7 @@ mod bench;
 mod error;
 mod iozone;
 mod layout;
+mod range;
 mod schema;
 pub mod wire;
 
@@ -55,6 +56,7 @@ pub fn to_json_array(records: &[RunRecord]) -> String {
 /// a field. The message says what and where, and a hint what to do.
 pub fn from_json(text: &str) -> Result<RunRecord, RecordError> {
     check_header(text, SCHEMA)?;
+    range::check(text)?;
     let record: wire::Record = serde_json::from_str(text).map_err(|error| RecordError::from_parser(&error))?;
     record.into_model()
 }
@@ -69,6 +71,7 @@ pub fn from_json_many(text: &str) -> Result<Vec<RunRecord>, RecordError> {
     }
     let headers: Vec<Header> = serde_json::from_str(text).map_err(|error| RecordError::from_parser(&error))?;
     headers.iter().try_for_each(|header| header.check(SCHEMA))?;
+    range::check(text)?;
     let records: Vec<wire::Record> = serde_json::from_str(text).map_err(|error| RecordError::from_parser(&error))?;
     records.into_iter().map(wire::Record::into_model).collect()
 }

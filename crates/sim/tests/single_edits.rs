@@ -128,7 +128,7 @@ fn extremes(value: &Value) -> Vec<Value> {
     }
 }
 
-/// What a quiet, a busy and a careless host would do, a few hundred requests long.
+/// What a quiet, a busy and a careless host would do, more than a hundred requests long.
 fn use_it(target: &mut SimTarget) {
     let facts = target.facts().clone();
     let Some(mut grant) = WriteGrant::simulated(&facts, Bytes::gib(1)) else { return };
@@ -136,7 +136,7 @@ fn use_it(target: &mut SimTarget) {
     let spots = [0, 1, 3].map(|eighths| (facts.capacity / 8 * eighths).align_down(block));
     let spots = [spots[0], spots[1], spots[2], facts.capacity.saturating_sub(Bytes::mib(1)).align_down(block)];
     let end = |at: Bytes, length: Bytes| length.align_up(block).min(facts.capacity - at);
-    for round in 0..24_u64 {
+    for round in 0..12_u64 {
         for (number, spot) in (0..).zip(spots) {
             let at = (spot + block * (round * 37 % 64 * 8)).min(facts.capacity - block);
             let length = end(at, Bytes(512 << (round % 12)));
