@@ -2,14 +2,16 @@
 
 use crate::error::Failure;
 use anyhow::{Context, anyhow};
+use flashscope_report::foreign;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Prints data on stdout.
+/// Prints data on stdout. Whatever is in it that a terminal would act on is shown instead, our own paint apart.
 pub(crate) fn data(text: &str) -> Result<(), Failure> {
+    let text = if colour() { foreign::painted(text).into() } else { foreign::page(text) };
     let mut stdout = std::io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| {
         if !text.ends_with('\n') {
@@ -24,9 +26,10 @@ pub(crate) fn data(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Says something on stderr. That nobody listens is no reason to stop.
+/// Says something on stderr, names of devices and files as harmless as in [`data`]. That nobody listens is no reason to
+/// stop.
 pub(crate) fn talk(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", foreign::page(text));
 }
 
 /// Says on stderr what went wrong.
@@ -36,8 +39,13 @@ pub(crate) fn error(text: &str) {
 
 /// Prints clap's word on what was typed: help and version are data, all else is an error.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() {
+        // Without colours, as what was typed may be the name of a file.
+        talk(error.render().to_string().trim_end());
+        return ExitCode::from(2);
+    }
     let _ = error.print();
-    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+    ExitCode::SUCCESS
 }
 
 /// Whether stdout may be coloured.

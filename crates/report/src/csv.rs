@@ -166,10 +166,11 @@ impl Sheet {
 }
 
 /// RFC 4180: quoted where a comma, a quote or a line end would mislead.
-pub(crate) fn quoted(field: &str) -> String {
+fn quoted(field: &str) -> String {
+    let field = crate::foreign::csv(field);
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {
-        field.to_owned()
+        field.into_owned()
     }
 }

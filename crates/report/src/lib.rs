@@ -5,6 +5,7 @@
 
 pub mod bench;
 mod csv;
+pub mod foreign;
 mod html;
 pub mod iozone;
 mod markdown;

@@ -8,6 +8,7 @@ mod emulate;
 mod faults;
 mod fio;
 mod harness;
+mod hostile;
 mod iozone;
 mod presets;
 mod readme;

@@ -1,9 +1,11 @@
 //! A run of load as tables of plain numbers: one per subject in a spreadsheet, one in all as CSV.
 
+use crate::foreign::csv_lines;
 use crate::xlsx::{Cell, Sheet};
 use flashscope_model::bench::{BenchRecord, JobRun, Moved, Times};
 use flashscope_model::preset::{PresetRun, Unit};
 use flashscope_view::bench::words;
+use std::borrow::Cow;
 
 /// Every job of every run, the series, the evidence, and the figures and limits of a preset; a sheet each.
 pub fn sheets(record: &BenchRecord) -> Vec<Sheet> {
@@ -24,21 +26,15 @@ pub fn sheets(record: &BenchRecord) -> Vec<Sheet> {
 /// Every job of every run as CSV: a line per direction, numbers in the unit of their column, absent figures empty.
 pub fn csv(record: &BenchRecord) -> String {
     let sheet = results(record);
-    let mut text = sheet.headings.join(",");
-    text.push('\n');
-    for row in &sheet.rows {
-        let fields: Vec<String> = row.iter().map(field).collect();
-        text.push_str(&fields.join(","));
-        text.push('\n');
-    }
-    text
+    let headings: Vec<Cow<'_, str>> = sheet.headings.iter().map(|heading| heading.as_str().into()).collect();
+    csv_lines(std::iter::once(headings).chain(sheet.rows.iter().map(|row| row.iter().map(field).collect())))
 }
 
-fn field(cell: &Cell) -> String {
+fn field(cell: &Cell) -> Cow<'_, str> {
     match cell {
-        Cell::Empty => String::new(),
-        Cell::Number(number) => number.to_string(),
-        Cell::Text(text) => crate::csv::quoted(text),
+        Cell::Empty => "".into(),
+        Cell::Number(number) => number.to_string().into(),
+        Cell::Text(text) => text.as_str().into(),
     }
 }
 

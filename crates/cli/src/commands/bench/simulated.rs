@@ -16,6 +16,7 @@ use flashscope_load::simulate::simulate;
 use flashscope_load::steady::Judge;
 use flashscope_load::worker::{Ending, Worker};
 use flashscope_model::bench::{JobEnded, PhaseRun};
+use flashscope_report::foreign;
 use flashscope_sim::SimTarget;
 use flashscope_units::Bytes;
 use std::cell::RefCell;
@@ -61,7 +62,7 @@ pub(super) fn run(prepared: &Prepared, spec: &str) -> Result<Done, Failure> {
     let mut number = 0;
     let (phases, ended) = prepared.run_all(pause, |plans, left| {
         let names = plans.iter().map(|plan| plan.job.name.as_str()).collect::<Vec<_>>().join(", ");
-        bar.set_message(format!("{}/{steps} {names}", steps + 1 - left));
+        bar.set_message(format!("{}/{steps} {}", steps + 1 - left, foreign::line(&names)));
         bar.tick();
         let writer = prepared.setup.trace_to.as_deref().map(|path| Writer::create(path, number)).transpose()?;
         number += 1;
