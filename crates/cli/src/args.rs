@@ -288,7 +288,7 @@ pub(crate) struct ProbeOpenAu {
     #[command(flatten)]
     pub(crate) common: ProbeCommon,
     /// Number of units written in turn
-    #[arg(short = '0', long, default_value_t = 2, value_name = "N", value_parser = up_to(1024))]
+    #[arg(short = '0', long, default_value_t = 2, value_name = "N", value_parser = up_to(65_536))]
     pub(crate) open_au_nr: u32,
     /// Assumed unit
     #[arg(short, long, visible_alias = "erasesize", default_value_t = classic::ERASE, value_name = "SIZE")]

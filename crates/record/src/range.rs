@@ -155,8 +155,6 @@ impl<'de> Visitor<'de> for Walk<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn a_number_beyond_its_unit_is_named_by_its_path() {
         let check = |text: &str, expect: Result<(), &str>| {

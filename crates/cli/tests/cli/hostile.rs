@@ -99,7 +99,7 @@ fn numbers_out_of_range_are_answered_at_once() {
     refused(&["fleet", "--devices", "4294967295"], "1..=1000000");
     refused(&["fleet", "--devices", "2", "--first", "4294967295"], "..=1000000000");
     refused(&["probe", "align", "sim:sd-4mib", "--places", "4294967295"], "1..=1000000");
-    refused(&["probe", "open-au", "sim:sd-4mib", "--open-au-nr", "4294967295"], "1..=1024");
+    refused(&["probe", "open-au", "sim:sd-4mib", "--open-au-nr", "4294967295"], "1..=65536");
     refused(&["inspect", "--max-time", "100000h"], "more than a year");
     refused(
         &["inspect", "sim:sd-4mib,mapping.small.pages=4294967295"],

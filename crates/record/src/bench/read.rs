@@ -119,6 +119,9 @@ impl Times {
         if histogram.low_ns.len() != histogram.count.len() || histogram.high_ns.len() != histogram.count.len() {
             return Err(RecordError::contradiction("histogram", "its columns differ in length"));
         }
+        if self.min_ns > self.max_ns {
+            return Err(RecordError::contradiction("min_ns", "it is above max_ns"));
+        }
         let edges = histogram.low_ns.into_iter().zip(histogram.high_ns);
         let buckets = edges.zip(histogram.count).map(|((low, high), count)| (Nanos(low), Nanos(high), count));
         Ok(model::Times {
