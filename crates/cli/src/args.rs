@@ -12,6 +12,7 @@ pub(crate) use fio::Fio;
 pub(crate) use memory::{ProbeBuffer, ProbeReadCache};
 pub(crate) use twin::{Twin, TwinCommand, TwinFit};
 
+use clap::builder::RangedI64ValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use flashscope_emulate::Speed;
 use flashscope_fleet::{Generator, Noise};
@@ -62,6 +63,16 @@ pub(crate) enum Command {
         /// Of this kind alone: inspect, probe, infer, bench, iozone, fleet or twin [default: all of them]
         kind: Option<String>,
     },
+}
+
+/// Devices of one fleet: what came of each is kept until the end.
+const MOST_DEVICES: i64 = 1_000_000;
+/// Number of a device in its fleet.
+const LAST_INDEX: i64 = 1_000_000_000;
+
+/// A count from 1 on. What is typed goes into plans, whose sums and products must stay numbers.
+fn up_to(most: i64) -> RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=most)
 }
 
 /// What is looked at, and what may be done to it.
@@ -260,10 +271,10 @@ pub(crate) struct ProbeAlign {
     #[arg(short, long, visible_alias = "blocksize", default_value_t = classic::BLOCK, value_name = "SIZE")]
     pub(crate) block: Bytes,
     /// Tries per position; the minimum counts
-    #[arg(short, long, default_value_t = classic::COUNT)]
+    #[arg(short, long, default_value_t = classic::COUNT, value_parser = up_to(100_000))]
     pub(crate) count: u32,
     /// Positions per alignment
-    #[arg(long, default_value_t = classic::PLACES)]
+    #[arg(long, default_value_t = classic::PLACES, value_parser = up_to(1_000_000))]
     pub(crate) places: u32,
     /// Added to every position
     #[arg(long, default_value = "0", value_name = "SIZE")]
@@ -278,10 +289,10 @@ pub(crate) struct ProbeWriteAlign {
     #[arg(short, long, visible_alias = "blocksize", default_value_t = classic::BLOCK, value_name = "SIZE")]
     pub(crate) block: Bytes,
     /// Tries per position; the minimum counts
-    #[arg(short, long, default_value_t = classic::COUNT)]
+    #[arg(short, long, default_value_t = classic::COUNT, value_parser = up_to(100_000))]
     pub(crate) count: u32,
     /// Positions per alignment
-    #[arg(long, default_value_t = classic::WRITE_PLACES)]
+    #[arg(long, default_value_t = classic::WRITE_PLACES, value_parser = up_to(1_000_000))]
     pub(crate) places: u32,
     /// Size of one access in blocks
     #[arg(long, default_value_t = classic::WRITE_ACCESS, value_parser = clap::value_parser!(u32).range(1..=2))]
@@ -296,7 +307,7 @@ pub(crate) struct ProbeOpenAu {
     #[command(flatten)]
     pub(crate) common: ProbeCommon,
     /// Number of units written in turn
-    #[arg(short = '0', long, default_value_t = 2, value_name = "N")]
+    #[arg(short = '0', long, default_value_t = 2, value_name = "N", value_parser = up_to(65_536))]
     pub(crate) open_au_nr: u32,
     /// Assumed unit
     #[arg(short, long, visible_alias = "erasesize", default_value_t = classic::ERASE, value_name = "SIZE")]
@@ -317,7 +328,7 @@ pub(crate) struct ProbeFat {
     #[command(flatten)]
     pub(crate) common: ProbeCommon,
     /// Number of units from the start of the device
-    #[arg(long, default_value_t = classic::FAT_UNITS, value_name = "N")]
+    #[arg(long, default_value_t = classic::FAT_UNITS, value_name = "N", value_parser = up_to(1_000_000))]
     pub(crate) fat_nr: u32,
     /// Assumed unit
     #[arg(short, long, visible_alias = "erasesize", default_value_t = classic::ERASE, value_name = "SIZE")]
@@ -341,13 +352,13 @@ pub(crate) struct ProbeScatter {
     #[arg(long, default_value_t = classic::SCATTER_ORDER, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20))]
     pub(crate) scatter_order: u32,
     /// Blocks read at each position
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = up_to(65_536))]
     pub(crate) scatter_span: u32,
     /// Block size
     #[arg(short, long, visible_alias = "blocksize", default_value_t = classic::BLOCK, value_name = "SIZE")]
     pub(crate) block: Bytes,
     /// Passes; the minimum counts
-    #[arg(short, long, default_value_t = classic::COUNT)]
+    #[arg(short, long, default_value_t = classic::COUNT, value_parser = up_to(100_000))]
     pub(crate) count: u32,
     /// Added to every position
     #[arg(long, default_value = "0", value_name = "SIZE")]
@@ -362,7 +373,7 @@ pub(crate) struct ProbeInterval {
     #[arg(long, default_value_t = classic::INTERVAL_ORDER, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20))]
     pub(crate) interval_order: u32,
     /// Places per size
-    #[arg(long, default_value_t = 8)]
+    #[arg(long, default_value_t = 8, value_parser = up_to(1_000_000))]
     pub(crate) places: u32,
     /// Added to every position
     #[arg(long, default_value = "0", value_name = "SIZE")]
@@ -403,10 +414,10 @@ pub(crate) struct ProbeBoundaries {
     )]
     pub(crate) candidates: Vec<Bytes>,
     /// Random multiples per candidate
-    #[arg(long, default_value_t = 15)]
+    #[arg(long, default_value_t = 15, value_parser = up_to(1_000_000))]
     pub(crate) places: u32,
     /// Rounds; the minimum per place counts
-    #[arg(short, long, default_value_t = 6)]
+    #[arg(short, long, default_value_t = 6, value_parser = up_to(100_000))]
     pub(crate) count: u32,
     /// Shift of the whole grid
     #[arg(long, default_value = "0", value_name = "SIZE")]
@@ -427,10 +438,10 @@ pub(crate) struct ProbeSlide {
     #[arg(long, value_delimiter = ',', value_name = "SIZES", default_value = "256M,512M")]
     pub(crate) starts: Vec<Bytes>,
     /// Places of each stretch
-    #[arg(long, default_value_t = 1024)]
+    #[arg(long, default_value_t = 1024, value_parser = up_to(1_000_000))]
     pub(crate) places: u32,
     /// Rounds; the minimum per place counts
-    #[arg(short, long, default_value_t = 8)]
+    #[arg(short, long, default_value_t = 8, value_parser = up_to(100_000))]
     pub(crate) count: u32,
     /// Read from the last place to the first: of one stretch, only the first read in each unit pays for the change
     #[arg(long)]
@@ -445,7 +456,7 @@ pub(crate) struct ProbeFloor {
     #[arg(short, long, visible_alias = "blocksize", default_value = "4k", value_name = "SIZE")]
     pub(crate) block: Bytes,
     /// Number of reads
-    #[arg(short, long, default_value_t = 200)]
+    #[arg(short, long, default_value_t = 200, value_parser = up_to(100_000))]
     pub(crate) count: u32,
     /// Where the block lies
     #[arg(long, default_value = "0", value_name = "SIZE")]
@@ -460,10 +471,10 @@ pub(crate) struct ProbeSurvey {
     #[arg(short, long, visible_alias = "blocksize", default_value = "4k", value_name = "SIZE")]
     pub(crate) block: Bytes,
     /// Number of random places
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, default_value_t = 64, value_parser = up_to(1_000_000))]
     pub(crate) places: u32,
     /// Reads of each place
-    #[arg(short, long, default_value_t = 2)]
+    #[arg(short, long, default_value_t = 2, value_parser = up_to(100_000))]
     pub(crate) count: u32,
 }
 
@@ -613,10 +624,10 @@ pub(crate) struct Emulate {
 The rules of scoring stand in docs/fleet.md.")]
 pub(crate) struct Fleet {
     /// How many devices
-    #[arg(short = 'n', long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'n', long, default_value_t = 100, value_name = "N", value_parser = up_to(MOST_DEVICES))]
     pub(crate) devices: u32,
     /// Begin with this device of the fleet: with `-n 1` one device alone, as in the whole fleet
-    #[arg(long, default_value_t = 0, value_name = "INDEX")]
+    #[arg(long, default_value_t = 0, value_name = "INDEX", value_parser = clap::value_parser!(u32).range(..=LAST_INDEX))]
     pub(crate) first: u32,
     /// Seed of the fleet; the same seed draws the same devices
     #[arg(long, default_value_t = 1, env = "FLASHSCOPE_SEED")]
@@ -644,7 +655,7 @@ pub(crate) struct Fleet {
     #[arg(long)]
     pub(crate) no_naive: bool,
     /// Print the model file of this device of the fleet, and run nothing
-    #[arg(long, value_name = "INDEX", conflicts_with_all = ["json", "html"])]
+    #[arg(long, value_name = "INDEX", conflicts_with_all = ["json", "html"], value_parser = clap::value_parser!(u32).range(..=LAST_INDEX))]
     pub(crate) show: Option<u32>,
     /// Print JSON, device by device
     #[arg(long)]

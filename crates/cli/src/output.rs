@@ -4,11 +4,13 @@ use crate::error::Failure;
 use crate::target;
 use anyhow::anyhow;
 use flashscope_host::{HostError, Output, Outputs, SysRoot};
+use flashscope_report::foreign;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
-/// Prints data on stdout.
+/// Prints data on stdout. Whatever is in it that a terminal would act on is shown instead, our own paint apart.
 pub(crate) fn data(text: &str) -> Result<(), Failure> {
+    let text = if colour() { foreign::painted(text).into() } else { foreign::page(text) };
     let mut stdout = std::io::stdout().lock();
     let end = if text.ends_with('\n') { "" } else { "\n" };
     printed(write!(stdout, "{text}{end}").and_then(|()| stdout.flush()))
@@ -22,9 +24,10 @@ fn printed(written: std::io::Result<()>) -> Result<(), Failure> {
     }
 }
 
-/// Says something on stderr. That nobody listens is no reason to stop.
+/// Says something on stderr, names of devices and files as harmless as in [`data`]. That nobody listens is no reason to
+/// stop.
 pub(crate) fn talk(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", foreign::page(text));
 }
 
 /// Says on stderr what went wrong.
@@ -35,7 +38,8 @@ pub(crate) fn error(text: &str) {
 /// Prints clap's word on what was typed: help and version are data, all else is an error; then also says the exit code.
 pub(crate) fn usage(error: &clap::Error) -> Result<u8, Failure> {
     if error.use_stderr() {
-        let _ = error.print();
+        // Without colours, as what was typed may be the name of a file.
+        talk(error.render().to_string().trim_end());
         return Ok(2);
     }
     printed(error.print().and_then(|()| std::io::stdout().flush())).map(|()| 0)

@@ -2,6 +2,7 @@
 
 use crate::interrupt;
 use flashscope_model::run::Step;
+use flashscope_report::foreign;
 use flashscope_session::{SessionReport, Watcher};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
@@ -61,7 +62,8 @@ impl Watcher for Progress<'_> {
     fn step(&mut self, number: u32, step: &Step) {
         self.bar.reset_eta();
         self.bar.set_position(0);
-        self.bar.set_message(format!("{number}. {}: {}", step.experiment, step.parameters));
+        let what = format!("{number}. {}: {}", step.experiment, step.parameters);
+        self.bar.set_message(foreign::line(&what).into_owned());
     }
 
     fn progress(&mut self, done: u64, total: u64) {

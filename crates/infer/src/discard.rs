@@ -58,7 +58,7 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
     let fits = places.iter().all(|place| *place + reach <= now.device.capacity);
     let plan = Discard { block, sizes, repeats: REPEATS, places, span: unit, rewrites: REWRITES, rewrite_block };
     let why = "what discard does, and from which size on".to_owned();
-    fits.then(|| Choice { experiment: Experiment::Discard(plan), why })
+    fits.then_some(Choice { experiment: Experiment::Discard(plan), why })
 }
 
 /// What it can still write at the worst.
@@ -68,11 +68,11 @@ pub(crate) fn most_left(now: &Situation) -> Bytes {
 
 /// What discards showed.
 pub(crate) fn estimate(observations: &Observations) -> Estimate<DiscardFound> {
-    let runs = observations.runs.iter().filter_map(|run| match &run.data {
+    let mut runs = observations.runs.iter().filter_map(|run| match &run.data {
         Data::Discard(data) => Some(data),
         _ => None,
     });
-    let Some(data) = runs.last() else { return Estimate::not_measured() };
+    let Some(data) = runs.next_back() else { return Estimate::not_measured() };
     let method = &[ExperimentName::Discard];
     if !data.supported {
         let absent = DiscardFound {
@@ -89,12 +89,12 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<DiscardFound> {
     let (Some((least, _)), Some((most, _))) = (sizes.first(), sizes.last()) else {
         return Estimate::unknown(Reason::TooFew, "no discard went well");
     };
-    let took: Vec<bool> = sizes.iter().map(|(_, trials)| trials.iter().all(|trial| took_effect(trial))).collect();
+    let took: Vec<bool> = sizes.iter().map(|(_, trials)| trials.iter().all(took_effect)).collect();
     let from = took.iter().rposition(|took| !took).map_or(0, |last| last + 1);
     let granularity = sizes.get(from).map(|(size, _)| *size);
     let reads = read_as(sizes[from..].iter().flat_map(|(_, trials)| trials));
     // Below the granularity nothing takes effect, and from it on everything does.
-    let mixed = sizes[..from].iter().any(|(_, trials)| trials.iter().any(|trial| took_effect(trial)));
+    let mixed = sizes[..from].iter().any(|(_, trials)| trials.iter().any(took_effect));
     let repeated = sizes.iter().all(|(_, trials)| trials.len() >= ALL);
     let sure = if mixed || !repeated || reads == DiscardReads::Other { INCONSISTENT } else { CONSISTENT };
     let time = |at: usize| median(&sizes[at].1.iter().map(|trial| trial.time.as_f64()).collect::<Vec<_>>());

@@ -8,6 +8,7 @@ use crate::job::{
     Arrivals, EngineChoice, Flush, Job, JobSet, Mix, Mode, Pattern, Payload, Phase, Sharing, Sizes, Spacing, Span,
     Steady, Stop, Verify, Zones,
 };
+use crate::plan::MOST_JOBS;
 use flashscope_units::{Bytes, Nanos};
 use serde::Deserialize;
 use std::fmt;
@@ -173,6 +174,9 @@ struct FileText {
 pub fn parse(text: &str, over: &JobText) -> Result<JobSet, JobTextError> {
     let file: FileText =
         toml::from_str(text).map_err(|error| JobTextError::File(error.to_string().trim_end().to_owned()))?;
+    if file.job.len() > MOST_JOBS {
+        return Err(JobTextError::File(format!("{} jobs are more than {MOST_JOBS}", file.job.len())));
+    }
     let mut phases: Vec<Phase> = Vec::new();
     for (index, text) in file.job.iter().enumerate() {
         let text = over.over(&text.over(&file.all));
@@ -516,14 +520,14 @@ fn payload(text: &str) -> Result<Payload, String> {
 pub fn settings(job: &Job) -> Vec<(&'static str, String)> {
     let mut found: Vec<(&'static str, String)> = Vec::new();
     let mut add = |name: &'static str, value: Option<String>| found.extend(value.map(|value| (name, value)));
-    let quoted = |text: String| format!("{text:?}");
+    let quoted = |text: String| toml::Value::String(text).to_string();
     let size = |size: Bytes| size.get().to_string();
     let time = |time: Nanos| quoted(format!("{}ns", time.get()));
     let of = |sizes: &Sizes| {
         quoted(sizes.0.iter().map(|(size, weight)| format!("{}:{weight}", size.get())).collect::<Vec<_>>().join(","))
     };
     add("name", Some(quoted(job.name.clone())));
-    let all = job.target.iter().chain(&job.more).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    let all = job.target.iter().chain(&job.more).map(|name| quoted(name.clone())).collect::<Vec<_>>().join(", ");
     match job.more.is_empty() {
         true => add("target", job.target.clone().map(quoted)),
         false => add("targets", Some(format!("[{all}]"))),

@@ -24,6 +24,8 @@ pub struct Resolved {
 
 /// Largest queue of a worker.
 pub const MOST_DEPTH: u32 = 4096;
+/// Jobs of one file or command line.
+pub const MOST_JOBS: usize = 1024;
 /// Most workers of a job.
 pub const MOST_WORKERS: u32 = 1024;
 /// Most files of a job: what one process may have open by default, with some to spare.

@@ -30,11 +30,11 @@ enum Reach {
 use Reach::{Nothing, Terminal, World};
 
 /// Crates that no crate but the binary and the tests may depend on.
-const AT_THE_END: [&str; 3] = ["cli", "proof", "testkit"];
+const AT_THE_END: [&str; 4] = ["cli", "fuzz", "proof", "testkit"];
 /// Crates that depend on none of the workspace.
 const AT_THE_BEGINNING: [&str; 2] = ["units", "stats"];
 
-const ROOMS: [Room; 22] = [
+const ROOMS: [Room; 23] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),
@@ -55,6 +55,7 @@ const ROOMS: [Room; 22] = [
     room("twin", Nothing, true, &["host", "transcript", "record"]),
     room("fleet", Nothing, true, &["host", "emulate", "load", "record", "report"]),
     room("testkit", Nothing, false, &["sim", "host"]),
+    room("fuzz", Terminal, true, &["host", "emulate", "session", "cli"]),
     room("proof", Nothing, false, &["host", "emulate"]),
     room("cli", Terminal, true, &[]),
 ];

@@ -45,6 +45,13 @@ pub enum RecordError {
         /// What the parser says.
         what: String,
     },
+    /// A number that no device, run or clock gives.
+    Range {
+        /// Its path in the record.
+        field: String,
+        /// What it is, and what it may be.
+        what: String,
+    },
     /// Fields contradict each other.
     Contradiction {
         /// Where.
@@ -131,6 +138,9 @@ impl fmt::Display for RecordError {
                  hint: was the file edited, or written by a later flashscope (field tool.version)?",
                 line.map_or("a field".to_owned(), |line| format!("field at line {line}"))
             ),
+            Self::Range { field, what } => {
+                write!(f, "{field} is out of its range: {what}\nhint: was the file edited by hand?")
+            }
             Self::Contradiction { field, what } => {
                 write!(f, "{field} contradicts itself: {what}\nhint: was the file edited by hand?")
             }

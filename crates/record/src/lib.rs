@@ -13,6 +13,7 @@ mod kinds;
 mod layout;
 mod mirror;
 mod old;
+mod range;
 mod schema;
 pub mod wire;
 
@@ -114,6 +115,7 @@ impl<'a> Source<'a> {
         }
         let header: Header = serde_json::from_str(text).map_err(|error| RecordError::from_parser(&error))?;
         if header.schema.as_deref() == Some(SCHEMA) {
+            range::check(text)?;
             return Ok(Source::Text(text));
         }
         Source::of_value(serde_json::from_str(text).map_err(|error| RecordError::from_parser(&error))?)
@@ -121,9 +123,15 @@ impl<'a> Source<'a> {
 
     fn of_value(value: Value) -> Result<Source<'a>, RecordError> {
         match value.get("schema").and_then(Value::as_str) {
-            Some(SCHEMA) => Ok(Source::Value(value)),
+            Some(SCHEMA) => {
+                range::check_value(&value)?;
+                Ok(Source::Value(value))
+            }
             Some(other) => match old::upgrade_of(other) {
-                Some(upgrade) => Ok(Source::Value(upgrade(value))),
+                Some(upgrade) => {
+                    range::check_value(&value)?;
+                    Ok(Source::Value(upgrade(value)))
+                }
                 None => Err(RecordError::other_schema(other)),
             },
             None => Err(RecordError::NotARecord),

@@ -1,12 +1,14 @@
 //! Findings and performance as CSV, one figure per line, under the names of the record.
 
+use crate::foreign::csv_lines;
 use flashscope_model::finding::{Bound, Cell, Field, Figure, Kind, PerformanceCell, Visit};
 use flashscope_model::{Estimate, Finding, Order, Reason, RunRecord};
 use flashscope_view::table::direction_word;
+use std::borrow::Cow;
 
 /// The figures of a run: `section,item,figure,value`, numbers in the unit of the figure's name, absent figures empty.
 pub fn csv(run: &RunRecord) -> String {
-    let mut sheet = Sheet { text: "section,item,figure,value\n".to_owned() };
+    let mut sheet = Sheet { rows: vec![["section", "item", "figure", "value"].map(str::to_owned)] };
     sheet.row("run", "tool", "version", &run.envelope.tool.version);
     sheet.row("run", "target", "name", &run.envelope.target);
     if let Some(device) = &run.envelope.device {
@@ -22,18 +24,16 @@ pub fn csv(run: &RunRecord) -> String {
         sheet.row("cost", "run", "written_bytes", &cost.written.get().to_string());
         sheet.row("cost", "run", "time_ns", &cost.time.get().to_string());
     }
-    sheet.text
+    csv_lines(sheet.rows.iter().map(|row| row.each_ref().map(|field| Cow::Borrowed(field.as_str()))))
 }
 
 struct Sheet {
-    text: String,
+    rows: Vec<[String; 4]>,
 }
 
 impl Sheet {
     fn row(&mut self, section: &str, item: &str, figure: &str, value: &str) {
-        let fields = [section, item, figure, value].map(quoted);
-        self.text.push_str(&fields.join(","));
-        self.text.push('\n');
+        self.rows.push([section, item, figure, value].map(str::to_owned));
     }
 
     fn performance(&mut self, cell: &PerformanceCell) {
@@ -101,14 +101,5 @@ impl Sheet {
             (Some(Cell::Absent | Cell::List(_)) | None, _) => String::new(),
         };
         self.row("geometry", finding.wire(), name, &value);
-    }
-}
-
-/// RFC 4180: quoted where a comma, a quote or a line end would mislead.
-pub(crate) fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
     }
 }

@@ -7,6 +7,7 @@
 pub mod bench;
 mod csv;
 pub mod fleet;
+pub mod foreign;
 mod html;
 pub mod iozone;
 mod markdown;

@@ -1,5 +1,6 @@
 //! The report as Markdown, for an issue or a wiki.
 
+use crate::foreign::{self, markdown as markdown_text};
 use flashscope_model::RunRecord;
 use flashscope_model::finding::Severity;
 use flashscope_view::answer::{self, Answer};
@@ -7,7 +8,7 @@ use flashscope_view::table::{Cell, Room, Table, performance};
 
 /// The whole report of a run as Markdown.
 pub fn markdown(run: &RunRecord) -> String {
-    let mut text = format!("# {}\n\n", escape(&title(run)));
+    let mut text = format!("# {}\n\n", markdown_text(&title(run)));
     let mut facts = Vec::new();
     facts.extend(run.observations.capacity.map(|capacity| format!("Capacity: {capacity}")));
     let claims = answer::claims(run);
@@ -16,13 +17,17 @@ pub fn markdown(run: &RunRecord) -> String {
     facts.extend(answer::path(run).map(|path| format!("Path: {path}")));
     facts.extend(answer::cut_short(&run.envelope.stop).map(|why| format!("**Cut short**: {why}")));
     facts.push(format!("Cost: {}", answer::cost(run)));
-    text.extend(facts.iter().map(|fact| format!("- {}\n", escape(fact))));
+    text.extend(facts.iter().map(|fact| format!("- {}\n", markdown_text(fact))));
 
     text.push_str("\n## Geometry\n\n");
     text.push_str(&table(&geometry(&answer::answers(&run.findings.geometry))));
     if !run.findings.performance.is_empty() {
         let performance = performance(&run.findings.performance, Room::Wide);
-        text.push_str(&format!("\n## Performance\n\n{}.\n\n{}", performance.caption, table(&performance)));
+        text.push_str(&format!(
+            "\n## Performance\n\n{}.\n\n{}",
+            markdown_text(&performance.caption),
+            table(&performance)
+        ));
     }
     if !run.findings.advice.is_empty() {
         text.push_str("\n## What to do with it\n\n");
@@ -30,9 +35,9 @@ pub fn markdown(run: &RunRecord) -> String {
         text.extend(advice.map(|item| {
             format!(
                 "- **{}**: `{}` (because: {})\n",
-                escape(&item.topic),
-                item.text.replace('`', "'"),
-                escape(&item.because)
+                markdown_text(&item.topic),
+                foreign::markdown_code(&item.text),
+                markdown_text(&item.because)
             )
         }));
     }
@@ -67,11 +72,11 @@ fn geometry(answers: &[Answer]) -> Table {
 
 fn notes(run: &RunRecord, text: &mut String) {
     let mut notes: Vec<String> =
-        answer::warnings(run).iter().map(|warning| format!("**warning**: {}", escape(warning))).collect();
+        answer::warnings(run).iter().map(|warning| format!("**warning**: {}", markdown_text(warning))).collect();
     notes.extend(run.findings.notes.iter().map(|note| {
         let grave = if note.kind.severity() == Severity::Warning { "**warning**: " } else { "" };
-        let hint = note.hint.as_ref().map_or(String::new(), |hint| format!(" (hint: {})", escape(hint)));
-        format!("{grave}{}{hint}", escape(&note.text))
+        let hint = note.hint.as_ref().map_or(String::new(), |hint| format!(" (hint: {})", markdown_text(hint)));
+        format!("{grave}{}{hint}", markdown_text(&note.text))
     }));
     if !notes.is_empty() {
         text.push_str("\n## Notes\n\n");
@@ -81,22 +86,11 @@ fn notes(run: &RunRecord, text: &mut String) {
 
 pub(crate) fn table(table: &Table) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let mut text = line(table.columns.iter().map(|head| escape(head)).collect());
+    let mut text = line(table.columns.iter().map(|head| markdown_text(head)).collect());
     let is_text = |at: usize| table.rows.iter().any(|row| row[at].is_text());
     text.push_str(&line(
         (0..table.columns.len()).map(|at| if is_text(at) { "---" } else { "---:" }.to_owned()).collect(),
     ));
-    text.extend(table.rows.iter().map(|row| line(row.iter().map(|cell| escape(&cell.to_string())).collect())));
+    text.extend(table.rows.iter().map(|row| line(row.iter().map(|cell| markdown_text(&cell.to_string())).collect())));
     text
-}
-
-/// Text of the run that must not become markup.
-pub(crate) fn escape(text: &str) -> String {
-    text.chars()
-        .flat_map(|letter| match letter {
-            '|' | '*' | '_' | '`' | '<' | '[' | '#' => vec!['\\', letter],
-            '\n' | '\r' => vec![' '],
-            _ => vec![letter],
-        })
-        .collect()
 }

@@ -1,10 +1,10 @@
 //! Tables of plain numbers in the forms that tables have: CSV, Markdown, and sections of a page. (A spreadsheet is made in
 //! [`crate::xlsx`].)
 
-use crate::csv::quoted;
-use crate::markdown::escape;
+use crate::foreign::{csv_lines, markdown as escape};
 use crate::xlsx::{Cell, Sheet};
 use maud::{Markup, html as markup};
+use std::borrow::Cow;
 
 /// Rows of a sheet that Markdown and a page show.
 const ROWS: usize = 200;
@@ -16,14 +16,11 @@ pub(crate) fn sheet(name: &str, headings: &[&str], rows: Vec<Vec<Cell>>) -> Shee
 
 /// One sheet as CSV: numbers in the unit of their column, absent figures empty.
 pub fn csv(sheet: &Sheet) -> String {
-    let mut text = sheet.headings.join(",");
-    text.push('\n');
-    for row in &sheet.rows {
-        let fields: Vec<String> = row.iter().map(|cell| quoted(&shown(cell))).collect();
-        text.push_str(&fields.join(","));
-        text.push('\n');
-    }
-    text
+    let headings: Vec<Cow<'_, str>> = sheet.headings.iter().map(|heading| heading.as_str().into()).collect();
+    csv_lines(
+        std::iter::once(headings)
+            .chain(sheet.rows.iter().map(|row| row.iter().map(|cell| shown(cell).into()).collect())),
+    )
 }
 
 /// Sheets as sections of a Markdown page below a title.

@@ -1,8 +1,9 @@
 //! Tables for a terminal.
 
+use crate::foreign;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement};
-use flashscope_view::{Cell, Table};
+use flashscope_view::Table;
 
 /// More rows than this are cut, and the cut is said.
 const ROWS: usize = 200;
@@ -13,9 +14,9 @@ pub(crate) fn lines(table: &Table, width: usize) -> Vec<String> {
     drawn.load_style(NOTHING);
     drawn.set_content_arrangement(ContentArrangement::Dynamic);
     drawn.set_width(u16::try_from(width).unwrap_or(u16::MAX));
-    drawn.set_header(table.columns.clone());
+    drawn.set_header(table.columns.iter().map(|head| foreign::line(head).into_owned()).collect::<Vec<String>>());
     for row in table.rows.iter().take(ROWS) {
-        drawn.add_row(row.iter().map(Cell::to_string).collect::<Vec<String>>());
+        drawn.add_row(row.iter().map(|cell| foreign::line(&cell.to_string()).into_owned()).collect::<Vec<String>>());
     }
     for (at, column) in drawn.column_iter_mut().enumerate() {
         column.set_padding((if at == 0 { 2 } else { 1 }, 1));

@@ -1,6 +1,6 @@
 //! The report on a terminal.
 
-use crate::table;
+use crate::{foreign, table};
 use flashscope_model::finding::{Advice, Note, Severity};
 use flashscope_model::{Run, RunRecord};
 use flashscope_view::answer::{self, Answer};
@@ -221,7 +221,11 @@ impl Page {
     }
 
     fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
+        self.text.push_str(&if self.style.colour {
+            foreign::painted(line.trim_end())
+        } else {
+            foreign::page(line.trim_end()).into_owned()
+        });
         self.text.push('\n');
     }
 
@@ -242,11 +246,12 @@ impl Page {
     }
 
     fn plain(&self, text: &str) -> String {
-        text.to_owned()
+        foreign::line(text).into_owned()
     }
 
     fn paint(&self, code: &str, text: &str) -> String {
-        if self.style.colour && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        let text = foreign::line(text).into_owned();
+        if self.style.colour && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a device does when it is asked to discard.
 
 use crate::model::Model;
+use crate::range::{BLOCK, OPERATION, ranges};
 use crate::text;
 use crate::truth::Fact;
 use flashscope_units::{Bytes, Nanos};
@@ -19,6 +20,8 @@ pub(crate) struct DiscardParams {
     #[serde(deserialize_with = "text::nanos")]
     pub(crate) time: Nanos,
 }
+
+ranges!(DiscardParams { effect, granularity: BLOCK, time: OPERATION });
 
 /// What becomes of what is discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

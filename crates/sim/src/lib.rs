@@ -20,6 +20,7 @@ mod memory;
 mod model;
 mod noise;
 pub mod page_map;
+mod range;
 mod spec;
 mod target;
 mod text;

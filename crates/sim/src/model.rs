@@ -6,9 +6,10 @@ use crate::discard::DiscardParams;
 use crate::fault::FaultParams;
 use crate::memory::{self, ReadAheadParams, ReadBufferParams, WriteBufferParams};
 use crate::page_map::PageMapParams;
+use crate::range::{BLOCK, CAPACITY, Inner, OPERATION, PART, PAUSE, RATE, Section, ranges};
 use crate::text;
 use flashscope_units::{Bytes, Nanos};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error};
 
 /// A whole model.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -38,6 +39,20 @@ pub(crate) struct Model {
     pub(crate) discard: Option<DiscardParams>,
 }
 
+ranges!(Model {
+    title,
+    device: Inner,
+    link: Inner,
+    mapping: Inner,
+    state: Inner,
+    noise: Inner,
+    fault: Inner,
+    write_buffer: Inner,
+    read_buffer: Inner,
+    read_ahead: Inner,
+    discard: Inner,
+});
+
 /// The device as a host sees it. Its claims are what its registers say, true or not.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -52,6 +67,14 @@ pub(crate) struct DeviceSection {
     #[serde(default)]
     pub(crate) claims: ClaimsSection,
 }
+
+ranges!(DeviceSection {
+    product,
+    kind,
+    capacity: CAPACITY,
+    logical_block: Bytes::SECTOR..=Bytes::kib(64),
+    claims: Inner,
+});
 
 /// What the device's registers say of its inside.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -68,6 +91,15 @@ pub(crate) struct ClaimsSection {
     pub(crate) speed_class: Option<String>,
     pub(crate) other: Vec<String>,
 }
+
+ranges!(ClaimsSection {
+    allocation_unit: PART,
+    preferred_erase: PART,
+    erase: PART,
+    physical_block: PART,
+    speed_class,
+    other,
+});
 
 /// Class of device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -103,6 +135,15 @@ pub(crate) struct Link {
     pub(crate) durable_write: Nanos,
 }
 
+ranges!(Link {
+    command: OPERATION,
+    bytes_per_s: RATE,
+    max_request: BLOCK,
+    queue_depth: 1..=65_536,
+    flush: OPERATION,
+    durable_write: OPERATION,
+});
+
 impl Link {
     /// Time on the wire.
     pub(crate) fn transfer(&self, length: Bytes) -> Nanos {
@@ -114,13 +155,33 @@ impl Link {
 }
 
 /// How logical addresses find their flash; each kind brings its own parameters.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Mapping {
     /// Unit-mapped with a few open logs: SD cards, eMMC, sticks.
     AuLog(AuLogParams),
     /// Page-mapped: solid-state disks, good phones.
     PageMap(PageMapParams),
+}
+
+impl<'de> Deserialize<'de> for Mapping {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Mapping, D::Error> {
+        let (kind, rest) = text::kind_and_rest(from)?;
+        match kind.as_str() {
+            "au-log" => text::section(rest).map(Mapping::AuLog),
+            "page-map" => text::section(rest).map(Mapping::PageMap),
+            other => Err(D::Error::unknown_variant(other, &["au-log", "page-map"])),
+        }
+    }
+}
+
+impl Section for Mapping {
+    fn check(&self, key: &str) -> Result<(), String> {
+        match self {
+            Mapping::AuLog(params) => params.check(key),
+            // Checked with the geometry that follows from it, as drives are also made without a model file.
+            Mapping::PageMap(_) => Ok(()),
+        }
+    }
 }
 
 /// The state that a device starts in.
@@ -131,6 +192,8 @@ pub(crate) struct StartState {
     /// What an erased place reads as: 0x00 or 0xff.
     pub(crate) erased_byte: u8,
 }
+
+ranges!(StartState { start, erased_byte: 0..=255 });
 
 /// How a device was used before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -155,6 +218,8 @@ pub(crate) struct Noise {
     pub(crate) clock: Option<Nanos>,
 }
 
+ranges!(Noise { level, drift: Inner, clock: OPERATION });
+
 /// What every request loses to the host swings between nothing and `by`, once in each `over`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -164,6 +229,8 @@ pub(crate) struct Drift {
     #[serde(deserialize_with = "text::nanos")]
     pub(crate) over: Nanos,
 }
+
+ranges!(Drift { by: OPERATION, over: PAUSE });
 
 /// How noisy the surroundings are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -189,28 +256,26 @@ impl Model {
         model
     }
 
-    /// Says what does not fit together.
+    /// Says what is out of its range or does not fit together.
     pub(crate) fn validate(&self) -> Result<(), String> {
+        self.check("")?;
         let (device, link) = (&self.device, &self.link);
         let block = device.logical_block;
-        if !block.get().is_power_of_two() || block < Bytes::SECTOR {
-            return Err(format!("device.logical_block ({block}) must be a power of two, at least 512"));
+        if !block.get().is_power_of_two() {
+            return Err(format!("device.logical_block ({block}) must be a power of two"));
         }
-        if device.capacity == Bytes::ZERO || !device.capacity.is_multiple_of(block) {
+        if !device.capacity.is_multiple_of(block) {
             return Err(format!("device.capacity ({}) must be whole logical blocks", device.capacity));
         }
-        if !link.max_request.is_multiple_of(block) || link.max_request == Bytes::ZERO {
+        if !link.max_request.is_multiple_of(block) {
             return Err(format!("link.max_request ({}) must be whole logical blocks", link.max_request));
-        }
-        if !(link.bytes_per_s.is_finite() && link.bytes_per_s > 0.0) || link.queue_depth == 0 {
-            return Err("link.bytes_per_s and link.queue_depth must be above 0".to_owned());
         }
         if let Some(fault) = &self.fault {
             fault.validate(self)?;
         }
         memory::validate(self)?;
         match &self.mapping {
-            Mapping::AuLog(params) => params.validate(),
+            Mapping::AuLog(params) => params.validate(self.genuine().device.capacity),
             Mapping::PageMap(params) => params.validate(self.genuine().device.capacity),
         }
     }

@@ -4,6 +4,7 @@ use crate::catalogue;
 use crate::error::SimError;
 use crate::fault;
 use crate::model::Model;
+use crate::text;
 use crate::truth;
 use toml::{Table, Value};
 
@@ -27,9 +28,9 @@ pub(crate) fn parse(spec: &str, read: impl Fn(&str) -> Result<String, String>) -
     let spec = spec.strip_prefix("sim:").unwrap_or(spec);
     let mut parts = spec.split(',');
     let name = parts.next().unwrap_or_default().trim().to_owned();
-    let text = model_text(&name, read)?;
+    let file = model_text(&name, read)?;
     let bad_file = |why: String| SimError::BadFile { model: name.clone(), why };
-    let mut table: Table = text.parse().map_err(|error: toml::de::Error| bad_file(one_line(error.message())))?;
+    let mut table: Table = file.parse().map_err(|error: toml::de::Error| bad_file(one_line(error.message())))?;
     fault::complete(&mut table);
     let mut seed = None;
     let mut changed = Vec::new();
@@ -45,7 +46,11 @@ pub(crate) fn parse(spec: &str, read: impl Fn(&str) -> Result<String, String>) -
     }
     let model: Model = match table.clone().try_into() {
         Ok(model) => model,
-        Err(error) => return Err(blame(&text, &changed, bad_file(one_line(error_text(&error))))),
+        Err(error) => {
+            let (path, what) = text::blame(&error);
+            let why = if path.is_empty() { what } else { format!("{path}: {what}") };
+            return Err(blame(&file, &changed, bad_file(why)));
+        }
     };
     match model.validate() {
         Ok(()) => Ok(Spec { name, model, table, seed }),
@@ -162,15 +167,11 @@ fn blame(text: &str, changed: &[(&str, &str)], otherwise: SimError) -> SimError 
             return otherwise;
         }
         if let Err(error) = table.try_into::<Model>() {
-            let why = one_line(error_text(&error));
+            let (_, why) = text::blame(&error);
             return SimError::BadValue { key: (*key).to_owned(), value: (*value).to_owned(), why };
         }
     }
     otherwise
-}
-
-fn error_text(error: &toml::de::Error) -> &str {
-    error.message()
 }
 
 fn one_line(text: &str) -> String {

@@ -23,6 +23,9 @@ use flashscope_units::{Bytes, Instant, Nanos};
 /// What a device that starts `filled` holds.
 const FIRST_FILL: Fill = Fill::Tagged { generation: 0 };
 
+/// No device is simulated for longer: a fifth of what a clock of 64 bits can tell, so that no request overflows it.
+const LAST_MOMENT: Instant = Instant(100 * 365 * 24 * 3600 * 1_000_000_000);
+
 /// A simulated device on virtual time. The same model and seed give the same times, bit for bit.
 #[derive(Clone, Debug)]
 pub struct SimTarget {
@@ -259,6 +262,9 @@ impl Target for SimTarget {
 
     fn submit(&mut self, batch: &[Request]) -> Result<(), DeviceError> {
         batch.iter().try_for_each(|request| self.validate(request))?;
+        if self.now.max(self.settled) > LAST_MOMENT {
+            return Err(DeviceError::System("the simulated device's clock is past a hundred years".to_owned()));
+        }
         if self.faults.is_some() {
             return self.submit_faulty(batch);
         }

@@ -260,7 +260,7 @@ fn spell(value: &Value) -> String {
         Value::Count(count) => count.to_string(),
         Value::Share(share) => format!("{share:?}"),
         Value::Flag(flag) => flag.to_string(),
-        Value::Text(text) => format!("{text:?}"),
+        Value::Text(text) => toml::Value::String(text.clone()).to_string(),
     }
 }
 
@@ -288,6 +288,13 @@ fn spell_time(ns: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_of_any_characters_is_still_toml() {
+        let name = "\u{1b}[2J\"\\\n\u{9b}";
+        let table: toml::Table = format!("product = {}", spell(&Value::Text(name.to_owned()))).parse().expect("TOML");
+        assert_eq!(table["product"].as_str(), Some(name));
+    }
 
     #[test]
     fn what_is_filled_in_is_in_the_file_and_the_file_opens() {

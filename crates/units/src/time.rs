@@ -22,6 +22,8 @@ use std::str::FromStr;
 pub struct Nanos(pub u64);
 
 impl Nanos {
+    /// The longest that is taken from a user: a year. No run lasts longer, and sums of hundreds of them fit 64 bits.
+    pub const LONGEST: Nanos = Nanos(365 * 24 * 3600 * 1_000_000_000);
     /// No time at all.
     pub const ZERO: Nanos = Nanos(0);
 
@@ -179,8 +181,10 @@ fn human(ns: f64) -> String {
 /// Why a text is not a length of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParseNanosError {
-    /// No number, or one that does not fit.
+    /// There is no number.
     NoNumber(String),
+    /// Longer than any run.
+    TooLong(String),
     /// A number without a unit.
     NoUnit(String),
     /// The unit is not known.
@@ -193,6 +197,7 @@ impl fmt::Display for ParseNanosError {
             Self::NoNumber(text) => {
                 write!(f, "'{text}' is not a length of time\nhint: write a number and a unit, like 250us or 30s")
             }
+            Self::TooLong(text) => write!(f, "'{text}' is more than a year"),
             Self::NoUnit(text) => {
                 write!(f, "'{text}' has no unit\nhint: a length of time needs one of ns, us, ms, s, min, h")
             }
@@ -224,8 +229,8 @@ impl FromStr for Nanos {
             unit => return Err(ParseNanosError::UnknownUnit(unit.to_owned())),
         };
         let ns = value * factor;
-        if ns >= 2f64.powi(63) {
-            return Err(ParseNanosError::NoNumber(text.to_owned()));
+        if ns > Nanos::LONGEST.as_f64() {
+            return Err(ParseNanosError::TooLong(text.to_owned()));
         }
         Ok(Nanos(ns.round() as u64))
     }

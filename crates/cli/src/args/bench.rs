@@ -166,7 +166,7 @@ pub(crate) struct Around {
     #[arg(long, value_name = "TIME")]
     pub(crate) timeout: Option<Nanos>,
     /// Keep each of the first N requests of every worker in the file of --trace-to
-    #[arg(long, value_name = "N", requires = "trace_to")]
+    #[arg(long, value_name = "N", requires = "trace_to", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(crate) trace: Option<u64>,
     /// CSV file for --trace
     #[arg(long, value_name = "FILE", requires = "trace")]

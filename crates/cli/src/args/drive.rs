@@ -1,6 +1,6 @@
 //! What the probes of a controller's inside take.
 
-use super::ProbeCommon;
+use super::{ProbeCommon, up_to};
 use clap::Args;
 use flashscope_units::{Bytes, Nanos};
 
@@ -43,7 +43,7 @@ pub(crate) struct ProbeParallel {
     #[arg(long, value_name = "N", requires = "chunk", value_parser = clap::value_parser!(u32).range(2..=1024))]
     pub(crate) units: Option<u32>,
     /// Rounds, each with every distance once at a random place
-    #[arg(short, long, default_value_t = 32)]
+    #[arg(short, long, default_value_t = 32, value_parser = up_to(100_000))]
     pub(crate) count: u32,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct ProbeMapReach {
     #[arg(long, value_name = "SIZE")]
     pub(crate) largest: Option<Bytes>,
     /// Random reads of each range
-    #[arg(short, long, default_value_t = 400)]
+    #[arg(short, long, default_value_t = 400, value_parser = up_to(100_000))]
     pub(crate) count: u32,
 }
 
@@ -97,9 +97,9 @@ pub(crate) struct ProbeCells {
     #[arg(long, default_value = "64k", value_name = "SIZE")]
     pub(crate) step: Bytes,
     /// Number of places
-    #[arg(long, default_value_t = 96)]
+    #[arg(long, default_value_t = 96, value_parser = up_to(1_000_000))]
     pub(crate) places: u32,
     /// Reads of each place
-    #[arg(short, long, default_value_t = 16)]
+    #[arg(short, long, default_value_t = 16, value_parser = up_to(100_000))]
     pub(crate) count: u32,
 }

@@ -1,6 +1,6 @@
 //! `probe buffer` and `probe read-cache`.
 
-use super::ProbeCommon;
+use super::{ProbeCommon, up_to};
 use clap::Args;
 use flashscope_model::plan::Then;
 use flashscope_probe::classic;
@@ -14,10 +14,10 @@ pub(crate) struct ProbeBuffer {
     #[arg(short, long, visible_alias = "blocksize", default_value = "4k", value_name = "SIZE")]
     pub(crate) block: Bytes,
     /// Writes of each burst
-    #[arg(long, default_value_t = 128, value_name = "N")]
+    #[arg(long, default_value_t = 128, value_name = "N", value_parser = up_to(1_000_000))]
     pub(crate) writes: u32,
     /// Bursts
-    #[arg(short, long, default_value_t = 4)]
+    #[arg(short, long, default_value_t = 4, value_parser = up_to(100_000))]
     pub(crate) count: u32,
     /// Time between the last write and what is timed behind it
     #[arg(long, default_value = "0s", value_name = "TIME")]
@@ -52,7 +52,7 @@ pub(crate) struct ProbeReadCache {
     )]
     pub(crate) spans: Vec<Bytes>,
     /// Blocks of each run in order, and of its control in descending order
-    #[arg(long, default_value_t = 12, value_name = "N")]
+    #[arg(long, default_value_t = 12, value_name = "N", value_parser = up_to(65_536))]
     pub(crate) run: u32,
     /// From the end of a run to the block that is read behind it
     #[arg(long, value_delimiter = ',', value_name = "SIZES", default_value = "0,4k,12k,28k,60k,124k,252k,508k")]
@@ -61,10 +61,10 @@ pub(crate) struct ProbeReadCache {
     #[arg(long, default_value = "20ms", value_name = "TIME")]
     pub(crate) rest: Nanos,
     /// Rounds
-    #[arg(short, long, default_value_t = 12)]
+    #[arg(short, long, default_value_t = 12, value_parser = up_to(100_000))]
     pub(crate) count: u32,
     /// Number of regions, one behind the other
-    #[arg(long, default_value_t = 32, value_name = "N")]
+    #[arg(long, default_value_t = 32, value_name = "N", value_parser = up_to(65_536))]
     pub(crate) regions: u32,
     /// Length of a region
     #[arg(long, default_value = "4M", value_name = "SIZE")]

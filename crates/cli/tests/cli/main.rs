@@ -9,6 +9,7 @@ mod emulate;
 mod faults;
 mod fio;
 mod harness;
+mod hostile;
 mod iozone;
 mod lost;
 mod presets;

@@ -2,6 +2,7 @@
 
 use super::options::{self, Kind};
 use super::{FioError, Place, World};
+use crate::plan::MOST_JOBS;
 
 /// An option as it was said.
 #[derive(Clone, Debug)]
@@ -76,7 +77,7 @@ fn read_lines(
             let Some(name) = rest.strip_suffix(']').map(str::trim).filter(|name| !name.is_empty()) else {
                 return Err(fail(format!("'{line}' is no [section]"), None));
             };
-            *current = Some(begin(parsed, name, &at));
+            *current = Some(begin(parsed, name, &at)?);
         } else if let Some(path) = line.strip_prefix("include").filter(|rest| rest.starts_with(char::is_whitespace)) {
             if depth == DEEPEST {
                 return Err(fail(format!("files include each other more than {DEEPEST} deep"), None));
@@ -100,13 +101,17 @@ fn read_lines(
     Ok(())
 }
 
-fn begin(parsed: &mut Parsed, name: &str, at: &Place) -> Current {
+fn begin(parsed: &mut Parsed, name: &str, at: &Place) -> Result<Current, FioError> {
     // fio looks at these six letters only.
     if name.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("global")) {
-        return Current::Global;
+        return Ok(Current::Global);
+    }
+    if parsed.jobs.len() == MOST_JOBS {
+        let hint = "numjobs makes several workers of one job".to_owned();
+        return Err(FioError { at: at.clone(), what: format!("more than {MOST_JOBS} jobs"), hint: Some(hint) });
     }
     parsed.jobs.push(Section { name: name.to_owned(), said: parsed.global.clone(), at: at.clone() });
-    Current::Job
+    Ok(Current::Job)
 }
 
 fn say(parsed: &mut Parsed, current: Current, said: Said) {
@@ -163,7 +168,7 @@ pub(super) fn read_words(parsed: &mut Parsed, words: &[String], world: &World<'_
             value => value,
         };
         match (name, value) {
-            ("name", Some(value)) => current = begin(parsed, value, &at),
+            ("name", Some(value)) => current = begin(parsed, value, &at)?,
             ("section", Some(value)) => parsed.sections.push(value.to_owned()),
             ("readonly", _) => parsed.read_only = Some(at.clone()),
             _ if switch => parsed.switches.push(name.to_owned()),

@@ -340,6 +340,9 @@ impl Mirror<model::Times> for Times {
         if low_ns.len() != count.len() || high_ns.len() != count.len() {
             return Err(RecordError::contradiction("histogram", "its columns differ in length"));
         }
+        if self.min_ns > self.max_ns {
+            return Err(RecordError::contradiction("min_ns", "it is above max_ns"));
+        }
         let edges = low_ns.into_iter().zip(high_ns);
         Ok(model::Times {
             count: self.count,

@@ -8,7 +8,8 @@ pub use page::html;
 pub use sheets::{csv, sheets};
 pub use text::terminal;
 
-use crate::markdown::{escape, table};
+use crate::foreign;
+use crate::markdown::table;
 use flashscope_model::bench::BenchRecord;
 use flashscope_view::answer;
 use flashscope_view::bench::{limits, preset_table, results, words};
@@ -24,12 +25,12 @@ fn title(record: &BenchRecord) -> String {
 
 /// The figures as Markdown: those of the preset, else a table per phase, and where the bytes of every run went.
 pub fn markdown(record: &BenchRecord) -> String {
-    let mut text = format!("# {}\n", escape(&title(record)));
+    let mut text = format!("# {}\n", foreign::markdown(&title(record)));
     if let Some(why) = answer::cut_short(&record.envelope.stop) {
-        text.push_str(&format!("\n**Cut short**: {}\n", escape(&why)));
+        text.push_str(&format!("\n**Cut short**: {}\n", foreign::markdown(&why)));
     }
     if let Some(preset) = &record.preset {
-        text.push_str(&format!("\n{}\n\n", escape(&words::as_defined(preset))));
+        text.push_str(&format!("\n{}\n\n", foreign::markdown(&words::as_defined(preset))));
         text.push_str(&table(&preset_table(preset, record.envelope.virtual_time)));
         let limits = limits(preset);
         if !limits.rows.is_empty() {
@@ -42,7 +43,7 @@ pub fn markdown(record: &BenchRecord) -> String {
         for (number, run) in (1..).zip(&phase.runs) {
             let evidence = &run.evidence;
             let whose = format!("run {number}: this result is {}: {}", words::whose(evidence.verdict), evidence.why);
-            text.push_str(&format!("- {}\n", escape(&whose)));
+            text.push_str(&format!("- {}\n", foreign::markdown(&whose)));
         }
     }
     text

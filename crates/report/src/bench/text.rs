@@ -1,6 +1,6 @@
 //! A run of load on a terminal.
 
-use crate::table;
+use crate::{foreign, table};
 use flashscope_model::bench::{BenchPhase, BenchRecord, PhaseRun};
 use flashscope_model::preset::PresetRun;
 use flashscope_view::answer;
@@ -33,7 +33,7 @@ pub fn terminal(record: &BenchRecord) -> String {
     } else if record.phases.len() > PHASES {
         let _ = writeln!(text, "\n{} more phases are in the record", record.phases.len() - PHASES);
     }
-    text
+    foreign::page(&text).into_owned()
 }
 
 fn lines(text: &mut String, table: &Table) {

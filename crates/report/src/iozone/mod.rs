@@ -6,11 +6,12 @@ mod text;
 pub use page::page;
 pub use text::{report, text};
 
+use crate::foreign::csv_lines;
 use crate::xlsx::{Cell, Sheet};
 use flashscope_model::iozone::{Figure, IozoneRecord, Pass};
 use flashscope_units::Bytes;
 use flashscope_view::iozone::{kib, title, unit_words, value, whose, whose_word};
-use std::fmt::Write;
+use std::borrow::Cow;
 
 /// One sheet per figure, file sizes down and record sizes across, and one with every pass.
 pub fn sheets(record: &IozoneRecord) -> Vec<Sheet> {
@@ -76,30 +77,26 @@ const COLUMNS: [&str; 11] = [
 
 /// Every pass as a line; what is absent is empty.
 pub fn csv(record: &IozoneRecord) -> String {
-    let mut text = COLUMNS.join(",");
-    text.push('\n');
-    for pass in &record.passes {
+    let pass = |pass: &Pass| -> Vec<Cow<'static, str>> {
         let rate = pass.rate().map_or_else(String::new, |rate| format!("{:.1}", rate.get()));
         let share = pass.evidence.device_share.map_or_else(String::new, |share| format!("{share:.4}"));
-        let failure = pass.failure.as_ref().map_or_else(String::new, |failure| quoted(&failure.reason));
-        let _ = writeln!(
-            text,
-            "{},{},{},{},{},{},{rate},{},{share},{},{failure}",
-            pass.figure.word(),
-            pass.file.get(),
-            pass.record.get(),
-            pass.records,
-            pass.moved.get(),
-            pass.elapsed.get(),
-            whose_word(whose(pass.evidence.verdict)),
-            pass.mismatched,
-        );
-    }
-    text
-}
-
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\"\""))
+        let failure = pass.failure.as_ref().map_or_else(String::new, |failure| failure.reason.clone());
+        vec![
+            pass.figure.word().into(),
+            pass.file.get().to_string().into(),
+            pass.record.get().to_string().into(),
+            pass.records.to_string().into(),
+            pass.moved.get().to_string().into(),
+            pass.elapsed.get().to_string().into(),
+            rate.into(),
+            whose_word(whose(pass.evidence.verdict)).into(),
+            share.into(),
+            pass.mismatched.to_string().into(),
+            failure.into(),
+        ]
+    };
+    let headings = COLUMNS.iter().map(|heading| Cow::Borrowed(*heading)).collect();
+    csv_lines(std::iter::once(headings).chain(record.passes.iter().map(pass)))
 }
 
 /// File sizes in the order in which they were measured.

@@ -2,6 +2,7 @@
 //! them what iozone does not say: whose speed it was. iozone's own report comes last, as there.
 
 use super::{files, found_pass};
+use crate::foreign;
 use flashscope_model::iozone::{Figure, IozoneRecord, Pass, Throughput, Unit, Whose};
 use flashscope_units::Bytes;
 use flashscope_view::iozone::{child_moved, child_rate, kib, title, together, unit_words, value, whose, whose_word};
@@ -27,7 +28,7 @@ pub fn text(record: &IozoneRecord, excel: bool, each_child: bool) -> String {
     if excel && !record.passes.is_empty() {
         text.push_str(&report(record));
     }
-    text
+    foreign::page(&text).into_owned()
 }
 
 fn whole(record: &IozoneRecord) -> bool {

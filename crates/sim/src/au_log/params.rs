@@ -1,8 +1,14 @@
 //! Parameters of an AU-log card. See docs/devices.md for what each does to a measurement.
 
+use crate::range::{BLOCK, BLOCK_OR_NONE, Inner, OPERATION, PART, PAUSE, SHARE, ranges};
 use crate::text;
 use flashscope_units::{Bytes, Nanos};
 use serde::Deserialize;
+
+/// Blocks of a card: 8 TiB in sub-units of 4 MiB. Each takes some 20 bytes of memory.
+const MOST_BLOCKS: u64 = 1 << 21;
+/// Copying one unit. Seconds on the slowest card known; of the longest, as many as a request may cost still fit a clock.
+const LONGEST_MERGE: Nanos = Nanos::secs(3600);
 
 /// `[mapping] kind = "au-log"`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -48,6 +54,26 @@ pub(crate) struct AuLogParams {
     pub(crate) areas: Vec<Area>,
 }
 
+ranges!(AuLogParams {
+    unit: BLOCK,
+    hidden: BLOCK_OR_NONE,
+    sub_unit: BLOCK,
+    page: BLOCK,
+    page_inner: BLOCK,
+    stripe: BLOCK,
+    logs_in_order: 0..=4096,
+    logs_random: 0..=4096,
+    random_log: BLOCK,
+    stream: PART,
+    spare_units: 0..=65_536,
+    read: Inner,
+    program: Inner,
+    merge: Inner,
+    small: Inner,
+    housekeeping: Inner,
+    areas: Inner,
+});
+
 /// Reading.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -76,6 +102,17 @@ pub(crate) struct ReadTiming {
     pub(crate) small_lookup: Nanos,
 }
 
+ranges!(ReadTiming {
+    chunk: BLOCK,
+    decode: OPERATION,
+    sense: OPERATION,
+    inner_edge: OPERATION,
+    sub_unit_edge: Inner,
+    unit_edge: Inner,
+    unit_switch: OPERATION,
+    small_lookup: OPERATION,
+});
+
 /// A map lookup on the way, partly hidden by what is on the wire meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -85,6 +122,8 @@ pub(crate) struct Edge {
     /// Share of the transfer before the edge that hides it, 0…1.
     pub(crate) hidden: f64,
 }
+
+ranges!(Edge { time: OPERATION, hidden: SHARE });
 
 impl Edge {
     /// What remains visible after so much transfer.
@@ -104,6 +143,9 @@ pub(crate) struct ProgramTiming {
     pub(crate) spread: f64,
 }
 
+// A unit that took no time at all, or twice as long, would be none of the same flash.
+ranges!(ProgramTiming { page: OPERATION, spread: 0.0..=0.99 });
+
 /// Copying inside.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -115,6 +157,8 @@ pub(crate) struct MergeTiming {
     #[serde(deserialize_with = "text::nanos")]
     pub(crate) fixed: Nanos,
 }
+
+ranges!(MergeTiming { copy: OPERATION, fixed: OPERATION });
 
 /// The log for small writes, mapped by page.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -150,6 +194,19 @@ pub(crate) struct SmallPath {
     pub(crate) gather_from: Bytes,
 }
 
+ranges!(SmallPath {
+    limit: BLOCK_OR_NONE,
+    pages: 0..=1 << 20,
+    batch: 0..=1 << 20,
+    collect_shortest: OPERATION,
+    collect_longest: OPERATION,
+    program: OPERATION,
+    wait: OPERATION,
+    wait_chance: SHARE,
+    gather: OPERATION,
+    gather_from: BLOCK_OR_NONE,
+});
+
 /// What the controller does beside what it is asked for.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -175,6 +232,16 @@ pub(crate) struct Housekeeping {
     pub(crate) idle_after: Nanos,
 }
 
+ranges!(Housekeeping {
+    owed: 0..=1 << 20,
+    refill: SHARE,
+    chance: SHARE,
+    shortest: OPERATION,
+    longest: OPERATION,
+    earlier_writes: 0..=100_000,
+    idle_after: PAUSE,
+});
+
 /// Units at the start that are built or handled otherwise.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -199,49 +266,78 @@ pub(crate) struct Area {
     pub(crate) page_mapped: bool,
 }
 
+ranges!(Area {
+    start: PART,
+    end: PART,
+    program: OPERATION,
+    sense: OPERATION,
+    small_program: OPERATION,
+    erase: OPERATION,
+    page_mapped,
+});
+
 impl AuLogParams {
-    /// Says what does not fit together.
-    pub(crate) fn validate(&self) -> Result<(), String> {
-        let multiple = |what: &str, size: Bytes, unit: Bytes| {
-            if size > Bytes::ZERO && size.is_multiple_of(unit) {
-                Ok(())
-            } else {
-                Err(format!("mapping: {what} ({size}) must be a multiple of {unit}"))
+    /// Says what does not fit together on a card of this capacity.
+    pub(crate) fn validate(&self, capacity: Bytes) -> Result<(), String> {
+        let sector = ("a sector", Bytes::SECTOR);
+        let chunk = ("mapping.read.chunk", self.read.chunk);
+        let inner = ("mapping.page_inner", self.page_inner);
+        let page = ("mapping.page", self.page);
+        let sub_unit = ("mapping.sub_unit", self.sub_unit);
+        for ((what, size), (of, part)) in [
+            (chunk, sector),
+            (inner, chunk),
+            (page, inner),
+            (sub_unit, page),
+            (("mapping.unit", self.unit), sub_unit),
+            (("mapping.stripe", self.stripe), page),
+            (("mapping.hidden", self.hidden), sector),
+            (("mapping.random_log", self.random_log), page),
+        ] {
+            if !size.is_multiple_of(part) {
+                return Err(format!("{what} ({size}) must be a multiple of {of} ({part})"));
             }
-        };
-        multiple("read.chunk", self.read.chunk, Bytes::SECTOR)?;
-        multiple("page_inner", self.page_inner, self.read.chunk)?;
-        multiple("page", self.page, self.page_inner)?;
-        multiple("sub_unit", self.sub_unit, self.page)?;
-        multiple("unit", self.unit, self.sub_unit)?;
-        multiple("stripe", self.stripe, self.page)?;
-        if !self.hidden.is_multiple_of(Bytes::SECTOR) {
-            return Err(format!("mapping: hidden ({}) must be whole sectors", self.hidden));
         }
-        multiple("random_log", self.random_log, self.page)?;
+        self.validate_state(capacity)?;
         if self.logs_in_order == 0 && self.logs_random == 0 {
-            return Err("mapping: logs_in_order and logs_random must not both be 0".to_owned());
+            return Err("mapping.logs_in_order and mapping.logs_random must not both be 0".to_owned());
         }
         if self.small.limit > Bytes::ZERO && self.small.pages == 0 {
-            return Err("mapping: small.pages must be at least 1 where small.limit is not 0".to_owned());
+            return Err("mapping.small.pages must be at least 1 where mapping.small.limit is not 0".to_owned());
         }
         let keeping = &self.housekeeping;
-        if !(0.0..1.0).contains(&self.program.spread) {
-            return Err("mapping: program.spread is a share below 1".to_owned());
-        }
-        if ![keeping.chance, keeping.refill, self.small.wait_chance].iter().all(|share| (0.0..=1.0).contains(share)) {
-            return Err("mapping: housekeeping.chance and .refill and small.wait_chance lie between 0 and 1".to_owned());
-        }
         if self.small.collect_shortest > self.small.collect_longest {
-            return Err("mapping: small.collect_shortest must not be above small.collect_longest".to_owned());
+            return Err("mapping.small.collect_shortest must not be above mapping.small.collect_longest".to_owned());
         }
         if keeping.shortest > keeping.longest {
-            return Err("mapping: housekeeping.shortest must not be above housekeeping.longest".to_owned());
+            return Err("mapping.housekeeping.shortest must not be above mapping.housekeeping.longest".to_owned());
         }
-        for area in &self.areas {
+        for (number, area) in self.areas.iter().enumerate() {
             if area.start >= area.end || !area.start.is_multiple_of(self.unit) || !area.end.is_multiple_of(self.unit) {
-                return Err(format!("mapping: an area ({} to {}) must be whole units", area.start, area.end));
+                let Area { start, end, .. } = area;
+                return Err(format!("mapping.areas.{number}.start to .end ({start} to {end}) must be whole units"));
             }
+        }
+        Ok(())
+    }
+
+    /// What is kept of every block, and what one merge takes, must stay within what can be simulated.
+    fn validate_state(&self, capacity: Bytes) -> Result<(), String> {
+        let subs = (self.hidden + capacity).get().div_ceil(self.sub_unit.get());
+        let logs = u64::from(self.logs_random) * self.random_log.get().div_ceil(self.sub_unit.get());
+        let spare = u64::from(self.spare_units) * (self.unit / self.sub_unit);
+        let blocks = subs + logs + spare;
+        if blocks > MOST_BLOCKS {
+            return Err(format!(
+                "{blocks} blocks are more than the {MOST_BLOCKS} that are simulated: use a larger mapping.sub_unit or a \
+                 smaller device.capacity"
+            ));
+        }
+        let merge = self.merge.copy.as_secs_f64() * (self.unit / self.page) as f64 + self.merge.fixed.as_secs_f64();
+        if merge > LONGEST_MERGE.as_secs_f64() {
+            return Err(format!(
+                "mapping.merge.copy and mapping.merge.fixed: a unit would take more than {LONGEST_MERGE}"
+            ));
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use super::places::Places;
 use crate::model::Model;
+use crate::range::{BLOCK, BLOCK_OR_NONE, CAPACITY, Inner, MOMENT, PAUSE, REQUEST, SHARE, Section, Within, ranges};
 use crate::text;
 use flashscope_units::{Bytes, Instant, Nanos};
 use serde::{Deserialize, Deserializer, de::Error};
@@ -64,6 +65,37 @@ pub(crate) struct FaultParams {
     pub(crate) misdirected: f64,
 }
 
+ranges!(FaultParams {
+    fake,
+    real_capacity: CAPACITY,
+    wrap: CAPACITY,
+    beyond,
+    grain: BLOCK,
+    damaged,
+    damage,
+    slow,
+    slow_by: PAUSE,
+    failing,
+    fails,
+    hanging,
+    hang_timeout: PAUSE,
+    vanish_after: REQUEST,
+    vanish_at: MOMENT,
+    reset_after: REQUEST,
+    reset_at: MOMENT,
+    reset_pause: PAUSE,
+    power_cut_after: REQUEST,
+    power_cut_at: MOMENT,
+    start_up: PAUSE,
+    write_cache: Inner,
+    drain_after: PAUSE,
+    lying_flush,
+    torn,
+    reordered,
+    lost: SHARE,
+    misdirected: SHARE,
+});
+
 /// How a device lies about its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -113,6 +145,15 @@ pub(crate) enum CacheName {
     Size(Bytes),
 }
 
+impl Section for CacheName {
+    fn check(&self, key: &str) -> Result<(), String> {
+        match self {
+            CacheName::None | CacheName::Mapping => Ok(()),
+            CacheName::Size(size) => size.within(&BLOCK_OR_NONE, key),
+        }
+    }
+}
+
 /// The defaults as a table. A test parses them.
 pub(crate) fn defaults() -> Table {
     DEFAULTS.parse().unwrap_or_default()
@@ -159,11 +200,6 @@ impl FaultParams {
         self.validate_size(claimed, block)?;
         if self.grain < block || !self.grain.is_multiple_of(block) {
             return Err(format!("fault.grain ({}) must be whole logical blocks", self.grain));
-        }
-        for (key, share) in [("lost", self.lost), ("misdirected", self.misdirected)] {
-            if !(0.0..=1.0).contains(&share) {
-                return Err(format!("fault.{key} ({share}) must lie between 0 and 1"));
-            }
         }
         if self.lost + self.misdirected > 1.0 {
             return Err("fault.lost and fault.misdirected must not be above 1 together".to_owned());

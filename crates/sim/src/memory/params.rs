@@ -1,6 +1,7 @@
 //! `[write_buffer]`, `[read_buffer]` and `[read_ahead]` of a model file. A section that is left out: there is none.
 
 use crate::model::{Mapping, Model};
+use crate::range::{BLOCK, BLOCK_OR_NONE, PAUSE, ranges};
 use crate::text;
 use flashscope_units::{Bytes, Nanos};
 use serde::Deserialize;
@@ -25,6 +26,8 @@ pub(crate) struct WriteBufferParams {
     pub(crate) volatile: bool,
 }
 
+ranges!(WriteBufferParams { size: BLOCK, entries: 0..=1 << 20, flush, window: PAUSE, flushed_by_read, volatile });
+
 /// When a write buffer is written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -47,6 +50,8 @@ pub(crate) struct ReadBufferParams {
     pub(crate) line: Bytes,
 }
 
+ranges!(ReadBufferParams { size: BLOCK, line: BLOCK });
+
 /// Reading what was not asked for yet.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,26 +66,35 @@ pub(crate) struct ReadAheadParams {
     pub(crate) step: Bytes,
 }
 
+ranges!(ReadAheadParams { window: BLOCK_OR_NONE, trigger: 1..=1 << 20, step: BLOCK });
+
 /// Says what does not fit together.
 pub(crate) fn validate(model: &Model) -> Result<(), String> {
     if let Some(buffer) = &model.write_buffer {
         if matches!(model.mapping, Mapping::PageMap(_)) {
-            return Err("write_buffer: a page-mapped drive has one of its own, mapping.buffer".to_owned());
+            return Err(
+                "write_buffer.size: a page-mapped drive has a buffer of its own, mapping.buffer.size".to_owned()
+            );
         }
         if buffer.size < model.device.logical_block {
             return Err(format!("write_buffer.size ({}) must hold a logical block", buffer.size));
         }
     }
     if let Some(buffer) = &model.read_buffer
-        && (buffer.line == Bytes::ZERO || buffer.size < buffer.line || !buffer.size.is_multiple_of(buffer.line))
+        && !buffer.size.is_multiple_of(buffer.line)
     {
-        return Err(format!("read_buffer.size ({}) must be whole lines of {}", buffer.size, buffer.line));
+        return Err(format!(
+            "read_buffer.size ({}) must be a multiple of read_buffer.line ({})",
+            buffer.size, buffer.line
+        ));
     }
-    match &model.read_ahead {
-        Some(ahead) if ahead.step == Bytes::ZERO || !ahead.window.is_multiple_of(ahead.step) => {
-            Err(format!("read_ahead.window ({}) must be whole steps of {}", ahead.window, ahead.step))
-        }
-        Some(ahead) if ahead.trigger == 0 => Err("read_ahead.trigger must be at least 1".to_owned()),
-        _ => Ok(()),
+    if let Some(ahead) = &model.read_ahead
+        && !ahead.window.is_multiple_of(ahead.step)
+    {
+        return Err(format!(
+            "read_ahead.window ({}) must be a multiple of read_ahead.step ({})",
+            ahead.window, ahead.step
+        ));
     }
+    Ok(())
 }

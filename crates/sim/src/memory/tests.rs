@@ -212,9 +212,13 @@ fn sections_that_make_no_sense_are_refused() {
         let error = open_with("card.toml", 1, |_| Ok(format!("{base}\n{sections}"))).expect_err("nonsense");
         assert!(error.to_string().contains(expect), "{error}");
     };
-    check("sd-4mib", "[read_buffer]\nsize = \"40KiB\"\nline = \"16KiB\"\n", "whole lines");
-    check("sd-4mib", "[read_ahead]\nwindow = \"40KiB\"\ntrigger = 2\nstep = \"16KiB\"\n", "whole steps");
-    check("ssd-consumer", &buffer("64KiB", 0, "whole", "0s", false, true), "has one of its own");
+    check("sd-4mib", "[read_buffer]\nsize = \"40KiB\"\nline = \"16KiB\"\n", "a multiple of read_buffer.line");
+    check(
+        "sd-4mib",
+        "[read_ahead]\nwindow = \"40KiB\"\ntrigger = 2\nstep = \"16KiB\"\n",
+        "a multiple of read_ahead.step",
+    );
+    check("ssd-consumer", &buffer("64KiB", 0, "whole", "0s", false, true), "a buffer of its own");
     check("sd-4mib", "[write_bufer]\n", "unknown field");
 }
 

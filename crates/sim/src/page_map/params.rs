@@ -1,5 +1,6 @@
 //! What a model file says of a page-mapped drive, and the geometry that follows from it.
 
+use crate::range::{BLOCK, Inner, OPERATION, PART, PAUSE, RATE, SHARE, Section, Within, join, ranges};
 use crate::text;
 use flashscope_units::{Bytes, Nanos};
 use serde::{Deserialize, Deserializer, de::Error};
@@ -30,6 +31,18 @@ pub struct PageMapParams {
     /// A map of which only a part is in memory; absent where all of it is.
     pub map_cache: Option<MapCacheParams>,
 }
+
+ranges!(PageMapParams {
+    unit: BLOCK,
+    processing: OPERATION,
+    issue: OPERATION,
+    full_duplex,
+    nand: Inner,
+    collection: Inner,
+    slc: Inner,
+    buffer: Inner,
+    map_cache: Inner,
+});
 
 /// The flash: dies behind channels. A *superblock* is one block of every plane of every die; it is written, collected
 /// and erased as one.
@@ -77,6 +90,25 @@ pub struct Nand {
     pub slc_program: Nanos,
 }
 
+ranges!(Nand {
+    channels: 1..=256,
+    dies_per_channel: 1..=256,
+    planes: 1..=64,
+    page: BLOCK,
+    pages_per_block: 1..=65_536,
+    blocks_per_plane: 1..=1 << 20,
+    bad_blocks: 0..=1 << 20,
+    endurance: 1..=u32::MAX,
+    bits_per_cell: 1..=8,
+    bus_bytes_per_s: RATE,
+    read: OPERATION,
+    multi_plane_read: OPERATION,
+    program: OPERATION,
+    erase: OPERATION,
+    slc_read: OPERATION,
+    slc_program: OPERATION,
+});
+
 /// How space is won back.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,6 +126,15 @@ pub struct Collection {
     pub background_valid_ratio: f64,
 }
 
+ranges!(Collection {
+    policy,
+    // One superblock to write to, and one to collect into.
+    foreground_below: 2..=1 << 20,
+    background_to: 0..=1 << 20,
+    background_after: PAUSE,
+    background_valid_ratio: SHARE,
+});
+
 /// Which superblock is collected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -107,8 +148,7 @@ pub enum Policy {
 }
 
 /// The part of the flash that is written with one bit per cell first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlcCache {
     /// There is none.
     None,
@@ -126,6 +166,46 @@ pub enum SlcCache {
     },
 }
 
+impl<'de> Deserialize<'de> for SlcCache {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<SlcCache, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct None {}
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Static {
+            superblocks: u32,
+        }
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Dynamic {
+            max_superblocks: u32,
+            keep_free: u32,
+        }
+        let (kind, rest) = text::kind_and_rest(from)?;
+        match kind.as_str() {
+            "none" => text::section(rest).map(|None {}| SlcCache::None),
+            "static" => text::section(rest).map(|Static { superblocks }| SlcCache::Static { superblocks }),
+            "dynamic" => text::section(rest)
+                .map(|Dynamic { max_superblocks, keep_free }| SlcCache::Dynamic { max_superblocks, keep_free }),
+            other => Err(D::Error::unknown_variant(other, &["none", "static", "dynamic"])),
+        }
+    }
+}
+
+impl Section for SlcCache {
+    fn check(&self, key: &str) -> Result<(), String> {
+        let counts = match *self {
+            SlcCache::None => vec![],
+            SlcCache::Static { superblocks } => vec![("superblocks", superblocks)],
+            SlcCache::Dynamic { max_superblocks, keep_free } => {
+                vec![("max_superblocks", max_superblocks), ("keep_free", keep_free)]
+            }
+        };
+        counts.iter().try_for_each(|(name, count)| count.within(&(0..=1 << 20), &join(key, name)))
+    }
+}
+
 /// Memory in front of the flash.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -140,6 +220,8 @@ pub struct WriteBuffer {
     pub write_out_after: Nanos,
 }
 
+ranges!(WriteBuffer { size: PART, volatile, write_out_after: PAUSE });
+
 /// A map of which only a part is in memory. A miss reads a page of the map from flash, and a changed page that has
 /// to leave is programmed first. Map pages live in an area of their own whose collection is not modelled, and
 /// the changes that collection makes to the map are not charged.
@@ -153,6 +235,8 @@ pub struct MapCacheParams {
     #[serde(deserialize_with = "text::bytes")]
     pub page: Bytes,
 }
+
+ranges!(MapCacheParams { reach: PART, page: BLOCK });
 
 /// Times of the link, per request.
 #[derive(Clone, Debug, PartialEq)]
@@ -195,27 +279,21 @@ pub(super) struct Geometry {
 
 impl Geometry {
     pub(super) fn new(params: &PageMapParams, capacity: Bytes) -> Result<Geometry, String> {
+        params.check("mapping")?;
         let nand = &params.nand;
         let unit = params.unit.get();
-        if unit == 0 || !nand.page.is_multiple_of(params.unit) {
-            return Err(format!("the page ({}) is not a whole number of map units ({})", nand.page, params.unit));
+        if !nand.page.is_multiple_of(params.unit) {
+            return Err(format!(
+                "mapping.nand.page ({}) must be a multiple of mapping.unit ({})",
+                nand.page, params.unit
+            ));
         }
         let lists = [("read", nand.read.len()), ("program", nand.program.len())];
         if let Some((name, _)) = lists.iter().find(|(_, length)| *length == 0) {
-            return Err(format!("{name} names no time"));
+            return Err(format!("mapping.nand.{name} names no time"));
         }
-        let counts = [
-            ("channels", nand.channels),
-            ("dies_per_channel", nand.dies_per_channel),
-            ("planes", nand.planes),
-            ("pages_per_block", nand.pages_per_block / nand.bits_per_cell.max(1)),
-            ("bits_per_cell", nand.bits_per_cell),
-        ];
-        if let Some((name, _)) = counts.iter().find(|(_, count)| *count == 0) {
-            return Err(format!("{name} is too small"));
-        }
-        if !(nand.bus_bytes_per_s.is_finite() && nand.bus_bytes_per_s > 0.0) {
-            return Err("bus_bytes_per_s is not above zero".to_owned());
+        if nand.pages_per_block < nand.bits_per_cell {
+            return Err("mapping.nand.pages_per_block must not be below mapping.nand.bits_per_cell".to_owned());
         }
         let page_units = (nand.page.get() / unit) as u32;
         let dies = nand.channels * nand.dies_per_channel;
@@ -223,7 +301,7 @@ impl Geometry {
         let stripe = u64::from(row_units) * u64::from(dies);
         let slots = stripe * u64::from(nand.pages_per_block);
         let units = capacity.get().div_ceil(unit);
-        let too_large = || "more map units than 32 bits can number: use a larger unit".to_owned();
+        let too_large = || "more map units than 32 bits can number: use a larger mapping.unit".to_owned();
         let slots = u32::try_from(slots).map_err(|_| too_large())?;
         let shift = slots.next_power_of_two().trailing_zeros();
         if u64::from(nand.blocks_per_plane) << shift >= u64::from(u32::MAX) || units >= u64::from(u32::MAX) {
@@ -249,19 +327,17 @@ impl Geometry {
     /// for the free ones that collection and the cache insist on.
     fn check_spare(&self, params: &PageMapParams) -> Result<(), String> {
         let needed = self.superblocks_for_data() + params.least_spare();
-        if params.collection.foreground_below < 2 {
-            return Err(
-                "foreground_below must be 2 or more: one superblock to write to and one to collect into".to_owned()
-            );
-        }
         if let SlcCache::Dynamic { keep_free, .. } = params.slc
             && keep_free < params.collection.foreground_below
         {
-            return Err("keep_free of the SLC cache is below foreground_below of the collection".to_owned());
+            return Err("mapping.slc.keep_free must not be below mapping.collection.foreground_below".to_owned());
         }
         let usable = self.superblocks.saturating_sub(params.nand.bad_blocks);
         if usable < needed {
-            return Err(format!("{usable} usable superblocks, but {needed} are needed for the data and to collect in"));
+            return Err(format!(
+                "{usable} superblocks (mapping.nand.blocks_per_plane less mapping.nand.bad_blocks) are usable, but {needed} are \
+                 needed for the data and to collect in"
+            ));
         }
         Ok(())
     }

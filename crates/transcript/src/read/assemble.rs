@@ -422,6 +422,7 @@ impl Reader {
 
     fn fact(&mut self, fact: Fact) {
         match fact {
+            Fact::Size(_, size) if size > Bytes::LARGEST => {}
             Fact::Field(field, value) => {
                 let slot = field.of(&mut self.device);
                 match slot {

@@ -19,6 +19,11 @@ pub(super) struct TimeFigure {
     pub(super) unit: TimeUnit,
 }
 
+/// Nobody waits longer for one access, even where the µ of its unit was lost: a hundred days.
+const LONGEST_NS: f64 = 100.0 * 24.0 * 3600.0 * 1e9;
+/// Bytes per second that no device reaches.
+const HIGHEST_RATE: f64 = 1e15;
+
 /// Unit of a printed time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimeUnit {
@@ -71,6 +76,9 @@ pub(super) fn time(line: &str, lexemes: &[Lexeme<'_>], at: usize) -> Option<(Tim
     let number = lexemes.get(at).filter(|lexeme| lexeme.kind == Kind::Number)?;
     let value = decimal(number.text)?;
     let (unit, unit_end) = time_unit(line, number)?;
+    if value.abs() * unit.nanos() > LONGEST_NS {
+        return None;
+    }
     let used = 1 + lexemes[at + 1..].iter().take_while(|lexeme| lexeme.start < unit_end).count();
     Some((TimeFigure { value, last_digit: last_digit(number.text), unit }, used))
 }
@@ -82,7 +90,7 @@ pub(super) fn rate(line: &str, lexemes: &[Lexeme<'_>], at: usize) -> Option<(Pri
     let rest = &line[number.end()..];
     let spaces = rest.len() - rest.trim_start().len();
     let unit: String = rest.trim_start().chars().take_while(|c| c.is_ascii_alphabetic() || *c == '/').collect();
-    let (scale, digits) = rate_unit(&unit, spaces > 0)?;
+    let (scale, digits) = rate_unit(&unit, spaces > 0).filter(|(scale, _)| value * scale <= HIGHEST_RATE)?;
     let end = number.end() + spaces + unit.len();
     let used = 1 + lexemes[at + 1..].iter().take_while(|lexeme| lexeme.start < end).count();
     let printed = Printed {
@@ -199,6 +207,15 @@ mod tests {
 
     fn time_of(text: &str) -> Option<(TimeUnit, f64, f64)> {
         time(text, &lex(text), 0).map(|(figure, _)| (figure.unit, figure.value, figure.quantum()))
+    }
+
+    #[test]
+    fn what_no_device_takes_is_no_figure() {
+        assert_eq!(time_of("1e300ms"), None);
+        assert_eq!(time_of("99999999999s"), None);
+        assert!(time_of("694000s").is_some(), "microseconds whose µ was lost");
+        assert!(rate("1e300M/s", &lex("1e300M/s"), 0).is_none());
+        assert!(rate("1.736G/", &lex("1.736G/"), 0).is_some());
     }
 
     #[test]

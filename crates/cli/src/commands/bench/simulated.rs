@@ -19,6 +19,7 @@ use flashscope_load::worker::Worker;
 use flashscope_model::bench::{BenchRecord, PhaseRun};
 use flashscope_model::run::{Cost, Erases};
 use flashscope_model::{Envelope, StopReason};
+use flashscope_report::foreign;
 use flashscope_sim::SimTarget;
 use flashscope_units::{Bytes, Instant};
 use std::cell::RefCell;
@@ -71,7 +72,7 @@ pub(super) fn run(
     let trace = kept.trace();
     let record = prepared.run_all(kept, (envelope, None), pause, |plans, left| {
         let names = plans.iter().map(|plan| plan.job.name.as_str()).collect::<Vec<_>>().join(", ");
-        bar.set_message(format!("{}/{steps} {names}", steps + 1 - left));
+        bar.set_message(format!("{}/{steps} {}", steps + 1 - left, foreign::line(&names)));
         bar.tick();
         let writer = trace.and_then(|trace| trace.writer(number));
         number += 1;

@@ -271,7 +271,7 @@ mod tests {
             fs::rename(&name, folder.join("elsewhere")).unwrap();
             symlink(&victim, &name).unwrap();
         };
-        let files = HostFiles::new(&SysRoot::live(), MonotonicClock::start(), &[name.clone()], there);
+        let files = HostFiles::new(&SysRoot::live(), MonotonicClock::start(), std::slice::from_ref(&name), there);
         if there {
             swap();
         }

@@ -96,7 +96,7 @@ impl Reader<'_> {
             }
             (None, _) => pass,
         };
-        let bytes = bytes.get().checked_mul(loops).map(Bytes);
+        let bytes = bytes.get().checked_mul(loops).map(Bytes).filter(|bytes| *bytes <= Bytes::LARGEST);
         let bytes = bytes.ok_or_else(|| self.fail("loops", "is too large", None))?;
         Ok(Stop { bytes: Some(bytes), requests: number, time, steady: None })
     }

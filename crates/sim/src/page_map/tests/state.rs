@@ -40,12 +40,15 @@ fn parameters_that_make_no_drive_are_refused() {
         let error = PageMap::new(params, link(), Bytes::mib(112), 0).unwrap_err();
         assert!(error.contains(expect), "{error}");
     };
-    check(|params| params.unit = Bytes::kib(3), "whole number of map units");
+    check(|params| params.unit = Bytes::kib(3), "a multiple of mapping.unit");
     check(|params| params.nand.read.clear(), "read names no time");
-    check(|params| params.nand.channels = 0, "channels is too small");
-    check(|params| params.nand.blocks_per_plane = 18, "18 usable superblocks, but 19 are needed");
-    check(|params| params.nand.bad_blocks = 2, "18 usable superblocks, but 19 are needed");
-    check(|params| params.collection.foreground_below = 1, "foreground_below must be 2 or more");
+    check(|params| params.nand.channels = 0, "mapping.nand.channels (0) must lie between 1 and 256");
+    check(|params| params.nand.blocks_per_plane = 18, "are usable, but 19 are needed");
+    check(|params| params.nand.bad_blocks = 2, "are usable, but 19 are needed");
+    check(
+        |params| params.collection.foreground_below = 1,
+        "mapping.collection.foreground_below (1) must lie between 2",
+    );
     check(|params| params.slc = SlcCache::Dynamic { max_superblocks: 1, keep_free: 1 }, "keep_free");
-    check(|params| params.nand.blocks_per_plane = u32::MAX, "32 bits");
+    check(|params| (params.nand.blocks_per_plane, params.nand.pages_per_block) = (1 << 20, 65_536), "32 bits");
 }

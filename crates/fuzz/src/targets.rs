@@ -1,0 +1,124 @@
+//! What each target does with a text.
+
+use flashscope_device::{ExecuteExt, Fill, Request, Target, WriteGrant};
+use flashscope_load::file::JobText;
+use flashscope_load::fio::{self, Input, World};
+use flashscope_model::RunRecord;
+use flashscope_model::observation::Observations;
+use flashscope_record::AnyRecord;
+use flashscope_report::Style;
+use flashscope_units::{Bytes, Nanos};
+
+/// A flashbench log, and what is concluded from it.
+pub(crate) fn log(text: &[u8]) {
+    let parsed = flashscope_transcript::parse_bytes(text);
+    let observations = Observations { capacity: parsed.observations.capacity, runs: parsed.observations.runs };
+    let _ = flashscope_infer::infer(&observations);
+}
+
+/// A record, concluded from again and shown in every form.
+pub(crate) fn record(text: &[u8]) {
+    let Ok(records) = flashscope_record::from_json_many::<RunRecord>(&String::from_utf8_lossy(text)) else { return };
+    for mut record in records {
+        record.findings = flashscope_infer::infer_on(record.envelope.device.as_ref(), &record.observations);
+        forms(&record);
+    }
+}
+
+/// Every form of a report.
+fn forms(record: &RunRecord) {
+    let _ = flashscope_report::terminal(record, Style { colour: true, width: 80 });
+    let _ = flashscope_report::html(record);
+    let _ = flashscope_report::markdown(record);
+    let _ = flashscope_report::csv(record);
+    let _ = flashscope_record::to_json(record);
+}
+
+/// A record of any kind but that of a run, in every form.
+pub(crate) fn any_record(text: &[u8]) {
+    let Ok(record) = flashscope_record::read(&String::from_utf8_lossy(text)) else { return };
+    if let AnyRecord::Bench(record) = &record {
+        let _ = flashscope_report::bench::terminal(record);
+        let _ = flashscope_report::bench::html(record);
+        let _ = flashscope_report::bench::csv(record);
+    }
+    let _ = record.to_json();
+}
+
+/// A model file, and a few requests to what it describes.
+pub(crate) fn model(text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    let read = |_: &str| Ok(text.clone().into_owned());
+    let Ok(mut target) = flashscope_sim::open_with("fuzzed.toml", 1, read) else { return };
+    let _ = flashscope_sim::show("fuzzed.toml", true, read);
+    let facts = target.facts().clone();
+    let Some(mut grant) = WriteGrant::simulated(&facts, Bytes::mib(64)) else { return };
+    let block = facts.logical_block;
+    for round in 0..40 {
+        let at = (facts.capacity / 41 * round).align_down(block);
+        let length = Bytes(4096 << (round % 6)).align_up(block).min(facts.capacity - at);
+        let write = Request::write(&mut grant, 0, at, length, Fill::Tagged { generation: 1 }, round % 3 == 0);
+        let both = write.into_iter().chain([Request::read(1, at, length), Request::flush(2)]);
+        if both.into_iter().any(|request| target.execute(request).is_err()) {
+            return;
+        }
+        target.wait_until(target.now() + Nanos::millis(round * 10));
+    }
+}
+
+/// A world in which files are there and hold a job, but include nothing.
+const WORLD: World<'static> = World {
+    file: &|_| Ok("[included]\nrw=read\n".to_owned()),
+    variable: &|_| Some("7".to_owned()),
+    size: &|_| Some(Bytes::gib(1)),
+};
+
+/// A fio job file, and the same text as the words of a command line.
+pub(crate) fn fio(text: &[u8]) {
+    let text = String::from_utf8_lossy(text).into_owned();
+    let words = text.split_whitespace().map(str::to_owned).collect();
+    for input in [Input::File { name: "fuzzed.fio".to_owned(), text }, Input::Words(words)] {
+        if let Ok(jobs) = fio::read(&[input], &[], &WORLD) {
+            read_back(&jobs.set);
+        }
+    }
+}
+
+/// The words of an iozone command line, and the plan that follows from them.
+pub(crate) fn iozone(text: &[u8]) {
+    let words: Vec<String> = String::from_utf8_lossy(text).split_whitespace().map(str::to_owned).collect();
+    let _ = flashscope_iozone::parse(&words);
+}
+
+/// A job file.
+pub(crate) fn jobs(text: &[u8]) {
+    if let Ok(set) = flashscope_load::file::parse(&String::from_utf8_lossy(text), &JobText::default()) {
+        read_back(&set);
+    }
+}
+
+/// What is printed as a job file is a job file.
+fn read_back(set: &flashscope_load::job::JobSet) {
+    let text = flashscope_load::file::to_toml(set);
+    assert!(
+        flashscope_load::file::parse(&text, &JobText::default())
+            .is_ok_and(|again| again.phases.len() == set.phases.len()),
+        "the printed plan is no job file:\n{text}"
+    );
+}
+
+/// The definition of a preset.
+pub(crate) fn definition(text: &[u8]) {
+    let _ = flashscope_suite::Definition::parse(&String::from_utf8_lossy(text));
+}
+
+/// A size, a time, sizes with weights and a target with changes, as they are typed.
+pub(crate) fn quantity(text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    for line in text.lines() {
+        let _ = line.parse::<Bytes>().map(|size| (size.to_string(), size * 2));
+        let _ = line.parse::<Nanos>().map(|time| (time.to_string(), time * 2));
+        let _ = flashscope_load::file::sizes(line);
+        let _ = flashscope_sim::open(&format!("sd-4mib,{line}"), 1);
+    }
+}
