@@ -161,7 +161,7 @@ fn without_a_grant_nothing_is_written_and_the_flag_is_named() {
     assert!(session.experiments.len() >= 10, "reads are done: {}", session.experiments.len());
     assert!(session.findings().geometry.open_units_linear.is_unknown());
     let notes = left_open(&session.facts, &session.observations, &Memo::default(), session.budget);
-    assert!(notes[0].text.contains("open units in order"), "{notes:?}");
+    assert!(notes[0].text.contains("open units, sequential"), "{notes:?}");
     assert!(notes[0].hint.as_ref().unwrap().contains("--read-only"), "{notes:?}");
 }
 

@@ -170,5 +170,5 @@ fn a_budget_too_small_for_any_answer_leaves_them_open() {
     assert!(geometry.open_units_linear.is_unknown() && geometry.open_units_random.is_unknown(), "{geometry:?}");
     assert!(geometry.fast_area.is_unknown() && geometry.random_order_penalty.value().is_none(), "{geometry:?}");
     let notes = left_open(&facts, &seen, &memo, budget);
-    assert!(notes.iter().any(|note| note.text.contains("open units in order")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.text.contains("open units, sequential")), "{notes:?}");
 }

@@ -67,6 +67,13 @@ fn nothing_of_an_old_record_is_lost() {
 /// Whether all that was said is still said; more may be.
 fn holds(new: &Value, old: &Value, place: &str) {
     match (new, old) {
+        // A reason was a sentence; it is a word now, and the sentence its evidence.
+        (Value::Object(new), Value::Object(old)) if old.get("reason_unknown").is_some_and(Value::is_string) => {
+            let sentence = &old["reason_unknown"];
+            let kept =
+                new["evidence"] == *sentence || (sentence == "not measured" && new["reason_unknown"] == "not_measured");
+            assert!(kept && old["evidence"] == "", "{place}");
+        }
         (Value::Object(new), Value::Object(old)) => {
             old.iter()
                 .for_each(|(name, old)| holds(new.get(name).unwrap_or(&Value::Null), old, &format!("{place}.{name}")));

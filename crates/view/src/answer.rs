@@ -217,17 +217,15 @@ fn none_below(finding: Finding, estimate: &Estimate<SlcCache>) -> Answer {
     answer
 }
 
-/// `reads as zeros from 64 KiB on, 412 µs; later writes 3.10×`.
+/// `zeros from 64 KiB, 412 µs`.
 fn discard(found: &DiscardFound) -> String {
-    let from = found.granularity.map_or(String::new(), |size| format!(" from {size} on"));
+    let from = found.granularity.map_or(String::new(), |size| format!(" from {size}"));
     let time = found.smallest.map_or(String::new(), |time| format!(", {time}"));
-    let later = found.rewrite_ratio.filter(|ratio| *ratio != 1.0);
-    let later = later.map_or(String::new(), |ratio| format!("; later random writes {ratio:.1}×"));
     match found.reads {
         DiscardReads::Absent => "none".to_owned(),
         DiscardReads::Kept => format!("changes nothing{time}"),
-        DiscardReads::Other => format!("takes effect{from}{time}{later}"),
-        reads => format!("reads as {}{from}{time}{later}", reads.word()),
+        DiscardReads::Other => format!("mixed{from}{time}"),
+        reads => format!("{}{from}{time}", reads.word()),
     }
 }
 

@@ -3,6 +3,7 @@
 //! Units are kept open by recency, one list for writes in order and one for others; whoever finds its unit closed pays
 //! a copy of the whole unit, a write out of order pays half of one, and small writes may take another way.
 
+use flashscope_model::discard::DiscardData;
 use flashscope_model::observation::*;
 use flashscope_model::plan::*;
 use flashscope_model::{Claims, Data, DeviceFacts, DeviceKind, Direction, Experiment, Order};
@@ -185,6 +186,15 @@ impl Card {
             Experiment::Fat(plan) => self.fat(*plan),
             Experiment::ReadCache(plan) => self.read_cache(plan),
             Experiment::Buffer(plan) => self.buffer(plan),
+            // It has no such command.
+            Experiment::Discard(plan) => Data::Discard(DiscardData {
+                block: plan.block,
+                rewrite_block: plan.rewrite_block,
+                supported: false,
+                trials: Vec::new(),
+                behind: Vec::new(),
+                control: Vec::new(),
+            }),
             Experiment::SlcCache(plan) => self.long_writes(plan),
             Experiment::MapReach(plan) => self.ranges(plan),
             _ => return None,
