@@ -1,6 +1,6 @@
 //! What is to be done: experiments with their parameters, and the budget they spend from.
 //!
-//! An [`Experiment`] says what to do, not what to think of it. The names are flashbench's where the
+//! An [`crate::Experiment`] says what to do, not what to think of it. The names are flashbench's where the
 //! experiment is flashbench's, so that tables compare.
 
 mod cost;
@@ -31,7 +31,7 @@ pub trait Plan {
     fn bytes_written(&self) -> Bytes;
 }
 
-/// Parameters of [`Experiment::Floor`].
+/// Parameters of [`crate::Experiment::Floor`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Floor {
     /// Block that is read again and again.
@@ -42,7 +42,7 @@ pub struct Floor {
     pub count: u32,
 }
 
-/// Parameters of [`Experiment::Survey`].
+/// Parameters of [`crate::Experiment::Survey`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Survey {
     /// Size of each read.
@@ -53,7 +53,7 @@ pub struct Survey {
     pub repeats: u32,
 }
 
-/// Parameters of [`Experiment::Align`]: flashbench `-a -b block -c tries`.
+/// Parameters of [`crate::Experiment::Align`]: flashbench `-a -b block -c tries`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Align {
     /// Reads, or the writes of write-align.
@@ -72,7 +72,7 @@ pub struct Align {
     pub largest: Option<Bytes>,
 }
 
-/// Parameters of [`Experiment::Boundaries`].
+/// Parameters of [`crate::Experiment::Boundaries`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Boundaries {
     /// Size of each read.
@@ -93,7 +93,7 @@ pub struct Boundaries {
     pub rest: Nanos,
 }
 
-/// Parameters of [`Experiment::Slide`].
+/// Parameters of [`crate::Experiment::Slide`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slide {
     /// Size of each read; half of it lies before the place, half behind.
@@ -119,7 +119,7 @@ pub struct Span {
     pub length: Bytes,
 }
 
-/// Parameters of [`Experiment::OpenAu`]: flashbench `-O --open-au-nr=count [-r] -e erase -b block`.
+/// Parameters of [`crate::Experiment::OpenAu`]: flashbench `-O --open-au-nr=count [-r] -e erase -b block`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OpenAu {
     /// Number of units written alternately.
@@ -134,7 +134,7 @@ pub struct OpenAu {
     pub offset: Bytes,
 }
 
-/// Parameters of [`Experiment::OpenUnits`].
+/// Parameters of [`crate::Experiment::OpenUnits`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenUnits {
     /// Order of the offsets within each unit.
@@ -151,7 +151,7 @@ pub struct OpenUnits {
     pub first_offset: Bytes,
 }
 
-/// Parameters of [`Experiment::Fat`]: flashbench `-f --fat-nr=count [-r]`.
+/// Parameters of [`crate::Experiment::Fat`]: flashbench `-f --fat-nr=count [-r]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fat {
     /// Number of units from the start of the device.
@@ -166,7 +166,7 @@ pub struct Fat {
     pub offset: Bytes,
 }
 
-/// Parameters of [`Experiment::FastArea`].
+/// Parameters of [`crate::Experiment::FastArea`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct FastArea {
     /// Assumed unit.
@@ -188,7 +188,7 @@ pub struct FastArea {
     pub requests: u32,
 }
 
-/// Parameters of [`Experiment::Scatter`]: flashbench `-s --scatter-order --scatter-span -b`.
+/// Parameters of [`crate::Experiment::Scatter`]: flashbench `-s --scatter-order --scatter-span -b`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scatter {
     /// There are 2^order positions, one every `block` bytes.
@@ -203,7 +203,7 @@ pub struct Scatter {
     pub offset: Bytes,
 }
 
-/// Parameters of [`Experiment::Interval`]: flashbench `-i --interval-order`.
+/// Parameters of [`crate::Experiment::Interval`]: flashbench `-i --interval-order`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// Sizes are 512 · 2^k for k below this.
@@ -214,7 +214,7 @@ pub struct Interval {
     pub offset: Bytes,
 }
 
-/// Parameters of [`Experiment::Program`]: flashbench `-p`.
+/// Parameters of [`crate::Experiment::Program`]: flashbench `-p`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Program {
     /// Region that is written (4 MiB).
@@ -227,7 +227,7 @@ pub struct Program {
     pub smallest: Bytes,
 }
 
-/// Parameters of [`Experiment::Throughput`].
+/// Parameters of [`crate::Experiment::Throughput`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Throughput {
     /// Reads or writes.

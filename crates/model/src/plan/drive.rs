@@ -3,7 +3,7 @@
 use super::Span;
 use flashscope_units::{Bytes, Nanos};
 
-/// Parameters of [`Experiment::SlcCache`](super::Experiment::SlcCache).
+/// Parameters of [`crate::Experiment::SlcCache`](crate::Experiment::SlcCache).
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlcCache {
     /// Size of each write.
@@ -21,7 +21,7 @@ pub struct Stretch {
     pub span: Span,
 }
 
-/// Parameters of [`Experiment::Parallel`](super::Experiment::Parallel).
+/// Parameters of [`crate::Experiment::Parallel`](crate::Experiment::Parallel).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parallel {
     /// Size of each read.
@@ -45,7 +45,7 @@ pub struct Fan {
     pub align: Bytes,
 }
 
-/// Parameters of [`Experiment::MapReach`](super::Experiment::MapReach).
+/// Parameters of [`crate::Experiment::MapReach`](crate::Experiment::MapReach).
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapReach {
     /// Size of each read.
@@ -60,7 +60,7 @@ pub struct MapReach {
     pub requests: u32,
 }
 
-/// Parameters of [`Experiment::Overwrite`](super::Experiment::Overwrite): writes that need not be durable, so that the
+/// Parameters of [`crate::Experiment::Overwrite`](crate::Experiment::Overwrite): writes that need not be durable, so that the
 /// device is kept as busy as one request at a time can.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overwrite {
@@ -76,7 +76,7 @@ pub struct Overwrite {
     pub window: u32,
 }
 
-/// Parameters of [`Experiment::Cells`](super::Experiment::Cells).
+/// Parameters of [`crate::Experiment::Cells`](crate::Experiment::Cells).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cells {
     /// Size of each read.

@@ -2,7 +2,7 @@
 
 use flashscope_units::{Bytes, Nanos};
 
-/// Parameters of [`Experiment::Buffer`](super::Experiment::Buffer): bursts of writes that need not be durable, each
+/// Parameters of [`crate::Experiment::Buffer`](crate::Experiment::Buffer): bursts of writes that need not be durable, each
 /// after a flush and a rest, so that it meets an empty buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Buffer {
@@ -40,7 +40,7 @@ pub enum Then {
     Write,
 }
 
-/// Parameters of [`Experiment::ReadCache`](super::Experiment::ReadCache). Parts whose lists are empty are left out.
+/// Parameters of [`crate::Experiment::ReadCache`](crate::Experiment::ReadCache). Parts whose lists are empty are left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadCache {
     /// Block size.
