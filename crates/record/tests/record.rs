@@ -2,8 +2,10 @@
 
 mod fixture;
 
-use flashscope_model::{Data, ExperimentName, Finding, RunRecord, StopReason};
+use flashscope_model::discard::{DiscardFound, DiscardReads};
+use flashscope_model::{Data, Estimate, ExperimentName, Finding, RunRecord, StopReason};
 use flashscope_record::{RecordError, SCHEMA, from_json, from_json_many, schema, to_json, to_json_array};
+use flashscope_units::Nanos;
 use serde_json::Value;
 
 fn all() -> [RunRecord; 3] {
@@ -71,6 +73,26 @@ fn floats_come_back_bit_for_bit() {
             "{value}"
         );
     }
+}
+
+#[test]
+fn figures_of_which_a_part_may_be_absent_come_back() {
+    let mut record = fixture::simulated_card();
+    let none = DiscardFound {
+        reads: DiscardReads::Kept,
+        granularity: None,
+        smallest: None,
+        largest: None,
+        largest_time: None,
+        rewrite_ratio: None,
+    };
+    for found in [none, DiscardFound { smallest: Some(Nanos(5)), rewrite_ratio: Some(1.0), ..none }] {
+        record.findings.geometry.discard = Estimate::known(found, 0.9, "seen", &[ExperimentName::Discard]);
+        assert_eq!(from_json::<RunRecord>(&to_json(&record)).unwrap(), record);
+    }
+    let mut value: Value = serde_json::from_str(&to_json(&record)).unwrap();
+    value["geometry"]["discard"]["reads_as"] = Value::Null;
+    assert!(from_json::<RunRecord>(&value.to_string()).is_err(), "what may not be absent is");
 }
 
 #[test]

@@ -127,11 +127,12 @@ fn path(finding: Finding) -> String {
 fn read<F: Figure>(value: &Value) -> Result<Estimate<F>, String> {
     let object = value.as_object().ok_or("it is no object")?;
     let field = |name: &str| object.get(name).filter(|value| !value.is_null());
-    let present = F::FIELDS.iter().filter(|field| object.get(field.name).is_some_and(|value| !value.is_null())).count();
-    let figure = match present {
-        0 => None,
-        count if count == F::FIELDS.len() => Some(read_fields::<F>(value)?),
-        _ => return Err("some of its figures are null and some are not".to_owned()),
+    let is_there = |known: &Field| field(known.name).is_some();
+    let may_be_absent = |known: &Field| matches!(known.kind, Kind::Maybe(_));
+    let figure = match F::FIELDS.iter().any(is_there) {
+        false => None,
+        true if F::FIELDS.iter().all(|known| is_there(known) || may_be_absent(known)) => Some(read_fields::<F>(value)?),
+        true => return Err("some of its figures are null and some are not".to_owned()),
     };
     let bound = |name: &str| field(name).map(|value| read_plain::<F>(value)).transpose();
     let bound = Bound::from_ends(bound("at_least")?, bound("at_most")?);

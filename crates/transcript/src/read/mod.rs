@@ -68,7 +68,7 @@ pub struct LogDevice {
 /// and tables that were pasted twice count once, with a note as well.
 ///
 /// ```
-/// use flashscope_model::observation::Data;
+/// use flashscope_model::Data;
 ///
 /// let log = "\
 /// > user@host:~$ sudo ./flashbench -a /dev/mmcblk0 --blocksize=1024
