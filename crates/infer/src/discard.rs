@@ -96,7 +96,9 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<DiscardFound> {
     // Below the granularity nothing takes effect, and from it on everything does.
     let mixed = sizes[..from].iter().any(|(_, trials)| trials.iter().any(took_effect));
     let repeated = sizes.iter().all(|(_, trials)| trials.len() >= ALL);
-    let sure = if mixed || !repeated || reads == DiscardReads::Other { INCONSISTENT } else { CONSISTENT };
+    // What was never tried may take effect: eMMC erases in groups that can be larger than its units.
+    let too_small = reads == DiscardReads::Kept && *most < LARGEST;
+    let sure = if mixed || !repeated || too_small || reads == DiscardReads::Other { INCONSISTENT } else { CONSISTENT };
     let time = |at: usize| median(&sizes[at].1.iter().map(|trial| trial.time.as_f64()).collect::<Vec<_>>());
     let nanos = |time: f64| Nanos(time.round() as u64);
     let found = DiscardFound {
@@ -203,6 +205,14 @@ mod tests {
         check(Bytes::kib(64), 0xff, DiscardReads::Ones, Some(Bytes::kib(64)));
         check(Bytes::kib(48), 0x5a, DiscardReads::Other, Some(Bytes::kib(64)));
         check(Bytes::gib(1), 0x00, DiscardReads::Kept, None);
+    }
+
+    #[test]
+    fn that_nothing_takes_effect_is_sure_only_of_what_was_tried() {
+        let mut data = trials(Bytes::gib(1), 0);
+        assert_eq!(estimate(&observed(data.clone())).confidence(), Some(CONSISTENT));
+        data.trials.retain(|trial| trial.size <= Bytes::kib(512));
+        assert_eq!(estimate(&observed(data)).confidence(), Some(INCONSISTENT));
     }
 
     #[test]
