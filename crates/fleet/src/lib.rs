@@ -20,10 +20,11 @@ mod summary;
 
 pub use calibration::calibration;
 pub use draw::{DrawError, Drawn, Generator, Noise, UnknownName, draw};
+pub use flashscope_model::fleet::Verdict;
 pub use markdown::{ANSWERED, BIN_OFF, CALIBRATION, COST_SHARE, COVERAGE, FULL_BIN, Sailed, Target, markdown};
 pub use record::record;
 pub use run::{DeviceRun, Limits, MaxWrite, Scored};
-pub use score::{Judged, Parameter, RATIO_TOLERANCE, Verdict, judge};
+pub use score::{Judged, Parameter, RATIO_TOLERANCE, judge};
 pub use summary::{Reader, Slow, Summary, WorstCase};
 
 use flashscope_device::Target as _;

@@ -1,7 +1,6 @@
 //! A fleet as the plain data of a record.
 
 use crate::run::{DeviceRun, Scored};
-use crate::score::Verdict;
 use crate::summary::{Reader, Summary};
 use crate::{Fleet, Noise};
 use flashscope_model::StopReason;
@@ -97,13 +96,7 @@ fn scored(scored: &Scored) -> plain::Scored {
     let judged = &scored.judged;
     plain::Scored {
         parameter: judged.parameter.field().to_owned(),
-        verdict: match judged.verdict {
-            Verdict::Exact => plain::Verdict::Exact,
-            Verdict::OneStep => plain::Verdict::OneStep,
-            Verdict::Wrong => plain::Verdict::Wrong,
-            Verdict::Silent => plain::Verdict::Silent,
-            Verdict::Unscored => plain::Verdict::Unscored,
-        },
+        verdict: judged.verdict,
         can_be_told: scored.can_be_told,
         declared: scored.judged.declared,
         confidence: judged.claim.map(|(stated, _)| stated),

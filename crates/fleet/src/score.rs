@@ -6,6 +6,7 @@ mod drive;
 mod memory;
 
 use flashscope_model::finding::Penalty;
+use flashscope_model::fleet::Verdict;
 use flashscope_model::{Estimate, Finding, Geometry};
 use flashscope_sim::truth::{DriveTruth, Fact, PenaltyTruth, Truth};
 use flashscope_units::Bytes;
@@ -18,22 +19,6 @@ pub enum Parameter {
     Of(Finding),
     /// Whether the size of an SLC cache depends on how full the device is, apart from that size.
     SlcKind,
-}
-
-/// A finding held against the truth of its device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verdict {
-    /// The value or an alias of it, or a bound that holds and reaches as far as one need look.
-    Exact,
-    /// One step beside it: twice or half a size, one more or less of a count, one unit of an extent, the square of the
-    /// tolerance of a ratio.
-    OneStep,
-    /// Neither.
-    Wrong,
-    /// No answer, or a bound that holds and says too little.
-    Silent,
-    /// There is no truth to hold it against.
-    Unscored,
 }
 
 /// One finding, judged.

@@ -3,8 +3,8 @@
 use crate::Fleet;
 use crate::calibration::calibration;
 use crate::run::{DeviceRun, Scored};
-use crate::score::{Parameter, Verdict};
-use flashscope_model::fleet::{Calibration, CostSummary, Coverage, DeviceCost, Percentiles, Row};
+use crate::score::Parameter;
+use flashscope_model::fleet::{Calibration, CostSummary, Coverage, DeviceCost, Percentiles, Row, Verdict};
 use flashscope_stats::location::quantile;
 use flashscope_units::Nanos;
 

@@ -226,16 +226,17 @@ pub struct Scored {
     pub because: String,
 }
 
-/// How an answer stands against the truth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A finding held against the truth of its device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// The value or an alias of it, or a bound that holds.
+    /// The value or an alias of it, or a bound that holds and reaches as far as one need look.
     Exact,
-    /// One step beside it.
+    /// One step beside it: twice or half a size, one more or less of a count, one unit of an extent, the square of the
+    /// tolerance of a ratio.
     OneStep,
     /// Neither.
     Wrong,
-    /// No answer.
+    /// No answer, or a bound that holds and says too little.
     Silent,
     /// There is no truth to hold it against.
     Unscored,

@@ -50,11 +50,11 @@ impl AnyRecord {
     pub(crate) fn from_source(source: &Source<'_>) -> Result<AnyRecord, RecordError> {
         let word = source.kind()?;
         Ok(match Kind::of_word(&word).ok_or_else(|| RecordError::other_kind(&word, &Kind::ALL))? {
-            Kind::Inspect | Kind::Probe | Kind::Infer => AnyRecord::Run(Box::new(source.record()?)),
-            Kind::Bench => AnyRecord::Bench(Box::new(source.record()?)),
-            Kind::Iozone => AnyRecord::Iozone(Box::new(source.record()?)),
-            Kind::Fleet => AnyRecord::Fleet(Box::new(source.record()?)),
-            Kind::Twin => AnyRecord::Twin(Box::new(source.record()?)),
+            Kind::Inspect | Kind::Probe | Kind::Infer => AnyRecord::Run(Box::new(source.of_this_kind()?)),
+            Kind::Bench => AnyRecord::Bench(Box::new(source.of_this_kind()?)),
+            Kind::Iozone => AnyRecord::Iozone(Box::new(source.of_this_kind()?)),
+            Kind::Fleet => AnyRecord::Fleet(Box::new(source.of_this_kind()?)),
+            Kind::Twin => AnyRecord::Twin(Box::new(source.of_this_kind()?)),
         })
     }
 

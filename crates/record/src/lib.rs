@@ -122,20 +122,13 @@ impl<'a> Source<'a> {
     }
 
     fn of_value(value: Value) -> Result<Source<'a>, RecordError> {
-        match value.get("schema").and_then(Value::as_str) {
-            Some(SCHEMA) => {
-                range::check_value(&value)?;
-                Ok(Source::Value(value))
-            }
-            Some(other) => match old::upgrade_of(other) {
-                Some(upgrade) => {
-                    range::check_value(&value)?;
-                    Ok(Source::Value(upgrade(value)))
-                }
-                None => Err(RecordError::other_schema(other)),
-            },
-            None => Err(RecordError::NotARecord),
-        }
+        let schema = value.get("schema").and_then(Value::as_str).ok_or(RecordError::NotARecord)?;
+        let upgrade = match schema {
+            SCHEMA => std::convert::identity,
+            other => old::upgrade_of(other).ok_or_else(|| RecordError::other_schema(other))?,
+        };
+        range::check_value(&value)?;
+        Ok(Source::Value(upgrade(value)))
     }
 
     /// The word of its kind.
@@ -157,6 +150,11 @@ impl<'a> Source<'a> {
         if !R::KINDS.iter().any(|wanted| wanted.word() == kind) {
             return Err(RecordError::other_kind(&kind, R::KINDS));
         }
+        self.of_this_kind()
+    }
+
+    /// As [`Source::record`], once its kind is known.
+    fn of_this_kind<R: Recorded>(&self) -> Result<R, RecordError> {
         // Twice over the same text: each time a struct of its own, so that a fault has its line, which serde's `flatten` loses.
         let envelope = self.parse::<wire::Envelope>()?.into_model()?;
         R::of(envelope, self.parse()?)

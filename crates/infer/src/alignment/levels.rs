@@ -2,6 +2,7 @@
 
 use super::ladder::{PageKey, UnitKey};
 use super::tables::{Row, Table};
+use crate::numbers::median;
 use flashscope_units::{Bytes, Contrast};
 
 /// Between these shares of a step, a row lies on a level of its own inside the step.
@@ -115,10 +116,6 @@ impl Levels {
 
 fn shares(table: &Table, which: impl Fn(&Row) -> bool) -> Vec<f64> {
     table.rows.iter().filter(|row| which(row)).map(|row| row.share).collect()
-}
-
-fn median(values: &[f64]) -> Option<f64> {
-    flashscope_stats::location::median(values)
 }
 
 fn ends(values: &[f64]) -> (f64, f64) {

@@ -1,5 +1,6 @@
 //! Printed align tables as rows of contrasts: what a log leaves when the samples are gone.
 
+use crate::numbers::median;
 use flashscope_model::observation::{AlignData, AlignEvidence, Printed};
 use flashscope_model::{Data, Direction, Observations};
 use flashscope_units::{Bytes, Contrast};
@@ -100,7 +101,7 @@ impl Table {
             count += 1;
             cells.extend(run.rows.iter().filter_map(|row| Cell::new(row.align, &row.evidence)));
         }
-        let access = median(cells.iter().filter_map(|cell| cell.access).collect())?;
+        let access = median(&cells.iter().filter_map(|cell| cell.access).collect::<Vec<_>>())?;
         cells.sort_by_key(|cell| cell.align);
         let groups: Vec<&[Cell]> = cells.chunk_by(|left, right| left.align == right.align).collect();
         let scatter = scatter_of_runs(&groups);
@@ -150,14 +151,10 @@ fn scatter_of_runs(groups: &[&[Cell]]) -> f64 {
             (squares / (group.len() - 1) as f64).sqrt()
         })
         .collect();
-    median(spreads).unwrap_or(0.0)
+    median(&spreads).unwrap_or(0.0)
 }
 
 /// The median of three or more runs, else the mean.
 fn middle(values: Vec<f64>) -> f64 {
-    if values.len() < 3 { values.iter().sum::<f64>() / values.len() as f64 } else { median(values).unwrap_or(0.0) }
-}
-
-fn median(values: Vec<f64>) -> Option<f64> {
-    flashscope_stats::location::median(&values)
+    if values.len() < 3 { values.iter().sum::<f64>() / values.len() as f64 } else { median(&values).unwrap_or(0.0) }
 }

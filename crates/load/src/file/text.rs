@@ -1,7 +1,9 @@
 //! Every word of a job, once: field of a job file, option of the command line, and the help of both.
 
 use serde::Deserialize;
+use std::convert::Infallible;
 use std::fmt;
+use std::str::FromStr;
 
 /// One option of the command line that says a word of a job.
 pub struct JobOption {
@@ -33,7 +35,7 @@ macro_rules! job_text {
 
         impl JobText {
             const OF_FIELDS: &[Option<JobOption>] = &[$(
-                job_text!(@option ($($help),+) $field $(=> $option $(| $alias)? $(<$value>)? in $heading)?),
+                job_text!(@option ($($help),+) $field: $kind $(=> $option $(| $alias)? $(<$value>)? in $heading)?),
             )*];
 
             /// Every option of the command line, in the order in which they are listed.
@@ -47,8 +49,8 @@ macro_rules! job_text {
             }
         }
     };
-    (@option ($($help:literal),+) $field:ident) => { None };
-    (@option ($($help:literal),+) $field:ident
+    (@option ($($help:literal),+) $field:ident: $kind:ty) => { None };
+    (@option ($($help:literal),+) $field:ident: $kind:ty
         => $option:literal $(| $alias:literal)? $(<$value:literal>)? in $heading:literal) => {
         Some(JobOption {
             option: $option,
@@ -57,7 +59,7 @@ macro_rules! job_text {
             heading: $heading,
             help: concat!($($help),+),
             set: |job, text| {
-                job.$field = Some(Typed::typed(text)?);
+                job.$field = Some(text.parse::<$kind>().map_err(|error| error.to_string())?);
                 Ok(())
             },
         })
@@ -157,29 +159,6 @@ job_text! {
     seed: u64;
 }
 
-/// What an option can hold.
-trait Typed: Sized {
-    fn typed(text: &str) -> Result<Self, String>;
-}
-
-macro_rules! typed {
-    ($($kind:ty),+) => { $(
-        impl Typed for $kind {
-            fn typed(text: &str) -> Result<Self, String> {
-                text.parse().map_err(|error: <$kind as std::str::FromStr>::Err| error.to_string())
-            }
-        }
-    )+ };
-}
-
-typed!(bool, f64, u32, u64, String);
-
-impl Typed for Text {
-    fn typed(text: &str) -> Result<Self, String> {
-        Ok(text.into())
-    }
-}
-
 /// The help of an option, which is the list of its words.
 pub(super) fn words_of(option: &str) -> &'static str {
     JobText::options().find(|known| known.option == option).map_or("", |known| known.help.trim())
@@ -193,6 +172,14 @@ pub enum Text {
     Number(u64),
     /// A text with its unit.
     Text(String),
+}
+
+impl FromStr for Text {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Text, Infallible> {
+        Ok(text.into())
+    }
 }
 
 impl From<&str> for Text {
