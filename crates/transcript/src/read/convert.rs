@@ -1,10 +1,10 @@
 //! From tables to runs: units that were lost, what each figure is a statistic of, and what stays unknown.
 
-use super::assemble::{Body, Context, IntervalLine, Table};
 use super::command::Command;
 use super::figure::{TimeFigure, TimeUnit};
 use super::heading::Test;
 use super::row::{AlignFields, RateRow};
+use super::table::{Body, Context, IntervalLine, Table};
 use flashscope_model::observation::{
     AlignData, AlignEvidence, AlignRow, AreaState, FatData, FatRow, IntervalData, IntervalEvidence, IntervalRow,
     OpenUnitsData, OpenUnitsRow, Printed, ProgramData, ProgramRow, RateEvidence, ScatterData, ScatterPlace, Source,

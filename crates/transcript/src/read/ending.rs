@@ -1,7 +1,7 @@
 //! Whether a log breaks off: amid a row, or with a table that is shorter than it was to be.
 
-use super::assemble::{Body, Table};
 use super::heading::Test;
+use super::table::{Body, Table};
 use flashscope_units::Bytes;
 
 /// Marks the last table of a text where it was cut short, and says by what that shows.

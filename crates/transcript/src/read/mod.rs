@@ -1,5 +1,6 @@
 //! From a log to observations.
 
+mod about;
 mod arithmetic;
 mod assemble;
 mod clean;
@@ -10,7 +11,9 @@ mod figure;
 mod heading;
 mod identity;
 mod lexer;
+mod notes;
 mod row;
+mod table;
 
 use flashscope_model::Observations;
 use flashscope_units::Bytes;
