@@ -6,7 +6,7 @@
 //! unit and shares its last one with the next stream, so that copies are made at other counts than with whole units.
 //!
 //! The probabilities here are shares of right answers among logs of the `wide` fleet of which the same is known
-//! (docs/inference.md), raised towards what published logs show, whose operators knew their cards better. Each is one more
+//! (docs/calibration.md), raised towards what published logs show, whose operators knew their cards better. Each is one more
 //! condition beside what the table itself says, and multiplies its confidence.
 
 use crate::assumed::{unit_of_counts, unit_of_first};
