@@ -20,14 +20,14 @@ pub trait Lane {
     /// last look at the clock.
     ///
     /// # Errors
-    /// Where the measurement cannot go on. A request that failed is no error: it has its [`Fate`].
-    fn turn(&mut self, wait: Wait, ended: impl FnMut(Ended)) -> Result<Instant, DeviceError>;
+    /// Where the measurement cannot go on. A request that failed is no error: it has its [`Status`].
+    fn turn(&mut self, wait: Wait, complete: impl FnMut(LaneCompletion)) -> Result<Instant, DeviceError>;
 
     /// Sleeps; nothing is outstanding meanwhile.
     fn sleep_until(&mut self, at: Instant);
 
     /// Puts into words why the request that was last in this slot went wrong; asked before the slot is used again.
-    fn explain(&self, slot: u32, fate: Fate) -> Trouble;
+    fn explain(&self, slot: u32, status: Status) -> FailureDetail;
 }
 
 /// How long a turn waits for requests to end.
@@ -43,7 +43,7 @@ pub enum Wait {
 
 /// A request that ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct LaneCompletion {
     /// Its slot.
     pub slot: u32,
     /// Right before it was handed over.
@@ -51,14 +51,14 @@ pub struct Ended {
     /// When its end was seen.
     pub completed: Instant,
     /// How it went.
-    pub fate: Fate,
+    pub status: Status,
 }
 
 /// How a request went, in a few bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Status {
     /// As asked.
-    Done,
+    Success,
     /// It moved only so many bytes.
     Short(u32),
     /// It failed with this number.
@@ -69,7 +69,7 @@ pub enum Fate {
 
 /// What went wrong with a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
+pub struct FailureDetail {
     /// In words (`EIO: input/output error`).
     pub reason: String,
     /// For a mismatch: where the first wrong byte lies, counted from the start of the request.

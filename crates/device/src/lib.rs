@@ -19,6 +19,6 @@ mod target;
 
 pub use file_space::{Durable, FileCounts, FileError, FileOpening, FileSpace, FileWay, FileWork, Passed, Step};
 pub use grant::{Consent, GrantError, Refusal, RefusalKind, SafetyReport, Seal, WriteGrant};
-pub use lane::{Ended, Fate, Foresight, Lane, Trouble, Wait};
+pub use lane::{FailureDetail, Foresight, Lane, LaneCompletion, Status, Wait};
 pub use request::{Completion, Content, Fill, Op, Outcome, Request};
 pub use target::{Capabilities, DeviceError, ExecuteExt, Target, Wear};

@@ -161,8 +161,8 @@ impl Completion {
 /// How a request went. A failure is data: the run goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Done.
-    Done,
+    /// As asked.
+    Success,
     /// A read found other bytes than expected.
     Mismatch,
     /// It failed; the reason is what the device or the kernel said (`EIO: input/output error`).

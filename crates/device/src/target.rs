@@ -99,6 +99,6 @@ impl<T: Target + ?Sized> ExecuteExt for T {}
 impl Outcome {
     /// Whether it went as asked.
     pub fn is_done(&self) -> bool {
-        matches!(self, Outcome::Done)
+        matches!(self, Outcome::Success)
     }
 }

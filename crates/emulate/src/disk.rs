@@ -21,7 +21,7 @@ const GARBAGE: Fill = Fill::Tagged { generation: u32::MAX };
 
 /// Why a request fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum RequestError {
     /// The device says so.
     Failed,
     /// The device is gone.
@@ -37,7 +37,7 @@ pub(crate) enum Trouble {
 pub(crate) struct Promise {
     /// When the device has it done, in virtual time.
     pub(crate) due: Instant,
-    pub(crate) result: Result<(), Trouble>,
+    pub(crate) result: Result<(), RequestError>,
     /// What a read found.
     pub(crate) found: Vec<(u64, Origin)>,
 }
@@ -199,19 +199,19 @@ impl Disk {
         let (start, end) = self.blocks(offset, offset + bytes.len() as u64);
         if end > self.capacity {
             // What a block device says to a write behind its end.
-            return self.refused(Trouble::NoRoom);
+            return self.refused(RequestError::NoRoom);
         }
         let whole = (start, end) == (offset, offset + bytes.len() as u64);
         let kept = if whole { self.payload().write(offset, bytes) } else { self.write_part(start, end, offset, bytes) };
         match kept {
             Ok(fill) => {
                 let promise = self.model().take(now, deed, (start, end - start), self.block, Some(fill));
-                if promise.result == Err(Trouble::NoRoom) {
+                if promise.result == Err(RequestError::NoRoom) {
                     self.payload().take_back();
                 }
                 promise
             }
-            Err(error) => self.refused(if full(&error) { Trouble::NoRoom } else { Trouble::Failed }),
+            Err(error) => self.refused(if full(&error) { RequestError::NoRoom } else { RequestError::Failed }),
         }
     }
 
@@ -291,8 +291,8 @@ impl Disk {
         self.payload().write(start, &whole)
     }
 
-    fn refused(&self, trouble: Trouble) -> Promise {
-        Promise { due: self.begun(), result: Err(trouble), found: Vec::new() }
+    fn refused(&self, error: RequestError) -> Promise {
+        Promise { due: self.begun(), result: Err(error), found: Vec::new() }
     }
 
     fn model(&self) -> MutexGuard<'_, Model> {
@@ -316,11 +316,11 @@ impl Model {
         fill: Option<Fill>,
     ) -> Promise {
         let begins = self.begins(now.unwrap_or(self.begun));
-        let refused = |due, trouble| Promise { due, result: Err(trouble), found: Vec::new() };
+        let refused = |due, error| Promise { due, result: Err(error), found: Vec::new() };
         let record = Record { at_ns: begins.0, deed, start: start / block, blocks: length / block };
         if let Some(Err(error)) = self.journal.as_mut().map(|journal| journal.add(record)) {
             debug_assert!(full(&error) || error.raw_os_error().is_some(), "{error}");
-            return refused(begins, Trouble::NoRoom);
+            return refused(begins, RequestError::NoRoom);
         }
         self.begun = begins;
         self.target.wait_until(begins);
@@ -331,17 +331,17 @@ impl Model {
                     self.begun = due;
                 }
                 let result = match outcome {
-                    Outcome::Done => Ok(()),
+                    Outcome::Success => Ok(()),
                     // A mismatch is what a reader expects against; here it asked for what is there.
                     Outcome::Mismatch => Ok(()),
-                    Outcome::Failed(_) => Err(Trouble::Failed),
+                    Outcome::Failed(_) => Err(RequestError::Failed),
                 };
                 Promise { due, result, found: Vec::new() }
             }
-            Err(DeviceError::Invalid(_)) => refused(begins, Trouble::Invalid),
-            Err(DeviceError::Vanished(_)) => refused(begins, Trouble::Gone),
-            Err(DeviceError::Hung(_)) => refused(begins + GIVEN_UP, Trouble::Failed),
-            Err(DeviceError::System(_)) => refused(begins, Trouble::Failed),
+            Err(DeviceError::Invalid(_)) => refused(begins, RequestError::Invalid),
+            Err(DeviceError::Vanished(_)) => refused(begins, RequestError::Gone),
+            Err(DeviceError::Hung(_)) => refused(begins + GIVEN_UP, RequestError::Failed),
+            Err(DeviceError::System(_)) => refused(begins, RequestError::Failed),
         }
     }
 

@@ -4,7 +4,7 @@
 //! together before the wait.
 
 use crate::clock::PacedClock;
-use crate::disk::{Disk, Origin, Trouble};
+use crate::disk::{Disk, Origin, RequestError};
 use crate::log::Served;
 use crate::meter::Meter;
 use flashscope_units::{Instant, Nanos};
@@ -33,7 +33,7 @@ pub(crate) enum Answer {
 #[derive(Debug)]
 pub(crate) struct Due {
     pub(crate) at: Instant,
-    pub(crate) result: Result<(), Trouble>,
+    pub(crate) result: Result<(), RequestError>,
     pub(crate) answer: Answer,
     /// What the device was asked; absent where it is not the device's.
     pub(crate) served: Option<Served>,
@@ -41,15 +41,15 @@ pub(crate) struct Due {
 
 impl Due {
     /// Puts a read's bytes together.
-    pub(crate) fn prepare(&self, disk: &Disk, into: &mut Vec<u8>) -> Result<(), Trouble> {
+    pub(crate) fn prepare(&self, disk: &Disk, into: &mut Vec<u8>) -> Result<(), RequestError> {
         self.result?;
         let Answer::Read { length, found, .. } = &self.answer else { return Ok(()) };
         into.resize(*length, 0);
-        disk.bytes(found, into).map_err(|_| Trouble::Failed)
+        disk.bytes(found, into).map_err(|_| RequestError::Failed)
     }
 
     /// Says it.
-    pub(crate) fn send(self, prepared: Result<(), Trouble>, bytes: &[u8]) {
+    pub(crate) fn send(self, prepared: Result<(), RequestError>, bytes: &[u8]) {
         match (self.answer, prepared.map_err(errno)) {
             (Answer::Read { reply, length, .. }, Ok(())) => reply.data(&bytes[..length]),
             (Answer::Write { reply, length }, Ok(())) => reply.written(length),
@@ -61,12 +61,12 @@ impl Due {
     }
 }
 
-fn errno(trouble: Trouble) -> Errno {
-    match trouble {
-        Trouble::Failed => Errno::EIO,
-        Trouble::Gone => Errno::ENODEV,
-        Trouble::Invalid => Errno::EINVAL,
-        Trouble::NoRoom => Errno::ENOSPC,
+fn errno(error: RequestError) -> Errno {
+    match error {
+        RequestError::Failed => Errno::EIO,
+        RequestError::Gone => Errno::ENODEV,
+        RequestError::Invalid => Errno::EINVAL,
+        RequestError::NoRoom => Errno::ENOSPC,
     }
 }
 
@@ -114,7 +114,7 @@ impl Pacer {
     /// Sends what becomes due, until the end.
     pub(crate) fn run(&self, disk: &Disk, clock: PacedClock, meter: &Meter) {
         let mut bytes = Vec::new();
-        let mut prepared: Option<(u64, Result<(), Trouble>)> = None;
+        let mut prepared: Option<(u64, Result<(), RequestError>)> = None;
         let mut spin = SHORTEST_SPIN;
         let mut waiting = self.waiting();
         loop {

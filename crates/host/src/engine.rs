@@ -155,11 +155,11 @@ impl Engine {
     /// What a read that went well has found.
     fn look(&self, request: &Request) -> (Outcome, Content) {
         if request.op() != Op::Read {
-            return (Outcome::Done, Content::Unknown);
+            return (Outcome::Success, Content::Unknown);
         }
         let bytes = self.reads.part(0, length(request));
         let as_expected = request.fill().is_none_or(|fill| payload::matches(fill, request.offset().get(), bytes));
-        (if as_expected { Outcome::Done } else { Outcome::Mismatch }, payload::content(bytes))
+        (if as_expected { Outcome::Success } else { Outcome::Mismatch }, payload::content(bytes))
     }
 
     fn judge(&self, request: &Request, error: Errno) -> Result<(Outcome, Content), DeviceError> {

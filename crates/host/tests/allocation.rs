@@ -5,7 +5,7 @@
 mod counting;
 
 use counting::allocated;
-use flashscope_device::{Consent, Fate, Fill, Lane, Request, Wait, WriteGrant};
+use flashscope_device::{Consent, Fill, Lane, Request, Status, Wait, WriteGrant};
 use flashscope_host::load::{AnyLane, LaneError, LaneKind, LaneOptions, LoadFile, Opening, SlotFill};
 use flashscope_host::{MonotonicClock, OpenOptions, SysRoot, open_for_writing, safety};
 use flashscope_units::{Bytes, Nanos};
@@ -65,9 +65,9 @@ fn pass(lane: &mut AnyLane, free: &mut Vec<u32>, mut request: impl FnMut(u64, By
             lane.push(&request(u64::from(slot), BLOCK * next));
             next += 1;
         }
-        let turn = lane.turn(Wait::For(1), |ended| {
-            done += u64::from(ended.fate == Fate::Done);
-            free.push(ended.slot);
+        let turn = lane.turn(Wait::For(1), |completion| {
+            done += u64::from(completion.status == Status::Success);
+            free.push(completion.slot);
         });
         turn.expect("it goes on");
     }

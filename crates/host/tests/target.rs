@@ -31,7 +31,7 @@ fn write(path: &Path, options: &OpenOptions) -> (HostTarget, WriteGrant) {
 fn written(target: &mut HostTarget, grant: &mut WriteGrant, offset: u64, length: u64, fill: Fill, durable: bool) {
     let request = Request::write(grant, 0, Bytes(offset), Bytes(length), fill, durable).unwrap();
     let done = target.execute(request).unwrap();
-    assert_eq!(done.outcome, Outcome::Done);
+    assert_eq!(done.outcome, Outcome::Success);
     assert!(done.completed > done.issued);
 }
 
@@ -65,8 +65,8 @@ fn writes_are_found_again_and_nothing_else_is_touched() {
         target.submit(&batch).unwrap();
         target.reap(batch.len(), &mut done).unwrap();
         let outcomes: Vec<(u64, &Outcome)> = done.iter().map(|done| (done.id, &done.outcome)).collect();
-        use Outcome::{Done, Mismatch};
-        assert_eq!(outcomes, [(1, &Done), (2, &Done), (3, &Done), (4, &Mismatch), (5, &Done)]);
+        use Outcome::{Mismatch, Success};
+        assert_eq!(outcomes, [(1, &Success), (2, &Success), (3, &Success), (4, &Mismatch), (5, &Success)]);
         let contents: Vec<Content> = done.iter().map(|done| done.content).collect();
         use Content::{Uniform, Unknown, Varied};
         assert_eq!(contents, [Unknown, Uniform(0x5a), Varied, Varied, Varied]);
@@ -91,7 +91,7 @@ fn discard_reaches_devices_and_files() {
         let (mut target, mut grant) = write(path, &PLAIN);
         assert!(target.capabilities().discard);
         let request = Request::discard(&mut grant, 9, Bytes::mib(1), Bytes::mib(1)).unwrap();
-        assert_eq!(target.execute(request).unwrap().outcome, Outcome::Done);
+        assert_eq!(target.execute(request).unwrap().outcome, Outcome::Success);
         let read = target.execute(Request::read(0, Bytes::mib(1), Bytes::mib(1))).unwrap();
         assert_eq!(read.content, Content::Uniform(0));
         let read = target.execute(Request::read(0, Bytes::mib(2), Bytes::kib(4))).unwrap();
@@ -156,7 +156,7 @@ fn a_failing_device_is_data() {
     assert_eq!(done.len(), 2, "the run goes on");
     assert_eq!(done[0].outcome, Outcome::Failed("EIO: input/output error".into()));
     assert_eq!(done[0].content, Content::Unknown);
-    assert_eq!(done[1].outcome, Outcome::Done);
+    assert_eq!(done[1].outcome, Outcome::Success);
 }
 
 /// Writing to a file of a frozen file system blocks until it is thawed.
@@ -211,7 +211,7 @@ fn the_page_cache_is_never_silent() {
     assert_eq!(path.fallbacks.len(), 1, "{path:?}");
     assert!(path.fallbacks[0].contains("tmpfs") && !path.flags.contains(&"O_DIRECT".to_owned()), "{path:?}");
     let done = target.execute(Request::read(3, Bytes(512), Bytes(512))).unwrap();
-    assert_eq!((done.outcome, done.content), (Outcome::Done, Content::Uniform(0x5d)));
+    assert_eq!((done.outcome, done.content), (Outcome::Success, Content::Uniform(0x5d)));
 }
 
 #[test]

@@ -38,8 +38,8 @@ pub fn drive<L: Lane>(worker: &mut Worker, lane: &mut L, control: &Control, plac
             control.done(place, worker);
             return Ok(());
         };
-        now = lane.turn(wait, |ended| worker.complete(ended))?;
-        if worker.is_troubled() {
+        now = lane.turn(wait, |completion| worker.complete(completion))?;
+        if worker.has_failed() {
             explain(worker, lane);
         }
     }
@@ -95,7 +95,7 @@ fn look(worker: &mut Worker, control: &Control, place: usize, now: Instant) {
 
 #[cold]
 fn explain<L: Lane>(worker: &mut Worker, lane: &L) {
-    while let Some((slot, fate)) = worker.take_troubled() {
-        worker.explain(lane.explain(slot, fate));
+    while let Some((slot, status)) = worker.peek_failed() {
+        worker.explain(lane.explain(slot, status));
     }
 }

@@ -6,7 +6,9 @@
 
 use crate::steady::Judge;
 use crate::worker::{Step, Worker};
-use flashscope_device::{Completion, DeviceError, Ended, Fate, Foresight, Outcome, Request, Target, Trouble};
+use flashscope_device::{
+    Completion, DeviceError, FailureDetail, Foresight, LaneCompletion, Outcome, Request, Status, Target,
+};
 use flashscope_model::StopReason;
 use flashscope_units::Instant;
 use std::collections::VecDeque;
@@ -139,15 +141,15 @@ impl Queue {
             self.outstanding -= 1;
             let (index, slot) = ((completion.id >> 32) as usize, completion.id as u32);
             let issued = self.issued[index][slot as usize];
-            let fate = match &completion.outcome {
-                Outcome::Done => Fate::Done,
-                Outcome::Mismatch => Fate::Mismatch,
-                Outcome::Failed(_) => Fate::Errno(0),
+            let status = match &completion.outcome {
+                Outcome::Success => Status::Success,
+                Outcome::Mismatch => Status::Mismatch,
+                Outcome::Failed(_) => Status::Errno(0),
             };
             let worker = &mut workers[index];
-            worker.complete(Ended { slot, issued, completed: completion.completed.max(issued), fate });
-            if worker.is_troubled() {
-                worker.explain(trouble(&completion));
+            worker.complete(LaneCompletion { slot, issued, completed: completion.completed.max(issued), status });
+            if worker.has_failed() {
+                worker.explain(detail(&completion));
             }
         }
     }
@@ -157,15 +159,15 @@ impl Queue {
     }
 }
 
-fn trouble(completion: &Completion) -> Trouble {
+fn detail(completion: &Completion) -> FailureDetail {
     let reason = match &completion.outcome {
         Outcome::Failed(reason) => reason.clone(),
-        Outcome::Done | Outcome::Mismatch => "a read found other bytes than were written".to_owned(),
+        Outcome::Success | Outcome::Mismatch => "a read found other bytes than were written".to_owned(),
     };
     let found = match completion.content {
         flashscope_device::Content::Uniform(byte) => Some(format!("0x{byte:02x} throughout")),
         flashscope_device::Content::Varied => Some("other bytes".to_owned()),
         flashscope_device::Content::Unknown => None,
     };
-    Trouble { reason, at: None, found }
+    FailureDetail { reason, at: None, found }
 }

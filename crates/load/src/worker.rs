@@ -1,15 +1,15 @@
-//! One worker as a state machine: asked for the next step, told what ended. It knows no device, thread or clock.
+//! One worker as a state machine: asked for the next step, told what completion. It knows no device, thread or clock.
 //!
 //! Whoever drives it ([`crate::drive`] with a lane of its own, [`crate::simulate`] with others on one target) calls
 //! [`Worker::begin`], then [`Worker::next`] until it says that there is nothing to do for now, then [`Worker::complete`]
-//! for whatever ended.
+//! for whatever completion.
 
 use crate::generations::{Generations, Known};
 use crate::job::{Arrivals, Payload, Spacing, Verify};
 use crate::pattern::{Choice, Chooser};
 use crate::plan::{PlanError, Resolved};
 use crate::record::{Failure, Kind, Mismatch, Recorder, Trace, TraceEntry};
-use flashscope_device::{Ended, Fate, Fill, Request, Trouble, WriteGrant};
+use flashscope_device::{FailureDetail, Fill, LaneCompletion, Request, Status, WriteGrant};
 use flashscope_model::StopReason;
 use flashscope_stats::rng::{Rng, stream};
 use flashscope_units::{Bytes, Instant, Nanos};
@@ -71,7 +71,7 @@ pub struct Worker {
     chooser: Chooser,
     grant: Option<WriteGrant>,
     recorder: Recorder,
-    troubled: Vec<(u32, Ended)>,
+    failed: Vec<(u32, LaneCompletion)>,
     failed_in_a_row: u32,
     stop_reason: StopReason,
     /// Not counted before this time and so many requests; `None` once it is.
@@ -132,7 +132,7 @@ impl Worker {
             chooser: Chooser::new(job, start.get(), length.get(), seed),
             grant,
             recorder: Recorder::new(open, trace),
-            troubled: Vec::with_capacity(depth as usize),
+            failed: Vec::with_capacity(depth as usize),
             failed_in_a_row: 0,
             stop_reason: StopReason::Complete,
             warm_up: None,
@@ -205,20 +205,20 @@ impl Worker {
 
     /// Tells what came of a request.
     #[inline]
-    pub fn complete(&mut self, ended: Ended) {
-        let slot = &mut self.slots[ended.slot as usize];
+    pub fn complete(&mut self, completion: LaneCompletion) {
+        let slot = &mut self.slots[completion.slot as usize];
         slot.busy = false;
         let entry = TraceEntry {
             intended: slot.intended,
-            issued: ended.issued,
-            completed: ended.completed,
+            issued: completion.issued,
+            completed: completion.completed,
             offset: slot.offset,
             length: slot.length,
             kind: slot.kind,
         };
-        self.free.push(ended.slot);
-        if ended.fate != Fate::Done {
-            return self.complete_badly(ended);
+        self.free.push(completion.slot);
+        if completion.status != Status::Success {
+            return self.complete_failed(completion);
         }
         self.failed_in_a_row = 0;
         if self.warm_up.is_some() {
@@ -231,30 +231,30 @@ impl Worker {
     }
 
     /// Requests that went wrong since this was last empty, each to be explained with [`Worker::explain`].
-    pub fn take_troubled(&mut self) -> Option<(u32, Fate)> {
-        self.troubled.last().map(|(slot, ended)| (*slot, ended.fate))
+    pub fn peek_failed(&mut self) -> Option<(u32, Status)> {
+        self.failed.last().map(|(slot, completion)| (*slot, completion.status))
     }
 
-    /// Says why the request that [`Worker::take_troubled`] gave went wrong.
-    pub fn explain(&mut self, trouble: Trouble) {
-        let Some((slot, ended)) = self.troubled.pop() else { return };
+    /// Says why the request that [`Worker::peek_failed`] gave went wrong.
+    pub fn explain(&mut self, detail: FailureDetail) {
+        let Some((slot, completion)) = self.failed.pop() else { return };
         let Slot { offset, length, kind, generation, .. } = self.slots[slot as usize];
         let expected = match self.expect {
             Some(Fill::Tagged { generation }) => generation,
             _ => generation,
         };
-        let mismatch = (ended.fate == Fate::Mismatch).then(|| Mismatch {
-            position: offset + trouble.at.unwrap_or(0),
+        let mismatch = (completion.status == Status::Mismatch).then(|| Mismatch {
+            position: offset + detail.at.unwrap_or(0),
             expected: format!("generation {expected} of this place"),
-            found: trouble.found.unwrap_or_else(|| "something else".to_owned()),
+            found: detail.found.unwrap_or_else(|| "something else".to_owned()),
         });
-        self.recorder.fail(Failure { at: ended.completed, kind, offset, length, reason: trouble.reason, mismatch });
+        self.recorder.fail(Failure { at: completion.completed, kind, offset, length, reason: detail.reason, mismatch });
     }
 
     /// Whether there is something to explain.
     #[inline]
-    pub fn is_troubled(&self) -> bool {
-        !self.troubled.is_empty()
+    pub fn has_failed(&self) -> bool {
+        !self.failed.is_empty()
     }
 
     /// Ends the load: nothing more is handed over but what finishes the job off (a flush that belongs to it).
@@ -482,14 +482,14 @@ impl Worker {
     }
 
     #[cold]
-    fn complete_badly(&mut self, ended: Ended) {
-        let slot = self.slots[ended.slot as usize];
-        self.troubled.push((ended.slot, ended));
-        self.recorder.ended(ended.completed);
+    fn complete_failed(&mut self, completion: LaneCompletion) {
+        let slot = self.slots[completion.slot as usize];
+        self.failed.push((completion.slot, completion));
+        self.recorder.ended(completion.completed);
         if let (Kind::Write, Some(generations)) = (slot.kind, &mut self.generations) {
             generations.lose(slot.offset);
         }
-        if ended.fate == Fate::Mismatch {
+        if completion.status == Status::Mismatch {
             return;
         }
         self.failed_in_a_row += 1;

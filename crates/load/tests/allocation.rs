@@ -5,7 +5,7 @@
 mod counting;
 
 use counting::allocated;
-use flashscope_device::{DeviceError, Ended, Fate, Lane, Request, Trouble, Wait, WriteGrant};
+use flashscope_device::{DeviceError, FailureDetail, Lane, LaneCompletion, Request, Status, Wait, WriteGrant};
 use flashscope_load::control::Control;
 use flashscope_load::drive::drive;
 use flashscope_load::job::{Arrivals, Job, Mix, Pattern, Sizes, Spacing, Verify};
@@ -30,11 +30,11 @@ impl Lane for Clockwork {
     fn push(&mut self, request: &Request) {
         self.pending.push(request.id() as u32);
     }
-    fn turn(&mut self, _: Wait, mut ended: impl FnMut(Ended)) -> Result<Instant, DeviceError> {
+    fn turn(&mut self, _: Wait, mut complete: impl FnMut(LaneCompletion)) -> Result<Instant, DeviceError> {
         let issued = Instant(self.now);
         for slot in self.pending.drain(..) {
             self.now += self.takes;
-            ended(Ended { slot, issued, completed: Instant(self.now), fate: Fate::Done });
+            complete(LaneCompletion { slot, issued, completed: Instant(self.now), status: Status::Success });
         }
         self.now += 1;
         Ok(Instant(self.now))
@@ -42,8 +42,8 @@ impl Lane for Clockwork {
     fn sleep_until(&mut self, at: Instant) {
         self.now = self.now.max(at.0);
     }
-    fn explain(&self, _: u32, _: Fate) -> Trouble {
-        Trouble { reason: String::new(), at: None, found: None }
+    fn explain(&self, _: u32, _: Status) -> FailureDetail {
+        FailureDetail { reason: String::new(), at: None, found: None }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The loop that measures on a host, at 70 % load, on a lane that stalls for 100 ms now and then in a time of its own: response
 //! times are those that users see, whatever the queue, and a loop that leaves out what was due meanwhile is told apart.
 
-use flashscope_device::{DeviceError, Ended, Fate, Lane, Request, Trouble, Wait};
+use flashscope_device::{DeviceError, FailureDetail, Lane, LaneCompletion, Request, Status, Wait};
 use flashscope_load::control::Control;
 use flashscope_load::drive::drive;
 use flashscope_load::job::{Arrivals, Job, Spacing};
@@ -36,7 +36,7 @@ impl Lane for Stalling {
     fn push(&mut self, request: &Request) {
         self.pushed.push(request.id() as u32);
     }
-    fn turn(&mut self, wait: Wait, mut ended: impl FnMut(Ended)) -> Result<Instant, DeviceError> {
+    fn turn(&mut self, wait: Wait, mut complete: impl FnMut(LaneCompletion)) -> Result<Instant, DeviceError> {
         for slot in self.pushed.drain(..) {
             self.free = self.free.max(self.now) + takes(self.served).0;
             self.served += 1;
@@ -50,15 +50,20 @@ impl Lane for Stalling {
         };
         while let Some(&(slot, issued, end)) = self.queue.front().filter(|(.., end)| *end <= self.now) {
             self.queue.pop_front();
-            ended(Ended { slot, issued: Instant(issued), completed: Instant(end), fate: Fate::Done });
+            complete(LaneCompletion {
+                slot,
+                issued: Instant(issued),
+                completed: Instant(end),
+                status: Status::Success,
+            });
         }
         Ok(Instant(self.now))
     }
     fn sleep_until(&mut self, at: Instant) {
         self.now = self.now.max(at.0);
     }
-    fn explain(&self, _: u32, _: Fate) -> Trouble {
-        Trouble { reason: String::new(), at: None, found: None }
+    fn explain(&self, _: u32, _: Status) -> FailureDetail {
+        FailureDetail { reason: String::new(), at: None, found: None }
     }
 }
 

@@ -58,7 +58,7 @@ pub struct Finding {
     /// Probability that it is right; `None` where it is unknown.
     pub confidence: Option<f64>,
     /// What became of it.
-    pub fate: Fate,
+    pub outcome: Outcome,
     /// Why the twin does not hold it, or why it is not known.
     pub why: Option<String>,
     /// The parameter that holds it, or that stands in its place.
@@ -67,7 +67,7 @@ pub struct Finding {
 
 /// What became of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Outcome {
     /// The twin has it.
     Held,
     /// It was found, and the twin does not have it.

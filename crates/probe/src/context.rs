@@ -1,8 +1,8 @@
 //! What an experiment is given besides its parameters, and what it says besides its figures.
 
 use flashscope_device::WriteGrant;
-use flashscope_units::{Bytes, Nanos};
-use std::fmt;
+use flashscope_model::StopReason;
+use flashscope_units::Nanos;
 use std::ops::ControlFlow;
 
 /// The surroundings of one [`run`](crate::run).
@@ -20,43 +20,19 @@ pub struct Context<'a> {
 /// How a run went, beyond its figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Why the run is not complete, where it ended early without an error.
-    pub ended_early: Option<EndedEarly>,
+    /// Why the run is not complete, where it stopped early although the device is there: [`StopReason::Interrupted`] by
+    /// the observer, [`StopReason::BudgetSpent`] where the next write is not covered by the write budget, or
+    /// [`StopReason::Failing`] after [`HOPELESS_FAILURES`] failed requests in a row.
+    pub stop: Option<StopReason>,
     /// How many requests failed in all; `Run::failures` keeps the first [`KEPT_FAILURES`].
     pub failed: u64,
 }
 
-/// So many failed requests are kept one by one; the last one kept says how many more there were.
+/// Number of failed requests that are kept one by one; the last one kept says how many more there were.
 pub const KEPT_FAILURES: usize = 100;
 
-/// After so many failed requests in a row, with no good one in between, a run ends early.
+/// Number of failed requests in a row, with no good one in between, after which a run stops early.
 pub const HOPELESS_FAILURES: u64 = 200;
-
-/// Why a run ended before it was complete, although the device is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndedEarly {
-    /// The observer asked for it.
-    Stopped,
-    /// The next write is not covered by the write budget.
-    BudgetSpent {
-        /// What is left of it.
-        left: Bytes,
-    },
-    /// Nothing but failures: [`HOPELESS_FAILURES`] in a row.
-    NothingButFailures,
-}
-
-impl fmt::Display for EndedEarly {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stopped => write!(f, "stopped on request"),
-            Self::BudgetSpent { left } => {
-                write!(f, "the write budget does not cover the next write ({left} left)\nhint: allow more writing")
-            }
-            Self::NothingButFailures => write!(f, "{HOPELESS_FAILURES} requests in a row failed"),
-        }
-    }
-}
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

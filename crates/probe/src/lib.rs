@@ -40,7 +40,7 @@ mod slide;
 mod survey;
 mod throughput;
 
-pub use context::{Context, EndedEarly, HOPELESS_FAILURES, KEPT_FAILURES, Observer, Progress, Report, Unobserved};
+pub use context::{Context, HOPELESS_FAILURES, KEPT_FAILURES, Observer, Progress, Report, Unobserved};
 pub use error::{PlanError, ProbeError};
 pub use experiment::Cost;
 

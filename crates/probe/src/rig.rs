@@ -1,12 +1,12 @@
 //! One request at a time on a target: counts, keeps failures, knows when to end.
 
-use crate::context::{Context, EndedEarly, HOPELESS_FAILURES, KEPT_FAILURES, Progress};
+use crate::context::{Context, HOPELESS_FAILURES, KEPT_FAILURES, Progress};
 use crate::error::ProbeError;
 use crate::rng::Rng;
 use flashscope_device::{Completion, Content, DeviceError, ExecuteExt, Fill, GrantError, Outcome, Request, Target};
 use flashscope_model::Data;
-use flashscope_model::Direction;
 use flashscope_model::observation::{AreaState, IoFailure, Run, Source, Spent};
+use flashscope_model::{Direction, StopReason};
 use flashscope_units::{Bytes, Instant, Nanos};
 
 /// The observer is asked about this often, on the target's clock, so that a slow device can be stopped soon and a fast
@@ -24,7 +24,7 @@ pub(crate) struct Rig<'a, 'c, T: ?Sized> {
     generation: u32,
     failed_in_a_row: u64,
     /// Noticed after a request, heeded before the next one, so that no sample is lost.
-    ending: Option<EndedEarly>,
+    stop: Option<StopReason>,
     failures: Vec<IoFailure>,
     spent: Spent,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Rig<'a, 'c, T: ?Sized> {
 #[derive(Clone, Debug)]
 pub(crate) enum Halt {
     /// The device is there, but the run ends.
-    Early(EndedEarly),
+    Early(StopReason),
     /// The measurement cannot go on.
     Lost(DeviceError),
 }
@@ -61,7 +61,7 @@ impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
             started,
             generation,
             failed_in_a_row: 0,
-            ending: None,
+            stop: None,
             failures: Vec::new(),
             spent: Spent::default(),
         }
@@ -84,7 +84,7 @@ impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
         match end {
             Ok(()) => Ok(run),
             Err(Halt::Early(why)) => {
-                self.context.report.ended_early = Some(why);
+                self.context.report.stop = Some(why);
                 Ok(run)
             }
             Err(Halt::Lost(error)) => Err(ProbeError::Device { error, partial: Box::new(run) }),
@@ -205,7 +205,7 @@ impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
     pub(crate) fn discard(&mut self, at: Bytes, length: Bytes) -> Result<Sample, Halt> {
         self.go_on()?;
         let Some(grant) = self.context.grant.as_deref_mut() else {
-            return Err(Halt::Early(EndedEarly::BudgetSpent { left: Bytes::ZERO }));
+            return Err(Halt::Early(StopReason::BudgetSpent));
         };
         let refused = |refused: GrantError| Halt::Lost(DeviceError::Invalid(refused.to_string()));
         let request = Request::discard(grant, self.done, at, length).map_err(refused)?;
@@ -224,10 +224,10 @@ impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
     fn write_as(&mut self, at: Bytes, length: Bytes, fill: Fill, durable: bool) -> Result<Sample, Halt> {
         self.go_on()?;
         let Some(grant) = self.context.grant.as_deref_mut() else {
-            return Err(Halt::Early(EndedEarly::BudgetSpent { left: Bytes::ZERO }));
+            return Err(Halt::Early(StopReason::BudgetSpent));
         };
         let request = Request::write(grant, self.done, at, length, fill, durable).map_err(|refused| match refused {
-            GrantError::BudgetSpent { left } => Halt::Early(EndedEarly::BudgetSpent { left }),
+            GrantError::BudgetSpent { .. } => Halt::Early(StopReason::BudgetSpent),
             GrantError::OutOfRange => Halt::Lost(DeviceError::Invalid(refused.to_string())),
         })?;
         // A write that fails may have worn the flash all the same, so it counts from here on.
@@ -238,7 +238,7 @@ impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
 
     /// Ends the run where that was decided after the last request.
     fn go_on(&self) -> Result<(), Halt> {
-        self.ending.map_or(Ok(()), |why| Err(Halt::Early(why)))
+        self.stop.clone().map_or(Ok(()), |why| Err(Halt::Early(why)))
     }
 
     fn execute(&mut self, request: Request) -> Result<Completion, Halt> {
@@ -250,7 +250,7 @@ impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
         self.done += 1;
         self.observe(completion.completed);
         let reason = match completion.outcome {
-            Outcome::Done => {
+            Outcome::Success => {
                 self.failed_in_a_row = 0;
                 return Some(Served { time: completion.service_time(), content: completion.content });
             }
@@ -268,7 +268,7 @@ impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
         }
         self.failed_in_a_row += 1;
         if self.failed_in_a_row >= HOPELESS_FAILURES {
-            self.ending = Some(EndedEarly::NothingButFailures);
+            self.stop = Some(StopReason::Failing);
         }
     }
 
@@ -279,7 +279,7 @@ impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
         self.observed = now;
         let progress = Progress { done: self.done, total: self.total, elapsed: now.since(self.started) };
         if self.context.observer.progress(progress).is_break() {
-            self.ending = Some(EndedEarly::Stopped);
+            self.stop = Some(StopReason::Interrupted);
         }
     }
 }

@@ -12,7 +12,7 @@ use flashscope_proof::Nobody;
 use flashscope_session::{Options, inspect};
 use flashscope_sim::SimTarget;
 use flashscope_sim::truth::{self, Fact, Truth};
-use flashscope_twin::{Fate, Fit, Measured, Origin, Part, Unattended};
+use flashscope_twin::{Fit, Measured, Origin, Outcome, Part, Unattended};
 use flashscope_units::Bytes;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -207,18 +207,18 @@ fn nothing_that_was_found_of_a_drive_is_left_out_in_silence() {
     let text = flashscope_report::twin::text(&told, false);
     for finding in &fit.findings {
         let listed = told.findings.iter().find(|listed| listed.name == finding.finding.wire()).expect("all of them");
-        match &finding.fate {
-            Fate::Held(_) => assert_eq!(listed.fate, twin::Fate::Held),
-            Fate::NotHeld(why) => {
-                assert_eq!((listed.fate, listed.why.as_ref()), (twin::Fate::NotHeld, Some(why)));
+        match &finding.outcome {
+            Outcome::Held(_) => assert_eq!(listed.outcome, twin::Outcome::Held),
+            Outcome::NotHeld(why) => {
+                assert_eq!((listed.outcome, listed.why.as_ref()), (twin::Outcome::NotHeld, Some(why)));
                 assert!(text.contains(why) && text.contains(finding.finding.label()), "{finding:?}\n{text}");
             }
-            Fate::Unknown(..) => assert_eq!(listed.fate, twin::Fate::Unknown),
+            Outcome::Unknown(..) => assert_eq!(listed.outcome, twin::Outcome::Unknown),
         }
     }
     for name in ["mapping", "stripe", "parallel_units"] {
         let finding = fit.findings.iter().find(|finding| finding.finding.wire() == name).expect("it is one of them");
-        assert!(matches!(finding.fate, Fate::NotHeld(_)), "{finding:?}");
+        assert!(matches!(finding.outcome, Outcome::NotHeld(_)), "{finding:?}");
     }
     assert!(fit.caution.is_some() && text.contains("maps by page, and this twin is a card"), "{text}");
     assert!(fit.model.starts_with("# the measured device maps by page"), "{}", fit.model);

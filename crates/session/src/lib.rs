@@ -19,7 +19,7 @@ use flashscope_model::plan::Budget;
 use flashscope_model::run::{Cost, Plan, Step};
 use flashscope_model::{Experiment, StopReason};
 use flashscope_model::{Findings, Observations};
-use flashscope_probe::{Context, EndedEarly, ProbeError, Report};
+use flashscope_probe::{Context, HOPELESS_FAILURES, ProbeError, Report};
 use flashscope_stats::rng::stream;
 use flashscope_units::Bytes;
 
@@ -209,16 +209,17 @@ impl<'a, T: Target> Session<'a, T> {
         let mut context =
             Context { grant: self.grant.as_deref_mut(), seed, observer: &mut adapter, report: Report::default() };
         let outcome = flashscope_probe::run(&choice.experiment, self.target, &mut context);
-        let ended_early = context.report.ended_early;
+        let stop = context.report.stop;
         let out_of_time = adapter.out_of_time();
         match outcome {
             Ok(run) => {
                 self.observations.runs.push(run);
-                Ok(ended_early.map(|early| match early {
-                    EndedEarly::Stopped if out_of_time => StopReason::BudgetSpent,
-                    EndedEarly::Stopped => StopReason::Interrupted,
-                    EndedEarly::BudgetSpent { .. } => StopReason::BudgetSpent,
-                    EndedEarly::NothingButFailures => StopReason::DeviceLost(early.to_string()),
+                Ok(stop.map(|stop| match stop {
+                    StopReason::Interrupted if out_of_time => StopReason::BudgetSpent,
+                    StopReason::Failing => {
+                        StopReason::DeviceLost(format!("{HOPELESS_FAILURES} requests in a row failed"))
+                    }
+                    stop => stop,
                 }))
             }
             Err(ProbeError::Device { error, partial }) => {

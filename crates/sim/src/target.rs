@@ -200,14 +200,14 @@ impl SimTarget {
                 if let Some(fill) = request.fill() {
                     self.contents.set(start, length, Held::Written(fill));
                 }
-                (Outcome::Done, Content::Unknown)
+                (Outcome::Success, Content::Unknown)
             }
             Op::Discard => {
                 let (start, length) = self.discarded(start, length);
                 self.contents.set(start, length, Held::Erased);
-                (Outcome::Done, Content::Unknown)
+                (Outcome::Success, Content::Unknown)
             }
-            Op::Flush => (Outcome::Done, Content::Unknown),
+            Op::Flush => (Outcome::Success, Content::Unknown),
         }
     }
 
@@ -222,7 +222,7 @@ impl SimTarget {
             }
         };
         let right = expected.is_none_or(|fill| found.matches(start, length, fill, addressed));
-        (if right { Outcome::Done } else { Outcome::Mismatch }, found.content(start, length))
+        (if right { Outcome::Success } else { Outcome::Mismatch }, found.content(start, length))
     }
 
     fn lose_what_is_not_there(&mut self, start: Bytes, length: Bytes) {

@@ -113,16 +113,16 @@ impl ScriptedTarget {
             (Op::Read, Some(fill)) if !self.contents.holds(start, end, fill) => {
                 (Outcome::Mismatch, self.contents.content(start, end))
             }
-            (Op::Read, _) => (Outcome::Done, self.contents.content(start, end)),
+            (Op::Read, _) => (Outcome::Success, self.contents.content(start, end)),
             (Op::Write { .. }, Some(fill)) => {
                 self.contents.write(start, end, fill);
-                (Outcome::Done, Content::Unknown)
+                (Outcome::Success, Content::Unknown)
             }
             (Op::Discard, _) => {
                 self.contents.erase(start, end);
-                (Outcome::Done, Content::Unknown)
+                (Outcome::Success, Content::Unknown)
             }
-            (Op::Write { .. } | Op::Flush, _) => (Outcome::Done, Content::Unknown),
+            (Op::Write { .. } | Op::Flush, _) => (Outcome::Success, Content::Unknown),
         }
     }
 }

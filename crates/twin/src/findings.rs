@@ -17,12 +17,12 @@ pub struct Carried {
     /// Probability that it is right; absent where it is unknown.
     pub confidence: Option<f64>,
     /// What became of it.
-    pub fate: Fate,
+    pub outcome: Outcome,
 }
 
 /// What became of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Outcome {
     /// The twin has it, in this parameter of the model (a section, where it lies in several), or by leaving that away.
     Held(&'static str),
     /// It was found, and the twin does not have it: why.
@@ -42,12 +42,12 @@ pub(crate) fn all(geometry: &Geometry, card: &Card, shape: &Shape) -> Vec<Carrie
 fn carried(finding: Finding, geometry: &Geometry, card: &Card, shape: &Shape) -> Carried {
     let (path, held) = held(finding, geometry, card, shape);
     let answer = answer(finding, geometry);
-    let fate = match (&answer.figure, held) {
-        (None, _) => Fate::Unknown(answer.why, path),
-        (Some(_), Ok(())) => Fate::Held(path),
-        (Some(_), Err(why)) => Fate::NotHeld(why),
+    let outcome = match (&answer.figure, held) {
+        (None, _) => Outcome::Unknown(answer.why, path),
+        (Some(_), Ok(())) => Outcome::Held(path),
+        (Some(_), Err(why)) => Outcome::NotHeld(why),
     };
-    Carried { finding, figure: answer.figure, confidence: answer.confidence, fate }
+    Carried { finding, figure: answer.figure, confidence: answer.confidence, outcome }
 }
 
 /// The parameter that a finding is in, and whether the twin has it there or why not; what is unknown is not asked.
@@ -187,7 +187,7 @@ pub(crate) fn caution(geometry: &Geometry, findings: &[Carried]) -> Option<Strin
     let mapping = &geometry.mapping;
     let by_page = mapping.value() == Some(MappingKind::Page) && mapping.is_sure(BY_PAGE);
     by_page.then(|| {
-        let not_held = findings.iter().filter(|finding| matches!(finding.fate, Fate::NotHeld(_)));
+        let not_held = findings.iter().filter(|finding| matches!(finding.outcome, Outcome::NotHeld(_)));
         let lost: Vec<String> = not_held
             .filter_map(|finding| Some(format!("{} {}", finding.finding.label(), finding.figure.as_ref()?)))
             .collect();

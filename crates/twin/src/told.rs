@@ -2,7 +2,7 @@
 
 use crate::card::{Origin, Parameter};
 use crate::cells::{Cell, Figure};
-use crate::findings::{Carried, Fate};
+use crate::findings::{Carried, Outcome};
 use crate::fit::Fit;
 use crate::goodness::{Clause, Errors, Goodness};
 use flashscope_model::{Envelope, twin as plain};
@@ -60,16 +60,16 @@ fn goodness(goodness: &Goodness) -> plain::Goodness {
 }
 
 fn finding(finding: &Carried) -> plain::Finding {
-    let (fate, why, path) = match &finding.fate {
-        Fate::Held(path) => (plain::Fate::Held, None, Some(*path)),
-        Fate::NotHeld(why) => (plain::Fate::NotHeld, Some(why.clone()), None),
-        Fate::Unknown(why, path) => (plain::Fate::Unknown, Some(why.clone()), Some(*path)),
+    let (outcome, why, path) = match &finding.outcome {
+        Outcome::Held(path) => (plain::Outcome::Held, None, Some(*path)),
+        Outcome::NotHeld(why) => (plain::Outcome::NotHeld, Some(why.clone()), None),
+        Outcome::Unknown(why, path) => (plain::Outcome::Unknown, Some(why.clone()), Some(*path)),
     };
     plain::Finding {
         name: finding.finding.wire().to_owned(),
         figure: finding.figure.clone(),
         confidence: finding.confidence,
-        fate,
+        outcome,
         why,
         path: path.filter(|path| !path.is_empty()).map(str::to_owned),
     }

@@ -2,12 +2,12 @@
 #![allow(unsafe_code)]
 
 use super::buffers::SlotBuffers;
-use super::lane::fate_of;
+use super::lane::status_of;
 use super::opened::Opened;
 use super::posix::{Block, Call, suspend};
 use super::{LaneError, LaneOptions};
 use crate::clock::MonotonicClock;
-use flashscope_device::{DeviceError, Ended, Fate, Lane, Op, Request, Seal, Trouble, Wait};
+use flashscope_device::{DeviceError, FailureDetail, Lane, LaneCompletion, Op, Request, Seal, Status, Wait};
 use flashscope_units::{Instant, Nanos};
 use rustix::io::Errno;
 use std::mem::ManuallyDrop;
@@ -89,7 +89,7 @@ impl AioLane {
     }
 
     /// Gives everything that has ended to `ended`; how many, and when that was.
-    fn reap(&mut self, ended: &mut impl FnMut(Ended)) -> Result<(u32, Instant), DeviceError> {
+    fn reap(&mut self, complete: &mut impl FnMut(LaneCompletion)) -> Result<(u32, Instant), DeviceError> {
         let (mut count, completed) = (0, self.clock.now());
         for (at, slot) in self.slots.iter_mut().enumerate() {
             let result = match slot.refused.take() {
@@ -103,11 +103,11 @@ impl AioLane {
             self.outstanding -= 1;
             count += 1;
             let at = at as u32;
-            let fate = match result {
+            let status = match result {
                 Ok(moved) => self.buffers.judge(at, moved),
-                Err(error) => fate_of(error, self.buffers.request(at), &self.name)?,
+                Err(error) => status_of(error, self.buffers.request(at), &self.name)?,
             };
-            ended(Ended { slot: at, issued: slot.issued, completed, fate });
+            complete(LaneCompletion { slot: at, issued: slot.issued, completed, status });
         }
         Ok((count, completed))
     }
@@ -124,7 +124,7 @@ impl Lane for AioLane {
         }
     }
 
-    fn turn(&mut self, wait: Wait, mut ended: impl FnMut(Ended)) -> Result<Instant, DeviceError> {
+    fn turn(&mut self, wait: Wait, mut complete: impl FnMut(LaneCompletion)) -> Result<Instant, DeviceError> {
         self.buffers.all_granted()?;
         for at in 0..self.pushed.len() {
             self.start(self.pushed[at]);
@@ -138,7 +138,7 @@ impl Lane for AioLane {
         let mut seen = 0;
         let mut since = None;
         loop {
-            let (more, now) = self.reap(&mut ended)?;
+            let (more, now) = self.reap(&mut complete)?;
             seen += more;
             if seen >= want {
                 return Ok(now);
@@ -162,8 +162,8 @@ impl Lane for AioLane {
         self.clock.sleep_until(at);
     }
 
-    fn explain(&self, slot: u32, fate: Fate) -> Trouble {
-        self.buffers.explain(slot, fate)
+    fn explain(&self, slot: u32, status: Status) -> FailureDetail {
+        self.buffers.explain(slot, status)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::lane::SlotFill;
 use crate::buffer::AlignedBuffer;
 use crate::payload::{self, NOBODYS};
-use flashscope_device::{DeviceError, Fate, Fill, Op, Request, Seal, Trouble};
+use flashscope_device::{DeviceError, FailureDetail, Fill, Op, Request, Seal, Status};
 use rustix::rand::{GetRandomFlags, getrandom};
 
 /// The buffers of one lane, and what is in flight in each.
@@ -101,36 +101,36 @@ impl SlotBuffers {
 
     /// What became of a request that moved `moved` bytes.
     #[inline]
-    pub(super) fn judge(&self, slot: u32, moved: usize) -> Fate {
+    pub(super) fn judge(&self, slot: u32, moved: usize) -> Status {
         let request = self.request(slot);
         if moved != request.length().get() as usize && request.op() != Op::Flush {
-            return Fate::Short(moved as u32);
+            return Status::Short(moved as u32);
         }
         match request.fill() {
             Some(fill) if request.op() == Op::Read => self.compare(slot, fill),
-            _ => Fate::Done,
+            _ => Status::Success,
         }
     }
 
-    fn compare(&self, slot: u32, fill: Fill) -> Fate {
+    fn compare(&self, slot: u32, fill: Fill) -> Status {
         let request = self.request(slot);
         let bytes = self.of(slot, request.length().get() as usize);
-        if payload::matches(fill, request.offset().get(), bytes) { Fate::Done } else { Fate::Mismatch }
+        if payload::matches(fill, request.offset().get(), bytes) { Status::Success } else { Status::Mismatch }
     }
 
     /// Puts a failure into words.
-    pub(super) fn explain(&self, slot: u32, fate: Fate) -> Trouble {
+    pub(super) fn explain(&self, slot: u32, status: Status) -> FailureDetail {
         let request = self.request(slot);
-        let plain = |reason: String| Trouble { reason, at: None, found: None };
-        match fate {
-            Fate::Done => plain("nothing went wrong".to_owned()),
-            Fate::Short(moved) => plain(format!("short transfer: {moved} of {} bytes", request.length().get())),
-            Fate::Errno(number) => plain(crate::errno::describe(rustix::io::Errno::from_raw_os_error(number))),
-            Fate::Mismatch => {
+        let plain = |reason: String| FailureDetail { reason, at: None, found: None };
+        match status {
+            Status::Success => plain("nothing went wrong".to_owned()),
+            Status::Short(moved) => plain(format!("short transfer: {moved} of {} bytes", request.length().get())),
+            Status::Errno(number) => plain(crate::errno::describe(rustix::io::Errno::from_raw_os_error(number))),
+            Status::Mismatch => {
                 let bytes = self.of(slot, request.length().get() as usize);
                 let Some(fill) = request.fill() else { return plain("a mismatch without an expectation".to_owned()) };
                 let (at, found) = payload::difference(fill, request.offset().get(), bytes);
-                Trouble {
+                FailureDetail {
                     reason: "a read found other bytes than were written".to_owned(),
                     at: Some(at),
                     found: Some(found),

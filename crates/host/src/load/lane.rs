@@ -3,7 +3,7 @@
 use super::{AioLane, MapLane, NullLane, SyncLane, UringLane, WholeLane};
 use crate::clock::MonotonicClock;
 use crate::errno::{self, Verdict};
-use flashscope_device::{DeviceError, Ended, Fate, Lane, Request, Trouble, Wait};
+use flashscope_device::{DeviceError, FailureDetail, Lane, LaneCompletion, Request, Status, Wait};
 use flashscope_units::{Bytes, Instant, Nanos};
 use rustix::io::Errno;
 use std::fmt;
@@ -114,15 +114,15 @@ impl LaneOptions {
     }
 }
 
-/// The fate of a system call that failed; an error where the run cannot go on.
+/// The status of a system call that failed; an error where the run cannot go on.
 #[cold]
-pub(super) fn fate_of(error: Errno, request: &Request, name: &str) -> Result<Fate, DeviceError> {
+pub(super) fn status_of(error: Errno, request: &Request, name: &str) -> Result<Status, DeviceError> {
     let context = || {
         let said = errno::describe(error);
         format!("{:?} of {} at {} on {name}: {said}", request.op(), request.length(), request.offset().get())
     };
     match errno::judge(error) {
-        Verdict::Failed => Ok(Fate::Errno(error.raw_os_error())),
+        Verdict::Failed => Ok(Status::Errno(error.raw_os_error())),
         Verdict::Vanished => Err(DeviceError::Vanished(context())),
         Verdict::System => Err(DeviceError::System(context())),
     }
@@ -168,14 +168,14 @@ impl Lane for AnyLane {
         }
     }
 
-    fn turn(&mut self, wait: Wait, ended: impl FnMut(Ended)) -> Result<Instant, DeviceError> {
+    fn turn(&mut self, wait: Wait, complete: impl FnMut(LaneCompletion)) -> Result<Instant, DeviceError> {
         match self {
-            Self::Sync(lane) => lane.turn(wait, ended),
-            Self::Uring(lane) => lane.turn(wait, ended),
-            Self::Aio(lane) => lane.turn(wait, ended),
-            Self::Map(lane) => lane.turn(wait, ended),
-            Self::Whole(lane) => lane.turn(wait, ended),
-            Self::Null(lane) => lane.turn(wait, ended),
+            Self::Sync(lane) => lane.turn(wait, complete),
+            Self::Uring(lane) => lane.turn(wait, complete),
+            Self::Aio(lane) => lane.turn(wait, complete),
+            Self::Map(lane) => lane.turn(wait, complete),
+            Self::Whole(lane) => lane.turn(wait, complete),
+            Self::Null(lane) => lane.turn(wait, complete),
         }
     }
 
@@ -190,14 +190,14 @@ impl Lane for AnyLane {
         }
     }
 
-    fn explain(&self, slot: u32, fate: Fate) -> Trouble {
+    fn explain(&self, slot: u32, status: Status) -> FailureDetail {
         match self {
-            Self::Sync(lane) => lane.explain(slot, fate),
-            Self::Uring(lane) => lane.explain(slot, fate),
-            Self::Aio(lane) => lane.explain(slot, fate),
-            Self::Map(lane) => lane.explain(slot, fate),
-            Self::Whole(lane) => lane.explain(slot, fate),
-            Self::Null(lane) => lane.explain(slot, fate),
+            Self::Sync(lane) => lane.explain(slot, status),
+            Self::Uring(lane) => lane.explain(slot, status),
+            Self::Aio(lane) => lane.explain(slot, status),
+            Self::Map(lane) => lane.explain(slot, status),
+            Self::Whole(lane) => lane.explain(slot, status),
+            Self::Null(lane) => lane.explain(slot, status),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Loads and stores on a memory map: a read is a copy out of it, a write a copy into it, a flush an `msync`.
 
 use super::buffers::SlotBuffers;
-use super::lane::fate_of;
+use super::lane::status_of;
 use super::mapped::{Mapped, Torn};
 use super::opened::Opened;
 use super::{LaneError, LaneOptions};
 use crate::clock::MonotonicClock;
-use flashscope_device::{DeviceError, Ended, Fate, Lane, Op, Request, Seal, Trouble, Wait};
+use flashscope_device::{DeviceError, FailureDetail, Lane, LaneCompletion, Op, Request, Seal, Status, Wait};
 use flashscope_units::Instant;
 use rustix::io::Errno;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct MapLane {
 }
 
 /// Stands for [`Torn`] among the numbers of errors: a bad address is none that the kernel would give here.
-const TORN: Fate = Fate::Errno(Errno::FAULT.raw_os_error());
+const TORN: Status = Status::Errno(Errno::FAULT.raw_os_error());
 
 impl MapLane {
     pub(super) fn new(
@@ -51,7 +51,7 @@ impl Lane for MapLane {
         }
     }
 
-    fn turn(&mut self, _: Wait, mut ended: impl FnMut(Ended)) -> Result<Instant, DeviceError> {
+    fn turn(&mut self, _: Wait, mut complete: impl FnMut(LaneCompletion)) -> Result<Instant, DeviceError> {
         self.buffers.all_granted()?;
         let Some(slot) = self.pending.take() else { return Ok(self.clock.now()) };
         let request = *self.buffers.request(slot);
@@ -63,14 +63,15 @@ impl Lane for MapLane {
             Op::Flush | Op::Discard => {
                 let result = self.map.flush();
                 let completed = self.clock.now();
-                let fate = result.map_or_else(|error| fate_of(error, &request, &self.name), |()| Ok(Fate::Done))?;
-                ended(Ended { slot, issued, completed, fate });
+                let status =
+                    result.map_or_else(|error| status_of(error, &request, &self.name), |()| Ok(Status::Success))?;
+                complete(LaneCompletion { slot, issued, completed, status });
                 return Ok(completed);
             }
         };
         let completed = self.clock.now();
-        let fate = copied.map_or(TORN, |()| self.buffers.judge(slot, length));
-        ended(Ended { slot, issued, completed, fate });
+        let status = copied.map_or(TORN, |()| self.buffers.judge(slot, length));
+        complete(LaneCompletion { slot, issued, completed, status });
         Ok(completed)
     }
 
@@ -78,10 +79,10 @@ impl Lane for MapLane {
         self.clock.sleep_until(at);
     }
 
-    fn explain(&self, slot: u32, fate: Fate) -> Trouble {
-        match fate {
-            TORN => Trouble { reason: Torn::SAID.to_owned(), at: None, found: None },
-            fate => self.buffers.explain(slot, fate),
+    fn explain(&self, slot: u32, status: Status) -> FailureDetail {
+        match status {
+            TORN => FailureDetail { reason: Torn::SAID.to_owned(), at: None, found: None },
+            status => self.buffers.explain(slot, status),
         }
     }
 }

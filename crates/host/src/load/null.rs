@@ -2,7 +2,7 @@
 
 use super::LaneOptions;
 use crate::clock::MonotonicClock;
-use flashscope_device::{DeviceError, Ended, Fate, Lane, Request, Trouble, Wait};
+use flashscope_device::{DeviceError, FailureDetail, Lane, LaneCompletion, Request, Status, Wait};
 use flashscope_units::Instant;
 
 /// A lane on which every request ends at once.
@@ -29,10 +29,12 @@ impl Lane for NullLane {
     }
 
     #[inline]
-    fn turn(&mut self, _: Wait, mut ended: impl FnMut(Ended)) -> Result<Instant, DeviceError> {
+    fn turn(&mut self, _: Wait, mut complete: impl FnMut(LaneCompletion)) -> Result<Instant, DeviceError> {
         let issued = self.clock.now();
         let completed = self.clock.now();
-        self.pending.drain(..).for_each(|slot| ended(Ended { slot, issued, completed, fate: Fate::Done }));
+        self.pending
+            .drain(..)
+            .for_each(|slot| complete(LaneCompletion { slot, issued, completed, status: Status::Success }));
         Ok(completed)
     }
 
@@ -40,7 +42,7 @@ impl Lane for NullLane {
         self.clock.sleep_until(at);
     }
 
-    fn explain(&self, _: u32, _: Fate) -> Trouble {
-        Trouble { reason: "nothing can go wrong here".to_owned(), at: None, found: None }
+    fn explain(&self, _: u32, _: Status) -> FailureDetail {
+        FailureDetail { reason: "nothing can go wrong here".to_owned(), at: None, found: None }
     }
 }

@@ -215,7 +215,7 @@ mod tests {
         let (mut target, grant) = open_own(&SysRoot::live(), &own, Some(Bytes(8192)), &OPTIONS).unwrap();
         let mut grant = grant.unwrap();
         let request = Request::write(&mut grant, 0, Bytes(0), Bytes(8192), Fill::Byte(1), false).unwrap();
-        assert_eq!(target.execute(request).unwrap().outcome, Outcome::Done);
+        assert_eq!(target.execute(request).unwrap().outcome, Outcome::Success);
         drop((target, own));
         assert!(fs::read(&victim).unwrap().iter().all(|byte| *byte == 7), "another file was written to");
         assert!(fs::read(folder.join("elsewhere")).unwrap().iter().all(|byte| *byte == 1), "the file itself was not");

@@ -1,11 +1,11 @@
 //! `pread` and `pwrite`, one at a time: what is between the stamps is the system call and nothing else.
 
 use super::buffers::SlotBuffers;
-use super::lane::fate_of;
+use super::lane::status_of;
 use super::opened::Opened;
 use super::{LaneError, LaneOptions};
 use crate::clock::MonotonicClock;
-use flashscope_device::{DeviceError, Ended, Fate, Lane, Op, Request, Seal, Trouble, Wait};
+use flashscope_device::{DeviceError, FailureDetail, Lane, LaneCompletion, Op, Request, Seal, Status, Wait};
 use flashscope_units::Instant;
 use rustix::io::{Errno, pread, pwrite};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl Lane for SyncLane {
     }
 
     #[inline]
-    fn turn(&mut self, _: Wait, mut ended: impl FnMut(Ended)) -> Result<Instant, DeviceError> {
+    fn turn(&mut self, _: Wait, mut complete: impl FnMut(LaneCompletion)) -> Result<Instant, DeviceError> {
         self.buffers.all_granted()?;
         let Some(slot) = self.pending.take() else { return Ok(self.clock.now()) };
         let request = *self.buffers.request(slot);
@@ -74,11 +74,11 @@ impl Lane for SyncLane {
                 (issued, self.clock.now(), result)
             }
         };
-        let fate = match result {
+        let status = match result {
             Ok(moved) => self.buffers.judge(slot, moved),
-            Err(error) => fate_of(error, &request, &self.name)?,
+            Err(error) => status_of(error, &request, &self.name)?,
         };
-        ended(Ended { slot, issued, completed, fate });
+        complete(LaneCompletion { slot, issued, completed, status });
         Ok(completed)
     }
 
@@ -86,8 +86,8 @@ impl Lane for SyncLane {
         self.clock.sleep_until(at);
     }
 
-    fn explain(&self, slot: u32, fate: Fate) -> Trouble {
-        self.buffers.explain(slot, fate)
+    fn explain(&self, slot: u32, status: Status) -> FailureDetail {
+        self.buffers.explain(slot, status)
     }
 }
 

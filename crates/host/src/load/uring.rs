@@ -12,13 +12,13 @@
 #![allow(unsafe_code)]
 
 use super::buffers::SlotBuffers;
-use super::lane::fate_of;
+use super::lane::status_of;
 use super::looks::{LOOKS, Looks};
 use super::opened::Opened;
 use super::together::Together;
 use super::{LaneError, LaneOptions};
 use crate::clock::MonotonicClock;
-use flashscope_device::{DeviceError, Ended, Fate, Lane, Op, Request, Seal, Trouble, Wait};
+use flashscope_device::{DeviceError, FailureDetail, Lane, LaneCompletion, Op, Request, Seal, Status, Wait};
 use flashscope_units::{Instant, Nanos};
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
@@ -257,7 +257,7 @@ impl Lane for UringLane {
     }
 
     #[inline]
-    fn turn(&mut self, wait: Wait, mut ended: impl FnMut(Ended)) -> Result<Instant, DeviceError> {
+    fn turn(&mut self, wait: Wait, mut complete: impl FnMut(LaneCompletion)) -> Result<Instant, DeviceError> {
         self.buffers.all_granted()?;
         let mut began = Instant::ORIGIN;
         let issued = (!self.pushed.is_empty()).then(|| self.clock.now());
@@ -301,11 +301,11 @@ impl Lane for UringLane {
                 }
                 _ => entry.result(),
             };
-            let fate = match result {
+            let status = match result {
                 moved @ 0.. => self.buffers.judge(slot, moved as usize),
-                error => fate_of(Errno::from_raw_os_error(-error), self.buffers.request(slot), &self.name)?,
+                error => status_of(Errno::from_raw_os_error(-error), self.buffers.request(slot), &self.name)?,
             };
-            ended(Ended { slot, issued: self.issued[slot as usize], completed, fate });
+            complete(LaneCompletion { slot, issued: self.issued[slot as usize], completed, status });
         }
         match (wait, self.hang_after) {
             (Wait::For(_), Some(limit)) if !in_time && !any && self.outstanding > 0 => {
@@ -319,8 +319,8 @@ impl Lane for UringLane {
         self.clock.sleep_until(at);
     }
 
-    fn explain(&self, slot: u32, fate: Fate) -> Trouble {
-        self.buffers.explain(slot, fate)
+    fn explain(&self, slot: u32, status: Status) -> FailureDetail {
+        self.buffers.explain(slot, status)
     }
 }
 

@@ -6,13 +6,13 @@
 
 use super::buffers::SlotBuffers;
 use super::files::Opening;
-use super::lane::fate_of;
+use super::lane::status_of;
 use super::own::OpenFolder;
 use super::{LaneError, LaneOptions};
 use crate::clock::MonotonicClock;
 use crate::error::HostError;
 use crate::payload;
-use flashscope_device::{DeviceError, Ended, Fate, Fill, Lane, Op, Request, Seal, Trouble, Wait};
+use flashscope_device::{DeviceError, FailureDetail, Fill, Lane, LaneCompletion, Op, Request, Seal, Status, Wait};
 use flashscope_units::{Bytes, Instant};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Advice, Mode, OFlags, fadvise, openat, syncfs};
@@ -166,7 +166,7 @@ impl Lane for WholeLane {
         }
     }
 
-    fn turn(&mut self, _: Wait, mut ended: impl FnMut(Ended)) -> Result<Instant, DeviceError> {
+    fn turn(&mut self, _: Wait, mut complete: impl FnMut(LaneCompletion)) -> Result<Instant, DeviceError> {
         self.buffers.all_granted()?;
         let Some(slot) = self.pending.take() else { return Ok(self.clock.now()) };
         let request = *self.buffers.request(slot);
@@ -179,11 +179,11 @@ impl Lane for WholeLane {
             Op::Flush | Op::Discard => syncfs(&self.folder).map(|()| 0),
         };
         let completed = self.clock.now();
-        let fate = match result {
+        let status = match result {
             Ok(moved) => self.buffers.judge(slot, moved),
-            Err(error) => fate_of(error, &request, &self.name)?,
+            Err(error) => status_of(error, &request, &self.name)?,
         };
-        ended(Ended { slot, issued, completed, fate });
+        complete(LaneCompletion { slot, issued, completed, status });
         Ok(completed)
     }
 
@@ -191,8 +191,8 @@ impl Lane for WholeLane {
         self.clock.sleep_until(at);
     }
 
-    fn explain(&self, slot: u32, fate: Fate) -> Trouble {
-        self.buffers.explain(slot, fate)
+    fn explain(&self, slot: u32, status: Status) -> FailureDetail {
+        self.buffers.explain(slot, status)
     }
 }
 

@@ -3,14 +3,12 @@
 use crate::common::{one_of_each, run_reported};
 use flashscope_device::{DeviceError, Target, WriteGrant};
 use flashscope_model::Data;
-use flashscope_model::Experiment;
 use flashscope_model::Run;
 use flashscope_model::observation::{AlignEvidence, IntervalEvidence, RateEvidence, Straddle};
 use flashscope_model::plan::{Floor, Purpose, Throughput};
 use flashscope_model::{Direction, ExperimentName, Order};
-use flashscope_probe::{
-    Context, EndedEarly, HOPELESS_FAILURES, KEPT_FAILURES, Observer, ProbeError, Progress, cost, run,
-};
+use flashscope_model::{Experiment, StopReason};
+use flashscope_probe::{Context, HOPELESS_FAILURES, KEPT_FAILURES, Observer, ProbeError, Progress, cost, run};
 use flashscope_testkit::{Failing, Recording, ScriptedTarget, Vanishing};
 use flashscope_units::{Bytes, Nanos};
 use std::ops::ControlFlow;
@@ -106,7 +104,7 @@ fn a_stopped_run_keeps_every_sample() {
         let mut observer = StopAfter { requests: total / 2, seen: Vec::new() };
         let mut context = Context::writing(&mut grant, 1, &mut observer);
         let result = run(&experiment, &mut target, &mut context).unwrap();
-        assert_eq!(context.report.ended_early, Some(EndedEarly::Stopped));
+        assert_eq!(context.report.stop, Some(StopReason::Interrupted));
         assert!(!result.complete);
         assert_eq!(samples(&result), total / 2, "{}", experiment.name());
         assert_eq!(target.log().len() as u64, total / 2);
@@ -123,7 +121,7 @@ fn a_stop_after_the_last_request_spoils_nothing() {
     let mut observer = StopAfter { requests: 5, seen: Vec::new() };
     let mut context = Context::reading(1, &mut observer);
     assert!(run(&experiment, &mut slow(), &mut context).unwrap().complete);
-    assert_eq!(context.report.ended_early, None);
+    assert_eq!(context.report.stop, None);
 }
 
 /// Fast requests are not reported one by one: about one call per 50 ms of the target's time, and one at the end.
@@ -152,8 +150,7 @@ fn the_budget_is_never_overrun() {
             let written = target.written() - before.0;
             assert!(written <= budget, "{}", experiment.name());
             assert!(!result.complete);
-            let Some(EndedEarly::BudgetSpent { left }) = report.ended_early else { panic!("{report:?}") };
-            assert_eq!((left, result.spent.written), (budget - written, written));
+            assert_eq!((report.stop, result.spent.written), (Some(StopReason::BudgetSpent), written));
             assert_eq!(samples(&result), (target.log().len() - before.1) as u64, "{}", experiment.name());
         }
     }
@@ -177,7 +174,7 @@ fn failures_are_kept_and_their_samples_left_out() {
             some.is_none_or(|failure| format!("{:?}", failure.direction) == direction
                 || experiment.name() == ExperimentName::Program)
         );
-        assert_eq!(result.complete, report.ended_early.is_none());
+        assert_eq!(result.complete, report.stop.is_none());
     }
 }
 
@@ -187,7 +184,7 @@ fn all_failures_are_counted_and_a_hopeless_run_ends() {
     let mut target = Failing::new(Recording::new(slow()), Some(0..512), "EIO");
     let (result, report) = run_reported(&experiment, &mut target, 1, Bytes::ZERO);
     let result = result.unwrap();
-    assert_eq!(report.ended_early, Some(EndedEarly::NothingButFailures));
+    assert_eq!(report.stop, Some(StopReason::Failing));
     assert_eq!(report.failed, HOPELESS_FAILURES);
     assert_eq!(target.inner().log().len() as u64, HOPELESS_FAILURES);
     assert_eq!(result.failures.len(), KEPT_FAILURES);

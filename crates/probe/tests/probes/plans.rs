@@ -30,7 +30,7 @@ fn every_experiment_costs_exactly_what_was_said() {
                 assert_eq!(told, asked, "{name}");
                 assert_eq!((run.spent.read, run.spent.written), (told.read, told.written), "{name}");
                 assert_eq!(run.spent.time, Nanos(5 * told.requests), "{name}");
-                assert!(run.complete && report.ended_early.is_none() && run.failures.is_empty(), "{name}");
+                assert!(run.complete && report.stop.is_none() && run.failures.is_empty(), "{name}");
                 assert!(told.requests > 0, "{name}");
                 // What a plan says without a device is no less than what it then does.
                 assert!(experiment.bytes_written() >= told.written, "{name}");

@@ -1,6 +1,6 @@
 //! The part of a run of load: phases, their runs one by one, and what each job did.
 
-use super::{Cost, Ended, Named, Path, Preset};
+use super::{Cost, Named, Path, Preset, Stop};
 use crate::RecordError;
 use crate::mirror::{Mirror, mirror, mirror_tuple, part, words};
 use flashscope_model::bench as model;
@@ -78,7 +78,7 @@ mirror! {
         /// Processor time of the workers; null on virtual time.
         cpu: Option<Cpu> = cpu,
         /// How it ended.
-        ended: Ended = stop,
+        ended: Stop = stop,
         /// What was seen of steadiness; null where it was not asked for.
         steady: Option<Steady> = steady,
     }

@@ -43,7 +43,7 @@ pub struct Envelope {
     /// What the run cost; null where nobody counted.
     pub cost: Option<Cost>,
     /// How it ended.
-    pub ended: Ended,
+    pub ended: Stop,
 }
 
 words! {
@@ -130,9 +130,9 @@ pub struct Tool {
 
 /// How a run, or a job of one, ended.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Ended {
+pub struct Stop {
     /// In which way.
-    pub how: EndedHow,
+    pub how: StopReason,
     /// What happened to a device that was lost, or what is wrong with flashscope; null otherwise.
     pub reason: Option<String>,
 }
@@ -140,7 +140,7 @@ pub struct Ended {
 /// In which way a run, or a job of one, ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum EndedHow {
+pub enum StopReason {
     /// It did all it set out to do.
     Complete,
     /// What it might write, or its time, was used up first.
@@ -157,30 +157,30 @@ pub enum EndedHow {
     InternalError,
 }
 
-impl Mirror<model::StopReason> for Ended {
+impl Mirror<model::StopReason> for Stop {
     fn from_model(stop: &model::StopReason) -> Self {
         let (how, reason) = match stop {
-            model::StopReason::Complete => (EndedHow::Complete, None),
-            model::StopReason::BudgetSpent => (EndedHow::BudgetSpent, None),
-            model::StopReason::Interrupted => (EndedHow::Interrupted, None),
-            model::StopReason::Stopped => (EndedHow::Stopped, None),
-            model::StopReason::Failing => (EndedHow::Failing, None),
-            model::StopReason::DeviceLost(why) => (EndedHow::DeviceLost, Some(why.clone())),
-            model::StopReason::InternalError(what) => (EndedHow::InternalError, Some(what.clone())),
+            model::StopReason::Complete => (StopReason::Complete, None),
+            model::StopReason::BudgetSpent => (StopReason::BudgetSpent, None),
+            model::StopReason::Interrupted => (StopReason::Interrupted, None),
+            model::StopReason::Stopped => (StopReason::Stopped, None),
+            model::StopReason::Failing => (StopReason::Failing, None),
+            model::StopReason::DeviceLost(why) => (StopReason::DeviceLost, Some(why.clone())),
+            model::StopReason::InternalError(what) => (StopReason::InternalError, Some(what.clone())),
         };
-        Ended { how, reason }
+        Stop { how, reason }
     }
 
     fn into_model(self) -> Result<model::StopReason, RecordError> {
         let reason = self.reason.unwrap_or_default();
         Ok(match self.how {
-            EndedHow::Complete => model::StopReason::Complete,
-            EndedHow::BudgetSpent => model::StopReason::BudgetSpent,
-            EndedHow::Interrupted => model::StopReason::Interrupted,
-            EndedHow::Stopped => model::StopReason::Stopped,
-            EndedHow::Failing => model::StopReason::Failing,
-            EndedHow::DeviceLost => model::StopReason::DeviceLost(reason),
-            EndedHow::InternalError => model::StopReason::InternalError(reason),
+            StopReason::Complete => model::StopReason::Complete,
+            StopReason::BudgetSpent => model::StopReason::BudgetSpent,
+            StopReason::Interrupted => model::StopReason::Interrupted,
+            StopReason::Stopped => model::StopReason::Stopped,
+            StopReason::Failing => model::StopReason::Failing,
+            StopReason::DeviceLost => model::StopReason::DeviceLost(reason),
+            StopReason::InternalError => model::StopReason::InternalError(reason),
         })
     }
 }

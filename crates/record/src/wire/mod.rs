@@ -25,7 +25,7 @@ pub use bench::{
 };
 pub use device::{Claims, Device};
 pub use drive::{Fan, Range, Stretch};
-pub use envelope::{Conditions, Ended, EndedHow, Envelope, Host, Kind, Named, State, Tool, Version};
+pub use envelope::{Conditions, Envelope, Host, Kind, Named, State, Stop, StopReason, Tool, Version};
 pub use estimate::Geometry;
 pub use finding::{Advice, Note, PerformanceCell, TransferLine, TransferResidual};
 pub use fleet::{
@@ -43,8 +43,8 @@ pub use preset::{FigureStatistic, FigureUnit, LeftOut, Limit, LimitVerdict, Pres
 pub use printed::{PrintedAlign, PrintedInterval, PrintedRate, PrintedTime, Rate};
 pub use run::{Budget, Cost, Erases, Path, Plan, Step};
 pub use twin::{
-    Band, Cell, CellUnit, Errors, Fate, Goodness, HeldErrors, Origin, Parameter, Plateau, Pool, TwinFinding, TwinPart,
-    Wrong,
+    Band, Cell, CellUnit, Errors, Goodness, HeldErrors, Origin, Parameter, Plateau, Pool, TwinFinding, TwinOutcome,
+    TwinPart, Wrong,
 };
 pub use words::{AreaState, DeviceKind, Direction, NoteKind, Order, Purpose, Severity, Statistic, Then};
 

@@ -45,7 +45,7 @@ mirror! {
         /// Probability that it is right; null where it is unknown.
         confidence: Option<f64> = confidence,
         /// What became of it.
-        fate: Fate = fate,
+        fate: TwinOutcome = outcome,
         /// Why the twin does not hold it, or why it is not known; null where it holds it.
         why: Option<String> = why,
         /// The parameter that holds it, or that stands in its place; null where there is none.
@@ -175,7 +175,7 @@ words! {
 
 words! {
     /// What became of a finding.
-    Fate mirrors model::Fate {
+    TwinOutcome mirrors model::Outcome {
         /// The twin has it.
         Held,
         /// It was found, and the twin does not have it.

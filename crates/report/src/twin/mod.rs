@@ -7,7 +7,7 @@ pub use text::{markdown, text};
 use crate::html::page;
 use crate::sheet::{sections, sheet};
 use crate::xlsx::Sheet;
-use flashscope_model::twin::{Fate, Origin, TwinRecord, Unit};
+use flashscope_model::twin::{Origin, Outcome, TwinRecord, Unit};
 use maud::html as markup;
 
 /// Every figure beside the simulated one, the parameters, and what became of the findings; a sheet each.
@@ -39,16 +39,16 @@ pub fn sheets(twin: &TwinRecord) -> Vec<Sheet> {
         [&parameter.path, &parameter.value, origin, &parameter.why].map(Into::into).into()
     });
     let findings = twin.findings.iter().map(|finding| {
-        let fate = match finding.fate {
-            Fate::Held => "held",
-            Fate::NotHeld => "not held",
-            Fate::Unknown => "unknown",
+        let outcome = match finding.outcome {
+            Outcome::Held => "held",
+            Outcome::NotHeld => "not held",
+            Outcome::Unknown => "unknown",
         };
         vec![
             finding.name.as_str().into(),
             finding.figure.clone().into(),
             finding.confidence.into(),
-            fate.into(),
+            outcome.into(),
             finding.why.clone().into(),
         ]
     });

@@ -1,6 +1,6 @@
 //! A fit for people: in the terminal, and as a page of the docs.
 
-use flashscope_model::twin::{Cell, Errors, Fate, Finding, Goodness, Origin, TwinRecord, Unit};
+use flashscope_model::twin::{Cell, Errors, Finding, Goodness, Origin, Outcome, TwinRecord, Unit};
 use flashscope_units::{ByteRate, Contrast};
 use std::fmt::Write;
 
@@ -56,7 +56,7 @@ fn parameters(text: &mut String, twin: &TwinRecord) {
 /// What was found and the twin does not have, with the reason.
 fn lost(twin: &TwinRecord) -> impl Iterator<Item = (&Finding, String)> {
     twin.findings.iter().filter_map(|finding| {
-        let why = finding.why.as_ref().filter(|_| finding.fate == Fate::NotHeld)?;
+        let why = finding.why.as_ref().filter(|_| finding.outcome == Outcome::NotHeld)?;
         let sure = finding.confidence.map_or_else(String::new, |sure| format!(" ({} sure)", percent(sure)));
         Some((finding, format!("{}{sure}: {why}", finding.figure.as_deref().unwrap_or_default())))
     })
@@ -75,7 +75,7 @@ fn not_held(text: &mut String, twin: &TwinRecord) {
 fn unknown_findings(twin: &TwinRecord) -> Vec<(&str, Vec<String>)> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for finding in &twin.findings {
-        let Some(why) = finding.why.as_deref().filter(|_| finding.fate == Fate::Unknown) else { continue };
+        let Some(why) = finding.why.as_deref().filter(|_| finding.outcome == Outcome::Unknown) else { continue };
         let stands_for = |path: &String| twin.parameters.iter().any(|parameter| parameter.path.starts_with(path));
         if finding.path.as_ref().is_some_and(stands_for) {
             continue;

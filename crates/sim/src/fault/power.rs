@@ -144,8 +144,8 @@ impl PowerLog {
 
     pub(crate) fn write(&mut self, write: Written) {
         let Written { request, at, length, addressed, held, issued, completed, durable } = write;
-        let fate = if self.params.lost + self.params.misdirected > 0.0 { self.chance.unit() } else { 1.0 };
-        if fate < self.params.lost {
+        let draw = if self.params.lost + self.params.misdirected > 0.0 { self.chance.unit() } else { 1.0 };
+        if draw < self.params.lost {
             return;
         }
         let mut pending = Pending {
@@ -160,7 +160,7 @@ impl PowerLog {
             addressed,
             replaced: false,
         };
-        if fate < self.params.lost + self.params.misdirected {
+        if draw < self.params.lost + self.params.misdirected {
             let places = self.capacity.saturating_sub(length) / self.params.block + 1;
             pending.lands = self.params.block * self.chance.below(places);
         }

@@ -116,7 +116,7 @@ fn reads_find_what_is_still_in_memory_and_flush_it_where_the_model_says_so() {
             let expected = Fill::Tagged { generation: index + 1 };
             let request = Request::verify(0, Bytes::mib(64) + BLOCK * u64::from(index), BLOCK, expected);
             let done = card.execute(request).expect("the card answers");
-            assert_eq!(done.outcome, Outcome::Done);
+            assert_eq!(done.outcome, Outcome::Success);
         }
         let elsewhere = read(&mut card, Bytes::mib(200), BLOCK);
         assert_eq!(elsewhere > before * 2, by_read, "{before} {elsewhere}");
@@ -153,7 +153,7 @@ fn a_power_cut_loses_what_is_volatile_and_was_not_flushed() {
         let kept = (0..8).filter(|index| {
             let at = Bytes::mib(64) + BLOCK * *index;
             let request = Request::verify(0, at, BLOCK, Fill::Tagged { generation: *index as u32 + 1 });
-            card.execute(request).expect("the card is back").outcome == Outcome::Done
+            card.execute(request).expect("the card is back").outcome == Outcome::Success
         });
         let expect = if volatile && !flushed { 0 } else { 8 };
         assert_eq!(kept.count(), expect, "volatile {volatile}, flushed {flushed}");

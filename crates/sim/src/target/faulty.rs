@@ -156,7 +156,7 @@ impl SimTarget {
         let start = self.now.max(faults.ready_from);
         if request.op() == Op::Flush {
             let done = if faults.lies() { start + faults.link.command } else { self.serve_flush(start) };
-            return ((Outcome::Done, Content::Unknown), done);
+            return ((Outcome::Success, Content::Unknown), done);
         }
         let mut seen = Seen::default();
         let mut done = start;
@@ -319,8 +319,8 @@ fn kept_word(op: Op, faults: &Faults) -> Op {
 /// What a verification says of a place that gives this byte, or bytes that nobody wrote.
 fn verified(expected: Option<Fill>, found: Option<u8>) -> Outcome {
     match expected {
-        None => Outcome::Done,
-        Some(Fill::Byte(byte)) if Some(byte) == found => Outcome::Done,
+        None => Outcome::Success,
+        Some(Fill::Byte(byte)) if Some(byte) == found => Outcome::Success,
         Some(_) => Outcome::Mismatch,
     }
 }
@@ -342,7 +342,7 @@ impl Seen {
     }
 
     fn whole(self) -> (Outcome, Content) {
-        let outcome = if self.mismatch { Outcome::Mismatch } else { Outcome::Done };
+        let outcome = if self.mismatch { Outcome::Mismatch } else { Outcome::Success };
         (outcome, self.content.unwrap_or(Content::Unknown))
     }
 }

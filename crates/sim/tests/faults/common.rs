@@ -37,16 +37,16 @@ impl Host {
     }
 
     pub(crate) fn write(&mut self, at: Bytes, length: Bytes, generation: u32) {
-        assert_eq!(self.try_write(at, length, generation).unwrap().outcome, Outcome::Done);
+        assert_eq!(self.try_write(at, length, generation).unwrap().outcome, Outcome::Success);
     }
 
     pub(crate) fn write_durably(&mut self, at: Bytes, length: Bytes, generation: u32) {
         let request = self.writing(at, length, generation, true);
-        assert_eq!(self.target.execute(request).unwrap().outcome, Outcome::Done);
+        assert_eq!(self.target.execute(request).unwrap().outcome, Outcome::Success);
     }
 
     pub(crate) fn flush(&mut self) {
-        assert_eq!(self.target.execute(Request::flush(0)).unwrap().outcome, Outcome::Done);
+        assert_eq!(self.target.execute(Request::flush(0)).unwrap().outcome, Outcome::Success);
     }
 
     pub(crate) fn read(&mut self, at: Bytes, length: Bytes) -> Completion {
@@ -57,7 +57,7 @@ impl Host {
     pub(crate) fn holds(&mut self, at: Bytes, length: Bytes, generation: u32) -> bool {
         let done = self.target.execute(Request::verify(0, at, length, tagged(generation))).unwrap();
         match done.outcome {
-            Outcome::Done => true,
+            Outcome::Success => true,
             Outcome::Mismatch => false,
             Outcome::Failed(why) => panic!("{why}"),
         }

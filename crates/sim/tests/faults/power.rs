@@ -331,7 +331,7 @@ fn apply(step: &Step, host: &mut Host, versions: &mut Versions) -> bool {
     if went.is_err() {
         return false;
     }
-    assert!(done.iter().all(|one| one.outcome == Outcome::Done));
+    assert!(done.iter().all(|one| one.outcome == Outcome::Success));
     match step {
         Step::Flush => versions.flushed(),
         Step::Write { at, blocks, durable: true } => versions.add(*at, *blocks, Some(versions.generation), true),

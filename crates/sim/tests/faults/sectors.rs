@@ -52,7 +52,7 @@ fn hanging_sectors_never_complete_and_the_rest_does() {
     let error = card.target.execute(Request::read(0, BAD, KIB4)).unwrap_err();
     assert!(matches!(&error, DeviceError::Hung(what) if what.contains("12")), "{error}");
     assert_eq!(card.target.now(), start + Nanos::secs(12));
-    assert_eq!(card.read(Bytes::mib(2), KIB4).outcome, Outcome::Done);
+    assert_eq!(card.read(Bytes::mib(2), KIB4).outcome, Outcome::Success);
     // Others of the queue come first.
     let batch = [Request::read(1, BAD, KIB4), Request::read(2, Bytes::mib(4), KIB4)];
     card.target.submit(&batch).unwrap();
