@@ -16,9 +16,9 @@ pub(crate) const NO_CARD: f64 = 0.5;
 /// one in twenty is wrong.
 pub(crate) const CACHE_IN_BETWEEN: f64 = 0.95;
 
-/// Most that can be said of a unit that writes show nothing of: one in seven in fleets is none. Where such units begin is
-/// right all the same.
+/// Most that can be said of a unit that writes show nothing of: one in seven in fleets is no unit.
 const WITHOUT_EFFECT: f64 = 0.85;
+/// Most that can be said of where these units begin, which is right all the same.
 const WHERE_WITHOUT_EFFECT: f64 = 0.97;
 
 /// Places written in turn that no controller keeps as many logs for.
@@ -73,6 +73,7 @@ impl Change for Cap<'_> {
 
 /// What tables of writes of two devices say taken together is said of neither.
 pub(crate) fn of_tables_taken_together(geometry: &mut Geometry) {
+    /// The reason that each such figure is left open.
     const WHY: &str = "the tables of this log are of more than one device, or behind more than one reader";
     fn withdraw<T>(estimate: &mut Estimate<T>) {
         if !estimate.is_unknown() {

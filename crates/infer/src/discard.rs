@@ -19,20 +19,23 @@ const BLOCK: Bytes = Bytes::kib(4);
 
 /// Size of the random writes, as long as a unit holds several: past any separate path for small ones.
 const REWRITE_BLOCK: Bytes = Bytes::kib(64);
+/// Fewest random writes of that size in a unit; else they are shorter.
 const LEAST_OF_UNIT: u64 = 8;
 
-/// How often each size is tried, and random writes to each of two spans.
+/// How often each size is tried.
 const REPEATS: u32 = 2;
+/// Random writes to each of two spans.
 const REWRITES: u32 = 24;
 
 /// Places that are asked for; fewer serve, and are used again.
 const PLACES: [usize; 4] = [14, 8, 5, 3];
 
-/// A size takes effect where it does in so many of its trials: all of them.
+/// Number of trials of a size in which it must take effect: all of them.
 const ALL: usize = 2;
 
-/// Probabilities of what was the same in all trials of all sizes, and of what was not.
+/// Probability of what was the same in all trials of all sizes.
 const CONSISTENT: f64 = 0.98;
+/// Probability of what was not the same in all trials of all sizes.
 const INCONSISTENT: f64 = 0.7;
 
 /// Random writes differ where one span's exceed the other's this clearly (Cliff's δ; 0.474 is called large).

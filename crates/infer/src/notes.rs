@@ -28,6 +28,7 @@ pub(crate) fn contradiction(what: String) -> Note {
     Note::new(NoteKind::Contradiction, what).with_hint(ONE_CARD)
 }
 
+/// What to do about a log of several cards.
 const ONE_CARD: &str = "infer from the log of one card at a time";
 
 /// What was measured does not go together.

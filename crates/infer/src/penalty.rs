@@ -54,9 +54,10 @@ const STATE: f64 = 0.06;
 /// Scatter of one printed figure where the table is too short to show its own.
 const USUAL_SCATTER: f64 = 0.15;
 
-/// On a device that was never written copies cost as much as there is to copy: in a unit that was filled up to twice what
-/// they cost in one that was not. That there are none does not depend on it.
+/// Confidence in a penalty on a device that was never written: copies cost as much as there is to copy, in a unit that was
+/// filled up to twice what they cost in one that was not.
 const ON_A_BLANK_DEVICE: f64 = 0.35;
+/// Confidence that there is no penalty on such a device, which does not depend on what there is to copy.
 const NONE_ON_A_BLANK_DEVICE: f64 = 0.95;
 
 /// That order costs nothing is no surer than this where so few writes were seen that all of them may fit a log.
@@ -301,11 +302,12 @@ fn full_on_the_way(times: &[f64]) -> bool {
     waits.len() >= LEAST_WAITS && waits[0] > SUDDEN * longest
 }
 
-/// A write that takes so many times the usual one waits for something that others need not wait for.
+/// A write that takes this many times the usual one waits for something that other writes need not wait for.
 const WAITED: f64 = 2.0;
 
-/// So many waits show how far apart they are; before them, none for so many times as long is no chance.
+/// Number of waits that show how far apart they are.
 const LEAST_WAITS: usize = 3;
+/// How many times the longest distance of two waits the writes before the first wait must be.
 const SUDDEN: usize = 3;
 
 /// Within this factor of the usual time, a write is as fast as usual.

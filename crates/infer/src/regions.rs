@@ -31,21 +31,25 @@ const WHOLE_PARTS: f64 = 0.85;
 /// The same where the regions are as long as units are but begin amid one.
 const SHIFTED: f64 = 0.6;
 
-/// The same where they show nothing of it, and a little better where no count was too many. Regions amid units make small
-/// counts in order collapse; many units rarely are too few for that.
+/// The share where reads show nothing of the unit.
 const UNSEEN: f64 = 0.75;
+/// Share of right answers without a limit, where reads show nothing of the unit.
 const UNSEEN_BOUND: f64 = 0.85;
+/// Share of right sequential counts below [`FEW`], where reads show nothing of the unit.
 const UNSEEN_FEW_IN_ORDER: f64 = 0.6;
+/// Counts below this are small: regions amid units make them collapse.
 const FEW: u32 = 8;
 
 /// How often a penalty in a table of whole units is that of other units as well: one was written once in each order, in
 /// whatever state.
 const PENALTY: f64 = 0.88;
 
-/// How often it is where the unit is not known: streams through regions that are no units cost a few copies in any order, and
+/// Share of right smaller penalties where the unit is not known: streams through regions that are no units cost a few copies in any order, and
 /// many times as much as these only where each write out of order costs one.
 const SOME_PENALTY_UNSEEN: f64 = 0.25;
+/// Share of right penalties from [`LARGE_PENALTY`] on, where the unit is not known.
 const LARGE_PENALTY_UNSEEN: f64 = 0.8;
+/// Ratio from which on a penalty is large: more than the copies that streams amid units cost.
 const LARGE_PENALTY: f64 = 20.0;
 
 /// How often a table that shows no penalty is right, however much its rows scatter.
@@ -57,7 +61,9 @@ const A_COPY: Nanos = Nanos::millis(40);
 /// How often there is no area where a table shows none: in order it shows none that is only mapped otherwise, nor one as
 /// long as the table. Each unit was written once, so that what else speaks against it weighs as in three tables.
 const NO_AREA: f64 = 0.9;
+/// The same where the unit is not known.
 const NO_AREA_UNSEEN: f64 = 0.86;
+/// Weight of what else speaks against an area, in tables.
 const ONE_PASS: i32 = 3;
 
 /// How often an area in a table is one, where the regions are whole units, …

@@ -25,7 +25,7 @@ impl Probe for Fat {
         checks::position("the offset", self.offset, facts)?;
         let needs = checks::end_of(self.offset, self.count.into(), self.erase, Bytes::ZERO);
         let hint = "use fewer units (--fat-nr), a smaller unit (--erase) or a smaller --offset";
-        checks::fits("writing to so many units", facts, needs, hint)
+        checks::fits("writing to this number of units", facts, needs, hint)
     }
 
     fn cost(&self, _facts: &DeviceFacts) -> Cost {

@@ -24,7 +24,7 @@ impl Probe for Interval {
         let largest = Bytes::SECTOR * (1 << (self.order - 1));
         let needs = checks::end_of(self.offset, (u64::from(self.places) - 1) * SPACING, largest, largest);
         checks::fits(
-            "the largest read at so many places",
+            "the largest read at this number of places",
             facts,
             needs,
             "use a smaller --interval-order or fewer --places",

@@ -30,7 +30,7 @@ impl Probe for OpenAu {
         checks::position("the offset", self.offset, facts)?;
         let needs = checks::end_of(self.offset, (u64::from(self.count) - 1) * SPACING, self.erase, self.erase);
         let hint = "use fewer units (--open-au-nr), a smaller unit (--erase) or a smaller --offset";
-        checks::fits("writing to so many units, twelve unit lengths apart,", facts, needs, hint)
+        checks::fits("writing to units that lie twelve unit lengths apart", facts, needs, hint)
     }
 
     fn cost(&self, _facts: &DeviceFacts) -> Cost {

@@ -23,7 +23,7 @@ impl Probe for Scatter {
         let blocks = (1u64 << self.order) - 1 + u64::from(self.span);
         let needs = u128::from(self.offset.get()) + u128::from(blocks) * u128::from(self.block.get());
         let hint = "use a smaller --scatter-order, --scatter-span or --block";
-        checks::fits("reading at so many positions", facts, Some(needs), hint)
+        checks::fits("reading at this number of positions", facts, Some(needs), hint)
     }
 
     fn cost(&self, _facts: &DeviceFacts) -> Cost {

@@ -21,7 +21,7 @@ impl Probe for Survey {
         // A single place could only be read repeatedly by reading it twice in a row.
         checks::at_least("the number of places", self.places.into(), if self.repeats > 1 { 2 } else { 1 })?;
         let needs = u128::from(self.places) * 2 * u128::from(self.block.get());
-        checks::fits("a survey of so many places", facts, Some(needs), "use fewer places or a smaller block")
+        checks::fits("a survey of this number of places", facts, Some(needs), "use fewer places or a smaller block")
     }
 
     fn cost(&self, _facts: &DeviceFacts) -> Cost {

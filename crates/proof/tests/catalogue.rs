@@ -83,7 +83,7 @@ fn check_seeds(model: &str, seeds: u64) {
         let here = [
             wrong("allocation unit", &truth.allocation_unit, &found.allocation_unit),
             wrong("page", &truth.page, &found.page),
-            wrong("page inside", &truth.page_inner, &found.page_inner),
+            wrong("inner page", &truth.page_inner, &found.page_inner),
             wrong("open units in order", &truth.open_units_linear, &found.open_units_linear),
             wrong("open units random", &truth.open_units_random, &found.open_units_random),
             wrong("small-write path", &truth.small_write_path, &found.small_write_path.clone().map(|path| path.size)),

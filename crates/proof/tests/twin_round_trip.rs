@@ -64,7 +64,7 @@ fn untruths(found: &Geometry, twin: &Truth) -> Vec<String> {
     [
         untrue("allocation unit", &found.allocation_unit, &twin.allocation_unit),
         untrue("page", &found.page, &twin.page),
-        untrue("page inside", &found.page_inner, &twin.page_inner),
+        untrue("inner page", &found.page_inner, &twin.page_inner),
         untrue("open units in order", &found.open_units_linear, &twin.open_units_linear),
         untrue("open units random", &found.open_units_random, &twin.open_units_random),
         untrue("small-write path", &found.small_write_path.clone().map(|path| path.size), &twin.small_write_path),

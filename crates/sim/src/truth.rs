@@ -244,13 +244,13 @@ fn page(params: &AuLogParams) -> Fact<Bytes> {
         return Fact::hidden(Some(params.page), "sensing a page costs nothing that shows");
     }
     if edges_alike(params) {
-        let why = "the edges of the page inside cost the same, as those of a smaller page would";
+        let why = "the edges of the inner page cost the same, as those of a smaller page would";
         return Fact::known(params.page).or(vec![params.page_inner]).noted(why);
     }
     Fact::known(params.page)
 }
 
-/// Whether an edge of the page costs what one of the page inside does.
+/// Whether an edge of the page costs what one of the inner page does.
 fn edges_alike(params: &AuLogParams) -> bool {
     let (page, inner) = (params.read.sense.as_f64(), params.read.inner_edge.as_f64());
     params.page_inner < params.page && (page - inner).abs() < LEAST_DIFFERENCE * page
@@ -286,7 +286,7 @@ fn open_units_linear(model: &Model, params: &AuLogParams) -> Fact<u32> {
     match (params.logs_in_order, params.logs_random) {
         (_, 0) => both,
         (0, _) => both.noted("the same logs serve every order"),
-        _ => both.noted("logs for random order take over beyond the logs in order"),
+        _ => both.noted("logs for random writes take over beyond the sequential logs"),
     }
 }
 
@@ -329,7 +329,7 @@ fn small_write_path(model: &Model, params: &AuLogParams) -> Fact<Bytes> {
         return Fact::hidden(None, "there is none");
     }
     if !merges_show(model, params) {
-        return Fact::hidden(Some(limit), "longer writes at random cost no more");
+        return Fact::hidden(Some(limit), "longer random writes cost no more");
     }
     if params.logs_random >= MOST_UNITS {
         return Fact::hidden(Some(limit), "it shows only beyond more open units than anybody tries");
@@ -420,8 +420,8 @@ impl fmt::Display for Truth {
         line(f, "allocation unit", &self.allocation_unit)?;
         line(f, "first one begins at", &self.boundary_offset)?;
         line(f, "page (effective)", &self.page)?;
-        line(f, "page inside", &self.page_inner)?;
-        line(f, "open units, in order", &self.open_units_linear)?;
+        line(f, "inner page", &self.page_inner)?;
+        line(f, "open units, sequential", &self.open_units_linear)?;
         line(f, "open units, random", &self.open_units_random)?;
         for penalty in &self.random_order_penalty {
             writeln!(f, "random-order penalty    {:.1} at {}", penalty.ratio, penalty.block)?;
@@ -446,8 +446,8 @@ impl fmt::Display for Truth {
         line(f, "channels", &drive.channels)?;
         line(f, "bits per cell", &drive.bits_per_cell)?;
         line(f, "SLC cache", &drive.slc_cache)?;
-        line(f, "physical over user", &drive.physical_over_user)?;
-        line(f, "map in memory", &drive.map_reach)
+        line(f, "over-provisioning", &drive.physical_over_user)?;
+        line(f, "mapping-table reach", &drive.map_reach)
     }
 }
 

@@ -140,7 +140,7 @@ fn doubt(rule: &FigureRule, phases: &[BenchPhase], evidence: &[&Evidence], stop:
     let whose = [
         (CacheVerdict::Cache, "this is memory's figure, not a device's"),
         (CacheVerdict::Mixed, "this is partly the page cache's figure"),
-        (CacheVerdict::Unknown, "nobody can tell whose figure this is"),
+        (CacheVerdict::Unknown, "unknown whether this is a figure of the device or a cache"),
     ];
     if let Some((evidence, said)) = whose.iter().find_map(|(verdict, said)| Some((seen(*verdict)?, said))) {
         return Some(format!("{said}: {}", evidence.why));

@@ -211,7 +211,7 @@ fn table_of(data: &Data) -> Table {
         }
         Data::FastArea(data) => {
             let random = data.order == Order::Random;
-            let name = format!("fast-area{}", if random { ", random" } else { ", in order" });
+            let name = format!("fast-area{}", if random { ", random" } else { ", sequential" });
             Table { random, ..plain(Test::FastArea, name) }
         }
         Data::Throughput(data) => {

@@ -83,7 +83,7 @@ fn held(finding: Finding, geometry: &Geometry, card: &Card, shape: &Shape) -> (&
                 logs => is(
                     &found.open_units_random,
                     Some(logs),
-                    "more at random than in order is more than a model can have",
+                    "more units for random than for sequential writes is more than a model can have",
                 ),
             };
             ("mapping.logs_random", held)

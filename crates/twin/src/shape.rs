@@ -280,14 +280,16 @@ fn kinds_of_logs(measured: &Measured) -> Vec<Logs> {
     let total: Told<u32> = match (linear, random) {
         (Count::Exactly(count), _) => Told::found(count, geometry.open_units_linear.confidence()),
         (Count::AtLeast(_), _) => Told::default(NO_LIMIT, "no limit was seen: as many as anybody tries"),
-        (Count::Unknown, Count::Exactly(count)) => Told::default(count, "as many as at random"),
+        (Count::Unknown, Count::Exactly(count)) => Told::default(count, "as many as for random writes"),
         (Count::Unknown, Count::AtLeast(_)) => Told::default(NO_LIMIT, "no limit was seen: as many as anybody tries"),
         (Count::Unknown, Count::Unknown) => Told::default(NOTHING_WRITTEN, "no writes to several units were seen"),
     };
     let any_order = match random {
         Count::Exactly(count) if count <= total.value => Told::found(count, geometry.open_units_random.confidence()),
-        Count::Exactly(_) => Told::default(total.value, "more at random than in order is more than a model can have"),
-        _ => Told { value: total.value, origin: Origin::Default("as many as in order".to_owned()) },
+        Count::Exactly(_) => {
+            Told::default(total.value, "more units for random than for sequential writes is more than a model can have")
+        }
+        _ => Told { value: total.value, origin: Origin::Default("as many as for sequential writes".to_owned()) },
     };
     let in_order = |count: u32| Told { value: count, origin: total.origin.clone() };
     let none = Told::fitted(0, "writes out of order cost a merge each");

@@ -249,7 +249,7 @@ fn chance(card: &mut Card, measured: &Measured, shape: &Shape) {
 }
 
 fn nothing_written(card: &mut Card) {
-    let default = || Origin::Default("nothing was written in order; usual for cards".to_owned());
+    let default = || Origin::Default("no sequential writes; usual for cards".to_owned());
     card.set_time("mapping.program.page", 1e6, default());
     card.set_time("link.durable_write", 190e3, default());
     card.set_time("mapping.merge.copy", 0.0, Origin::Default("no merge was seen".to_owned()));
@@ -272,13 +272,13 @@ fn pages(card: &mut Card, in_order: &Points, shape: &Shape) {
     let per_page = line.map(|line| line.slope).or_else(|| median(&slopes));
     match per_page.or_else(|| in_order.last().map(|point| point.1)) {
         Some(time) => {
-            card.set_time("mapping.program.page", time.max(1e3), Origin::Fitted("to writes in order".to_owned()));
+            card.set_time("mapping.program.page", time.max(1e3), Origin::Fitted("to sequential writes".to_owned()));
         }
         None => card.set_time("mapping.program.page", 1e6, Origin::Default("usual for cards".to_owned())),
     }
     let command = if per_request < command + wire { split_command(card, per_request - wire) } else { command };
     let durable = (per_request - command - wire).max(0.0);
-    card.set_time("link.durable_write", durable, Origin::Fitted("to writes in order of several sizes".to_owned()));
+    card.set_time("link.durable_write", durable, Origin::Fitted("to sequential writes of several sizes".to_owned()));
     card.set_time("link.flush", durable.max(100e3), Origin::Default("as a durable write".to_owned()));
 }
 
@@ -304,7 +304,7 @@ fn small(card: &mut Card, in_order: &Points, shape: &Shape) {
     if limit == Bytes::ZERO || rows.is_empty() {
         card.set_count("mapping.small.pages", SMALL_PAGES, Origin::Default("how many does not show".to_owned()));
         let program = card.number("mapping.program.page");
-        let why = "small writes in order were not measured: as a page";
+        let why = "small sequential writes were not measured: as a page";
         return card.set_time("mapping.small.program", program, Origin::Default(why.to_owned()));
     }
     let fixed = card.number("link.command") + card.number("link.durable_write");
@@ -321,7 +321,7 @@ fn small(card: &mut Card, in_order: &Points, shape: &Shape) {
             (median(&rows.iter().map(rest).collect::<Vec<f64>>()).unwrap_or(0.0), 0.0)
         }
     };
-    let told = || Origin::Fitted("to small writes in order".to_owned());
+    let told = || Origin::Fitted("to small sequential writes".to_owned());
     card.set_time("mapping.small.program", piece.max(1e3), told());
     card.set_count("mapping.small.pages", SMALL_PAGES, Origin::Default("how many does not show".to_owned()));
     // A collection for each page that comes in: that it is one for several, less often, would look the same here.
@@ -334,7 +334,7 @@ fn area_times(card: &mut Card, in_area: &Points, shape: &Shape) {
     let (page, most) = (shape.page.value, card.size("link.max_request").unwrap_or(Bytes::kib(512)));
     let wire = page.as_f64() / card.number("link.bytes_per_s") * 1e9;
     let fixed = card.number("link.command") + card.number("link.durable_write");
-    let told = || Origin::Fitted("to writes in order to the first units".to_owned());
+    let told = || Origin::Fitted("to sequential writes to the first units".to_owned());
     let per_page = |(block, time): &(Bytes, f64)| {
         let pieces = block.get().div_ceil(most.get()) as f64;
         (time - pieces * (fixed + wire)) / (*block / page) as f64
@@ -391,7 +391,7 @@ fn merges(card: &mut Card, measured: &Measured, in_order: &Points, shape: &Shape
 
     let pages_per_unit = (unit / page) as f64;
     let pages_per_sub = (shape.sub_unit.value / page) as f64;
-    let told = || Origin::Fitted("to writes to more units than can be open, and at random".to_owned());
+    let told = || Origin::Fitted("to writes to more units than can be open, and to random writes".to_owned());
     let split = || Origin::Default("copies and the rest of a merge were not told apart".to_owned());
     let (copy, fixed, log) = match shape.out_of_order {
         OutOfOrder::Merged | OutOfOrder::MergedWhole => {
@@ -422,7 +422,7 @@ fn random_log(shape: &Shape, merge: f64, per_byte: Option<f64>) -> Told<Bytes> {
     let (unit, page) = (shape.unit.value, shape.page.value);
     if shape.logs_in_order.value == 0 {
         // These logs take writes in order as well, and must hold a whole unit to take its place.
-        return Told { value: unit, origin: Origin::Default("writes in order fill it without a merge".to_owned()) };
+        return Told { value: unit, origin: Origin::Default("sequential writes fill it without a merge".to_owned()) };
     }
     match per_byte {
         Some(per_byte) if merge > 0.0 => {

@@ -53,7 +53,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     ("largest step up to 128 KiB: where, KiB", |t| Some(t.steps()?.page.as_f64() / 1024.0)),
     ("… how high, µs", |t| t.steps().map(|s| s.between - s.below)),
     ("… share of `diff` above it, %", |t| t.steps().map(|s| (s.between - s.below) / s.between * 100.0)),
-    ("rise inside it (page inside), % of `diff` above it", |t| {
+    ("rise inside it (inner page), % of `diff` above it", |t| {
         let steps = t.steps()?;
         steps.inside.map(|(half, least)| (half - least) / steps.between * 100.0)
     }),

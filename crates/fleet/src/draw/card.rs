@@ -418,7 +418,7 @@ impl Card {
         };
         let hidden = if self.in_front > Bytes::ZERO { format!(", {} in front", self.in_front) } else { String::new() };
         format!(
-            "{} of {}, unit {}, page {}, logs {} in order and {} in any order{hidden}{area}",
+            "{} of {}, unit {}, page {}, logs {} sequential and {} in any order{hidden}{area}",
             self.kind, self.capacity, self.unit, self.page, self.logs_in_order, self.logs_random
         )
     }

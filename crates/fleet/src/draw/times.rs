@@ -123,7 +123,7 @@ pub(super) fn program(chance: &mut Chance, generator: Generator, page: Bytes) ->
     time_for(page, chance.ratio(slow, fast), 250.0, 6000.0)
 }
 
-/// Copying a page inside, in the same way.
+/// Copying an inner page, in the same way.
 pub(super) fn merge_copy(chance: &mut Chance, generator: Generator, page: Bytes) -> Nanos {
     let [slow, fast] = if generator == Generator::Field { FIELD_COPY_BYTES_PER_S } else { [6e6, 50e6] };
     time_for(page, chance.ratio(slow, fast), 100.0, 6000.0)

@@ -77,7 +77,7 @@ fn in_words(part: &AreaPart) -> String {
         Some(false) => ", not by page",
         None => "",
     };
-    let (in_order, small) = (ratio("in order", part.in_order), ratio("small writes", part.small));
+    let (in_order, small) = (ratio("sequential", part.in_order), ratio("small writes", part.small));
     format!("{} to {}{in_order}{small}{mapping}", part.first, part.end)
 }
 

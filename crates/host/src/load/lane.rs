@@ -88,7 +88,7 @@ impl fmt::Display for LaneError {
                  use --engine sync with --jobs for several requests at once"
             ),
             Self::TooMuchMemory { needed } => {
-                write!(f, "buffers for so many requests of this size take {needed}\nhint: a smaller --iodepth or --bs")
+                write!(f, "the buffers of all these requests take {needed}\nhint: a smaller --iodepth or --bs")
             }
             Self::System { operation, said } => write!(f, "cannot {operation}: {said}"),
         }

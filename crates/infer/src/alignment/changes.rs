@@ -33,9 +33,9 @@ const FEWEST_CHANGES: usize = 2;
 /// Share of the reads behind changes that take a third at least of what they take on average.
 const AGREE: f64 = 0.7;
 
-/// Log odds of what shows this way against no unit, what evidence against other sizes and phases is raised to (places are not
-/// quite independent), and the least that the odds of any come to.
+/// Logarithm of the odds of a unit that shows this way against no unit.
 const SUPPORT: f64 = 25.0;
+/// Power that evidence against other sizes and phases is raised to: places are not quite independent.
 const TEMPER: f64 = 0.5;
 
 /// What the runs from last to first come to.

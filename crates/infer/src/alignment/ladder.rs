@@ -199,6 +199,7 @@ impl Ladder {
         let mut total = f64::NEG_INFINITY;
         /// Steps of the logarithm of the contrast around its likeliest value.
         const GRID: i32 = 8;
+        /// Distance of two steps of that grid, in the logarithm of the contrast.
         const PITCH: f64 = 0.06;
         for (scatter, weight) in TOP_SCATTER {
             for point in -GRID..=GRID {
@@ -339,8 +340,9 @@ impl Ladder {
 
     /// Evidence of a straight line through all rows: no structure that a step could stand for.
     fn slope(&self) -> f64 {
-        /// Prior probability of such a table, and the steepest slope per row.
+        /// Prior probability of such a table.
         const PRIOR: f64 = 0.04;
+        /// Steepest slope, as a share of the contrast per row.
         const STEEPEST: f64 = 0.03;
         let rows = self.values.len();
         let (mut at, mut rise) = (self.values.iter().map(|row| row.0).sum::<f64>() / rows as f64, 0.0);

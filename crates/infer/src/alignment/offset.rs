@@ -36,9 +36,11 @@ const FEWEST: usize = 3;
 /// No more grids than this are tried.
 const MOST_GRIDS: usize = 6;
 
-/// Places of one stretch, the rounds, and its length: of pages, of units of up to 8 MiB, and of larger ones.
+/// Places of one stretch, the rounds, and its length, where pages are looked for.
 const PAGES: Sweep = Sweep { places: 192, rounds: 8, longest: Bytes::kib(96) };
+/// The same for units of up to 8 MiB.
 const UNITS: Sweep = Sweep { places: 4096, rounds: 4, longest: Bytes::mib(64) };
+/// The same for larger units.
 const LARGE_UNITS: Sweep = Sweep { places: 8192, rounds: 4, longest: Bytes::mib(512) };
 
 /// Where these show nothing, the longer one is done again, with about so many reads …

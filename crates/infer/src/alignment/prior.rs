@@ -132,6 +132,7 @@ pub(super) fn page_weight(size: Bytes) -> f64 {
 pub(super) fn capacity_factor(capacity: Option<Bytes>, unit: Bytes) -> f64 {
     /// Capacities are multiples of this by themselves, so dividing it is no evidence.
     const GRAIN: f64 = 524_288.0;
+    /// Share of the published cards whose capacity is a whole number of units.
     const WHOLE: f64 = 0.5;
     let Some(capacity) = capacity.filter(|capacity| capacity.get() > 0) else { return 1.0 };
     let chance = (GRAIN / unit.as_f64()).min(1.0);

@@ -285,6 +285,7 @@ fn alone(best: Option<Bytes>, competing: &[Bytes]) -> bool {
 
 /// Whether a level of the likeliest chain is well above the ones below it, for all that noise may do.
 fn stands_out(groups: &[Group], posterior: &Posterior, class: usize) -> bool {
+    /// Standard errors of the mean of a level.
     const CLEAR: f64 = 7.0;
     groups.iter().any(|group| {
         let levels = structure::levels(group, &posterior.best, posterior.phase);
@@ -361,6 +362,7 @@ fn above_page(posterior: &Posterior) -> Vec<Bytes> {
 
 /// All likely units where none shows, until a step that counts would stand out of the noise.
 fn sweep((device, room): (&DeviceFacts, Bytes), groups: &[Group], posterior: &Posterior) -> Option<Choice> {
+    /// Smallest unit that is swept for: steps of smaller sizes are pages.
     const FROM: Bytes = Bytes::kib(256);
     if posterior.best.unit.is_some() {
         return None;

@@ -47,6 +47,7 @@ pub(super) fn plan(
 fn crowded(room: Bytes, block: Bytes, mut candidates: Vec<Bytes>, places: u32) -> Vec<Bytes> {
     /// Four times as many as a read must keep away from.
     const ENOUGH: u64 = 128;
+    /// Sizes whose places are read beside those of the candidates.
     const BESIDE: [Bytes; 6] =
         [Bytes::kib(64), Bytes::kib(32), Bytes::kib(128), Bytes::kib(16), Bytes::kib(8), Bytes::kib(4)];
     let count = |size: &Bytes| (room / *size).min(places.into());

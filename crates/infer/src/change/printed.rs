@@ -18,19 +18,22 @@ const FEWEST_ROWS: usize = 6;
 /// Reads of another device, or behind another reader, differ by this factor.
 const FLOOR_FACTOR: f64 = 1.3;
 
-/// Where repeats on either side show how steady reads are, this factor is enough if it is so many times their scatter.
+/// Where repeats on either side show how steady reads are, this factor is enough.
 const STEADY_FACTOR: f64 = 1.15;
+/// How many times the scatter of the repeats such a factor must be.
 const TIMES_SCATTER: f64 = 5.0;
 
 /// Share of the rows that must be on one side.
 const ONE_SIDE: f64 = 0.9;
 
-/// Contrasts differ by this share of their size, and by so many times what repeats do, only on another device.
+/// Contrasts differ by this share of their size only on another device.
 const OTHER_CONTRASTS: f64 = 0.3;
+/// How many times the difference between repeats such a difference must be.
 const TIMES_REPEATS: f64 = 3.0;
 
-/// Tables of which one lost its head are alike within this in reads, and within the other in contrasts.
+/// Tables of which one lost its head are alike within this factor in their reads.
 const ALIKE_FLOORS: f64 = 1.1;
+/// Largest difference of the contrasts of such tables, as a share of their size.
 const ALIKE_CONTRASTS: f64 = 0.25;
 
 /// What the align tables of a log say of its being about one device.

@@ -14,8 +14,9 @@ use flashscope_model::{Data, Estimate, Experiment, ExperimentName, Observations,
 use flashscope_stats::mixture::{MixtureSettings, fit_mixture};
 use flashscope_units::{Bytes, Nanos};
 
-/// Places and reads of each in an adaptive run.
+/// Places in an adaptive run.
 const PLACES: u32 = 96;
+/// Reads of each place in an adaptive run.
 const REPEATS: u32 = 24;
 
 /// Pages one stripe apart, once the stripe is known: each is of another row than its neighbours.
@@ -99,11 +100,12 @@ struct Turn {
     each: usize,
 }
 
-/// So much less must be left unexplained than by one kind, on the scale of −2 ln likelihood.
+/// How much less must be left unexplained than by one kind of pages, on the scale of −2 ln likelihood.
 const SURELY_BETTER: f64 = 20.0;
 
-/// Means must be so many standard errors apart, and this share of a time.
+/// Least distance of two means, in standard errors.
 const ERRORS_APART: f64 = 4.0;
+/// Least distance of two means, as a share of a time.
 const MEANS_APART: f64 = 0.008;
 
 /// No turn is surer.

@@ -86,6 +86,7 @@ pub(super) fn estimate(striped: &Striped, observations: &Observations) -> Estima
     )
 }
 
+/// No number of channels is surer than this: layouts of other kinds are not among the hypotheses.
 const SUREST: f64 = 0.98;
 
 /// A quarter of the times are shorter than this.
@@ -157,8 +158,9 @@ struct Sharing {
     error: f64,
 }
 
-/// Sharing must be better than none by so much on the scale of −2 ln likelihood, and the wait so many times its error.
+/// How much better than no shared channel a shared one must explain the times, on the scale of −2 ln likelihood.
 const SURELY_BETTER: f64 = 12.0;
+/// How many of its standard errors a wait must be.
 const SURE_ERRORS: f64 = 4.0;
 
 /// A wait below this share of the time is one that other things than a channel may make.

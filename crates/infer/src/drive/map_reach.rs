@@ -20,8 +20,9 @@ const SHORTEST: Bytes = Bytes::mib(64);
 /// One page of the map stands for several MiB in most controllers, and for no less than this.
 const WARM_STEP: Bytes = Bytes::mib(2);
 
-/// Reads of each visit of a range in an adaptive run, and the most of the device that it reads through.
+/// Reads of each visit of a range in an adaptive run.
 const REQUESTS: u32 = 200;
+/// Most of the device that an adaptive run reads through.
 const LONGEST: Bytes = Bytes::gib(16);
 
 /// Ranges that double up to the longest, and down again: what disturbs the host for a while then sets the two visits of a
@@ -57,11 +58,12 @@ const SURELY_BETTER: f64 = 15.0;
 /// Without a mean that is at least this sure, as a share of it, a map's misses would not show.
 const TOO_UNSURE: f64 = 0.05;
 
-/// A miss reads a page of the map, which takes the fastest flash so many nanoseconds; less is no miss with so many standard
-/// errors. A card that takes one request at a time is no such controller, as far as anybody knows: what takes less than a share
-/// of its reads is not looked for.
+/// A miss reads a page of the mapping table, which takes the fastest flash this long, in nanoseconds. A card that takes one
+/// request at a time is no such controller, as far as anybody knows: there a shorter share of its reads is not looked for.
 const LEAST_MISS: f64 = 25e3;
+/// Shortest miss that is looked for on a card, as a share of the mean time of its reads.
 const LEAST_SHARE_OF_CARDS: f64 = 0.1;
+/// Standard errors by which a miss may be longer than it seems.
 const SURE_OF_MISSES: f64 = 2.0;
 
 /// A reach between this share of the longest range and all of it is not worth a longer one.

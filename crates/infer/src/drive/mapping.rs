@@ -9,6 +9,7 @@ use flashscope_model::finding::MappingKind;
 use flashscope_model::{Estimate, ExperimentName, Geometry, Observations, Reason};
 use flashscope_units::Bytes;
 
+/// The kinds of mapping, in the order of the likelihoods of a [`Clue`].
 const KINDS: [MappingKind; 4] = [MappingKind::Page, MappingKind::UnitLog, MappingKind::UnitInOrder, MappingKind::Other];
 
 /// A finding in a class, and how likely that is for each of [`KINDS`].
@@ -28,11 +29,12 @@ const GOOD_ENOUGH: f64 = 0.8;
 /// Whether there is a limit is surer than where it is, which depends on the unit that was assumed.
 const GOOD_ENOUGH_FOR_A_LIMIT: f64 = 0.6;
 
-/// So many units without a limit, and a limit is not to be expected.
+/// Number of units without a limit from which on a limit is not to be expected.
 const MANY: u32 = 16;
 
-/// Ratios that bound "the same in any order", and "each write costs a copy".
+/// Largest ratio of sequential to random rate at which order makes no difference.
 const SAME: f64 = 1.5;
+/// Least ratio of sequential to random rate at which each random write costs a copy.
 const COPIES: f64 = 2.5;
 
 /// The kind that explains the findings best.
@@ -86,6 +88,7 @@ fn posterior(clues: &[Clue]) -> Vec<(MappingKind, f64)> {
 
 /// Below this share no kind is named.
 const LEAST_SHARE: f64 = 0.6;
+/// No kind is surer than this: mappings of other kinds are not in the table.
 const SUREST: f64 = 0.99;
 
 /// Whether a number of units open is too many, in order and at random. The two are one finding: where nothing is too many

@@ -22,19 +22,21 @@ const WINDOWS: u64 = 256;
 /// Size of a write in an adaptive run: whole rows of every chip, and small beside what is erased as one.
 const BLOCK: Bytes = Bytes::kib(128);
 
-/// Nobody is asked to wear a device like this, or to fill it, who did not allow so many times its capacity to be written.
+/// Nobody is asked to wear a device like this, or to fill it, who did not allow this many times its capacity to be
+/// written.
 pub(super) const ASKED: u64 = 2;
 
-/// Share of the device by which the writes at random go on while they show no end of the spare space (an eighth), and how
-/// often.
+/// Part of the device (an eighth) by which the random writes go on while they show no end of the spare space.
 const PIECE_SHARE: u64 = 8;
+/// Most pieces of that size.
 const MOST_PIECES: u64 = 5;
 
 /// Writes have become slower where they take longer by this factor …
 const SLOWER: f64 = 1.5;
 
-/// … in so many of so many windows in a row, …
+/// … in most of this many windows in a row, …
 const OF: usize = 8;
+/// Fewest slow windows among them.
 const MOST_OF: usize = 6;
 
 /// … behind so many that were as fast as those in order, since no drive has less than a hundredth to spare, …
@@ -196,9 +198,10 @@ fn between(low: f64, high: f64, sure: f64, words: String) -> Estimate<f64> {
     Estimate::between(low, high, sure, words, &[ExperimentName::Overwrite])
 }
 
-/// Ends of the bracket of the spare space, as shares of what was found: collection begins before the last of it is
-/// used, and a rate falls a little late.
+/// Lower end of the bracket of the spare space, as a share of what was found: collection begins before the last of it
+/// is used, and a rate falls a little late.
 const LEAST: f64 = 0.8;
+/// Upper end of the bracket, as a share of what was found.
 const MOST: f64 = 1.1;
 
 /// Not less than this share of it is turned over for good: some blocks always stay free, which nobody sees.

@@ -19,12 +19,14 @@ use flashscope_stats::line::weighted_least_squares;
 use flashscope_stats::location::MAD_NORMAL_FACTOR;
 use flashscope_units::{Bytes, Nanos};
 
-/// Reads handed over at once, and rounds, in an adaptive run.
+/// Reads submitted at once in an adaptive run.
 const READS: u32 = 8;
+/// Rounds in an adaptive run.
 const ROUNDS: u32 = 40;
 
-/// Distances from … to.
+/// Smallest distance of two reads of a set.
 const CLOSEST: Bytes = Bytes::kib(4);
+/// Largest distance of two reads of a set.
 const FARTHEST: Bytes = Bytes::mib(16);
 
 /// Sets that begin at a chunk's start and fill it, up to this size.
@@ -79,8 +81,9 @@ const LINES: [Bytes; 5] = [Bytes::kib(4), Bytes::kib(8), Bytes::kib(16), Bytes::
 /// How far apart reads reach the units, as a share of what one takes there.
 const APART: [f64; 8] = [0.0, 0.1, 0.2, 0.3, 0.45, 0.65, 0.9, 1.3];
 
-/// Lines of more chunks than this, and longer stripes, are not tried.
+/// Longest line that is tried, in chunks.
 const MOST_CHUNKS_OF_A_LINE: u64 = 8;
+/// Longest stripe that is tried.
 const LONGEST_STRIPE: Bytes = Bytes::mib(8);
 
 /// No line is exact: this share of a time is never explained.
@@ -231,6 +234,7 @@ fn most_likely<T: PartialEq + Copy>(fits: &[Fit], of: impl Fn(Layout) -> T, evid
 
 /// Divides what speaks for a layout.
 const TEMPER: f64 = 4.0;
+/// No stripe is surer than this: layouts of other kinds are not among the hypotheses.
 const SUREST: f64 = 0.995;
 
 /// Below this share no layout is named.

@@ -58,8 +58,9 @@ fn kind(cache: &SlcCache, later: &[Series]) -> (SlcKind, String) {
     (kind, format!("; {full} when {} % of the device hold data", share(stretch)))
 }
 
-/// Factors of the sizes on an emptier and on a fuller device that tell one kind from the other.
+/// Least factor between the sizes of a dynamic cache on an emptier and on a fuller device.
 const SMALLER: f64 = 1.25;
+/// Largest factor of the sizes of a static cache.
 const SAME: f64 = 1.1;
 
 fn measured(observations: &Observations, stretches: &[Series]) -> (Estimate<SlcCache>, Estimate<Nanos>) {

@@ -23,8 +23,9 @@ const LEAST_SHARE: f64 = 0.02;
 /// A step between sizes is one where it is at least this part of the distance between the middles of both sides …
 const CLEAN_STEP: f64 = 0.3;
 
-/// … and so many times the scatter: of the usual reads, or of what lies on either side, where there is enough of it.
+/// … and this many times the scatter: of the usual reads, or of the sizes on either side, where there are enough.
 const CLEAR_STEP: f64 = 3.0;
+/// Sizes on either side of the step from which on their own scatter counts.
 const ENOUGH_SIZES: usize = 3;
 
 /// From so many times the scatter on a step cannot be mistaken.

@@ -12,6 +12,7 @@ use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
+/// The experiment that this rests on.
 const METHOD: &[ExperimentName] = &[ExperimentName::ReadCache];
 
 /// Blocks in a row that make any device read ahead that does.

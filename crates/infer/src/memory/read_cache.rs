@@ -7,6 +7,7 @@ use flashscope_model::{Data, Estimate, ExperimentName, Observations, Reason};
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
+/// The experiment that this rests on.
 const METHOD: &[ExperimentName] = &[ExperimentName::ReadCache];
 
 /// Bytes read last that are answered without the flash.

@@ -100,6 +100,7 @@ fn within_twice(stalls: usize) -> f64 {
     let n = stalls as f64;
     let density = |mean: f64| (-mean + (n - 0.5) * mean.ln() - ((n - 0.5) * n.ln() - n)).exp();
     let area = |low: f64, high: f64| -> f64 {
+        /// Steps of the sum (midpoint rule).
         const STEPS: u32 = 400;
         let width = (high - low) / f64::from(STEPS);
         (0..STEPS).map(|step| density(low + (f64::from(step) + 0.5) * width) * width).sum()

@@ -16,12 +16,14 @@ const SECOND: u64 = 3;
 /// Writes in a burst and bursts, while nothing makes a write wait.
 const TRIES: [(u32, usize); 3] = [(48, 5), (256, 5), (1024, 3)];
 
-/// Nor are bursts longer than this, nor those of larger blocks longer than that, whatever the first ones said.
+/// Longest burst, in writes, whatever the first ones said.
 const LONGEST_BURST: usize = 1024;
+/// Longest burst of larger blocks, in writes.
 const MOST_ENTRIES: usize = 256;
 
-/// Bursts of the larger blocks, and the fewest writes in one.
+/// Bursts of the larger blocks.
 const SIZED_BURSTS: usize = 5;
+/// Fewest writes in a burst of larger blocks.
 const LEAST_BURST: u32 = 26;
 
 /// Rest before each burst.

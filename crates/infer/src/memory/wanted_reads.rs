@@ -13,8 +13,9 @@ use flashscope_model::{Experiment, Observations};
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
-/// Rounds of re-reads and runs, and the most where they scatter too much.
+/// Rounds of re-reads and runs.
 const ROUNDS: u32 = 12;
+/// Most rounds, where the reads scatter too much.
 const MOST_ROUNDS: u32 = 48;
 
 /// No more runs than this, whatever they say.
@@ -35,11 +36,14 @@ const LONGEST_STEP: Bytes = Bytes::kib(16);
 /// Regions that are read in turn.
 const REGIONS: u64 = 24;
 
-/// A rest in which the device fetches what it will: this, and the time of reading so much, but no more than the most.
+/// Shortest rest in which the device fetches what it will.
 const LEAST_REST: Nanos = Nanos::millis(20);
+/// What a device may fetch in such a rest; at the rate of the link this takes its time.
 const FETCHED: Bytes = Bytes::kib(768);
+/// Longest rest.
 const MOST_REST: Nanos = Nanos::millis(400);
 
+/// What these reads are for, in the plan.
 const WHY: &str = "does the device keep what was read, or read what was not asked for yet?";
 
 /// What a plan is made of that depends on what was seen.

@@ -14,6 +14,7 @@ use flashscope_stats::normal_cdf;
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
+/// The experiment that this rests on.
 const METHOD: &[ExperimentName] = &[ExperimentName::Buffer];
 
 /// A write that takes so many times what the first of its burst took had to wait.
@@ -312,8 +313,9 @@ fn room(writes: &[f64], taken: usize, fast: f64) -> Option<f64> {
 /// Fewer bursts do not tell what is usual.
 const LEAST_BURSTS: usize = 3;
 
-/// So many writes behind the first that waits show what they take; and they take so many times what others do.
+/// Number of writes behind the first that waits which show what such writes take.
 const LEAST_BEHIND: usize = 5;
+/// How many times the time of other writes they must take.
 const LEAST_STEP: f64 = 1.4;
 
 /// Standard error of a count of writes that stands for a time.

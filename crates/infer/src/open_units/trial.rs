@@ -16,14 +16,16 @@ const CLEAR_DELTA: f64 = 0.6;
 
 /// A smaller fall counts as well where nearly all pairs show it: copies of a small unit cost little beside long writes.
 const SLIGHT_FALL: f64 = 1.3;
+/// Share of pairs that must show a smaller fall.
 const SHARP_DELTA: f64 = 0.9;
 
-/// Rates that fall by so much, though no count stands out, may hide a limit beyond which little has to be copied …
+/// Rates that fall by this factor, though no count stands out, may hide a limit beyond which little has to be copied …
 const DECLINE: f64 = 1.15;
 
 /// … and a bound is no surer than this: in fleets such a decline is a limit at every second device at random, where few
 /// writes escape the copies anyway, and at one in seven in order.
 const WITH_A_DECLINE_IN_ORDER: f64 = 0.85;
+/// Confidence of a bound for random writes beside such a decline.
 const WITH_A_DECLINE_AT_RANDOM: f64 = 0.45;
 
 /// What was seen with one count at one block size.

@@ -170,6 +170,7 @@ fn compared(now: &Situation, block: Bytes, order: Order) -> Vec<Bytes> {
 /// Suspects and controls that are written in turn: together no more than can be open, or all would be slow alike. But at
 /// random and beyond any small write, all may as well be slow: what escapes the copies there is mapped otherwise.
 fn group_sizes(now: &Situation, order: Order, block: Bytes) -> (usize, usize) {
+    /// Suspects and controls where all of them may be open.
     const ALL: (usize, usize) = (SUSPECTS, 3);
     let limit = open_units::estimate(now.observations, order);
     match limit.value().or(limit.least()) {

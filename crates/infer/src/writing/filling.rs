@@ -26,11 +26,12 @@ const FILL_SHARE: (u64, u64) = (2, 5);
 /// a claim may be wrong, so that none of them says how long a region must be.
 const SHORTEST_FILL: Bytes = Bytes::mib(8);
 
-/// Of a blank device so many units at least are filled to be written in turn, …
+/// Fewest units of a blank device that are filled to be written in turn, …
 const LEAST_FILLED_UNITS: u32 = 8;
 
-/// … each up to this part of it, but so much at least: a copy of it takes many times what a write does.
+/// … each up to this part of it: a copy of it takes many times what a write does.
 const PIECE_OF_A_UNIT: u64 = 8;
+/// Least that is filled of each unit.
 const LEAST_PIECE: Bytes = Bytes::mib(4);
 
 /// No more than this share of what may still be written fills units.

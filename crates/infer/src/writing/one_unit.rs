@@ -11,21 +11,22 @@ use flashscope_units::Bytes;
 const ONE_UNIT_BLOCKS: [Bytes; 6] =
     [Bytes::kib(16), Bytes::kib(8), Bytes::kib(4), Bytes::kib(32), Bytes::kib(64), Bytes::kib(2)];
 
-/// Requests to one unit: enough for a median, few enough for a card that copies a unit for each; and the fewest, where
-/// little may be written.
+/// Requests to one unit: enough for a median, few enough for a card that copies a unit for each.
 const ONE_UNIT_REQUESTS: u32 = 40;
+/// Fewest requests to one unit, where the write budget is small.
 const LEAST_ONE_UNIT_REQUESTS: u64 = 16;
 
 /// No single block size of one unit takes more than this share of all that may be written.
 const ONE_UNIT_SHARE: u64 = 96;
 
-/// What is written once more, for longer, where order seems to cost nothing: this part of a unit, and of a small one so many
-/// blocks, …
+/// Part of a unit that is written once more, for longer, where order seems to cost nothing.
 const LONGER_PART: u64 = 8;
+/// Blocks of a small unit that are written once more.
 const LONGER_REQUESTS: u64 = 512;
 
-/// … no more than this share of all that may be written, and not at all where that is less than so many times as much.
+/// Share of the write budget that this second look may take.
 const LONGER_SHARE: u64 = 64;
+/// How many times [`ONE_UNIT_REQUESTS`] a second look must have.
 const LONGER: u64 = 3;
 
 /// One unit, in order and at random, at the next block size.

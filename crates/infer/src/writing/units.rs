@@ -13,20 +13,25 @@ use flashscope_units::Bytes;
 /// Rounds of a trial of several units: two that pay for what was open before, and eight that count.
 const ROUNDS: u32 = 10;
 
-/// From so many units on each round is a mean of many writes, and fewer rounds serve.
+/// Number of units from which on each round is a mean of many writes, so that fewer rounds serve.
 const MANY_UNITS: u32 = 12;
 
+/// Rounds of a trial from [`MANY_UNITS`] on.
 const ROUNDS_OF_MANY: u32 = 5;
 
+/// Units from which on still fewer rounds serve.
 const MOST_MANY_UNITS: u32 = 32;
 
+/// Rounds of a trial from [`MOST_MANY_UNITS`] on.
 const ROUNDS_OF_MOST: u32 = 4;
 
 /// Rounds of a single unit, whose rounds hold one write only.
 const ROUNDS_OF_ONE: u32 = 26;
 
+/// Rounds of a single unit where the write budget is small.
 const SHORT_ROUNDS_OF_ONE: u32 = 12;
 
+/// Rounds of several units where the write budget is small.
 const SHORT_ROUNDS: u32 = 5;
 
 /// How often each of so many units is written.

@@ -175,7 +175,7 @@ findings! {
     BitsPerCell: bits_per_cell, u32, "bits_per_cell", "bits per cell", Reads;
     /// Units written to the flash per unit that the host writes, under random overwriting of all of it.
     WriteAmplification: write_amplification, f64, "write_amplification", "write amplification", Writes;
-    /// Physical over user capacity.
+    /// Physical capacity over user capacity.
     PhysicalOverUser: physical_over_user, f64, "physical_over_user", "over-provisioning", Writes;
     /// What discarded places read as, from which size on a discard takes effect, what it costs, and what it is good for.
     Discard: discard, DiscardFound, "discard", "discard", Writes;

@@ -97,13 +97,13 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
         assert!(target.log().is_empty());
     };
     let open_au = classic::open_au(5, Order::InOrder);
-    check(Experiment::OpenAu(OpenAu { count: 23, ..open_au }), "writing to so many units, twelve unit lengths apart,");
+    check(Experiment::OpenAu(OpenAu { count: 23, ..open_au }), "writing to units that lie twelve unit lengths apart");
     check(Experiment::OpenAu(OpenAu { count: 0, ..open_au }), "the number of units is 0");
     check(Experiment::OpenAu(OpenAu { erase: Bytes::mib(3), ..open_au }), "the unit (3 MiB) cannot be halved");
     check(Experiment::OpenAu(OpenAu { block: Bytes(256), ..open_au }), "the block is 256");
     check(Experiment::OpenAu(OpenAu { block: Bytes(768), ..open_au }), "the block (768 B) is not a multiple of 512 B");
     check(Experiment::OpenAu(OpenAu { offset: Bytes(100), ..open_au }), "the offset (100 B) is not a multiple");
-    check(Experiment::OpenAu(OpenAu { erase: Bytes(1 << 62), ..open_au }), "writing to so many units");
+    check(Experiment::OpenAu(OpenAu { erase: Bytes(1 << 62), ..open_au }), "writing to units that lie");
     check(Experiment::Align(classic::align(Bytes(512))), "the access (512 B) is not a multiple of 1 KiB");
     check(Experiment::Align(classic::align(Bytes::ZERO)), "the block is 0");
     check(Experiment::Align(classic::align(Bytes::gib(1))), "an alignment would need");
@@ -113,9 +113,12 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
     check(Experiment::Align(Align { tries: 0, ..classic::align(Bytes(1024)) }), "the number of tries is 0");
     check(
         Experiment::Fat(Fat { count: 257, ..classic::fat(Order::InOrder) }),
-        "writing to so many units would need 1.00 GiB",
+        "writing to this number of units would need 1.00 GiB",
     );
-    check(Experiment::Interval(Interval { order: 27, ..classic::interval() }), "the largest read at so many places");
+    check(
+        Experiment::Interval(Interval { order: 27, ..classic::interval() }),
+        "the largest read at this number of places",
+    );
     check(Experiment::Program(Program { offset: Bytes::gib(1), ..classic::program() }), "the region would need");
     check(Experiment::Program(Program { region: Bytes::mib(3), ..classic::program() }), "the region (3 MiB) is not");
     let units = OpenUnits {

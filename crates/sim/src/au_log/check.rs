@@ -31,8 +31,8 @@ impl AuLog {
 
     fn check_limits(&self) -> Result<(), String> {
         let (open, random) = (self.open.len(), self.random.len());
-        ensure(open <= self.params.logs_in_order as usize, || format!("{open} units are open in order"))?;
-        ensure(random <= self.params.logs_random as usize, || format!("{random} units are open at random"))?;
+        ensure(open <= self.params.logs_in_order as usize, || format!("{open} units are open for sequential writes"))?;
+        ensure(random <= self.params.logs_random as usize, || format!("{random} units are open for random writes"))?;
         let small = self.small.len();
         ensure(small <= self.params.small.pages, || format!("the small-write log holds {small} pages"))?;
         ensure(self.small.is_consistent(), || "the small-write log's two orders differ".to_owned())

@@ -24,7 +24,7 @@ pub struct DriveTruth {
     pub slc_cache: Fact<Bytes>,
     /// Whether that depends on how full the device is.
     pub slc_kind: Fact<SlcKind>,
-    /// Physical over user capacity, bad superblocks left out.
+    /// Physical capacity over user capacity, bad superblocks left out.
     pub physical_over_user: Fact<f64>,
     /// How much of the device the map in memory stands for; no value: all of it.
     pub map_reach: Fact<Bytes>,
@@ -50,7 +50,7 @@ pub(crate) fn of(model: &Model, params: &PageMapParams) -> Truth {
         fast_area_parts: Fact::hidden(None, "there is none"),
         never_written: Fact::known(if model.state.start == Start::Blank { 1.0 } else { 0.0 }),
         drive: drive(model, params),
-        stalls: Fact::hidden(None, "what a drive collects shows in writes at random"),
+        stalls: Fact::hidden(None, "what a drive collects shows in random writes"),
         memory: crate::memory::truth_of(model),
         discard: Fact::none(),
     }

@@ -152,7 +152,7 @@ impl fmt::Display for AreaTruth {
 
 impl fmt::Display for AreaPartTruth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} to {}, in order {:.2} to {:.2}", self.first, self.end, self.in_order[0], self.in_order[1])?;
+        write!(f, "{} to {}, sequential {:.2} to {:.2}", self.first, self.end, self.in_order[0], self.in_order[1])?;
         if let Some(small) = self.small {
             write!(f, ", small writes {small:.2}")?;
         }

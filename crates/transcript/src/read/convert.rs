@@ -258,7 +258,7 @@ impl Converter {
             (Some(order), _) => order,
             (None, Some(command)) => command.order(),
             (None, None) => {
-                self.notes.push(format!("{lines}: the order is not said; taken as in order, the tool's default"));
+                self.notes.push(format!("{lines}: the order is not said; taken as sequential, the tool's default"));
                 Order::InOrder
             }
         };

@@ -4,14 +4,16 @@ use flashscope_model::observation::{ScatterPlace, SlideData};
 use flashscope_stats::location::{MAD_NORMAL_FACTOR, mad_raw, median};
 use flashscope_units::Bytes;
 
+/// Fewest steps in a unit: the edge of a shorter one would lie in half of all intervals.
 const FEWEST_OF_UNIT: u64 = 4;
 
-/// Neighbours on each side that a place is compared with, and how far above them counts as no further, in standard
-/// deviations.
+/// Neighbours on each side that a place is compared with.
 const NEIGHBOURS: usize = 4;
 
+/// Standard deviations above its neighbours from which on a place counts as no further: one slow read is no edge.
 const CLIPPED: f64 = 4.0;
 
+/// Least that the logarithm of the odds of a size and phase comes to.
 pub(super) const LEAST: f64 = -60.0;
 
 /// What speaks for each interval in which units of one size may begin, as a log likelihood.

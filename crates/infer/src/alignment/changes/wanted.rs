@@ -7,11 +7,13 @@ use flashscope_model::plan::{Slide, Span};
 use flashscope_model::{DeviceFacts, Experiment};
 use flashscope_units::{Bytes, Nanos};
 
-/// Distance of the places of the first run, and how many there are at the most; fewer than the other show nothing.
+/// Distance of the places of the first run.
 const STEP: Bytes = Bytes::kib(128);
 
+/// Most places of the first run.
 const MOST_PLACES: u64 = 2048;
 
+/// Fewest places that show anything.
 const FEWEST_PLACES: u32 = 64;
 
 /// As these, of a device that reads ahead behind every read, and so goes on into another unit before the host does: by no
@@ -24,12 +26,13 @@ const OFF_MULTIPLES: Bytes = Bytes::kib(64);
 /// Rounds of the first run, and of those that follow where no unit shows otherwise.
 const ROUNDS: [u32; 4] = [4, 4, 8, 16];
 
-/// Places of each unit in the runs that say where it begins, reads of each of them, all units together, and how often such
-/// a run is done.
+/// Places of each unit in the runs that say where it begins.
 const PLACES_OF_UNIT: u64 = 8;
 
+/// Reads of each place, all units together, in the runs that say where a unit begins.
 const READS: u64 = 192;
 
+/// How often a run that says where a unit begins is done.
 const MOST_TIMES: usize = 3;
 
 /// The next run, or `None` where none is worth its reads.

@@ -41,9 +41,10 @@ pub(super) struct Fall {
     pub(super) clean: f64,
 }
 
-/// Shares of the device: full enough, and so much more than before that a cache of free blocks must be smaller.
+/// Share of the device that must be written for it to be full enough.
 pub(super) const FULL: f64 = 0.95;
 
+/// Share of the device by which it must be fuller than before, so that a cache of free blocks must be smaller.
 pub(super) const FULLER: f64 = 0.3;
 
 pub(super) fn is_fuller(one: &Series, other: &Series) -> bool {

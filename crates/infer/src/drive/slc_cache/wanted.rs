@@ -17,20 +17,22 @@ const PIECE: Bytes = Bytes::mib(32);
 /// Rest before the first burst, and before the second.
 const REST: Nanos = Nanos::millis(30_000);
 
-/// No adaptive run writes more than this at a stretch, or than this share of what it may write where that is more, and not
-/// less than the least.
+/// Longest run at a stretch.
 const MOST: Bytes = Bytes::gib(1);
 
+/// Share of the write budget (a quarter) that one run may take, where that is more.
 const SHARE_OF_BUDGET: u64 = 4;
 
+/// Shortest run: less shows no cache.
 const LEAST: Bytes = Bytes::mib(32);
 
-/// Nor more than this share of the device; less on one with a limit of open units, where such caches are rare and writes
-/// slow.
+/// Part of the device (a sixteenth) that one run may take.
 const SHARE: u64 = 16;
 
+/// That share on a device with a limit of open units, where such caches are rare and writes slow.
 const SHARE_OF_UNITS: u64 = 64;
 
+/// Longest run on a device with a limit of open units.
 const MOST_OF_UNITS: Bytes = Bytes::mib(256);
 
 /// The next piece of a burst, or the second burst.

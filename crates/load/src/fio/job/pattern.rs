@@ -78,7 +78,7 @@ impl Reader<'_> {
         if let Some(percent) = self.number("percentage_random")?
             && percent != if random { 100 } else { 0 }
         {
-            return Err(self.fail("percentage_random", "requests are all in order or all at random here", None));
+            return Err(self.fail("percentage_random", "requests are all sequential or all random here", None));
         }
         match more {
             None => Ok(None),
