@@ -3,11 +3,15 @@
 use std::process::Command;
 
 fn main() {
-    println!("cargo:rustc-env=FLASHSCOPE_TARGET={}", std::env::var("TARGET").unwrap_or_default());
+    let target = std::env::var("TARGET").unwrap_or_default();
+    println!("cargo:rustc-env=FLASHSCOPE_TARGET={target}");
     // Outside a checkout (a source package) there is no commit, and records say null.
-    if let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) {
+    let commit = git(&["rev-parse", "--short=12", "HEAD"]);
+    if let Some(commit) = &commit {
         println!("cargo:rustc-env=FLASHSCOPE_COMMIT={commit}");
     }
+    let commit = commit.map_or_else(|| "commit unknown".to_owned(), |commit| format!("commit {commit}"));
+    println!("cargo:rustc-env=FLASHSCOPE_BUILD={commit}, {target}");
     for file in ["HEAD", "logs/HEAD"] {
         if let Some(path) = git(&["rev-parse", "--path-format=absolute", "--git-path", file]) {
             println!("cargo:rerun-if-changed={path}");

@@ -13,16 +13,17 @@ mod output;
 mod progress;
 mod target;
 
-use args::{Cli, Command};
-use clap::Parser;
+use args::Command;
 use error::{Failure, Outcome};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let words: Vec<_> = std::env::args_os().collect();
+    let cli = match args::parse(&words) {
         Ok(cli) => cli,
-        Err(error) => return output::usage(&error).map_or_else(|failure| report_failure(&failure), ExitCode::from),
+        Err(usage) => return output::usage(&usage).map_or_else(|failure| report_failure(&failure), ExitCode::from),
     };
+    output::set_manner(cli.manner);
     let outcome = match cli.command {
         Command::Inspect(args) => commands::inspect::run(args),
         Command::Probe(args) => commands::probe::run(args),

@@ -1,12 +1,31 @@
 //! The one writer of stdout, the talk on stderr, and files of which none costs another.
 
+use crate::args::{ColorWhen, Manner, Usage};
 use crate::error::Failure;
 use crate::target;
 use anyhow::anyhow;
 use flashscope_host::{HostError, Output, Outputs, SysRoot};
-use flashscope_report::foreign;
+use flashscope_report::{Style, foreign};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
+use std::sync::OnceLock;
+
+/// What was said of how results are said; the same for the whole run of the program.
+static MANNER: OnceLock<Manner> = OnceLock::new();
+
+/// Takes what was said of how results are said, before the first of them.
+pub(crate) fn set_manner(manner: Manner) {
+    let _ = MANNER.set(manner);
+}
+
+fn manner() -> Manner {
+    MANNER.get().copied().unwrap_or_default()
+}
+
+/// Whether progress and notices are unwanted.
+pub(crate) fn quiet() -> bool {
+    manner().quiet
+}
 
 /// Prints data on stdout. Whatever is in it that a terminal would act on is shown instead, our own paint apart.
 pub(crate) fn data(text: &str) -> Result<(), Failure> {
@@ -24,34 +43,59 @@ fn printed(written: std::io::Result<()>) -> Result<(), Failure> {
     }
 }
 
+/// Says something on stderr that may go unsaid (`--quiet`).
+pub(crate) fn talk(text: &str) {
+    if !quiet() {
+        say(text);
+    }
+}
+
 /// Says something on stderr, names of devices and files as harmless as in [`data`]. That nobody listens is no reason to
 /// stop.
-pub(crate) fn talk(text: &str) {
+pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", foreign::page(text));
 }
 
 /// Says on stderr what went wrong.
 pub(crate) fn error(text: &str) {
-    talk(&format!("error: {text}"));
+    say(&format!("error: {text}"));
 }
 
-/// Prints clap's word on what was typed: help and version are data, all else is an error; then also says the exit code.
-pub(crate) fn usage(error: &clap::Error) -> Result<u8, Failure> {
-    if error.use_stderr() {
+/// Prints what there is to say of what was typed: help and version are data, all else is an error; then also says the exit code.
+pub(crate) fn usage(usage: &Usage) -> Result<u8, Failure> {
+    set_manner(Manner { color: usage.color, ..Manner::default() });
+    if !usage.asked_for {
         // Without colours, as what was typed may be the name of a file.
-        talk(error.render().to_string().trim_end());
+        say(usage.plain.trim_end());
         return Ok(2);
     }
-    printed(error.print().and_then(|()| std::io::stdout().flush())).map(|()| 0)
+    let mut stdout = std::io::stdout().lock();
+    let text = if colour() { &usage.coloured } else { &usage.plain };
+    printed(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())).map(|()| 0)
 }
 
-/// Whether stdout may be coloured.
+/// Whether what is printed may be coloured.
 pub(crate) fn colour() -> bool {
-    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    let plain = || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    match manner().color.unwrap_or_default() {
+        ColorWhen::Always => true,
+        ColorWhen::Never => false,
+        ColorWhen::Auto => std::io::stdout().is_terminal() && !plain(),
+    }
+}
+
+/// How a report is printed on stdout.
+pub(crate) fn style() -> Style {
+    Style { colour: colour(), ..file_style() }
+}
+
+/// How a report is written as text into a file.
+pub(crate) fn file_style() -> Style {
+    Style { colour: false, width: width(), verbose: manner().verbose }
 }
 
 /// Width of the terminal, or what fits a page where there is none.
-pub(crate) fn width() -> usize {
+fn width() -> usize {
     let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let seen = || rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
     told.or_else(seen).filter(|width| *width > 0).map_or(100, |width: usize| width.clamp(60, 140))

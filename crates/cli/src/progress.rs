@@ -1,6 +1,6 @@
 //! Progress on stderr: which experiment runs, why, how far it is, and how long it will take.
 
-use crate::interrupt;
+use crate::{interrupt, output};
 use flashscope_model::run::Step;
 use flashscope_report::foreign;
 use flashscope_session::{SessionReport, Watcher};
@@ -45,7 +45,11 @@ impl<'a> Progress<'a> {
     pub(crate) fn new(quiet: bool, keep: Option<Box<dyn FnMut(SessionReport) + 'a>>) -> Progress<'a> {
         interrupt::arm();
         let bar = ProgressBar::new(0);
-        bar.set_draw_target(if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(5) });
+        bar.set_draw_target(if quiet || output::quiet() {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr_with_hz(5)
+        });
         let style =
             ProgressStyle::with_template("{msg:60!} {bar:24} {percent:>3}%  {elapsed} so far, {eta} left in step")
                 .expect("the template is a constant");

@@ -27,7 +27,7 @@ pub(crate) fn record(text: &[u8]) {
 
 /// Every form of a report.
 fn forms(record: &RunRecord) {
-    let _ = flashscope_report::terminal(record, Style { colour: true, width: 80 });
+    let _ = flashscope_report::terminal(record, Style { colour: true, width: 80, verbose: true });
     let _ = flashscope_report::html(record);
     let _ = flashscope_report::markdown(record);
     let _ = flashscope_report::csv(record);
@@ -38,7 +38,7 @@ fn forms(record: &RunRecord) {
 pub(crate) fn any_record(text: &[u8]) {
     let Ok(record) = flashscope_record::read(&String::from_utf8_lossy(text)) else { return };
     if let AnyRecord::Bench(record) = &record {
-        let _ = flashscope_report::bench::terminal(record);
+        let _ = flashscope_report::bench::terminal(record, Style { colour: false, width: 80, verbose: true });
         let _ = flashscope_report::bench::html(record);
         let _ = flashscope_report::bench::csv(record);
     }

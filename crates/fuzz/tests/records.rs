@@ -54,7 +54,7 @@ fn work(text: &str) {
         if again {
             record.findings = flashscope_infer::infer_on(record.envelope.device.as_ref(), &record.observations);
         }
-        let _ = flashscope_report::terminal(&record, Style { colour: true, width: 80 });
+        let _ = flashscope_report::terminal(&record, Style { colour: true, width: 80, verbose: true });
         let _ = flashscope_report::html(&record);
         let _ = flashscope_report::markdown(&record);
         let _ = flashscope_report::csv(&record);

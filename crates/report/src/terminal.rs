@@ -13,6 +13,8 @@ pub struct Style {
     pub colour: bool,
     /// Columns of the terminal.
     pub width: usize,
+    /// Whether all of the evidence is printed, rather than what a first glance needs.
+    pub verbose: bool,
 }
 
 /// Columns of the names of findings.

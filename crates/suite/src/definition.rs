@@ -46,7 +46,7 @@ fn once() -> u32 {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Quick {
-    pub(crate) runtime: Option<String>,
+    pub(crate) runtime: Option<Text>,
     pub(crate) pause: Option<String>,
     pub(crate) repeat: Option<u32>,
     pub(crate) rounds: Option<u32>,

@@ -130,16 +130,18 @@ impl Definition {
         if self.is_preparation(text) {
             return place(&wish.over).over(&plain);
         }
-        let quick = |defined: &Option<String>, quick: &Option<String>| {
-            if wish.quick && defined.is_some() { quick.clone() } else { None }
-        };
         let shorter = JobText {
-            runtime: quick(&plain.runtime, &self.quick.runtime),
-            pause: quick(&plain.pause, &self.quick.pause),
+            runtime: quick(wish, &plain.runtime, &self.quick.runtime),
+            pause: quick(wish, &plain.pause, &self.quick.pause),
             ..JobText::default()
         };
         wish.over.over(&shorter.over(&plain))
     }
+}
+
+/// What `--quick` says of what is defined.
+fn quick<T: Clone>(wish: &Wish, defined: &Option<T>, quick: &Option<T>) -> Option<T> {
+    quick.clone().filter(|_| wish.quick && defined.is_some())
 }
 
 /// Only where.

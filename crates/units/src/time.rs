@@ -199,7 +199,11 @@ impl fmt::Display for ParseNanosError {
             }
             Self::TooLong(text) => write!(f, "'{text}' is more than a year"),
             Self::NoUnit(text) => {
-                write!(f, "'{text}' has no unit\nhint: a length of time needs one of ns, us, ms, s, min, h")
+                write!(
+                    f,
+                    "'{text}' has no unit\nhint: write {}s for seconds; units are ns, us, ms, s, min, h",
+                    text.trim()
+                )
             }
             Self::UnknownUnit(unit) => {
                 write!(f, "unknown unit of time '{unit}'\nhint: use one of ns, us, ms, s, min, h")

@@ -9,15 +9,15 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  flashscope bench sim:sd-4mib --rw randwrite --size 64M --runtime 10s
+  flashscope bench sim:sd-4mib --rw randwrite --size 64M --runtime 10
   flashscope bench /mnt/card --rw write --bs 1M --size 256M --mode fdatasync
-  sudo flashscope bench /dev/mmcblk0 --rw randread --iodepth 32 --runtime 30s --repeat 5
-  flashscope bench card.img --rw randrw --reads 70 --verify --size 64M --allow-write
+  sudo flashscope bench /dev/mmcblk0 --rw randread --iodepth 32 --repeat 5
+  flashscope bench card.img --rw randrw --verify --size 64M --allow-write
   flashscope bench /mnt/card --job nightly.toml --json > nightly.json
-  flashscope bench /mnt/card --preset crystaldiskmark -o card.json     (see --presets)
+  flashscope bench /mnt/card --preset crystaldiskmark -o card.json
 
-In a directory, or where there is no file yet, bench makes a file of its own (--size) and removes it again. Anything
-else is only written to with --allow-write (a file) or --destroy-data (a block device).")]
+In a directory, or where there is no file yet, bench makes a file of its own (--size) and removes it again. \
+Anything else is only written to with --allow-write (a file) or --destroy-data (a block device).")]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Bench {
     #[command(subcommand)]
@@ -45,7 +45,7 @@ pub(crate) struct Bench {
     #[command(flatten)]
     pub(crate) words: JobWords,
     /// Leave what is in the page cache there: reads through it are then warm
-    #[arg(long, help_heading = "Way")]
+    #[arg(long, help_heading = "I/O path")]
     pub(crate) warm: bool,
     /// Do it so many times; every run is kept [default: 1, or what the preset says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -99,6 +99,7 @@ pub(crate) enum BenchKind {
 
 #[derive(Args, Debug)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
+#[command(after_help = "Example: flashscope bench iozone -Rab matrix.xls -g 64m")]
 pub(crate) struct Iozone {
     /// iozone's options as they are (`-Rab FILE -g 4g`); -h lists those that are taken
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 /// Digital twins.
 #[derive(Args, Debug)]
+#[command(after_help = "Example: flashscope twin fit card.log -o card.toml")]
 pub(crate) struct Twin {
     #[command(subcommand)]
     pub(crate) command: TwinCommand,

@@ -86,7 +86,7 @@ fn serve(emulator: &mut Emulator, wishes: &Receiver<Wish>, json: bool) -> Result
         match emulator.stop(force).map_err(|error| anyhow!("{error}"))? {
             Stop::Done => return Ok(()),
             Stop::Busy(what) if !stopping => {
-                output::talk(&format!(
+                output::say(&format!(
                     "{what}\nhint: it stops as soon as it is free; again to stop it now, whatever is lost"
                 ));
                 stopping = true;
@@ -97,7 +97,7 @@ fn serve(emulator: &mut Emulator, wishes: &Receiver<Wish>, json: bool) -> Result
 }
 
 fn show(statistics: &Statistics, json: bool) {
-    output::talk(&if json { statistics.to_json() } else { statistics.to_string() });
+    output::say(&if json { statistics.to_json() } else { statistics.to_string() });
 }
 
 fn clean() -> Result<Outcome, Failure> {

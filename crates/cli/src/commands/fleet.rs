@@ -75,7 +75,11 @@ impl Progress {
     fn new(devices: u32) -> Progress {
         interrupt::arm();
         let bar = ProgressBar::new(u64::from(devices));
-        bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
+        bar.set_draw_target(if output::quiet() {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr_with_hz(5)
+        });
         let style = ProgressStyle::with_template("{pos} of {len} devices {bar:30} {elapsed} so far, {eta} left");
         bar.set_style(style.expect("the template is a constant"));
         Progress { bar, said: Mutex::new(Instant::now()) }

@@ -9,7 +9,6 @@ use flashscope_model::Kind;
 use flashscope_model::finding::{Note, NoteKind};
 use flashscope_model::plan::Budget;
 use flashscope_model::run::{Cost, Plan, RunRecord};
-use flashscope_report::Style;
 use flashscope_units::Bytes;
 use std::io::Read;
 use std::path::Path;
@@ -56,7 +55,7 @@ fn print(args: &Infer, records: &[RunRecord]) -> Result<(), Failure> {
             _ => output::data(&flashscope_record::to_json_array(records)),
         };
     }
-    let style = Style { colour: output::colour(), width: output::width() };
+    let style = output::style();
     for (index, record) in records.iter().enumerate() {
         let gap = if index > 0 { "\n" } else { "" };
         output::data(&format!("{gap}{}", flashscope_report::terminal(record, style)))?;

@@ -12,7 +12,6 @@ use flashscope_infer::Outlook;
 use flashscope_model::plan::Budget;
 use flashscope_model::{DeviceFacts, Kind, RunRecord};
 use flashscope_record::to_json;
-use flashscope_report::Style;
 use flashscope_session::{Options, SessionReport};
 use flashscope_units::Bytes;
 use std::path::{Path, PathBuf};
@@ -137,8 +136,7 @@ fn print(args: &Inspect, record: &RunRecord) -> Result<(), Failure> {
     if args.json {
         return output::data(&flashscope_record::to_json(record));
     }
-    let style = Style { colour: output::colour(), width: output::width() };
-    output::data(&flashscope_report::terminal(record, style))
+    output::data(&flashscope_report::terminal(record, output::style()))
 }
 
 /// A run on a simulated device can be had again, one on a real device cannot: its files never replace earlier ones.

@@ -14,7 +14,6 @@ use flashscope_host::Surroundings;
 use flashscope_model::plan::{self, Budget};
 use flashscope_model::{DeviceFacts, Direction, Experiment, Kind, Order, RunRecord};
 use flashscope_probe::{PlanError, ProbeError};
-use flashscope_report::Style;
 use flashscope_session::Options;
 use flashscope_units::{Bytes, Nanos};
 
@@ -88,7 +87,7 @@ fn print(common: &ProbeCommon, record: &RunRecord) -> Result<(), Failure> {
     if common.json || common.format == Format::Json {
         return output::data(&flashscope_record::to_json(record));
     }
-    let style = Style { colour: output::colour(), width: output::width() };
+    let style = output::style();
     for run in &record.observations.runs {
         let table = || flashscope_report::probe_table(run, style);
         let text = match common.format {

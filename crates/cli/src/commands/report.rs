@@ -6,7 +6,7 @@ use crate::output;
 use anyhow::anyhow;
 use flashscope_record::AnyRecord;
 use flashscope_report::xlsx::Sheet;
-use flashscope_report::{self as report, Style, sheet};
+use flashscope_report::{self as report, sheet};
 use std::path::Path;
 
 pub(crate) fn run(args: Report) -> Result<Outcome, Failure> {
@@ -33,11 +33,11 @@ pub(crate) fn run(args: Report) -> Result<Outcome, Failure> {
 fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Result<Vec<u8>, Failure> {
     use AnyRecord::{Bench, Fleet, Iozone, Run, Twin};
     use ReportFormat::{Csv, Html, Json, Markdown, Text, Xlsx};
-    let style = Style { colour: to_terminal && output::colour(), width: output::width() };
+    let style = if to_terminal { output::style() } else { output::file_style() };
     let text = match (format, record) {
         (Json, record) => record.to_json(),
         (Text, Run(run)) => report::terminal(run, style),
-        (Text, Bench(bench)) => report::bench::terminal(bench),
+        (Text, Bench(bench)) => report::bench::terminal(bench, style),
         (Text, Iozone(iozone)) => report::iozone::text(iozone, false, false),
         (Text, Fleet(fleet)) => report::fleet::text(fleet),
         (Text, Twin(twin)) => report::twin::text(twin, true),

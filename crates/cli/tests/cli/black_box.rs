@@ -340,21 +340,3 @@ fn every_probe_prints_every_format() {
         }
     }
 }
-
-#[test]
-fn help_has_an_example_everywhere() {
-    for command in [
-        &["inspect"][..],
-        &["probe", "align"],
-        &["probe", "open-au"],
-        &["infer"],
-        &["report"],
-        &["list"],
-        &["sim", "list"],
-        &["sim", "show"],
-    ] {
-        let run = flashscope(&[command, &["--help"]].concat()).run();
-        run.expect(DONE);
-        assert!(run.stdout.contains("Example"), "{command:?}");
-    }
-}

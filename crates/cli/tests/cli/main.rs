@@ -12,6 +12,7 @@ mod harness;
 mod hostile;
 mod iozone;
 mod lost;
+mod manner;
 mod presets;
 mod readme;
 mod records;

@@ -66,7 +66,7 @@ impl JobText {
         };
         job.arrivals = self.arrivals()?;
         job.stop = self.stop()?;
-        job.warm_up = self.time("warm_up", &self.warm_up)?.unwrap_or_default();
+        job.warm_up = self.seconds("warm_up", &self.warm_up)?.unwrap_or_default();
         job.warm_up_requests = self.warm_up_count.unwrap_or(0);
         job.flush = Flush { every: self.flush_every, at_end: self.flush_at_end == Some(true) };
         if let Some(text) = &self.payload {
@@ -117,7 +117,7 @@ impl JobText {
         Ok(Stop {
             bytes: self.size("bytes", &self.bytes)?,
             requests: self.count,
-            time: self.time("runtime", &self.runtime)?,
+            time: self.seconds("runtime", &self.runtime)?,
             steady,
         })
     }
@@ -128,6 +128,16 @@ impl JobText {
 
     fn time(&self, field: &'static str, text: &Option<String>) -> Result<Option<Nanos>, JobTextError> {
         self.parsed(field, text.as_deref())
+    }
+
+    /// A length of time of which whoever comes from fio writes the bare number of seconds.
+    fn seconds(&self, field: &'static str, text: &Option<Text>) -> Result<Option<Nanos>, JobTextError> {
+        let with_unit = text.as_ref().map(|text| {
+            let text = text.to_string();
+            let bare = text.trim_end().ends_with(|last: char| last.is_ascii_digit());
+            if bare { format!("{text}s") } else { text }
+        });
+        self.parsed(field, with_unit.as_deref())
     }
 
     fn parsed<T: FromStr<Err: fmt::Display>>(

@@ -157,6 +157,19 @@ mod tests {
     }
 
     #[test]
+    fn a_bare_number_is_seconds_where_fio_takes_seconds() {
+        let check = |value: &str, expect: Nanos| {
+            let set = parse(&format!("[[job]]\nruntime = {value}\nwarm_up = {value}"), &JobText::default()).unwrap();
+            let job = &set.phases[0].jobs[0];
+            assert_eq!((job.stop.time, job.warm_up), (Some(expect), expect), "{value}");
+        };
+        check("10", Nanos::secs(10));
+        check("\"10\"", Nanos::secs(10));
+        check("\"0.5\"", Nanos::millis(500));
+        check("\"10 ms\"", Nanos::millis(10));
+    }
+
+    #[test]
     fn mistakes_are_named() {
         let check = |text: &str, words: &str| {
             let error = parse(text, &JobText::default()).expect_err(text).to_string();
@@ -167,7 +180,8 @@ mod tests {
         check("", "no [[job]]");
         check("[[job]]\nname = \"a\"\nrw = \"reed\"", "rw of job 'a': there is no 'reed'");
         check("[[job]]\nbs = \"4KB\"", "1000 or 1024");
-        check("[[job]]\nruntime = \"10\"", "no unit");
+        check("[[job]]\nruntime = \"ten\"", "not a length of time");
+        check("[[job]]\nsteady = \"10\"", "write 10s for seconds");
         check("[[job]]\nreads = 50", "mixed job");
         check("[[job]]\npattern = \"zigzag\"", "hint");
         check("[[job]]\nrate = 5.0\nthink = \"1s\"", "exclude");

@@ -123,34 +123,34 @@ job_text! {
     bytes: Text => "bytes" <"SIZE"> in "End";
     /// End after so many requests per worker
     count: u64 => "count" <"N"> in "End";
-    /// End after this time
-    runtime: String => "runtime" <"TIME"> in "End";
+    /// End after this time (10s; a bare 10 is seconds, as to fio)
+    runtime: Text => "runtime" <"TIME"> in "End";
     /// End when throughput is steady over five rounds of this length
     steady: String => "steady" <"TIME"> in "End";
     /// But after so many rounds at the latest [default: 25]
     steady_rounds: u32 => "steady-rounds" <"N"> in "End";
-    /// Time at the start that is not counted
-    warm_up: String => "warm-up" <"TIME"> in "End";
+    /// Time at the start that is not counted (a bare number is seconds)
+    warm_up: Text => "warm-up" | "ramp-time" <"TIME"> in "End";
     /// Requests per worker at the start that are not counted
     warm_up_count: u64 => "warm-up-count" <"N"> in "End";
     /// direct, cached, fdatasync, dsync or writethrough [default: direct]
-    mode: String => "mode" <"MODE"> in "Way";
+    mode: String => "mode" <"MODE"> in "I/O path";
     /// auto, sync, uring, aio, mmap, whole (a file per request) or null [default: auto]
-    engine: String => "engine" | "ioengine" <"ENGINE"> in "Way";
+    engine: String => "engine" | "ioengine" <"ENGINE"> in "I/O path";
     /// Keep workers to these processors (0,2-3)
-    processors: String => "processors" <"LIST"> in "Way";
+    processors: String => "processors" <"LIST"> in "I/O path";
     /// Poll for completions (devices with polled queues)
-    polled: bool => "polled" in "Way";
+    polled: bool => "polled" in "I/O path";
     /// Flush after every N writes of a worker
-    flush_every: u64 => "flush-every" <"N"> in "Way";
+    flush_every: u64 => "flush-every" <"N"> in "I/O path";
     /// Flush at the end, inside the timing
-    flush_at_end: bool => "flush-at-end" in "Way";
+    flush_at_end: bool => "flush-at-end" in "I/O path";
     /// incompressible, compressible:SHARE%, zeros, byte:N, urandom or tagged:GENERATION
-    payload: String => "payload" <"PAYLOAD"> in "Way";
+    payload: String => "payload" <"PAYLOAD"> in "I/O path";
     /// Check reads of what was written, and read everything back at the end
-    verify: bool => "verify" in "Way";
+    verify: bool => "verify" in "I/O path";
     /// Check that reads find what an earlier run wrote with --payload tagged:GENERATION
-    verify_generation: u32 => "verify-generation" <"GENERATION"> in "Way";
+    verify_generation: u32 => "verify-generation" <"GENERATION"> in "I/O path";
     /// All jobs beside it end when one of its workers is done.
     ends_all: bool;
     /// Requests per worker that are kept one by one.
@@ -168,7 +168,7 @@ pub(super) fn words_of(option: &str) -> &'static str {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Text {
-    /// A number; of bytes.
+    /// A number: of bytes, or of seconds as to fio.
     Number(u64),
     /// A text with its unit.
     Text(String),

@@ -1,6 +1,6 @@
 //! A run of load on a terminal.
 
-use crate::{foreign, table};
+use crate::{Style, foreign, table};
 use flashscope_model::bench::{BenchPhase, BenchRecord, PhaseRun};
 use flashscope_model::preset::PresetRun;
 use flashscope_view::answer;
@@ -10,11 +10,12 @@ use std::fmt::Write;
 
 /// Columns that a table may take: results are wide, and are better cut by the terminal than wrapped by us.
 const WIDTH: usize = 240;
-/// Phases of which every figure is shown; of more (the cells of a matrix) the preset's figures say enough.
+/// Phases of which every figure is shown unless all of the evidence is asked for; of more (the cells of a matrix) the
+/// preset's figures say enough.
 const PHASES: usize = 24;
 
 /// The whole report: what it was for where it followed a definition, then a table per phase and what must be known of it.
-pub fn terminal(record: &BenchRecord) -> String {
+pub fn terminal(record: &BenchRecord, style: Style) -> String {
     let mut text = String::new();
     let name = record.envelope.subject();
     let time = if record.envelope.virtual_time { "   virtual time" } else { "" };
@@ -24,14 +25,19 @@ pub fn terminal(record: &BenchRecord) -> String {
     if let Some(why) = answer::cut_short(&record.envelope.stop) {
         let _ = writeln!(text, "cut short: {why}");
     }
-    match &record.preset {
-        Some(preset) => preset_text(&mut text, preset, record.envelope.virtual_time),
-        None => record.phases.iter().take(PHASES).for_each(|phase| phase_text(&mut text, phase)),
+    if let Some(preset) = &record.preset {
+        preset_text(&mut text, preset, record.envelope.virtual_time);
     }
+    let shown = match &record.preset {
+        _ if style.verbose => record.phases.len(),
+        Some(_) => 0,
+        None => PHASES,
+    };
+    record.phases.iter().take(shown).for_each(|phase| phase_text(&mut text, phase));
     if record.preset.is_some() {
         let _ = writeln!(text, "\nEvery run of every job is in the record (--json, -o) and in reports (--report).");
-    } else if record.phases.len() > PHASES {
-        let _ = writeln!(text, "\n{} more phases are in the record", record.phases.len() - PHASES);
+    } else if record.phases.len() > shown {
+        let _ = writeln!(text, "\n{} more phases: --verbose shows them", record.phases.len() - shown);
     }
     foreign::page(&text).into_owned()
 }

@@ -102,7 +102,8 @@ fn jobs(args: &Bench) -> Result<JobSet, Failure> {
 fn finish(record: &BenchRecord, around: &Around, kept: &Kept) -> Result<Outcome, Failure> {
     let saved = kept.save(record);
     let wire = || flashscope_record::to_json(record);
-    let printed = output::data(&if around.json { wire() } else { flashscope_report::bench::terminal(record) });
+    let printed =
+        output::data(&if around.json { wire() } else { flashscope_report::bench::terminal(record, output::style()) });
     saved.after(printed)?;
     outcome(record)
 }
@@ -111,8 +112,9 @@ fn finish(record: &BenchRecord, around: &Around, kept: &Kept) -> Result<Outcome,
 pub(crate) fn outcome(record: &BenchRecord) -> Result<Outcome, Failure> {
     envelope::exit(&record.envelope.stop)?;
     let cut = record.envelope.stop == StopReason::BudgetSpent;
+    // Why the exit code is 1 is no notice.
     if cut {
-        output::talk(
+        output::say(
             "cut short: what may be written was used up first; what was measured is kept and marked truncated\n\
              hint: allow more with --max-write, or ask for less",
         );
@@ -120,7 +122,7 @@ pub(crate) fn outcome(record: &BenchRecord) -> Result<Outcome, Failure> {
     let jobs = || record.phases.iter().flat_map(|phase| &phase.runs).flat_map(|run| &run.jobs);
     let failed: u64 = jobs().map(|job: &JobRun| job.failed).sum();
     if failed > 0 {
-        output::talk(&format!("{failed} requests failed: they are in the result, and part of no rate"));
+        output::say(&format!("{failed} requests failed: they are in the result, and part of no rate"));
     }
     let bad = cut || failed > 0 || jobs().any(|job| job.mismatched > 0 || job.stop == StopReason::Failing);
     Ok(if bad { Outcome::ExpectationFailed } else { Outcome::Done })

@@ -1,7 +1,7 @@
 //! The main thread while workers run: progress, steadiness, Ctrl-C, and a device that does not answer.
 
 use super::progress::Course;
-use crate::interrupt;
+use crate::{interrupt, output};
 use flashscope_host::MonotonicClock;
 use flashscope_load::control::Control;
 use flashscope_load::steady::{Judge, Verdict};
@@ -31,7 +31,8 @@ pub(super) struct Watch<'a> {
 
 /// A bar that shows what is measured; silent where stderr is no terminal.
 pub(super) fn bar(name: &str, quiet: bool) -> ProgressBar {
-    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(5) };
+    let target =
+        if quiet || output::quiet() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(5) };
     let bar = ProgressBar::new_spinner();
     bar.set_draw_target(target);
     bar.set_style(

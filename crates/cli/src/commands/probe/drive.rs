@@ -1,6 +1,6 @@
 //! The plans of the probes of a controller's inside.
 
-use crate::args::drive::{ProbeCells, ProbeGc, ProbeMapReach, ProbeParallel, ProbeSlcCache};
+use crate::args::{ProbeCells, ProbeGc, ProbeMapReach, ProbeParallel, ProbeSlcCache};
 use flashscope_model::plan::{self, Span, Stretch};
 use flashscope_model::{DeviceFacts, Experiment};
 use flashscope_units::Bytes;

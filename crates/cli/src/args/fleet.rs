@@ -1,0 +1,64 @@
+//! What `fleet` takes.
+
+use super::{Replace, up_to};
+use clap::Args;
+use flashscope_fleet::{Generator, Noise};
+use flashscope_units::{Bytes, Nanos};
+use std::path::PathBuf;
+
+/// Devices of one fleet: what came of each is kept until the end.
+const MOST_DEVICES: i64 = 1_000_000;
+/// Number of a device in its fleet.
+const LAST_INDEX: i64 = 1_000_000_000;
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  flashscope fleet --devices 200 --seed 7 --noise field
+  flashscope fleet --devices 1000 --seed 7 --generator adversarial --json > fleet.json
+  flashscope fleet --seed 7 --show 12 > device.toml && flashscope inspect sim:device.toml
+
+The rules of scoring stand in docs/fleet.md.")]
+pub(crate) struct Fleet {
+    /// How many devices
+    #[arg(short = 'n', long, default_value_t = 100, value_name = "N", value_parser = up_to(MOST_DEVICES))]
+    pub(crate) devices: u32,
+    /// Begin with this device of the fleet: with `-n 1` one device alone, as in the whole fleet
+    #[arg(long, default_value_t = 0, value_name = "INDEX", value_parser = clap::value_parser!(u32).range(..=LAST_INDEX))]
+    pub(crate) first: u32,
+    /// Seed of the fleet; the same seed draws the same devices
+    #[arg(long, default_value_t = 1, env = "FLASHSCOPE_SEED")]
+    pub(crate) seed: u64,
+    /// Which devices are drawn: field, wide or adversarial
+    #[arg(long, default_value = "wide", value_name = "NAME")]
+    pub(crate) generator: Generator,
+    /// Noise around every device: none, bench, field or harsh [default: each draws its own]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) noise: Option<Noise>,
+    /// Never write more than this to one device [default: what inspect takes: 10 % of the capacity or 1 GiB, whichever is
+    /// more, but at most 2 GiB and half of the device]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) max_write: Option<Bytes>,
+    /// Let each run write its device so many times over: spare space and the kind of an SLC cache need two. Takes far longer
+    #[arg(long, value_name = "TIMES", conflicts_with = "max_write", value_parser = clap::value_parser!(u32).range(1..=10))]
+    pub(crate) overwrite: Option<u32>,
+    /// Stop each run after this much device time
+    #[arg(long, value_name = "TIME")]
+    pub(crate) max_time: Option<Nanos>,
+    /// Give a device up that takes more than this much processor time; it is counted and named [default: 120 s]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) max_work: Option<Nanos>,
+    /// Leave out the by-hand procedure and its naive reader
+    #[arg(long)]
+    pub(crate) no_naive: bool,
+    /// Print the model file of this device of the fleet, and run nothing
+    #[arg(long, value_name = "INDEX", conflicts_with_all = ["json", "html"], value_parser = clap::value_parser!(u32).range(..=LAST_INDEX))]
+    pub(crate) show: Option<u32>,
+    /// Print JSON, device by device
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write a page with reliability plots to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Replace,
+}

@@ -1,0 +1,156 @@
+//! What can be typed. Dumb structs: nothing is opened, checked or decided here. clap is known nowhere else.
+
+mod bench;
+mod emulate;
+mod fio;
+mod fleet;
+mod infer;
+mod inspect;
+mod list;
+mod manner;
+mod probe;
+mod report;
+mod sim;
+mod target;
+mod twin;
+
+pub(crate) use bench::{Around, Bench, BenchKind};
+pub(crate) use emulate::Emulate;
+pub(crate) use fio::Fio;
+pub(crate) use fleet::Fleet;
+pub(crate) use infer::Infer;
+pub(crate) use inspect::Inspect;
+pub(crate) use list::List;
+pub(crate) use manner::{ColorWhen, Manner};
+pub(crate) use probe::{Format, Probe, ProbeCommon, ProbeKind};
+pub(crate) use probe::{ProbeCells, ProbeGc, ProbeMapReach, ProbeParallel, ProbeSlcCache};
+pub(crate) use report::{Report, ReportFormat};
+pub(crate) use sim::{Sim, SimCommand};
+pub(crate) use target::{Consent, Replace, TargetArgs};
+pub(crate) use twin::{Twin, TwinCommand, TwinFit};
+
+use clap::builder::RangedI64ValueParser;
+use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
+
+/// The simulated card that is looked at when no target is named.
+pub(crate) const DEMO: &str = "sim:sd-4mib";
+
+/// What every help text ends with.
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 expectation failed, 2 usage or environment, 3 refused";
+
+/// `--version`; `-V` is the number alone.
+const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("FLASHSCOPE_BUILD"), ")");
+
+/// See inside flash storage: SD cards, eMMC, USB sticks, SSDs, and simulated ones whose inside is known.
+#[derive(Debug, Parser)]
+#[command(name = "flashscope", version, long_version = LONG_VERSION, max_term_width = 100, propagate_version = true)]
+#[command(after_help = "Examples:
+  flashscope inspect                        all of it, on a simulated card
+  flashscope list                           the block devices of this machine
+  sudo flashscope inspect /dev/mmcblk0      a real card, reading only
+  flashscope infer card.log                 what a flashbench log says")]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) manner: Manner,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What there is to say instead of running a command: help that was asked for, or what is wrong with what was typed.
+pub(crate) struct Usage {
+    /// With escape codes where help is to be coloured.
+    pub(crate) coloured: String,
+    /// Without.
+    pub(crate) plain: String,
+    /// Whether this is what was asked for, rather than an error.
+    pub(crate) asked_for: bool,
+    /// What was said of colours.
+    pub(crate) color: Option<ColorWhen>,
+}
+
+/// Understands what was typed; the first word is the name of the program.
+pub(crate) fn parse(words: &[OsString]) -> Result<Cli, Box<Usage>> {
+    let matches = tree().try_get_matches_from(words);
+    matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| {
+        let said = error.render();
+        Box::new(Usage {
+            coloured: said.ansi().to_string(),
+            plain: said.to_string(),
+            asked_for: !error.use_stderr(),
+            color: ColorWhen::typed(words.iter().cloned()),
+        })
+    })
+}
+
+/// All that can be typed.
+fn tree() -> clap::Command {
+    fn with_exit_codes(command: clap::Command) -> clap::Command {
+        let said = command.get_after_help().map_or_else(String::new, |said| format!("{said}\n\n"));
+        command.after_help(format!("{said}{EXIT_CODES}")).mut_subcommands(with_exit_codes)
+    }
+    // iozone has a -q and a -v of its own: behind `bench iozone` ours are known by their long names alone.
+    let long = |name| Arg::new(name).long(name).action(ArgAction::SetTrue).global(true).hide(true);
+    let iozone = |command: clap::Command| command.args(["quiet", "verbose"].map(long));
+    let bench = |command: clap::Command| command.mut_subcommand("iozone", iozone);
+    with_exit_codes(Cli::command().mut_subcommand("bench", bench))
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// The main job: characterise a device and write one report
+    Inspect(Inspect),
+    /// Run one experiment
+    Probe(Probe),
+    /// Findings from recorded observations: flashbench logs or earlier records
+    Infer(Infer),
+    /// Show a record again, in any form
+    Report(Report),
+    /// Load: how fast it really is, at any depth, and whether it was the page cache
+    Bench(Box<Bench>),
+    /// List block devices: identity, claims, what holds them
+    List(List),
+    /// The simulated devices
+    Sim(Sim),
+    /// Measure how often inspect is right, on random simulated devices
+    Fleet(Fleet),
+    /// A simulated device as a real block device of this machine
+    Emulate(Emulate),
+    /// A simulated device fitted to a measured one
+    Twin(Twin),
+    /// Print the JSON Schema of records
+    #[command(after_help = "Example: flashscope schema bench > bench.schema.json")]
+    Schema {
+        /// Of this kind alone: inspect, probe, infer, bench, iozone, fleet or twin [default: all of them]
+        kind: Option<String>,
+    },
+}
+
+/// A count from 1 on. What is typed goes into plans, whose sums and products must stay numbers.
+fn up_to(most: i64) -> RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definitions_are_sound() {
+        tree().debug_assert();
+    }
+
+    #[test]
+    fn every_help_text_has_an_example_and_the_exit_codes() {
+        fn check(command: &mut clap::Command, path: &str) {
+            let help = command.render_long_help().to_string();
+            assert!(help.contains("Example"), "{path} has no example");
+            assert!(help.contains(EXIT_CODES), "{path} has no exit codes");
+            for inner in command.get_subcommands_mut().filter(|inner| inner.get_name() != "help") {
+                let path = format!("{path} {}", inner.get_name());
+                check(inner, &path);
+            }
+        }
+        check(&mut tree(), "flashscope");
+    }
+}

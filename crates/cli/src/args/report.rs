@@ -1,0 +1,40 @@
+//! What `report` takes.
+
+use super::Replace;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  flashscope report flashscope-SD08G.json
+  flashscope report flashscope-SD08G.json --format html -o card.html
+  flashscope report bench.json --format xlsx -o bench.xlsx")]
+pub(crate) struct Report {
+    /// A record of any kind: inspect, probe, infer, bench, iozone, fleet or twin
+    pub(crate) file: PathBuf,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+    /// Write it to this file instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Replace,
+}
+
+/// Forms of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// Terminal text
+    Text,
+    /// One self-contained page with plots
+    Html,
+    /// The record itself, as this version writes it
+    Json,
+    /// Markdown
+    Markdown,
+    /// Findings and figures as comma-separated values
+    Csv,
+    /// A spreadsheet (bench, iozone, fleet, twin)
+    Xlsx,
+}
