@@ -82,11 +82,11 @@ pub struct FileOpening {
     pub durable: Durable,
     /// Size of a record.
     pub record: Bytes,
-    /// How much of the file is worked on; a memory map is made of so much.
+    /// How much of the file is worked on; a memory map is made of this size.
     pub length: Bytes,
     /// Whether the mark of every page that is read is checked; only where it was written here.
     pub check: bool,
-    /// The right to write so many bytes; without it the file is opened for reading only.
+    /// The right to write; without it the file is opened for reading only.
     pub grant: Option<WriteGrant>,
 }
 

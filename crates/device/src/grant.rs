@@ -12,7 +12,7 @@ use flashscope_units::Bytes;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The right to write so many bytes to one device.
+/// The right to write a number of bytes to one device.
 #[derive(Debug)]
 pub struct WriteGrant {
     seal: Seal,
@@ -29,6 +29,7 @@ pub struct Seal(u64);
 
 impl Seal {
     fn new() -> Seal {
+        /// Number of the next grant of this process.
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Seal(NEXT.fetch_add(1, Ordering::Relaxed))
     }
@@ -180,7 +181,7 @@ impl WriteGrant {
         WriteGrant { unit: Bytes(unit.get().max(1).next_power_of_two()), ..self }
     }
 
-    /// Takes a part of what is left, for a worker of its own; `None` where there is not so much.
+    /// Takes a part of what is left, for a worker of its own; `None` where less is left.
     pub fn split(&mut self, budget: Bytes) -> Option<WriteGrant> {
         let rest = self.budget.checked_sub(budget).filter(|rest| *rest >= self.spent)?;
         self.budget = rest;

@@ -35,7 +35,7 @@ pub trait Lane {
 pub enum Wait {
     /// Not at all: only what has ended already is given.
     Not,
-    /// Until so many have ended, or all that are outstanding.
+    /// Until this number of requests have ended, or all that are outstanding.
     For(u32),
     /// Until one has ended, but no longer than this.
     Until(Instant),
@@ -59,7 +59,7 @@ pub struct LaneCompletion {
 pub enum Status {
     /// As asked.
     Success,
-    /// It moved only so many bytes.
+    /// It moved only this number of bytes.
     Short(u32),
     /// It failed with this number.
     Errno(i32),

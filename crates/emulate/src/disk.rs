@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// After so long a request that the device never answers is given up, as kernels do with cards.
+/// After this time a request that the device never answers is given up, as kernels do with cards.
 const GIVEN_UP: Nanos = Nanos::secs(30);
 /// What stands for bytes that nobody wrote.
 const GARBAGE: Fill = Fill::Tagged { generation: u32::MAX };

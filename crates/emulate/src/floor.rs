@@ -22,19 +22,23 @@ pub(crate) const FLOOR_NAME: &str = ".floor";
 pub(crate) const FLOOR_SIZE: u64 = 16 << 20;
 /// A device's time that the paced floor is measured at.
 const DELAY: Nanos = Nanos::micros(500);
+/// Requests that are answered at once, per size.
 const HOT: usize = 400;
+/// Requests that are answered after [`DELAY`], per size.
 const PACED: usize = 16;
 /// Tries where the way takes longer than it can on an idle machine.
 const TRIES: usize = 5;
 /// Waking up two processors takes no longer, nor copying a byte four times.
 const LONGEST_WAKE: Nanos = Nanos::micros(60);
+/// Longest time of copying a byte four times, in nanoseconds.
 const LONGEST_COPY_NS_PER_BYTE: f64 = 0.25;
-/// A request that took so much longer than the quickest one has waited for someone else's turn on the processor, whose shortest
+/// A request that took this much longer than the quickest one has waited for someone else's turn on the processor, whose shortest
 /// is several times this: it says nothing about the way, and a floor that contains it would make the device too fast.
 const DISTURBED: Nanos = Nanos::micros(200);
+/// Sizes of the requests, in bytes.
 const SIZES: [usize; 5] = [4 << 10, 32 << 10, 128 << 10, 512 << 10, 1 << 20];
 
-/// What the file that is measured on does: answers after so long.
+/// What the file that is measured on does: answers after this time.
 #[derive(Debug, Default)]
 pub(crate) struct FloorFile {
     delay_ns: AtomicU64,

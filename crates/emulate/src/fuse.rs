@@ -38,9 +38,13 @@ const AT_ONCE: Nanos = Nanos::micros(20);
 /// Nothing changes behind the kernel's back.
 const FOREVER: Duration = Duration::from_secs(1 << 20);
 
+/// Inode of the folder, which FUSE fixes.
 const ROOT: INodeNo = INodeNo(1);
+/// Inode of the device's file.
 const DISK: INodeNo = INodeNo(2);
+/// Inode of the file with the figures of the run.
 const STATISTICS: INodeNo = INodeNo(3);
+/// Inode of the file that the floor is measured on.
 const FLOOR: INodeNo = INodeNo(4);
 
 /// What the file system and the rest of the emulator share.

@@ -4,6 +4,7 @@ use flashscope_units::Nanos;
 
 /// Classes per factor of two.
 const STEPS: u64 = 32;
+/// Classes in all: a time has 64 bits.
 const CLASSES: usize = 64 * STEPS as usize;
 
 /// Times in classes of about 3 %.

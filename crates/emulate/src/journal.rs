@@ -12,9 +12,11 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+/// What a journal begins with; the number is that of the format.
 const MAGIC: &[u8; 16] = b"FLASHSCOPE-DEV1\n";
-/// Records wait for a write or discard until there are so many bytes of them.
+/// Records wait for a write or discard until there are this many bytes of records.
 const FRAME: usize = 4096;
+/// Bytes of a frame before its records: length and checksum.
 const FRAME_HEAD: usize = 6;
 /// No frame is longer.
 const LONGEST: usize = u16::MAX as usize;
@@ -318,6 +320,7 @@ fn take_byte(bytes: &mut &[u8]) -> Option<u8> {
 
 /// CRC-32 as in IEEE 802.3, reflected, by half bytes.
 fn crc32(bytes: &[u8]) -> u32 {
+    /// Remainders of the sixteen half bytes.
     const TABLE: [u32; 16] = {
         let mut table = [0u32; 16];
         let mut index = 0;

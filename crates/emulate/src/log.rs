@@ -1,7 +1,7 @@
 //! A log of every answer: what was asked, when it came, when the device had it done, and when the answer went out.
 //!
 //! One line per answer, in the order in which they went out. A thread of its own writes, so that no answer waits for a file;
-//! between two writes so many entries have room ([`ROOM`]), and what comes beyond is counted and said at the end.
+//! between two writes [`ROOM`] entries have room, and what comes beyond is counted and said at the end.
 
 use crate::journal::Deed;
 use flashscope_units::Instant;

@@ -30,7 +30,7 @@ pub struct Options {
 /// How fast the device's time goes against real time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Speed {
-    /// So many times as fast.
+    /// This many times as fast.
     Times(f64),
     /// As fast as the machine can: requests are answered at once and the device's time goes on by their service times
     /// alone. For ageing a device before it is used at its own speed.

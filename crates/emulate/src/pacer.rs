@@ -16,9 +16,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Sleeps end so much late on a quiet machine whose processors do not halt; the spin covers it. Where sleeps end later, it
+/// How late sleeps end on a quiet machine whose processors do not halt; the spin covers it. Where sleeps end later, it
 /// grows: eight cards at once were 5 to 6 % late with spins of 60 µs, since each of them takes a processor from the others.
 const SHORTEST_SPIN: Nanos = Nanos::micros(8);
+/// Longest spin: beyond it a card takes too much of a processor.
 const LONGEST_SPIN: Nanos = Nanos::micros(120);
 
 /// What is to be said to the kernel.

@@ -14,6 +14,7 @@ pub(crate) const BLOCK: usize = 4096;
 const SLAB: usize = 256;
 /// Blocks of one table of the second level.
 const LEAF: usize = 512;
+/// No block.
 const NONE: u32 = u32::MAX;
 /// What the model is told that a write carries, where only the newest bytes are kept.
 const NEWEST: u32 = 1;

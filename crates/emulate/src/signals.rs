@@ -34,6 +34,7 @@ pub fn listen_for_stop() -> io::Result<Receiver<Wish>> {
     taken(STOPS.into_iter().collect())
 }
 
+/// Signals that end an emulation.
 const STOPS: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
 
 fn taken(set: SigSet) -> io::Result<Receiver<Wish>> {

@@ -28,7 +28,9 @@ const ALIGN_BLOCKS: [Bytes; 6] =
 
 /// A unit is looked for between these alignments, and a page up to the third.
 const LEAST_UNIT: Bytes = Bytes::kib(256);
+/// Largest alignment at which a unit is looked for.
 const MOST_UNIT: Bytes = Bytes::mib(128);
+/// Largest alignment at which a page is looked for.
 const MOST_PAGE: Bytes = Bytes::kib(128);
 
 /// Blocks of one unit in the smallest row of the write tests: 16 KiB blocks in a unit of 4 MiB.

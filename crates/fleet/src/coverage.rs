@@ -13,10 +13,10 @@ use flashscope_session::SessionReport;
 use flashscope_stats::location::median;
 use std::ops::ControlFlow;
 
-/// So many times the requests of the run give the truth.
+/// How many times the requests of the run give the truth.
 const MORE_REQUESTS: u32 = 12;
 
-/// Only intervals over so many requests are looked at: fewer make no 95 % interval of a median worth the name.
+/// Fewest requests of an interval that is looked at: fewer make no 95 % interval of a median worth the name.
 const LEAST_REQUESTS: usize = 30;
 
 /// The reads of a run against a fresh copy of its device. A run that had to fill the device first is left out.

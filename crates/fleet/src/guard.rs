@@ -4,7 +4,7 @@ use crate::Watch;
 use flashscope_units::Nanos;
 use std::cell::Cell;
 
-/// The clock is read once in so many questions, as a device answers millions of requests.
+/// The clock is read once in this number of questions, as a device answers millions of requests.
 const QUESTIONS_PER_READING: u32 = 64;
 
 /// Watches over the work on one device, on the thread that does it.
@@ -17,7 +17,7 @@ pub(crate) struct Guard<'a> {
 }
 
 impl<'a> Guard<'a> {
-    /// From now on, so much.
+    /// From now on, this much time.
     pub(crate) fn new(watch: &'a dyn Watch, most: Nanos) -> Guard<'a> {
         Guard { watch, began: watch.clock(), most, asked: Cell::new(0), overdue: Cell::new(false) }
     }

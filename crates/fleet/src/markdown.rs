@@ -22,7 +22,7 @@ pub struct Target {
 /// Expected calibration error at most, on the generator `wide`.
 pub const CALIBRATION: f64 = 0.02;
 
-/// No bin of so many claims is off by more than [`BIN_OFF`].
+/// Fewest claims of a bin that is judged: no such bin is off by more than [`BIN_OFF`].
 pub const FULL_BIN: u32 = 100;
 /// How far a full bin may be off, on the generator `adversarial`.
 pub const BIN_OFF: f64 = 0.05;

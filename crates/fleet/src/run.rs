@@ -34,9 +34,9 @@ pub struct Limits {
 pub enum MaxWrite {
     /// What `inspect` takes by itself.
     Usual,
-    /// So much.
+    /// This number of bytes.
     Size(Bytes),
-    /// All of the device so many times over: enough for what collection costs, and for whether an SLC cache shrinks as the
+    /// All of the device this number of times over: enough for what collection costs, and for whether an SLC cache shrinks as the
     /// device fills.
     Times(u32),
 }
@@ -57,7 +57,7 @@ impl Limits {
     pub const USUAL_WORK: Nanos = Nanos::secs(120);
 }
 
-/// What can be told is what is found without noise with so many times the budget.
+/// What can be told is what is found without noise with this many times the budget.
 const REFERENCE_BUDGET: u64 = 10;
 
 /// What came of one device.

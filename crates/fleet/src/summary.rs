@@ -81,7 +81,7 @@ pub struct Slow {
     pub work: Nanos,
 }
 
-/// So many of the slowest devices are named.
+/// Number of the slowest devices that are named.
 const SLOWEST: usize = 10;
 
 /// A fleet counted up.

@@ -164,6 +164,7 @@ impl FileId {
     }
 }
 
+/// What the kernel prints behind the path of a file that was removed.
 const DELETED: &str = " (deleted)";
 
 /// Asks a loop device itself what it stands on.

@@ -52,6 +52,7 @@ pub fn wall_clock() -> String {
     rfc3339(seconds)
 }
 
+/// Nanoseconds of a second.
 const NS_PER_S: u64 = 1_000_000_000;
 
 fn monotonic_ns() -> u64 {

@@ -29,13 +29,13 @@ const ALL: u64 = 16 << 20;
 /// Length of a piece where not all is read.
 const PIECE: u64 = 64 << 10;
 
-/// The beginnings of so many parts are looked at, besides what the pieces meet.
+/// Number of parts whose beginnings are looked at, besides what the pieces meet.
 const PARTS: usize = 4096;
 
 /// Offset and length of what is looked at; offsets are multiples of 8, as tags are.
 fn pieces(extents: &[(u64, u64)]) -> Vec<(u64, usize)> {
     let total: u64 = extents.iter().map(|(_, length)| length).sum();
-    // A piece begins every so many bytes of all parts laid end to end.
+    // Pieces begin at equal distances in all parts laid end to end.
     let stride = if total <= ALL { PIECE } else { (total - PIECE).div_ceil(ALL / PIECE - 1) };
     let (mut found, mut before) = (Vec::new(), 0_u64);
     let piece = |start: u64, length: u64, at: u64| {

@@ -130,6 +130,7 @@ impl Entry {
     }
 }
 
+/// How a folder is opened only to look names up in it.
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// Device and inode of what was looked at.

@@ -6,12 +6,17 @@ use rustix::io::Result;
 use rustix::ioctl::{Getter, Ioctl, IoctlOutput, NoArg, Opcode, Setter, ioctl, opcode};
 use std::ffi::c_void;
 
+/// Discards a range (`linux/fs.h`).
 const BLKDISCARD: Opcode = opcode::none(0x12, 119);
+/// Sequence number of a disk (`linux/fs.h`, from Linux 5.15 on).
 const BLKGETDISKSEQ: Opcode = opcode::read::<u64>(0x12, 128);
 /// From before opcodes carried their direction and size (`linux/loop.h`).
 const LOOP_GET_STATUS64: Opcode = 0x4c05;
+/// Detaches the backing file.
 const LOOP_CLR_FD: Opcode = 0x4c01;
+/// Attaches a backing file with all settings at once (from Linux 5.8 on).
 const LOOP_CONFIGURE: Opcode = 0x4c0a;
+/// Asks the control device for a free loop device.
 const LOOP_CTL_GET_FREE: Opcode = 0x4c82;
 
 /// Tells the device that a range, in bytes, is no longer needed.

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 /// `LO_FLAGS_DIRECT_IO` of `linux/loop.h`: past the page cache.
 const DIRECT_IO: u32 = 16;
+/// The device that hands out free loop devices.
 const CONTROL: &str = "/dev/loop-control";
 /// How often a device that was free is lost to someone who was faster, before that is an error.
 const RACES: u32 = 16;

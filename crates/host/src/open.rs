@@ -91,7 +91,7 @@ pub fn open_for_writing(
 }
 
 /// Opens a file that this run has made for itself, by what was opened when it was made: nothing has to be checked or consented to.
-/// With a budget it is opened for writing, and comes with the right to write so much; without one for reading.
+/// With a budget it is opened for writing, and comes with the right to write that many bytes; without one it is opened for reading.
 ///
 /// # Errors
 /// Whatever the system says.
@@ -258,7 +258,7 @@ pub(crate) fn memory_file_system(file: &OwnedFd) -> Option<&'static str> {
     if rustix::fs::FileType::from_raw_mode(metadata.st_mode) != rustix::fs::FileType::RegularFile {
         return None;
     }
-    // From `linux/magic.h`.
+    /// Type of a FUSE file system (`linux/magic.h`).
     match rustix::fs::fstatfs(file).ok()?.f_type as u64 & 0xffff_ffff {
         0x0102_1994 => Some("tmpfs"),
         0x8584_58f6 => Some("ramfs"),

@@ -56,6 +56,7 @@ pub(crate) fn openers(sys: &SysRoot, files: &[FileId]) -> Vec<Opener> {
 /// Whoever holds something is looked at again so often: a program that starts another one leaves its files open in that one until
 /// the other program takes over, and a program that looks for new disks opens each for a moment.
 const LOOKS: u32 = 10;
+/// Time between two looks.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// `dd (process 123), qemu (process 456, by a shared mapping)`.
@@ -261,6 +262,7 @@ impl Far {
 
 impl FarMounts {
     fn parse(table: &str) -> FarMounts {
+        /// How the types of file systems begin whose answers come from elsewhere and may take long.
         const FAR: &[&str] = &["nfs", "cifs", "smb", "9p", "afs", "ceph", "fuse", "lustre", "ncp", "coda"];
         let mut found = FarMounts::default();
         for line in table.lines() {

@@ -241,6 +241,7 @@ impl Output {
 
     /// A new file in the same folder, of the mode and owner of the one that it is to replace.
     fn temporary(&self, found: Option<&Found>) -> Result<Fresh, Errno> {
+        /// Number of the next temporary file of this process.
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let mode = Mode::from_raw_mode(if found.is_some() { 0o600 } else { 0o666 });
         loop {
@@ -362,6 +363,7 @@ fn kind_word(kind: FileType) -> &'static str {
     }
 }
 
+/// What to do where the output is no regular file.
 const NO_FILE: &str = "name a regular file, or print to stdout and redirect that";
 
 fn refused(path: &Path, what: String, release: &str) -> HostError {
@@ -375,6 +377,7 @@ fn system(path: &Path, said: String) -> HostError {
 
 /// Errors of targets have hints that are of no use for files beside them.
 fn in_words(path: &Path, error: HostError) -> HostError {
+    /// What to do where its folder cannot be used.
     const HINT: &str = "hint: name a directory that is there and can be written to";
     match error {
         HostError::NotFound { .. } => system(path, format!("there is no such directory\n{HINT}")),

@@ -85,6 +85,7 @@ pub(crate) fn is_tagged(offset: u64, bytes: &[u8]) -> bool {
 
 /// Whether two words are tags of one generation, of places one after the other: numbers that follow each other differ in low bits only.
 fn are_neighbours(one: u64, next: u64) -> bool {
+    /// Low bits of a tag that hold the place.
     const PLACE_BITS: u32 = 48;
     let differ = unscramble(one) ^ unscramble(next);
     differ != 0 && (differ & differ.wrapping_add(1)) == 0 && differ >> PLACE_BITS == 0

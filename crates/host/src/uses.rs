@@ -259,6 +259,7 @@ fn volume_group(mapped: &str) -> String {
 
 /// Mount points that the running system cannot do without.
 fn is_system(point: &str) -> bool {
+    /// Those of which the folders below may be anybody's.
     const EXACTLY: &[&str] = &[
         "/",
         "/usr",

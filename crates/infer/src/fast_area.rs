@@ -35,7 +35,7 @@ const COST_FACTOR: f64 = 1.3;
 /// An area that differs by less is hardly one: controllers make theirs faster or slower by a fifth and more.
 const MATTERS: f64 = 1.15;
 
-/// A difference counts from so many standard errors on.
+/// A difference counts from this many standard errors on.
 const ERRORS: f64 = 4.0;
 
 /// No area at the start reaches further, in units.
@@ -69,7 +69,7 @@ pub(crate) fn estimate(observations: &Observations, allocation_unit: &Estimate<B
     if let Some((mut compared, method)) = trials.or_else(singles) {
         let known = sure.filter(|_| allocation_unit.value().is_some_and(|real| compared.unit.is_multiple_of(real)));
         if known.is_none() {
-            // What a write at random costs in a piece of a unit depends on what was written to the rest of it.
+            // What a random write costs in a piece of a unit depends on what was written to the rest of it.
             compared.rows.values_mut().for_each(|rows| rows.retain(|row| !row.is_scattered()));
         }
         let mut found = judge(&compared, TRIAL_FACTOR.ln(), method);
@@ -236,7 +236,7 @@ fn small_ones_are_known(rows: &[Row]) -> bool {
     own_way && median(&errors).is_some_and(|error| ERRORS * error < COST_FACTOR.ln())
 }
 
-/// Where small writes do not tell, so many of the areas that are slower are so for them as well. Controllers make an area
+/// Where small writes do not tell, this many of the areas that are slower are so for them as well. Controllers make an area
 /// that is slower for long writes faster for small ones, and hardly ever the other way round.
 const UNSEEN_SMALL_WRITES: f64 = 0.75;
 
@@ -321,14 +321,14 @@ fn none(compared: &Compared, threshold: f64, scatter: f64, method: ExperimentNam
 /// The piece in front of the first whole unit may be all that there is of an area.
 const UNSEEN_FRONT: f64 = 0.95;
 
-/// An area that is only mapped otherwise shows where writes at random are copied for. Where none are, one in about seventeen
+/// An area that is only mapped otherwise shows where random writes are copied for. Where none are, one in about seventeen
 /// devices that show nothing has one all the same.
 const UNSEEN_MAPPING: f64 = 0.94;
 
-/// A write at random that is copied for has less than this share of the rate of long transfers.
+/// A random write that is copied for has less than this share of the rate of long transfers.
 const COPIED_FOR: f64 = 0.1;
 
-/// Whether writes at random were copied for in the units that the first ones were compared with.
+/// Whether random writes were copied for in the units that the first ones were compared with.
 fn copies_show(compared: &Compared) -> bool {
     let control = |pick: &dyn Fn(&Row) -> bool| {
         median(&compared.rows.values().flatten().filter(|row| pick(row)).map(|row| row.rates.1).collect::<Vec<f64>>())
@@ -367,7 +367,7 @@ fn verdict(rows: &[Row], compared: &Compared, threshold: f64) -> Option<Verdict>
     let has_large = rows.iter().any(is_long);
     let (lead, pick): (f64, &dyn Fn(&Row) -> bool) = match (large, scattered, small) {
         (Some(large), ..) => (large, &is_long),
-        // Transfers take as long as elsewhere, and writes at random do not: they take another way there.
+        // Transfers take as long as elsewhere, and random writes do not: they take a separate path there.
         (None, Some(scattered), _) => (scattered, &Row::is_scattered),
         (None, None, Some(small)) if small_rows >= 2 || !has_large => (small, &Row::is_small),
         _ if !has_large => (stands_out(rows, |_| true, threshold)?, &|_| true),

@@ -1,4 +1,4 @@
-//! How many units can be half-written at once, in order and at random: two figures that are never mixed.
+//! How many units can be half-written at once, sequentially and randomly: two figures that are never mixed.
 //!
 //! Each is the largest n before the rate falls against smaller n *in the same order*. Two kinds of evidence serve:
 //! [`table`] reads rows of throughput for many block sizes (flashbench `-O`, printed or measured), [`trial`] reads
@@ -69,7 +69,7 @@ pub(crate) fn estimate(observations: &Observations, order: Order) -> Estimate<u3
 /// Trials go by a unit that is this sure; by an assumed one else, …
 pub(crate) const GOOD_ENOUGH: f64 = 0.8;
 
-/// … and then so many of the counts are right, where reads tell another unit at last.
+/// … and then this many of the counts are right, where reads tell another unit at last.
 const BY_ANOTHER_UNIT: f64 = 0.7;
 
 /// A unit of cards of a gigabyte and more; larger ones are rare enough to live with.

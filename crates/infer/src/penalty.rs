@@ -223,7 +223,7 @@ fn printed(value: f64) -> Rate {
     Rate { value, error: None }
 }
 
-/// Seconds of the writes within one unit, in order and at random, by block size; the first of each run pay for what was
+/// Seconds of the writes within one unit, sequentially and randomly, by block size; the first of each run pay for what was
 /// open before.
 fn seconds(observations: &Observations) -> BTreeMap<Bytes, [Vec<f64>; 2]> {
     let mut seconds: BTreeMap<Bytes, [Vec<f64>; 2]> = BTreeMap::new();
@@ -269,12 +269,12 @@ fn mostly_waits(times: &[f64]) -> bool {
     mean(times) > TOLERANCE * mean(&usual)
 }
 
-/// From so many writes on, waits of few of them are no accident.
+/// From this many writes on, waits of few of them are no accident.
 const MANY_WRITES: usize = 100;
 
 /// Whether writes of this size fill a log on their way, so that the trials of the two orders met it in different states: then
 /// their ratio tells when it was full, and not what the order costs. Some of the writes of one trial are as fast as can be
-/// there and many times as slow behind; or the same writes in order, measured again later, are.
+/// there and many times as slow behind; or the same sequential writes, measured again later, are.
 fn fills(observations: &Observations, block: Bytes, in_order: &[f64], random: &[f64]) -> bool {
     let (Some(usual), Some(scattered)) = (median(in_order), median(random)) else { return false };
     let share = |times: &[f64], pick: &dyn Fn(f64) -> bool| {
@@ -294,7 +294,7 @@ fn fills(observations: &Observations, block: Bytes, in_order: &[f64], random: &[
     begins_fast || collects || later || full_on_the_way(in_order)
 }
 
-/// Whether writes in order begin to wait on their way: none for long, and from then on one in few.
+/// Whether sequential writes begin to wait on their way: none for long, and from then on one in few.
 fn full_on_the_way(times: &[f64]) -> bool {
     let Some(usual) = median(times) else { return false };
     let waits: Vec<usize> = (0..times.len()).filter(|&index| times[index] > WAITED * usual).collect();
@@ -316,7 +316,7 @@ const AS_FAST: f64 = 1.5;
 /// From this factor on, a write out of order costs a copy each time.
 const EVERY_WRITE: f64 = 3.0;
 
-/// A request that takes so many times the middle one waited for a collection, as long as few do.
+/// A request that takes this many times the middle one waited for a collection, as long as few do.
 const COLLECTION: f64 = 8.0;
 
 /// The share of requests that may be left out as such.

@@ -78,7 +78,7 @@ fn allowing_for_drift(values: &[f64], middle: f64, (low, high): (f64, f64), swin
 /// Parts that a cell is cut into.
 const BATCHES: usize = 8;
 
-/// Medians of so many batches differ by less than this times what is expected in 95 of 100 cases: √(χ²₀.₉₅(7) / 7).
+/// Medians of this many batches differ by less than this times what is expected in 95 of 100 cases: √(χ²₀.₉₅(7) / 7).
 const CHANCE: f64 = 1.42;
 
 /// Standard deviations on either side of 95 %.

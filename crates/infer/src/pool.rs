@@ -26,7 +26,7 @@ const LEAST_WRITTEN_SLOTS: usize = 32;
 /// Multiples of many sizes at once: places at such distances begin a unit of nearly any size, where that is not known.
 const FOR_ANY_UNIT: [Bytes; 4] = [Bytes::mib(960), Bytes::mib(240), Bytes::mib(96), Bytes::mib(48)];
 
-/// … as long as so many of them are left.
+/// … as long as this many of them are left.
 const ENOUGH_SLOTS: u64 = 160;
 
 /// The units that may be written, and which of them still are fresh.
@@ -74,7 +74,7 @@ impl Pool {
     }
 
     /// `count` units, in a random order: fresh ones as far apart as there is room, since units may be larger than they
-    /// are known to be, then those that rested for longest; `None` where there are not so many.
+    /// are known to be, then those that rested for longest; `None` where there are fewer.
     pub(crate) fn take(&self, count: usize, rng: &mut Rng) -> Option<Vec<Bytes>> {
         let fresh = self.fresh.len();
         let chosen: Vec<Bytes> = if fresh > count && count > 0 {

@@ -11,7 +11,7 @@ use flashscope_units::Bytes;
 /// A stretch must hold this many units before boundaries within it tell something.
 pub(crate) const STRETCH_IN_UNITS: u64 = 32;
 
-/// Block size, requests in order, requests at random of the reading cells. A thousand small random reads support a
+/// Block size, sequential requests, random requests of the reading cells. A thousand small random reads support a
 /// 99th percentile; the large cells only need a median.
 const READ_CELLS: [(Bytes, u32, u32); 4] =
     [(Bytes::kib(4), 512, 1024), (Bytes::kib(16), 256, 512), (Bytes::kib(128), 128, 128), (Bytes::mib(1), 48, 48)];

@@ -55,7 +55,7 @@ const LARGE_PENALTY: f64 = 20.0;
 /// How often a table that shows no penalty is right, however much its rows scatter.
 const NO_PENALTY: f64 = 0.95;
 
-/// Writes in order that take as long as this are copied for, so that order cannot cost more.
+/// Sequential writes that take as long as this are copied for, so that order cannot cost more.
 const A_COPY: Nanos = Nanos::millis(40);
 
 /// How often there is no area where a table shows none: in order it shows none that is only mapped otherwise, nor one as
@@ -292,7 +292,7 @@ mod tests {
         check(3.0, 8e6, None, Some(SOME_PENALTY_UNSEEN));
         check(60.0, 8e6, None, Some(LARGE_PENALTY_UNSEEN));
         check(1.0, 8e6, None, Some(NO_PENALTY));
-        // 640 ms for each write in order.
+        // 640 ms for each sequential write.
         check(1.0, 0.1e6, Some(4), None);
     }
 }

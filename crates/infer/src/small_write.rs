@@ -17,7 +17,7 @@ const FASTER: f64 = 1.5;
 const LARGEST: Bytes = Bytes::kib(128);
 
 /// Published cards have ways of their own for writes up to this size. What shows at a larger one may as well be a buffer that
-/// takes so many of those writes and fewer of the next size.
+/// takes this many of those writes and fewer of the next size.
 const USUAL_LARGEST: Bytes = Bytes::kib(16);
 
 /// Most that is said of a larger one, which takes requests that were timed.
@@ -26,7 +26,7 @@ const UNUSUAL: f64 = 0.85;
 /// The name of tables of writes to several units.
 const TABLE: ExperimentName = ExperimentName::OpenAu;
 
-/// Beyond the open units in order, larger writes than this say nothing of a way of their own.
+/// Beyond the open units (sequential), larger writes than this say nothing of a separate path.
 const SMALL_IN_ORDER: Bytes = Bytes::kib(16);
 
 /// On a blank device a step of the rates is no surer than this.
@@ -172,7 +172,7 @@ fn past_the_limit(observations: &Observations) -> Curve {
     // A table's rows there are single figures; a trial's are medians.
     let weakness = if method == ExperimentName::OpenUnits { 0.01 } else { 0.05 };
     if in_order {
-        // Writes in order are joined to larger ones on their way, each size up to another limit: only small ones tell.
+        // Sequential writes are joined to larger ones on their way, each size up to another limit: only small ones tell.
         rates.retain(|block, _| *block <= SMALL_IN_ORDER * 2);
     }
     Curve { rates, method, what: "writes beyond the open units", weakness }

@@ -47,7 +47,7 @@ pub(crate) fn small_write_path(observations: &Observations) -> Option<Estimate<B
     Some(Estimate::known(escape.block, probability(confidence), evidence, &[ExperimentName::WriteAlign]))
 }
 
-/// A bound on the open units in order: the places of the experiment were too many.
+/// A bound on the open units (sequential): the places of the experiment were too many.
 pub(crate) fn open_units_bound(observations: &Observations) -> Option<Estimate<u32>> {
     let escape = escapes(observations).into_iter().max_by_key(|escape| escape.rows)?;
     let most = escape.places.checked_sub(1).filter(|most| *most > 0)?;

@@ -1,4 +1,4 @@
-//! The experiments that write: a fill for blank devices, open units, one unit in order and at random, the area at the
+//! The experiments that write: a fill for blank devices, open units, one unit sequentially and randomly, the area at the
 //! start, and the writing half of the table. Each takes fresh units, and as few bytes as a decision needs.
 
 mod area;
@@ -36,7 +36,7 @@ const SAFE_BLOCKS: [Bytes; 4] = [Bytes::kib(64), Bytes::kib(96), Bytes::kib(48),
 /// Whole pages of every usual size whatever the unit, where that is not known either.
 const SAFEST_BLOCK: Bytes = Bytes::kib(192);
 
-/// From so much on that may be written, blocks may be three times as large to be safe.
+/// Write budget from which on blocks may be three times as large to be safe.
 const LARGE_BUDGET: Bytes = Bytes::mib(256);
 
 /// Where so little may be written, beside what fills a blank device, searches are short of it: blocks are no longer than

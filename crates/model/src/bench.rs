@@ -120,7 +120,7 @@ pub struct Times {
     pub mean: f64,
     /// The longest.
     pub max: Nanos,
-    /// Percentiles that so many values support, each a share and its time.
+    /// Percentiles that this number of values supports, each a share and its time.
     pub percentiles: Vec<(f64, Nanos)>,
     /// The histogram: smallest and largest time of each bucket that is not empty, and its count.
     pub buckets: Vec<(Nanos, Nanos, u64)>,
@@ -178,7 +178,7 @@ pub struct SeriesPeriod {
     pub service_max: Nanos,
 }
 
-/// When one worker had written so much.
+/// When one worker had written an amount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenCurve {
     /// Bytes from one entry to the next.

@@ -75,9 +75,9 @@ pub struct AreaPart {
     pub first: Bytes,
     /// End of the part (exclusive).
     pub end: Bytes,
-    /// Rate of long writes in order.
+    /// Rate of long sequential writes.
     pub in_order: Option<f64>,
-    /// Rate of small writes at random.
+    /// Rate of small random writes.
     pub small: Option<f64>,
     /// Whether writes in any order are taken here without the copies that they cost elsewhere.
     pub by_page: Option<bool>,
@@ -113,7 +113,7 @@ pub struct TransferLine {
 pub struct PerformanceCell {
     /// Reads or writes.
     pub direction: Direction,
-    /// In order or at random.
+    /// Sequential or random.
     pub order: Order,
     /// Block size.
     pub block: Bytes,

@@ -11,6 +11,7 @@ pub struct Entry {
     pub toml: &'static str,
 }
 
+/// Name and model file of each model, in the order of `sim list`.
 const FILES: &[(&str, &str)] = &[
     ("sd-4mib", include_str!("../catalogue/sd-4mib.toml")),
     ("emmc-write-align", include_str!("../catalogue/emmc-write-align.toml")),

@@ -31,7 +31,7 @@ impl Extent {
         self.start + self.length
     }
 
-    /// The same range so much further on.
+    /// The same range, shifted by this much.
     pub(crate) fn shifted(self, by: Bytes) -> Extent {
         Extent { start: self.start + by, length: self.length }
     }
@@ -54,7 +54,7 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    /// The same work so much further on.
+    /// The same work, shifted by this much.
     pub(crate) fn shifted(self, by: Bytes) -> Work {
         match self {
             Work::Read(extent) => Work::Read(extent.shifted(by)),

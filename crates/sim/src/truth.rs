@@ -139,7 +139,7 @@ pub struct Truth {
     pub page: Fact<Bytes>,
     /// Page level inside the effective page.
     pub page_inner: Fact<Bytes>,
-    /// Units that can be half-written in order.
+    /// Units that can be half-written sequentially.
     pub open_units_linear: Fact<u32>,
     /// The same at random.
     pub open_units_random: Fact<u32>,
@@ -155,7 +155,7 @@ pub struct Truth {
     pub never_written: Fact<f64>,
     /// What only a page-mapped drive has.
     pub drive: Option<DriveTruth>,
-    /// Stalls of long writes in order; no value: there are none.
+    /// Stalls of long sequential writes; no value: there are none.
     pub stalls: Fact<StallTruth>,
     /// Buffers and read-ahead.
     pub memory: MemoryTruth,
@@ -226,7 +226,7 @@ fn allocation_unit(params: &AuLogParams) -> Fact<Bytes> {
     Fact::hidden(Some(params.unit), "no read pays for its edge")
 }
 
-/// Units begin so much behind the host's first byte.
+/// Units begin this far behind the host's first byte.
 fn boundary_offset(params: &AuLogParams) -> Fact<Bytes> {
     let beyond = params.hidden.get() % params.unit.get();
     let offset = Bytes((params.unit.get() - beyond) % params.unit.get());
@@ -341,7 +341,7 @@ fn small_write_path(model: &Model, params: &AuLogParams) -> Fact<Bytes> {
     fact
 }
 
-/// Writes one ordinary unit of a noise-free copy in order and at random, with blocks from 4 KiB to a quarter of it.
+/// Writes one ordinary unit of a noise-free copy sequentially and randomly, with blocks from 4 KiB to a quarter of it.
 fn random_order_penalty(model: &Model, params: &AuLogParams) -> Vec<PenaltyTruth> {
     let mut still = params.clone();
     still.housekeeping.owed = 0;

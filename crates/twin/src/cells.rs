@@ -93,7 +93,7 @@ pub struct Cell {
     pub run: usize,
     /// The command, for people.
     pub table: String,
-    /// Random order, or units written at random.
+    /// Random order, or units written randomly.
     pub random: bool,
     /// Number of units written alternately (open-au); else 1.
     pub units: u32,
@@ -257,6 +257,7 @@ fn entries(data: &Data) -> Vec<Entry> {
             units.filter_map(|(index, unit)| times(unit.at, index, &unit.times)).collect()
         }
         Data::Program(data) => {
+            /// Names of the columns of flashbench's program test.
             const COLUMNS: [&str; 8] =
                 ["zeros", "ones", "0x5a", "read", "zeros, random", "ones, random", "0x5a, random", "read, random"];
             let named = |index: usize| COLUMNS.get(index).copied().unwrap_or("?");

@@ -31,7 +31,9 @@ pub enum Outcome {
     Unknown(String, &'static str),
 }
 
+/// Why findings of drives are not held by the model of a card.
 const CARD: &str = "a model of a card has no such thing";
+/// Why an area of several parts is not held.
 const ONE_AREA: &str = "a fitted twin has one area at the start, and all of it is built alike";
 
 /// Every finding, in the order of a report.
@@ -205,7 +207,9 @@ const BY_PAGE: f64 = 0.5;
 const AS_DEAR: f64 = 1.5;
 /// Shares nearer than this are the same.
 const NEARLY: f64 = 0.02;
+/// Why a bound is not held.
 const ONLY_A_BOUND: &str = "only a bound is known, and a model needs a size";
+/// Why a mapping is not held.
 const LOGS: &str = "the figures of the writes are nearer with logs of the other kind";
 
 /// Whether a finding is true of what the twin has.

@@ -42,7 +42,7 @@ const LATER_KINDS: f64 = 0.97;
 
 /// Told what happens, and asked whether to stop.
 pub trait Watch {
-    /// So many trials of this part of the work are done.
+    /// Number of trials of this part of the work that are done.
     fn progress(&mut self, what: &str, done: u32, total: u32);
 
     /// Whether the operator wants to stop.

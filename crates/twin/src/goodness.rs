@@ -20,7 +20,7 @@ use flashscope_stats::location::median;
 use flashscope_units::Bytes;
 use std::collections::BTreeMap;
 
-/// The simulated figure is the middle one of so many seeds, so that one collection in one cell does not decide.
+/// Number of seeds: the simulated figure is their median, so that one collection in one cell does not decide.
 pub const CLOSE_SEEDS: u64 = 11;
 /// Seeds of clause (c).
 pub const BAND_SEEDS: u64 = 200;

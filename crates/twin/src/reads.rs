@@ -22,7 +22,7 @@ pub(crate) struct Table {
     rows: Vec<(Bytes, f64, f64)>,
 }
 
-/// The read tables of a measurement; each boundary by what it is of on a device that keeps so much flash in front of the
+/// The read tables of a measurement; each boundary by what it is of on a device that keeps this much flash in front of the
 /// host's first byte.
 pub(crate) fn tables(measured: &Measured, in_front: Bytes) -> Vec<Table> {
     let tables = measured.observations.runs.iter().filter_map(|run| match &run.data {
@@ -53,7 +53,7 @@ fn of_boundaries(data: &BoundariesData, in_front: Bytes) -> Table {
     Table { block: data.block, rows: rows.collect() }
 }
 
-/// What multiples of a size are multiples of when all of them lie so much further.
+/// What multiples of a size are multiples of when all of them lie this much further.
 fn shifted(size: Bytes, by: Bytes) -> Bytes {
     Bytes(gcd(size.get(), by.get()))
 }
@@ -264,7 +264,7 @@ fn still_reads(measured: &Measured) -> Vec<(Bytes, f64)> {
     found
 }
 
-/// Long reads in order.
+/// Long sequential reads.
 fn streams(measured: &Measured) -> Vec<(Bytes, f64)> {
     let in_order = |data: &&ThroughputData| data.direction == Direction::Read && data.order == Order::InOrder;
     let runs = measured.observations.runs.iter().filter_map(|run| match &run.data {

@@ -86,7 +86,7 @@ pub(crate) struct Shape {
     pub(crate) hidden: Option<Told<Bytes>>,
     /// Whether what was written is tidied up in a pause.
     pub(crate) tidies_up: bool,
-    /// Units that can be written in turn before it gets dear, in order and at random, where that was seen.
+    /// Units that can be written in turn before it gets dear, sequentially and randomly, where that was seen.
     pub(crate) limits: Limits,
 }
 
@@ -120,7 +120,9 @@ impl Shape {
 const NO_LIMIT: u32 = 64;
 /// Nothing was written: any number is as good, since it costs nothing.
 const NOTHING_WRITTEN: u32 = 8;
+/// Allocation unit of most SDHC cards, where no unit shows.
 const USUAL_UNIT: Bytes = Bytes::mib(4);
+/// Page of most cards, where no page shows.
 const USUAL_PAGE: Bytes = Bytes::kib(16);
 
 /// The kinds that the findings leave open, the likeliest first.

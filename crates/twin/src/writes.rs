@@ -164,7 +164,7 @@ fn grouped(measured: &Measured, order: Order, pick: impl Fn(&Sample) -> bool, of
     groups.into_iter().filter_map(|(block, times)| Some((block, median(&times)?))).collect()
 }
 
-/// Ordinary writes in order: outside the area.
+/// Ordinary sequential writes: outside the area.
 fn ordinary(measured: &Measured, shape: &Shape) -> Points {
     let outside = |at: Bytes| shape.area.is_none_or(|(start, end)| at < start || at >= end);
     let doubtful = shape.unit.value * DOUBTFUL;
@@ -256,7 +256,7 @@ fn nothing_written(card: &mut Card) {
     card.set_time("mapping.merge.fixed", 0.0, Origin::Default("no merge was seen".to_owned()));
 }
 
-/// Whole pages: so much for each request that the link takes, and so much for each page.
+/// Whole pages: a time for each request that the link takes, and a time for each page.
 fn pages(card: &mut Card, in_order: &Points, shape: &Shape) {
     let (page, most) = (shape.page.value, card.size("link.max_request").unwrap_or(Bytes::kib(512)));
     let wire = page.as_f64() / card.number("link.bytes_per_s") * 1e9;
@@ -296,7 +296,7 @@ fn split_command(card: &mut Card, at_most: f64) -> f64 {
     less
 }
 
-/// Pieces of pages: so much for each piece, and so much for each page that they fill.
+/// Pieces of pages: a time for each piece, and a time for each page that the pieces fill.
 fn small(card: &mut Card, in_order: &Points, shape: &Shape) {
     let (limit, page) = (shape.small_limit.value, shape.page.value);
     card.set_time("mapping.small.gather", 0.0, Origin::Default("pieces are not seen to be read back".to_owned()));
@@ -421,7 +421,7 @@ fn no_merge() -> Origin {
 fn random_log(shape: &Shape, merge: f64, per_byte: Option<f64>) -> Told<Bytes> {
     let (unit, page) = (shape.unit.value, shape.page.value);
     if shape.logs_in_order.value == 0 {
-        // These logs take writes in order as well, and must hold a whole unit to take its place.
+        // These logs take sequential writes as well, and must hold a whole unit to take its place.
         return Told { value: unit, origin: Origin::Default("sequential writes fill it without a merge".to_owned()) };
     }
     match per_byte {

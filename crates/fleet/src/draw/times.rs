@@ -19,12 +19,15 @@ pub(super) struct Reading {
 
 /// Four of 19 fits have no step at a page; 14 sense a page in 57 to 297 µs, and one behind a USB reader in 838.
 const FIELD_NO_PAGE: f64 = 0.2;
+/// Time to sense a page, least and most, in microseconds, from these fits.
 const FIELD_SENSE_US: [f64; 2] = [55.0, 300.0];
 /// Four of 19 fits have no step at a unit; the others go on into another unit in 25 to 371 µs, whatever the page takes.
 const FIELD_NO_UNIT_EDGE: f64 = 0.2;
+/// Time of a step at a unit's edge, least and most, in microseconds, from these fits.
 const FIELD_UNIT_EDGE_US: [f64; 2] = [25.0, 375.0];
 /// 12 of 15 fits need 90 to 1097 µs for a read in another unit than the last one was in; three need none.
 const FIELD_UNIT_SWITCH: f64 = 0.8;
+/// Time of such a change of unit, least and most, in microseconds, from these fits.
 const FIELD_UNIT_SWITCH_US: [f64; 2] = [90.0, 1100.0];
 /// 92 to 546 µs in 19 of 20 fits; the other one, 1004 µs, is a slow link.
 const FIELD_COMMAND_US: [f64; 2] = [90.0, 600.0];
@@ -42,7 +45,9 @@ const FIELD_GATHER: f64 = 0.1;
 /// Making room in the small-write log takes at most 2.5 ms a page in 13 of these fits, 73 ms in one; the card of
 /// `fixtures/transcripts` takes 190 to 220.
 const FIELD_SLOW_COLLECT: f64 = 0.1;
+/// Time of making room for a page, least and most, in microseconds, from these fits.
 const FIELD_COLLECT_US: [f64; 2] = [5.0, 2500.0];
+/// The same of the slow ones.
 const FIELD_SLOW_COLLECT_US: [f64; 2] = [70e3, 220e3];
 
 impl Reading {
@@ -150,7 +155,7 @@ pub(super) fn small_gather(chance: &mut Chance, generator: Generator) -> Nanos {
     if chance.happens(1.0 - with) { Nanos::ZERO } else { chance.micros(60.0, 400.0) }
 }
 
-/// What a page takes at so many bytes per second, within these microseconds.
+/// What a page takes at this number of bytes per second, within these microseconds.
 fn time_for(page: Bytes, bytes_per_s: f64, least: f64, most: f64) -> Nanos {
     super::chance::micros((page.as_f64() / bytes_per_s * 1e6).clamp(least, most))
 }

@@ -73,6 +73,7 @@ pub(super) fn within(parameter: Parameter, fact: &Fact<Bytes>, estimate: &Estima
 
 /// "None up to X" says too little of a device without a cache where X is less than this share of it, but for the largest.
 const CACHE_SHARE: u64 = 256;
+/// Amount of writing without a fall that says enough of the largest devices.
 const CACHE_ENOUGH: Bytes = Bytes::mib(128);
 
 fn far_enough(judged: Judged, fact: &Fact<Bytes>, estimate: &Estimate<Bytes>, capacity: Bytes) -> Judged {

@@ -24,11 +24,14 @@ thread_local! {
         const { Watched { start: AtomicUsize::new(0), end: AtomicUsize::new(0), torn: AtomicBool::new(false) } };
 }
 
+/// Size of a page of memory, in bytes.
 static PAGE: AtomicUsize = AtomicUsize::new(4096);
+/// The handler that was there before.
 static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
 /// Installs the handler, once per process. Without it [`copy`] must not be used.
 pub(super) fn catch() -> Result<(), Errno> {
+    /// What came of installing the handler.
     static INSTALLED: OnceLock<Result<(), Errno>> = OnceLock::new();
     *INSTALLED.get_or_init(|| {
         PAGE.store(rustix::param::page_size(), Ordering::Relaxed);

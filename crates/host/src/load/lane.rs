@@ -65,7 +65,7 @@ pub enum LaneError {
         /// What it said.
         said: String,
     },
-    /// Buffers for so many requests of this size do not fit.
+    /// The buffers of all requests of this size do not fit.
     TooMuchMemory {
         /// What it would take.
         needed: Bytes,

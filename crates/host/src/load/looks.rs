@@ -4,7 +4,7 @@ use flashscope_units::Nanos;
 
 /// Looks before sleeping: some 40 µs.
 pub(super) const LOOKS: u32 = 256;
-/// The other way is tried once in so many waits.
+/// Number of waits of which one tries the other way of waiting.
 const TRY_EVERY: u32 = 64;
 
 /// How long waits took, by their way.
@@ -36,7 +36,7 @@ impl Looks {
         better != self.waits.is_multiple_of(TRY_EVERY)
     }
 
-    /// A wait took so long.
+    /// Takes note of how long a wait took.
     #[inline]
     pub(super) fn learn(&mut self, looked: bool, time: Nanos) {
         let average = if looked { &mut self.looked_ns } else { &mut self.slept_ns };
@@ -54,7 +54,7 @@ impl Looks {
 mod tests {
     use super::*;
 
-    /// How many of a thousand waits look, where looking and sleeping take so long.
+    /// How many of a thousand waits look, where looking and sleeping take these times.
     fn looking(looked_ns: u64, slept_ns: u64) -> u32 {
         let mut looks = Looks::new(1);
         let wait = |_| {

@@ -63,7 +63,7 @@ impl OwnFile {
         filled.map(|()| self)
     }
 
-    /// Gives it a size that takes no room, where there is room for so much.
+    /// Gives it a size that takes no room, where there is room for that size.
     ///
     /// # Errors
     /// As [`OwnFile::fill`].

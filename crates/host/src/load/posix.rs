@@ -108,7 +108,7 @@ impl Drop for Block {
     }
 }
 
-/// Sleeps until one of the blocks has ended, or so long; may return before. The list is what [`Block::listed`] gave, of blocks that are
+/// Sleeps until one of the blocks has ended, or for the given time; may return before. The list is what [`Block::listed`] gave, of blocks that are
 /// still there; empty places in it are passed over.
 pub(super) fn suspend(list: &[*const libc::aiocb], limit: Option<Nanos>) {
     let limit = limit.map(|limit| libc::timespec {

@@ -138,7 +138,7 @@ impl UringLane {
         }
     }
 
-    /// Waits for so many ends, in the way that is the better one here; false where the time ran out first.
+    /// Waits for this number of completions, in the way that is the better one here; false where the time ran out first.
     #[inline]
     fn wait(&mut self, want: u32) -> Result<bool, DeviceError> {
         if self.ready() >= want {
@@ -161,7 +161,7 @@ impl UringLane {
         self.ring.0.completion().len() as u32
     }
 
-    /// Hands over what was pushed and sleeps until so many have ended; false where the time ran out first.
+    /// Hands over what was pushed and sleeps until this number of requests have ended; false where the time ran out first.
     fn sleep(&mut self, want: u32, limit: Option<Nanos>) -> Result<bool, DeviceError> {
         loop {
             let submitter = self.ring.0.submitter();

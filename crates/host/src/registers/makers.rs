@@ -11,6 +11,7 @@ pub(super) fn name(family: Family, id: u8) -> Option<&'static str> {
     table.iter().find(|(known, _)| *known == id).map(|(_, name)| *name)
 }
 
+/// Manufacturers of SD cards by their number.
 const SD: &[(u8, &str)] = &[
     (0x01, "Panasonic"),
     (0x02, "Toshiba/Kioxia"),
@@ -33,6 +34,7 @@ const SD: &[(u8, &str)] = &[
     (0xad, "Longsys/Lexar"),
 ];
 
+/// Manufacturers of eMMC and MMC by their number.
 const MMC: &[(u8, &str)] = &[
     (0x02, "SanDisk"),
     (0x03, "Toshiba"),

@@ -13,7 +13,7 @@ pub(super) struct Mark {
 pub(super) enum At {
     /// So far from the start.
     Start(u64),
-    /// In the sector that begins so many sectors of 512 bytes before the end, this far into it; what does not fill a sector at the end is
+    /// In the sector that begins this number of sectors of 512 bytes before the end, this far into it; what does not fill a sector at the end is
     /// none.
     End(u64, u64),
 }
@@ -36,6 +36,7 @@ const fn from_end(name: &'static str, sectors: u64, into: u64, bytes: &'static [
     Mark { name, at: At::End(sectors, into), bytes }
 }
 
+/// Marks that stand at one place each, with the source of each.
 pub(super) const MARKS: &[Mark] = &[
     // File systems.
     mark("ext2/3/4 file system", 1024 + 56, &[0x53, 0xef]), // Linux, Documentation/filesystems/ext4/super.rst: s_magic
@@ -184,7 +185,10 @@ pub(super) const MARKS: &[Mark] = &[
     from_end("dmg disk image", 1, 0, b"koly"),  // Apple's UDIF: trailer
 ];
 
+/// `bcache_magic` of `linux/bcache.h`.
 const BCACHE: &[u8] = &[0xc6, 0x85, 0x73, 0xf6, 0x4e, 0x1a, 0x45, 0xca, 0x82, 0x65, 0xf5, 0x7f, 0x48, 0xba, 0x6d, 0x81];
+/// `BCACHE_MAGIC` of bcachefs, which began as bcache's.
 const BCACHEFS: &[u8] =
     &[0xc6, 0x85, 0x73, 0xf6, 0x66, 0xce, 0x90, 0xa9, 0xd9, 0x6a, 0x60, 0xcf, 0x80, 0x3d, 0xf7, 0xef];
+/// Begins the metadata of Promise's firmware RAID.
 const PROMISE: &[u8] = b"Promise Technology, Inc.";

@@ -69,7 +69,7 @@ impl View {
         Some((start, self.bytes(start, 512)?))
     }
 
-    /// Whether a mark stands so many bytes before the end.
+    /// Whether a mark stands at this distance from the end, in bytes.
     fn has_before_end(&self, distance: u64, mark: &[u8]) -> Option<u64> {
         let at = self.size.checked_sub(distance)?;
         self.has(at, mark).then_some(at)
@@ -99,8 +99,9 @@ fn gpt(view: &View) -> Option<Signature> {
 
 /// The mark ends the first page, whatever the page size of the machine that made it.
 fn swap(view: &View) -> Option<Signature> {
+    /// Marks of swap areas, new and old (`linux/swap.h`).
     const SWAP: [&[u8]; 2] = [b"SWAPSPACE2", b"SWAP-SPACE"];
-    // The last is TuxOnIce's.
+    /// Marks of a hibernated system in a swap area; the last is TuxOnIce's.
     const SUSPENDED: [&[u8]; 5] =
         [b"S1SUSPEND", b"S2SUSPEND", b"ULSUSPEND", b"LINHIB0001", b"\xed\xc3\x02\xe9\x98\x56\xe5\x0c"];
     let pages = || [4096, 8192, 16384, 32768, 65536].into_iter().map(|page| page - 10);
@@ -118,6 +119,7 @@ fn lvm(view: &View) -> Option<Signature> {
 
 /// Superblock 1.1 at the start, 1.2 after 4 KiB, 1.0 some 8 KiB and 0.90 some 64 KiB before the end.
 fn md(view: &View) -> Option<Signature> {
+    /// Magic number (`linux/raid/md_p.h`).
     const MARK: u32 = 0xa92b_4efc;
     let near_end = view.size.checked_sub(8 << 10).map(|at| at / 4096 * 4096);
     let far_from_end = (view.size / (64 << 10)).checked_sub(1).map(|block| block * (64 << 10));
@@ -130,8 +132,10 @@ fn md(view: &View) -> Option<Signature> {
 
 /// Uberblocks fill the second half of each 256 KiB label; two labels at the start, two at the end.
 fn zfs(view: &View) -> Option<Signature> {
+    /// Magic number of an uberblock, in either byte order.
     const MARKS: [&[u8]; 2] =
         [&[0x0c, 0xb1, 0xba, 0x00, 0x00, 0x00, 0x00, 0x00], &[0x00, 0x00, 0x00, 0x00, 0x00, 0xba, 0xb1, 0x0c]];
+    /// Size of a label, in bytes.
     const LABEL: u64 = 256 << 10;
     let aligned_end = view.size / LABEL * LABEL;
     let labels = [Some(0), Some(LABEL), aligned_end.checked_sub(2 * LABEL), aligned_end.checked_sub(LABEL)];
@@ -142,7 +146,9 @@ fn zfs(view: &View) -> Option<Signature> {
 
 /// Superblocks in one of four places, of either byte order: magic numbers of `ufs/fs.h` as Linux's fs/ufs/ufs_fs.h lists them.
 fn ufs(view: &View) -> Option<Signature> {
+    /// Place of the magic number in a superblock, in bytes.
     const MAGIC: u64 = 1372;
+    /// Magic numbers of the variants.
     const MAGICS: [u32; 6] = [0x0001_1954, 0x1954_0119, 0x7c26_9d38, 0x0009_5014, 0x0061_2195, 0x0523_1994];
     let stands = |at: &u64| {
         MAGICS.iter().any(|magic| view.has(*at, &magic.to_le_bytes()) || view.has(*at, &magic.to_be_bytes()))
@@ -153,6 +159,7 @@ fn ufs(view: &View) -> Option<Signature> {
 
 /// Linux's fs/sysv/super.c: the superblock is the second half of one of four blocks of 1 KiB, in either byte order.
 fn sysv(view: &View) -> Option<Signature> {
+    /// Magic number of a superblock.
     const MAGIC: u32 = 0xfd18_7e20;
     let places = [0, 9, 15, 18].into_iter().map(|block: u64| block * 1024 + 512 + 0x1f8);
     let at = { places }.find(|at| view.has(*at, &MAGIC.to_le_bytes()) || view.has(*at, &MAGIC.to_be_bytes()))?;

@@ -18,10 +18,10 @@ use flashscope_stats::location::median;
 use flashscope_units::Bytes;
 use fold::{Fold, LEAST, Stretch, given_cost, mean, pieces, stretches};
 
-/// What stands out by so many standard errors at the best of several thousand sizes and phases is no chance.
+/// What stands out by this many standard errors at the best of several thousand sizes and phases is no chance.
 const CLEAR: f64 = 6.5;
 
-/// … as long as it stands out by so many when the same is read again.
+/// … as long as it stands out by this many when the same is read again.
 const AGAIN: f64 = 4.0;
 
 /// Of what shows in one stretch, reads of two stretches in turn show no more than this share.
@@ -127,7 +127,7 @@ impl Changes {
         };
         let finer = self.finer.iter().filter(|_| unit == self.size).map(|fold| fold.ln_at(phase) - fold.top);
         let ln = fold.ln_at(phase) + finer.sum::<f64>();
-        // What says nothing at all is as likely as no unit, and what is best is likelier by so much.
+        // What says nothing at all is as likely as no unit, and what is best is likelier by that much.
         let share = (ln / best.top.max(1.0)).min(1.0);
         let behind = SUPPORT + TEMPER * (ln - best.top);
         if ln < 0.0 { TEMPER * ln } else { behind.min(SUPPORT * share) }.max(LEAST)
@@ -200,7 +200,7 @@ fn starts(data: &SlideData) -> Vec<Bytes> {
     pieces(data).into_iter().filter_map(|piece| Some(piece.first()?.at)).collect()
 }
 
-/// What stands out in the first so many runs over the same places that it does, and by how many standard errors it does in
+/// What stands out in the first runs (this number) over the same places, and by how many standard errors it does in
 /// the others.
 fn first_found(runs: &[&SlideData]) -> (Option<Changes>, Option<f64>) {
     let found = (1..=runs.len()).find_map(|count| {

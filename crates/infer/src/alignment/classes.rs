@@ -50,7 +50,7 @@ impl Fit {
 
     /// As [`Fit::ln_under`], where the density goes by how far the level lies above another.
     fn ln_above(&self, below: f64, ln_prior: impl Fn(f64) -> f64) -> f64 {
-        /// A contrast of so many standard errors is known well enough.
+        /// A contrast of this many standard errors is known well enough.
         const CLEAR: f64 = 4.0;
         if self.count == 0 || (self.at - below).abs() > CLEAR * self.error {
             return self.ln_under(ln_prior);

@@ -37,13 +37,13 @@ const MOST_OF_CHANGES: f64 = 0.98;
 const NOTHING_WRITTEN: f64 = 0.95;
 
 /// Prior probability that a place at a large boundary stands out for a reason of its own, such as an extent of the file
-/// system below an image: of a unit's level, so many must agree that this does not explain them.
+/// system below an image: of a unit's level, this many must agree that this does not explain them.
 const STRAY: f64 = 0.7;
 
 /// Share of the range of all levels by which a level may lie below that of a smaller size.
 const MAY_FALL: f64 = 0.1;
 
-/// So many standard errors above the level of pages is more than chance.
+/// This many standard errors above the level of pages is more than chance.
 const CLEARLY_ABOVE: f64 = 4.0;
 
 /// The experiments' names.

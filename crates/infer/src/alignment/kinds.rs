@@ -64,7 +64,7 @@ const COUNTS: [u32; 3] = [2, 3, 4];
 /// Fewer edges at the end of a turn, and within it, say nothing.
 const FEWEST: usize = 8;
 
-/// What speaks for kinds must be better than none by so much on the scale of −2 ln likelihood.
+/// What speaks for kinds must be better than none by this much on the scale of −2 ln likelihood.
 const SURELY_BETTER: f64 = 60.0;
 
 /// Divides what speaks for one turn against another, as places of one device are not quite independent.
@@ -202,7 +202,7 @@ mod tests {
 
     const BLOCK: Bytes = Bytes::kib(1);
 
-    /// Rows of so many KiB, whose kinds take so long in turn, in microseconds, in one chip or in several side by side.
+    /// Rows of this many KiB, whose kinds take this long in turn, in microseconds, in one chip or in several side by side.
     struct Device {
         row_kib: u64,
         kinds: &'static [f64],

@@ -139,7 +139,7 @@ struct Slope {
     curvature: f64,
 }
 
-/// Factors so many stay far below the overflow of their product.
+/// Products of this many factors stay far below an overflow.
 const TOGETHER: usize = 8;
 
 /// Sum of [`ln_t3`] over values with individual scales; logarithms are taken of products, which is faster.

@@ -17,7 +17,7 @@ use flashscope_stats::location::{mad, median};
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
-/// A fold stands out from so many standard errors on; many sizes and places are tried, and what stands out by chance costs
+/// A fold stands out from this many standard errors on; many sizes and places are tried, and what stands out by chance costs
 /// some reads.
 const STANDS_OUT: f64 = 4.0;
 
@@ -43,7 +43,7 @@ const UNITS: Sweep = Sweep { places: 4096, rounds: 4, longest: Bytes::mib(64) };
 /// The same for larger units.
 const LARGE_UNITS: Sweep = Sweep { places: 8192, rounds: 4, longest: Bytes::mib(512) };
 
-/// Where these show nothing, the longer one is done again, with about so many reads …
+/// Where these show nothing, the longer one is done again, with about this many reads …
 const READS_AGAIN: u64 = 100_000;
 /// … until each place was read so often.
 const MOST_ROUNDS: usize = 16;

@@ -52,7 +52,7 @@ pub(super) fn read(tables: &[Table], capacity: Option<Bytes>, off: Off) -> Optio
     Some(reading)
 }
 
-/// Probability that a step so many times the ordinary difference between neighbouring rows is more than one of those.
+/// Probability that a step this many times the ordinary difference between neighbouring rows is more than one of those.
 fn prominence(ratio: f64) -> f64 {
     1.0 / (1.0 + ((2.0 / ratio.max(1e-6)).ln() / 0.15).exp())
 }

@@ -261,12 +261,12 @@ impl Sizes {
     }
 }
 
-/// Weight of one part among so many as an intermediate unit: of half and quarter units much is known, of others little.
+/// Weight of one part among several as an intermediate unit: of half and quarter units much is known, of others little.
 fn part_weight(parts: u64) -> f64 {
     (parts as f64).powi(-2)
 }
 
-/// Weight of one part among so many as a level inside a page: halves and quarters are usual.
+/// Weight of one part among several as a level inside a page: halves and quarters are usual.
 fn inside_weight(parts: u64) -> f64 {
     1.0 / parts as f64
 }

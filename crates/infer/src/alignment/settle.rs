@@ -26,7 +26,7 @@ use flashscope_units::{Bytes, Nanos};
 /// More reads on one grid than this are not worth their time …
 const MOST_READS: usize = 200_000;
 
-/// … nor any more reads, after so long: reads that must wait for what a device does unasked are slow.
+/// … nor any more reads, after this long: reads that must wait for what a device does unasked are slow.
 const MOST_TIME: Nanos = Nanos::secs(1200);
 
 /// As [`MOST_READS`], with the sizes inside the page.
@@ -42,7 +42,7 @@ const MOST_TIMES: usize = 12;
 /// As [`MOST_TIMES`], for the sizes inside a page that is known, where levels are low.
 const MOST_TIMES_INSIDE: usize = 5;
 
-/// So many reads are worth while even where places do not fit the best explanation.
+/// This many reads are worth while even where places do not fit the best explanation.
 const READS_IN_ANY_CASE: usize = 40_000;
 
 /// Places that fit less than this do not get more of their kind.
@@ -54,7 +54,7 @@ const LEAST_STEP: f64 = 0.1;
 /// As [`LEAST_STEP`], of an access, where no page shows.
 const LEAST_STEP_ALONE: f64 = 0.01;
 
-/// A step of so many standard errors would have shown.
+/// A step of this many standard errors would have shown.
 const WOULD_SHOW: f64 = 4.5;
 
 /// Places of each candidate, and rounds of reads at each, where a question is to be settled.
@@ -64,7 +64,7 @@ const ROUNDS: u32 = 16;
 
 /// Odd factors of the units that are swept over go up to this …
 const SWEPT_ODD: u64 = 9;
-/// … with so many places each.
+/// … with this many places each.
 const SWEPT_PLACES: u32 = 6;
 
 /// A figure with this probability is settled.

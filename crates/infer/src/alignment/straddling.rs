@@ -4,7 +4,7 @@ use flashscope_model::DeviceFacts;
 use flashscope_model::plan::Boundaries;
 use flashscope_units::{Bytes, Nanos};
 
-/// A candidate needs room for so many places.
+/// A candidate needs room for this many places.
 const FEWEST_PLACES: u64 = 4;
 
 /// The smallest read that can straddle a boundary by half.

@@ -8,7 +8,7 @@ use flashscope_units::{Bytes, Contrast};
 /// Fewer rows than this hold no structure.
 const FEWEST_ROWS: usize = 5;
 
-/// So many places show the share of multiples; a record may claim any number.
+/// This many places show the share of multiples; a record may claim any number.
 const MOST_PLACES: u64 = 1024;
 
 /// All runs of the classic read test at one block size.

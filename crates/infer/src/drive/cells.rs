@@ -43,7 +43,7 @@ const MOST_BITS: usize = 4;
 /// Kinds closer than this share of a time are one.
 const LEAST_APART: f64 = 0.02;
 
-/// … and those closer than so many times their scatter.
+/// … and those closer than this many times their scatter.
 const GAP: f64 = 5.0;
 
 /// The share of places that the rarest kind has at the least, of an even share.
@@ -175,7 +175,7 @@ fn clusters(low: &[f64]) -> Estimate<u32> {
 mod tests {
     use super::*;
 
-    /// So many places whose kinds follow each other in turn, each with a scatter as large as what kinds differ by.
+    /// This many places whose kinds follow each other in turn, each with a scatter as large as what kinds differ by.
     fn kinds(of: &[f64]) -> Option<usize> {
         let scatter = |place: usize| 0.05 * ((place as f64 * 0.618).fract() - 0.5);
         let low: Vec<f64> = (0..96).map(|place| 5.0 + of[place % of.len()] + scatter(place)).collect();

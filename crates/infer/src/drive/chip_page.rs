@@ -44,7 +44,7 @@ mod tests {
     use flashscope_model::{Estimate, Observations};
     use flashscope_units::{Bytes, Nanos};
 
-    /// Boundaries say a page of so many KiB with a step of so many microseconds; chips take turns at 32 KiB, and another
+    /// Boundaries say a page of this many KiB with a step of this many microseconds; chips take turns at 32 KiB, and another
     /// read of one takes 80 µs. Page and page inside, in KiB.
     fn settled(page: Option<u64>, step_us: f64, sure: f64) -> (Option<u64>, Option<u64>) {
         let mut geometry = crate::infer(&Observations::default()).geometry;

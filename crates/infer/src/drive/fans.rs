@@ -37,7 +37,7 @@ fn common(one: Bytes, other: Bytes) -> u64 {
 }
 
 impl Layout {
-    /// After so many bytes the same unit comes again.
+    /// After this many bytes the same unit comes again.
     pub(super) fn stripe(self) -> Bytes {
         self.chunk * u64::from(self.units)
     }

@@ -68,7 +68,7 @@ mod tests {
     use flashscope_model::Observations;
     use flashscope_units::Bytes;
 
-    /// Boundaries say a page, and one inside, of so many KiB with a step of so many microseconds; rows of 16 KiB take turns
+    /// Boundaries say a page, and one inside, of this many KiB with a step of this many microseconds; rows of 16 KiB take turns
     /// at three kinds. Page and page inside, in KiB.
     fn settled(page: Option<u64>, inner: Option<u64>, step_us: f64, one_chip: bool) -> (Option<u64>, Option<u64>) {
         let mut geometry = crate::infer(&Observations::default()).geometry;

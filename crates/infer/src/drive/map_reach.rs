@@ -1,4 +1,4 @@
-//! How much of the device the map in memory stands for: reads at random in a longer range miss it, the more of them the
+//! How much of the device the part of the mapping table in memory stands for: random reads in a longer range miss it, the more of them the
 //! longer the range.
 //!
 //! Of a range of length X a share 1 − R/X misses a memory that reaches R, and each miss reads a page of the map first. So
@@ -52,7 +52,7 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
 /// Reaches that are tried, per doubling.
 const PER_DOUBLING: i32 = 16;
 
-/// A reach must be better than none by so much on the scale of −2 ln likelihood.
+/// A reach must be better than none by this much on the scale of −2 ln likelihood.
 const SURELY_BETTER: f64 = 15.0;
 
 /// Without a mean that is at least this sure, as a share of it, a map's misses would not show.

@@ -91,8 +91,8 @@ const LEAST_SHARE: f64 = 0.6;
 /// No kind is surer than this: mappings of other kinds are not in the table.
 const SUREST: f64 = 0.99;
 
-/// Whether a number of units open is too many, in order and at random. The two are one finding: where nothing is too many
-/// in order, nothing is at random, whatever the mapping; and where each write at random is merged, that hides any limit.
+/// Whether a number of units open is too many, sequentially and randomly. The two are one finding: where nothing is too many
+/// in order, nothing is at random, whatever the mapping; and where each random write is merged, that hides any limit.
 /// The shares are those of fleets of cards and drives with a known inside, and no less than 0.005.
 fn open_units(geometry: &Geometry) -> Option<Clue> {
     let in_order = limited(&geometry.open_units_linear, "in order");

@@ -1,8 +1,8 @@
-//! Spare space and write amplification, from writes in order and then at random over the same part of a device.
+//! Spare space and write amplification, from sequential and then random writes over the same part of a device.
 //!
-//! When all of a part was just written in order, all that is spare holds nothing that anybody needs. Writes at random use
+//! When all of a part was just written sequentially, all that is spare holds nothing that anybody needs. Random writes use
 //! it up first, and cost no more than those in order; the first write behind it has to wait until valid data are copied.
-//! So what is written at random before the rate falls is the spare space that collection makes use of. How much slower
+//! So what is written randomly before the rate falls is the spare space that collection makes use of. How much slower
 //! the writes are then is *not* the write amplification: with several chips copies keep fewer of them busy, and a
 //! slow link hides a part. But the amplification follows from the spare space for every way of choosing what to collect:
 //! that of the oldest first is the upper end, that of the emptiest first the lower.
@@ -39,10 +39,10 @@ const OF: usize = 8;
 /// Fewest slow windows among them.
 const MOST_OF: usize = 6;
 
-/// … behind so many that were as fast as those in order, since no drive has less than a hundredth to spare, …
+/// … behind this many that were as fast as those in order, since no drive has less than a hundredth to spare, …
 const LEAST_BEFORE: usize = 2;
 
-/// … and so many windows are behind that.
+/// … and this many windows are behind that.
 const LEAST_BEHIND: usize = 12;
 
 /// A span written once in order, then `times` as much of it at random.
@@ -72,7 +72,7 @@ struct End {
     clean: f64,
 }
 
-/// All of the device in order and then at random in pieces, where so much may be written.
+/// All of the device sequentially and then randomly in pieces, where the write budget allows that.
 pub(crate) fn choice(now: &Situation) -> Option<Choice> {
     let capacity = now.device.capacity;
     let block = now.block(BLOCK);
@@ -110,7 +110,7 @@ fn most_on(device: &DeviceFacts) -> Bytes {
     device.capacity + device.capacity / PIECE_SHARE * MOST_PIECES
 }
 
-/// What it takes where so much may be written that it is thought of at all.
+/// What it takes where the write budget is large enough for it.
 pub(crate) fn most_within(device: &DeviceFacts, write: Bytes) -> Option<Bytes> {
     (write >= device.capacity * ASKED).then(|| most_on(device))
 }
@@ -231,7 +231,7 @@ fn emptiest_first(alpha: f64) -> f64 {
     (alpha / (2.0 * (alpha - 1.0))).max(1.0)
 }
 
-/// The runs over the last span that was written in order, in one piece.
+/// The runs over the last span that was written sequentially, in one piece.
 fn series(observations: &Observations) -> Option<Series> {
     let mut series: Option<Series> = None;
     for run in &observations.runs {

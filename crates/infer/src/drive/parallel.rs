@@ -117,11 +117,11 @@ impl Question for Striping {
 /// How addresses are dealt out to units that work side by side.
 #[derive(Clone, Debug)]
 pub(crate) struct Striped {
-    /// After so many bytes the same unit comes again.
+    /// After this many bytes the same unit comes again.
     pub(crate) stripe: Estimate<Bytes>,
     /// How many units there are.
     pub(crate) units: Estimate<u32>,
-    /// So many bytes stay in one unit.
+    /// This many bytes stay in one unit.
     pub(crate) chunk: Estimate<Bytes>,
     /// What a read more in one unit takes; `None` where there are no units.
     pub(crate) each: Option<Nanos>,
@@ -187,7 +187,7 @@ fn compare(data: &ParallelData) -> Striped {
     }
 }
 
-/// A layout must be better than none by so much on the scale of −2 ln likelihood.
+/// A layout must be better than none by this much on the scale of −2 ln likelihood.
 const SURELY_BETTER: f64 = 20.0;
 
 fn found(points: &[Point], fits: &[Fit]) -> Striped {

@@ -1,4 +1,4 @@
-//! A cache of fast cells, from long writes in order: how much is written before the rate falls, and whether a rest brings
+//! A cache of fast cells, from long sequential writes: how much is written before the rate falls, and whether a rest brings
 //! it back.
 //!
 //! A first burst fills whatever there is to its end, so that what earlier writes left in the cache does not matter; a
@@ -139,7 +139,7 @@ fn found(observations: &Observations, stretch: &Series, fall: &Fall, sure: f64, 
     Estimate::known(cache, sure.clamp(0.05, 0.995), evidence, &[ExperimentName::SlcCache])
 }
 
-/// How many units can be open in order, and how large they were taken to be.
+/// How many units can be open for sequential writes, and how large they were taken to be.
 fn open_units(observations: &Observations) -> Option<(u32, Bytes)> {
     let found = open_units::estimate(observations, Order::InOrder);
     let count = found.value().or(found.most().and(found.least()))?;

@@ -39,7 +39,7 @@ impl Row {
         self.block <= SMALL
     }
 
-    /// Writes of a trial at random, longer than any that may take a way of its own: what copies cost.
+    /// Writes of a trial at random, longer than any that may take a separate path: what copies cost.
     pub(super) fn is_scattered(&self) -> bool {
         self.random && self.block > SMALL && self.error > 0.0
     }

@@ -11,7 +11,7 @@ use flashscope_stats::location::standard_deviation;
 use flashscope_units::Bytes;
 use std::collections::BTreeMap;
 
-/// A gain that is so many times the scatter is there …
+/// A gain that is this many times the scatter is there …
 const CLEAR: f64 = 6.0;
 
 /// … and one that is fewer times the scatter is not, where all that the flash takes would be more.
@@ -28,7 +28,7 @@ const CLEAR_STEP: f64 = 3.0;
 /// Sizes on either side of the step from which on their own scatter counts.
 const ENOUGH_SIZES: usize = 3;
 
-/// From so many times the scatter on a step cannot be mistaken.
+/// From this many times the scatter on a step cannot be mistaken.
 const SHARP: f64 = 6.0;
 
 /// Gains by size, in nanoseconds: how much faster than usual.

@@ -1,6 +1,6 @@
-//! Stalls of collection: long writes in order over unit after unit, of which a few take far longer than those around them.
+//! Stalls of collection: long sequential writes over unit after unit, of which a few take far longer than those around them.
 //!
-//! What was open before has to be closed when the first units of a stretch are begun, and closing copies: so many units as can be
+//! What was open before has to be closed when the first units of a stretch are begun, and closing copies: as many units as can be
 //! open say nothing of collection.
 
 use crate::drive::slc_cache;
@@ -9,10 +9,10 @@ use flashscope_model::finding::Collection;
 use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
 use flashscope_units::{Bytes, Nanos};
 
-/// A write is stalled that takes so many times the median of its surroundings …
+/// A write is stalled that takes this many times the median of its surroundings …
 const FAR_OFF: f64 = 3.0;
 
-/// … and so many seconds more than it.
+/// … and this many seconds more than it.
 const LEAST_STALL: f64 = 10e-3;
 
 /// Writes on either side that are its surroundings: where a cache is full all are slower, and none of them stalls.
@@ -21,13 +21,13 @@ const AROUND: usize = 16;
 /// Fewer stalls say nothing of their spacing.
 const LEAST_STALLS: usize = 3;
 
-/// Stalls in more than one of so many units are no collection that comes now and then.
+/// Stalls in more than one of this many units are no collection that comes now and then.
 const LEAST_SPACING: u64 = 2;
 
 /// A few stalls do not show whether rests in between, or what earlier use left owing, made them rarer or more frequent.
 const SUREST: f64 = 0.9;
 
-/// How long stalls are, and how far apart. `unit` is the allocation unit, `open` how many of them can be open in order.
+/// How long stalls are, and how far apart. `unit` is the allocation unit, `open` how many of them can be open for sequential writes.
 pub(super) fn estimate(
     observations: &Observations,
     unit: &Estimate<Bytes>,

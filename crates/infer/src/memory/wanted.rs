@@ -10,7 +10,7 @@ use flashscope_units::{Bytes, Nanos};
 /// Block of the first bursts, and the shortest of re-reads.
 pub(super) const BLOCK: Bytes = Bytes::kib(4);
 
-/// Blocks of the second size are so many times as large: no power of two, so that the two do not end at the same places.
+/// Blocks of the second size are this many times as large: no power of two, so that the two do not end at the same places.
 const SECOND: u64 = 3;
 
 /// Writes in a burst and bursts, while nothing makes a write wait.

@@ -17,10 +17,10 @@ use std::collections::BTreeMap;
 /// The experiment that this rests on.
 const METHOD: &[ExperimentName] = &[ExperimentName::Buffer];
 
-/// A write that takes so many times what the first of its burst took had to wait.
+/// A write that takes this many times what the first of its burst took had to wait.
 const WAITED: f64 = 2.0;
 
-/// A first write so much slower than the fastest reads was not taken into memory.
+/// A first write this much slower than the fastest reads was not taken into memory.
 const NOT_TAKEN: f64 = 1.1;
 
 /// A step counts where this share of the bursts has it.
@@ -36,7 +36,7 @@ pub(super) struct Filling {
     fast: f64,
     /// Writes until the first one that waits.
     pub(super) taken: Option<usize>,
-    /// What a write takes from there on, in nanoseconds, and whether each one waits or only one in so many.
+    /// What a write takes from there on, in nanoseconds, and whether each one waits or only one in several.
     slow: f64,
     pub(super) steady: bool,
     /// Whether a write waits again once as many were written behind the first that did; `None` where no burst was long
@@ -321,7 +321,7 @@ const LEAST_STEP: f64 = 1.4;
 /// Standard error of a count of writes that stands for a time.
 const ROUNDING: f64 = 0.4;
 
-/// A wait so many times the middle one is for a collection, not for the next write to leave.
+/// A wait this many times the middle one is for a collection, not for the next write to leave.
 const COLLECTION: f64 = 20.0;
 
 /// Mean of the waits of all bursts, and its relative standard error, by how much the bursts differ. Writes that share a
@@ -339,7 +339,7 @@ fn mean_wait(bursts: &[Vec<f64>]) -> Option<(f64, f64)> {
     Some((all, (square / (count - 1.0) / count).sqrt()))
 }
 
-/// Known controllers count up to 64 writes; one in so many that waits, whatever their size, waits for a log or a part of the
+/// Known controllers count up to 64 writes; one in hundreds that waits, whatever their size, waits for a log or a part of the
 /// map that is written out now and then.
 const MOST_ENTRIES: u64 = 128;
 

@@ -41,8 +41,8 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// `room` is the largest count that the device has room for. At random the limit in order is the likeliest; and where
-    /// every write at random costs a copy already, counts far beyond it cost much and hardly show more.
+    /// `room` is the largest count that the device has room for. At random the sequential limit is the likeliest; and where
+    /// every random write costs a copy already, counts far beyond it cost much and hardly show more.
     /// Whether the limit is tried again is a question of what may be written.
     pub(crate) fn of(observations: &Observations, order: Order, lead: Bytes, room: u32, confirm: bool) -> Bounds {
         let room = room.min(MOST_UNITS);

@@ -137,7 +137,7 @@ fn copied_for(observations: &Observations, counts: &[LiveCount], block: Bytes) -
 /// Seconds of a write beside what grows with its size: commands and the flash itself take a few thousandths.
 const A_COPY: f64 = 0.04;
 
-/// A write of which so much does not depend on its size is hardly one of the flash alone.
+/// A write of which this much does not depend on its size is hardly one of the flash alone.
 const FIXED_SHARE: f64 = 0.5;
 
 /// What can be said where two units in turn are copied for already: one is the limit where it is not.
@@ -165,7 +165,7 @@ fn without_a_fall(counts: &[LiveCount], block: Bytes, good: u32) -> Result<Limit
 const COPIED_FOR: f64 = 0.9;
 
 /// Whether larger blocks show that a count is good at which smaller ones collapsed: they take hardly longer than as much
-/// data does with these. A buffer that so many blocks fill would hold fewer of the larger ones.
+/// data does with these. A buffer that this many blocks fill would hold fewer of the larger ones.
 pub(super) fn overrules((lead, first): (Bytes, &State), (block, other): (Bytes, &State)) -> bool {
     let longer = block.as_f64() / lead.as_f64();
     let collapsed = first.seconds.1 > COLLAPSE * first.seconds.0;
@@ -199,7 +199,7 @@ const ELSEWHERE: f64 = 0.5;
 /// A fall that would be no more than this at another block size may not show there, …
 const SHOWS_BESIDE: f64 = 1.8;
 
-/// … and so much of the confidence is left then.
+/// … and this much of the confidence is left then.
 const HIDDEN: f64 = 0.9;
 
 /// Of limits that two block sizes agree on, about one in a hundred is beside the truth at both.
@@ -338,7 +338,7 @@ pub(crate) fn state(counts: &[LiveCount], block: Bytes, order: Order) -> State {
         let fallen = !pool.is_empty() && has_fallen(&pool, &trial.seconds, single) && stands_out(&last, &trial.seconds);
         verdicts.push((trial, fallen));
         if !fallen {
-            // One stream in order often has a privilege, which two lose: they are the yardstick then. Writes at random
+            // One stream in order often has a privilege, which two lose: they are the yardstick then. Random writes
             // are no stream that a controller could recognise.
             if single {
                 pool.clear();

@@ -13,7 +13,7 @@ use flashscope_units::Bytes;
 /// Units that a blank device is filled with, so that boundaries of the next candidates show as well.
 const FILLED_UNITS: u64 = 48;
 
-/// … and so much at least, since the unit is only assumed yet and may be as large as 64 MiB, …
+/// … and this much at least, since the unit is only assumed yet and may be as large as 64 MiB, …
 const LEAST_FILLED: Bytes = Bytes::mib(512);
 
 /// … but no more than this, nor than this share of the device: the other questions must be left something to write.

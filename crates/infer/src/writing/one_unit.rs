@@ -1,4 +1,4 @@
-//! One unit, written in order and at random at several block sizes: the random-order penalty and the small-write path.
+//! One unit, written sequentially and randomly at several block sizes: the random-order penalty and the small-write path.
 
 use super::throughput;
 use crate::situation::Situation;
@@ -7,7 +7,7 @@ use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, Direction, Order};
 use flashscope_units::Bytes;
 
-/// Block sizes at which one unit is written in order and at random.
+/// Block sizes at which one unit is written sequentially and randomly.
 const ONE_UNIT_BLOCKS: [Bytes; 6] =
     [Bytes::kib(16), Bytes::kib(8), Bytes::kib(4), Bytes::kib(32), Bytes::kib(64), Bytes::kib(2)];
 
@@ -29,7 +29,7 @@ const LONGER_SHARE: u64 = 64;
 /// How many times [`ONE_UNIT_REQUESTS`] a second look must have.
 const LONGER: u64 = 3;
 
-/// One unit, in order and at random, at the next block size.
+/// One unit, sequentially and randomly, at the next block size.
 pub(crate) fn one_unit(now: &Situation) -> Option<Choice> {
     let (block, order) = ONE_UNIT_BLOCKS
         .iter()
@@ -81,7 +81,7 @@ fn one_unit_requests(write_budget: Bytes, block: Bytes) -> u64 {
     (write_budget / ONE_UNIT_SHARE / block).clamp(LEAST_ONE_UNIT_REQUESTS, ONE_UNIT_REQUESTS.into())
 }
 
-/// What the rest of one unit, in order and at random, takes.
+/// What the rest of one unit, sequentially and randomly, takes.
 pub(crate) fn left_for_one_unit(now: &Situation) -> Bytes {
     let done = |block: Bytes, order| now.has_throughput(Purpose::OneUnit, Direction::Write, order, block);
     let each = |block: Bytes| {
@@ -91,7 +91,7 @@ pub(crate) fn left_for_one_unit(now: &Situation) -> Bytes {
     ONE_UNIT_BLOCKS.into_iter().map(each).sum()
 }
 
-/// What one unit in order and at random takes.
+/// What one unit sequentially and randomly takes.
 pub(crate) fn most_one_unit(write_budget: Bytes) -> Bytes {
     ONE_UNIT_BLOCKS.iter().map(|block| *block * one_unit_requests(write_budget, *block) * 2).sum()
 }

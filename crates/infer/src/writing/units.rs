@@ -34,7 +34,7 @@ const SHORT_ROUNDS_OF_ONE: u32 = 12;
 /// Rounds of several units where the write budget is small.
 const SHORT_ROUNDS: u32 = 5;
 
-/// How often each of so many units is written.
+/// How often each of this many units is written.
 fn rounds_of(now: &Situation, count: u32) -> u32 {
     match (count, is_short(now)) {
         (1, false) => ROUNDS_OF_ONE,
@@ -98,7 +98,7 @@ pub(crate) fn left_for_random(now: &Situation) -> Bytes {
 /// Block sizes that are tried beyond the open units, where every write that does not take another way costs a copy.
 const ESCAPE_BLOCKS: [Bytes; 4] = [Bytes::kib(32), Bytes::kib(16), Bytes::kib(8), Bytes::kib(4)];
 
-/// Small writes beyond the open units: a way of their own shows there even where one unit at random costs nothing.
+/// Small writes beyond the open units: a separate path shows there even where one unit at random costs nothing.
 pub(crate) fn escape(now: &Situation) -> Option<Choice> {
     if small_write::estimate(now.observations).value().is_some() {
         return None;
@@ -128,7 +128,7 @@ pub(crate) fn most_trials_at_outset(device: &DeviceFacts, unit: Bytes) -> Bytes 
     lead * (search_units(search::MOST_UNITS) * u64::from(ROUNDS_OF_MANY))
 }
 
-/// Writes per round of a whole search among so many units: the bracket doubles up to the most units, a bisection takes
+/// Writes per round of a whole search among this many units: the bracket doubles up to the most units, a bisection takes
 /// six more trials at the worst, a confirmation four, and the second block size two of twice the size.
 fn search_units(most: u32) -> u64 {
     (2 + 6 + 4 + 2 * 2) * u64::from(most)

@@ -133,7 +133,7 @@ findings! {
     PageInner: page_inner, Bytes, "page_inner", "inner page", Reads;
     /// Units that can be half-written at once when each is written sequentially.
     OpenUnitsLinear: open_units_linear, u32, "open_units_linear", "open units, sequential", Writes;
-    /// The same when each is written at random.
+    /// The same when each is written randomly.
     OpenUnitsRandom: open_units_random, u32, "open_units_random", "open units, random", Writes;
     /// Sequential rate over random rate within one unit.
     RandomOrderPenalty: random_order_penalty, Penalty, "random_order_penalty", "random-order penalty", Writes;

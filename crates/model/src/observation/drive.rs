@@ -4,7 +4,7 @@ use super::ScatterPlace;
 use crate::plan::{Fan, Span, Stretch};
 use flashscope_units::{Bytes, Nanos};
 
-/// Long writes in order in bursts.
+/// Long sequential writes in bursts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlcCacheData {
     /// Size of each write.
@@ -60,7 +60,7 @@ pub struct RangeTimes {
     pub times: Vec<Nanos>,
 }
 
-/// Writes in order, then at random over the same span.
+/// Sequential writes, then random writes over the same span.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OverwriteData {
     /// Size of each write.
@@ -69,11 +69,11 @@ pub struct OverwriteData {
     pub span: Span,
     /// Writes of a window. One that was not complete, or in which a write failed, is left out.
     pub window: u32,
-    /// Time of each window of the writes in order.
+    /// Time of each window of the sequential writes.
     pub in_order: Vec<Nanos>,
-    /// Time of each window of the writes at random.
+    /// Time of each window of the random writes.
     pub random: Vec<Nanos>,
-    /// Service times of the last writes at random, one by one, in the order of issue.
+    /// Service times of the last random writes, one by one, in the order of issue.
     pub last: Vec<Nanos>,
 }
 

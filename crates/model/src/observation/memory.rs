@@ -36,13 +36,13 @@ pub struct BurstTimes {
 pub struct ReadCacheData {
     /// Block size.
     pub block: Bytes,
-    /// Blocks read again after so many other bytes.
+    /// Blocks read again after this number of other bytes.
     pub spans: Vec<Reread>,
-    /// Service times of runs in order by their index after the jump, one list per run.
+    /// Service times of sequential runs by their index after the jump, one list per run.
     pub rising: Vec<Vec<Nanos>>,
     /// The same in descending order.
     pub falling: Vec<Vec<Nanos>>,
-    /// Reads so far behind the end of a run in order, after a rest.
+    /// Reads so far behind the end of a sequential run, after a rest.
     pub ahead: Vec<Ahead>,
 }
 
@@ -57,7 +57,7 @@ pub struct Reread {
     pub fresh: Vec<Nanos>,
 }
 
-/// A read behind the end of a run in order.
+/// A read behind the end of a sequential run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ahead {
     /// From the end of the run to the start of the block.

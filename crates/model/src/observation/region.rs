@@ -4,7 +4,7 @@ use super::RateEvidence;
 use crate::{Direction, Order, plan::Purpose};
 use flashscope_units::{Bytes, Nanos};
 
-/// Writes of different content, and reads, in order and at random.
+/// Writes of different content, and reads, sequentially and randomly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgramData {
     /// Start of the region, where known.

@@ -8,14 +8,14 @@ use flashscope_units::{Bytes, Nanos};
 pub struct SlcCache {
     /// Size of each write.
     pub block: Bytes,
-    /// Bursts of writes in order, one after the other.
+    /// Bursts of sequential writes, one after the other.
     pub bursts: Vec<Stretch>,
 }
 
-/// Writes in order after a rest.
+/// Sequential writes after a rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// Nothing is asked of the device for so long before.
+    /// How long the device is left alone before.
     pub idle: Nanos,
     /// What is written.
     pub span: Span,
@@ -68,9 +68,9 @@ pub struct Overwrite {
     pub block: Bytes,
     /// What is overwritten.
     pub span: Span,
-    /// Writes in order first, from the start of the span on; so many as the span holds write all of it.
+    /// Number of sequential writes first, from the start of the span on; as many as the span holds write all of it.
     pub in_order: u64,
-    /// Writes at random behind them, each place drawn anew.
+    /// Random writes behind them, each place drawn anew.
     pub random: u64,
     /// Writes whose times are kept as one sum.
     pub window: u32,

@@ -8,7 +8,7 @@ use flashscope_units::{Bytes, Nanos};
 pub struct Buffer {
     /// Size of each write.
     pub block: Bytes,
-    /// Start of the region that is written in order, over and over.
+    /// Start of the region that is written sequentially, over and over.
     pub start: Bytes,
     /// Its length.
     pub length: Bytes,
@@ -49,9 +49,9 @@ pub struct ReadCache {
     pub regions: Vec<Bytes>,
     /// Length of a region.
     pub region: Bytes,
-    /// Re-reading: so many bytes are read in descending order, then the first block of them once more.
+    /// Re-reading: this number of bytes is read in descending order, then the first block of them once more.
     pub spans: Vec<Bytes>,
-    /// Read-ahead: so many blocks in order after a jump, and as many in descending order as the control; 0: left out.
+    /// Read-ahead: number of sequential blocks after a jump, and as many in descending order as the control; 0: left out.
     pub run: u32,
     /// How far ahead: after `run` blocks in order and a rest, one block so far behind the last one.
     pub distances: Vec<Bytes>,

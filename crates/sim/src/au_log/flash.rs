@@ -96,7 +96,7 @@ pub(super) struct Flash {
 }
 
 impl Flash {
-    /// `sub_units` logical sub-units of `pages` pages each, all written in order or none; and `spare` blocks more.
+    /// `sub_units` logical sub-units of `pages` pages each, all written sequentially or none; and `spare` blocks more.
     pub(super) fn new(sub_units: u32, pages: u32, spare: u32, filled: bool) -> Flash {
         let (logical, blocks) = (sub_units as usize, (sub_units + spare) as usize);
         let used = if filled { logical } else { 0 };

@@ -7,7 +7,7 @@ use flashscope_units::Nanos;
 use std::ops::Range;
 
 impl AuLog {
-    /// The time of a partial merge: a log is completed by so many pages and takes the old block's place, which is
+    /// The time of a partial merge: a log is completed by this number of pages and takes the old block's place, which is
     /// erased later.
     pub(super) fn copying(&self, pages: u32) -> Nanos {
         if self.fault == Some(Fault::FreeMerges) { Nanos::ZERO } else { self.params.merge.copy * u64::from(pages) }

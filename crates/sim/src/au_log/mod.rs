@@ -1,7 +1,7 @@
 //! The AU-log card: SD cards, eMMC and sticks that map whole allocation units and keep a few of them open.
 //!
 //! One controller works off one request after the other. The map knows *sub-units* (erase blocks); a *unit* is the
-//! group of sub-units that is opened and closed together. An open unit takes writes in order into a log block
+//! group of sub-units that is opened and closed together. An open unit takes sequential writes into a log block
 //! that replaces the old block when it is full (switch merge). A write elsewhere in the unit goes, by the
 //! model, to a log for random writes, or costs a merge of its sub-unit at once; a long one moves the log, which
 //! copies what lies before and behind it (partial merge). Closing a unit that is not in order copies it whole.
@@ -60,7 +60,7 @@ pub(crate) struct AuLog {
     fault: Option<Fault>,
 }
 
-/// A unit that may be half-written in order.
+/// A unit that may be half-written sequentially.
 #[derive(Clone, Debug)]
 struct OpenUnit {
     unit: u32,

@@ -17,7 +17,7 @@ pub(crate) struct AuLogParams {
     /// Allocation unit: mapped and reclaimed as one.
     #[serde(deserialize_with = "text::bytes")]
     pub(crate) unit: Bytes,
-    /// Flash in front of the host's first byte, which the controller keeps to itself: the host's units begin so much
+    /// Flash in front of the host's first byte, which the controller keeps to itself: the host's units begin this much
     /// earlier than at multiples of their size. None where absent.
     #[serde(default, deserialize_with = "text::bytes")]
     pub(crate) hidden: Bytes,
@@ -33,14 +33,14 @@ pub(crate) struct AuLogParams {
     /// Writes are cut at multiples of this and each part is handled on its own; the unit where they are not cut.
     #[serde(deserialize_with = "text::bytes")]
     pub(crate) stripe: Bytes,
-    /// Units that can be half-written in order without being copied; 0: the logs for any order take these writes too.
+    /// Units that can be half-written sequentially without being copied; 0: the logs for any order take these writes too.
     pub(crate) logs_in_order: u32,
     /// Units that have a log for writes in any order; 0: every write out of order merges.
     pub(crate) logs_random: u32,
     /// What one log for writes in any order takes.
     #[serde(deserialize_with = "text::bytes")]
     pub(crate) random_log: Bytes,
-    /// A write out of order that is at least so long is taken for the start of a stream: the log moves there.
+    /// A write out of order that is at least this long is taken for the start of a stream: the log moves there.
     #[serde(deserialize_with = "text::bytes")]
     pub(crate) stream: Bytes,
     /// Spare units beside those that the logs need.
@@ -126,7 +126,7 @@ pub(crate) struct Edge {
 ranges!(Edge { time: OPERATION, hidden: SHARE });
 
 impl Edge {
-    /// What remains visible after so much transfer.
+    /// What remains visible after a transfer.
     pub(crate) fn visible(&self, transferred: Nanos) -> Nanos {
         self.time.saturating_sub(Nanos((transferred.as_f64() * self.hidden).round() as u64))
     }
@@ -169,7 +169,7 @@ pub(crate) struct SmallPath {
     pub(crate) limit: Bytes,
     /// Pages that it holds. A write that fills it is done, and behind it a collection makes room.
     pub(crate) pages: u32,
-    /// A collection writes so many of the pages that were not written for longest to their places, on average; at least
+    /// A collection writes this number of the pages that were not written for longest to their places, on average; at least
     /// one, and at most twice as many less one.
     pub(crate) batch: u32,
     /// Shortest collection. How long one takes depends on how many copies their units need, and is drawn.
@@ -223,10 +223,10 @@ pub(crate) struct Housekeeping {
     /// Longest wait.
     #[serde(deserialize_with = "text::nanos")]
     pub(crate) longest: Nanos,
-    /// At most so many small writes, to any few units, came before and left the logs as they are; their number is
+    /// At most this number of small writes, to any few units, came before and left the logs as they are; their number is
     /// drawn.
     pub(crate) earlier_writes: u32,
-    /// After so long without work the card tidies up in the background: open logs are merged, blocks erased ahead; 0 s:
+    /// After this time without work the card tidies up in the background: open logs are merged, blocks erased ahead; 0 s:
     /// never.
     #[serde(deserialize_with = "text::nanos")]
     pub(crate) idle_after: Nanos,

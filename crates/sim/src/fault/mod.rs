@@ -31,7 +31,7 @@ pub(crate) enum Cache {
     None,
     /// The mapping knows what it has in memory.
     Mapping,
-    /// So many bytes, written out in order.
+    /// A number of bytes, written out in order.
     Size(Bytes),
 }
 

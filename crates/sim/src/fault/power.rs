@@ -111,7 +111,7 @@ pub(crate) struct PowerLog {
     changes: Option<Vec<MediumChange>>,
 }
 
-/// The mapping is asked what it still has in memory once in so many writes; in between everything counts as there.
+/// The mapping is asked what it still has in memory once in this number of writes; in between everything counts as there.
 const ASK_EVERY: usize = 32;
 
 impl PowerLog {

@@ -17,7 +17,7 @@ pub(crate) struct WriteBufferParams {
     pub(crate) entries: u32,
     /// When it is written out.
     pub(crate) flush: FlushPolicy,
-    /// So long behind the last write it is written out whole; 0 s: it is not. Nothing where it is written out steadily.
+    /// Time behind the last write after which it is written out whole; 0 s: it is not. Nothing where it is written out steadily.
     #[serde(deserialize_with = "text::nanos")]
     pub(crate) window: Nanos,
     /// Whether a read has to wait until it is written out.

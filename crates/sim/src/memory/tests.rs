@@ -24,7 +24,7 @@ fn buffer(size: &str, entries: u32, flush: &str, window: &str, by_read: bool, vo
     )
 }
 
-/// Service times of `count` writes in order from `start` on.
+/// Service times of `count` sequential writes from `start` on.
 fn burst(card: &mut SimTarget, start: Bytes, block: Bytes, count: u64, durable: bool) -> Vec<Nanos> {
     let mut grant = WriteGrant::simulated(card.facts(), Bytes::gib(1)).expect("a simulated device");
     (0..count)

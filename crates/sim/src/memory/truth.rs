@@ -40,6 +40,7 @@ pub struct AheadTruth {
     pub trigger: u32,
 }
 
+/// Why a figure of a memory is hidden that is not there.
 const NONE: &str = "there is none";
 
 /// The truth of a model.

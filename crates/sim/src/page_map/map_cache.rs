@@ -4,7 +4,7 @@ use super::params::{Geometry, MapCacheParams};
 use super::{NONE, PageMap, scatter};
 use flashscope_units::Instant;
 
-/// Pages of the map in memory, replaced by the clock rule (second chance).
+/// Pages of the part of the mapping table in memory, replaced by the clock rule (second chance).
 #[derive(Clone, Debug)]
 pub(super) struct MapCache {
     /// Map units that a page of the map covers.

@@ -321,7 +321,7 @@ impl PageMap {
             + Bytes(u64::from(self.slc_superblocks_left()) * self.geometry.bytes(self.geometry.slc_slots).get())
     }
 
-    /// The same of a blank drive once it holds so much data.
+    /// The same of a blank drive once it holds this amount of data.
     pub fn slc_room_behind(&self, data: Bytes) -> Bytes {
         let taken = data.get().div_ceil(self.geometry.bytes(self.geometry.slots).get()) as u32;
         let left = self.slc_superblocks_within(self.superblocks.free().saturating_sub(taken));

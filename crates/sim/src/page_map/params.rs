@@ -159,9 +159,9 @@ pub enum SlcCache {
     },
     /// Free superblocks, as long as enough of them are left.
     Dynamic {
-        /// At most so many at once.
+        /// Most superblocks at once.
         max_superblocks: u32,
-        /// So many stay free for writing at full bits per cell.
+        /// Number that stays free for writing at full bits per cell.
         keep_free: u32,
     },
 }

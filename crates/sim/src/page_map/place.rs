@@ -7,8 +7,11 @@ use flashscope_units::Instant;
 
 /// Streams: host data with one bit per cell, host data with all, and copies.
 pub(super) const STREAMS: usize = 3;
+/// Number of the stream of host data with one bit per cell.
 pub(super) const SLC: usize = 0;
+/// Number of the stream of host data with all bits per cell.
 pub(super) const HOST: usize = 1;
+/// Number of the stream of copies.
 pub(super) const COPY: usize = 2;
 
 /// A superblock being written to. Slots `staged .. next` have data that wait for their row to be complete.
@@ -177,7 +180,7 @@ impl PageMap {
         self.slc_superblocks_within(self.superblocks.free())
     }
 
-    /// The same with so many free ones.
+    /// The same with this number of free superblocks.
     pub(super) fn slc_superblocks_within(&self, free: u32) -> u32 {
         match self.params.slc {
             SlcCache::None => 0,

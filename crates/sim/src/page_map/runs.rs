@@ -2,12 +2,13 @@
 //!
 //! Both directions of the page map are kept in it. A chunk of [`CHUNK`] entries is a short list of linear runs
 //! (`start + i → value + i`) until it has been disturbed in more than [`MAX_RUNS`] places; then it becomes a plain table of
-//! four bytes per entry. So a device filled in order takes a few bytes per 16 MiB, and a random-written one four bytes
+//! four bytes per entry. So a device filled sequentially takes a few bytes per 16 MiB, and a random-written one four bytes
 //! per page and direction.
 
 /// No value.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// Entries of a chunk, as a power of two: 4096 pages of 4 KiB are 16 MiB.
 const CHUNK_BITS: u32 = 12;
 /// Entries of a chunk.
 const CHUNK: u32 = 1 << CHUNK_BITS;
@@ -199,7 +200,7 @@ fn pieces(start: u32, count: u32) -> impl Iterator<Item = (usize, u32, u32, u32)
 
 /// Replaces `from .. from + length` of a list of runs by `new`, or by nothing.
 fn splice(runs: &mut Vec<Run>, from: u32, length: u32, new: Option<Run>) {
-    // Appending is what a write in order does, so it comes without the copy.
+    // Appending is what a sequential write does, so it comes without the copy.
     if runs.last().is_none_or(|last| last.end() <= from) {
         if let Some(new) = new {
             push(runs, new);

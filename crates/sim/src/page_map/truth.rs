@@ -26,7 +26,7 @@ pub struct DriveTruth {
     pub slc_kind: Fact<SlcKind>,
     /// Physical capacity over user capacity, bad superblocks left out.
     pub physical_over_user: Fact<f64>,
-    /// How much of the device the map in memory stands for; no value: all of it.
+    /// How much of the device the part of the mapping table in memory stands for; no value: all of it.
     pub map_reach: Fact<Bytes>,
 }
 
@@ -202,9 +202,10 @@ fn bits_per_cell(params: &PageMapParams) -> Fact<u32> {
     Fact::hidden(Some(bits), "all pages take the same time to read")
 }
 
-/// Nobody need write more than this share of a drive, nor more than this, to look for a cache: "at least so much" is right
+/// Nobody need write more than this share of a drive, nor more than this, to look for a cache: a bound ("at least") is right
 /// from there on.
 const SEARCHED_SHARE: u64 = 20;
+/// Most that need be written in search of a cache.
 const SEARCHED: Bytes = Bytes::mib(512);
 
 /// A cache shows where long writes are slower behind it.
@@ -257,7 +258,9 @@ fn slc_kind(model: &Model, params: &PageMapParams, drive: &PageMap, cache: &Fact
 /// Share of the device that holds data when a cache is measured again, and what is left then of one that stays as it is or
 /// shrinks.
 const NEARLY_FULL: f64 = 0.95;
+/// Share of its size from which on such a cache stays as it is.
 const STAYS: f64 = 0.9;
+/// Share of its size below which it shrinks.
 const SHRINKS: f64 = 0.75;
 
 /// Long writes are slower by this factor where a cache shows.

@@ -16,7 +16,7 @@ pub struct AreaTruth {
     pub end: Bytes,
     /// How it differs.
     pub kind: AreaKind,
-    /// Its rate over that of its neighbours for long writes in order.
+    /// Its rate over that of its neighbours for long sequential writes.
     pub ratio: f64,
 }
 
@@ -27,7 +27,7 @@ pub struct AreaPartTruth {
     pub first: Bytes,
     /// End of the part (exclusive).
     pub end: Bytes,
-    /// Rate over that of units elsewhere for writes in order, of 32 KiB and of the longest request: blocks between the
+    /// Rate over that of units elsewhere for sequential writes, of 32 KiB and of the longest request: blocks between the
     /// two lie between the two.
     pub in_order: [f64; 2],
     /// The same for small writes; `None` where they go the same way as others.

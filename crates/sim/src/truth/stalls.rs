@@ -5,7 +5,7 @@ use crate::au_log::AuLogParams;
 use flashscope_units::{Bytes, Nanos};
 use std::fmt;
 
-/// Stalls of long writes in order.
+/// Stalls of long sequential writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StallTruth {
     /// Shortest wait.

@@ -210,6 +210,7 @@ fn asks_for(command: &Command, test: Option<Test>) -> bool {
 
 /// A prompt with a command behind it: a known one, or one with options, assignments or paths.
 fn is_other_command(line: &str) -> bool {
+    /// Programs that people run beside flashbench.
     const KNOWN: [&str; 14] = [
         "bonnie", "cat", "cd", "dd", "dmesg", "exit", "f3probe", "f3read", "f3write", "fdisk", "fio", "hdparm",
         "iozone", "ls",

@@ -97,6 +97,7 @@ fn control_length(text: &str) -> Option<usize> {
     text[end..].starts_with(|c: char| ('@'..='~').contains(&c)).then_some(end + 1)
 }
 
+/// HTML entities that logs on web pages have, and their characters.
 const ENTITIES: [(&str, &str); 14] = [
     ("&micro;", "µ"),
     ("&mu;", "µ"),
@@ -155,7 +156,9 @@ fn numeric_entity(entity: &str) -> Option<char> {
     char::from_u32(value)
 }
 
+/// HTML tags that end a line.
 const BREAKING_TAGS: [&str; 6] = ["br", "/tr", "/p", "/div", "/pre", "/li"];
+/// HTML tags that only mark text up.
 const OTHER_TAGS: [&str; 21] = [
     "a",
     "b",
@@ -247,7 +250,9 @@ fn caret_notation(text: &str) -> String {
 
 /// A figure with or without its unit, or a word that rows have.
 fn is_part_of_a_row(text: &str) -> bool {
+    /// Words that rows have.
     const WORDS: [&str; 6] = ["align", "pre", "on", "post", "diff", "write"];
+    /// Units of their figures.
     const UNITS: [&str; 15] =
         ["", "n", "ns", "us", "µs", "µ", "ms", "s", "B", "KiB", "MiB", "GiB", "K/s", "M/s", "G/s"];
     let figure = text.trim_start_matches('-');
@@ -258,7 +263,7 @@ fn is_part_of_a_row(text: &str) -> bool {
 /// Text that a mail program encoded as quoted-printable (RFC 2045, 6.7), decoded: there an equals sign stands only
 /// before two hexadecimal digits or at the end of a line that goes on in the next.
 pub(super) fn unquoted_printable(text: &str) -> Cow<'_, str> {
-    /// So many signs, and this share of them, must be such codes.
+    /// Fewest signs, and the share of them, that must be codes of this kind.
     const FEWEST: usize = 4;
     let bytes = text.as_bytes();
     let code = |at: usize| -> Option<u8> {

@@ -265,6 +265,7 @@ impl Command {
 
 /// What stands before and after the tool's name, which must be a word of a command.
 fn split_at_tool(line: &str) -> Option<(&str, &str)> {
+    /// The tool's name.
     const NAME: &str = "flashbench";
     let mut from = 0;
     while let Some(found) = line[from..].find(NAME) {

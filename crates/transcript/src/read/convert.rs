@@ -29,6 +29,7 @@ const WRITE_ACCESS: u32 = 2;
 const PROGRAM_COLUMNS: usize = 8;
 /// Region of the program test, and where it and the open-unit test begin.
 const PROGRAM_REGION: u64 = 4 << 20;
+/// Where both tests begin, in bytes.
 const WRITE_OFFSET: u64 = 16 << 20;
 
 /// Runs, and what was odd about their tables.

@@ -56,6 +56,7 @@ pub(super) fn rows(line: &str) -> Vec<Row> {
         .collect()
 }
 
+/// The four figures of a row of the align test.
 const ALIGN_KEYS: [&str; 4] = ["pre", "on", "post", "diff"];
 
 fn align_rows(line: &str, lexemes: &[Lexeme<'_>]) -> Vec<Row> {

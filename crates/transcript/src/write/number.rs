@@ -39,7 +39,7 @@ pub(super) fn size(bytes: Bytes) -> String {
     })
 }
 
-/// C's `%g` with so many significant digits.
+/// C's `%g` with this number of significant digits.
 pub(super) fn general(value: f64, digits: i32) -> String {
     if !value.is_finite() {
         return format!("{value}").to_lowercase();

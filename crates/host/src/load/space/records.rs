@@ -5,8 +5,9 @@ use crate::payload;
 use flashscope_device::{Fill, Passed, Step};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Every so many bytes of a record bear a mark.
+/// Distance of two marks in a record, in bytes.
 const PAGE: usize = 4096;
+/// What records carry.
 const FILL: Fill = Fill::Tagged { generation: 0 };
 
 /// The buffer of one record.

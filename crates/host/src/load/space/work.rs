@@ -114,7 +114,7 @@ fn positioned(file: &OwnedFd, step: Step, record: &mut Record, mut done: usize) 
     Ok(())
 }
 
-/// At most so many pieces.
+/// Most pieces of a request.
 const PIECES: usize = 16;
 
 /// `preadv` or `pwritev`, the record in as many pieces of whole pages as it has, sixteen at most.
@@ -146,4 +146,5 @@ pub(super) fn more(moved: Result<usize, Errno>) -> Result<usize, String> {
     }
 }
 
+/// Why a request behind the end of a file fails.
 pub(super) const END: &str = "the file ends here";

@@ -11,7 +11,7 @@ use flashscope_units::{Bytes, Nanos};
 /// A rate has fallen where writes take longer by this factor.
 pub(super) const FALL: f64 = 1.15;
 
-/// So many writes after a fall make it one.
+/// This many writes after a fall make it one.
 pub(super) const LEAST_AFTER: usize = 8;
 
 /// Noise of log times below which nothing is believed to be exact.

@@ -11,7 +11,7 @@ use flashscope_units::{Bytes, Nanos};
 /// Size of a write.
 const BLOCK: Bytes = Bytes::mib(1);
 
-/// A burst is extended by so much at a time, and looked at in between.
+/// A burst is extended by this much at a time, and looked at in between.
 const PIECE: Bytes = Bytes::mib(32);
 
 /// Rest before the first burst, and before the second.
@@ -118,7 +118,7 @@ fn fuller(now: &Situation, first: &Series, second: &Series, most: Bytes) -> Opti
     })
 }
 
-/// What filling the device for it takes, where so much may be written that it is thought of at all.
+/// What filling the device for it takes, where the write budget is large enough for it.
 pub(crate) fn fill_within(device: &DeviceFacts, write: Bytes) -> Option<Bytes> {
     (write >= device.capacity * ASKED).then_some(device.capacity)
 }

@@ -25,7 +25,7 @@ enum Step {
     Idle {
         time: u64,
     },
-    /// Many small writes at random places.
+    /// Many small random writes.
     Storm {
         count: u32,
         seed: u64,

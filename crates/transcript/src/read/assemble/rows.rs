@@ -12,7 +12,7 @@ use flashscope_units::{ByteRate, Bytes};
 const MAX_ROWS: usize = 1 << 18;
 /// Tables beyond this are left out; a long night of measuring makes a few hundred.
 const MAX_TABLES: usize = 1 << 12;
-/// A row of so many cells counts as one of [`MAX_ROWS`], a longer one as several.
+/// A row of this number of cells counts as one of [`MAX_ROWS`], a longer one as several.
 const CELLS_PER_ROW: usize = 16;
 
 /// Lines that were pasted twice.
