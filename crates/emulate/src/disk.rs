@@ -3,7 +3,7 @@
 //! One caller at a time, in order of arrival. A request gets its place in the device's queue at once: when the queue is
 //! full, the request's time in the device begins when the first one in it is done, which is known.
 
-use crate::journal::{Deed, Journal, Record};
+use crate::journal::{Journal, Operation, Record};
 use crate::payload::Payload;
 use crate::ranges::Ranges;
 use flashscope_device::{Completion, DeviceError, Fill, Outcome, Request, Target, Wear, WriteGrant};
@@ -114,18 +114,18 @@ impl Disk {
         if start.checked_add(length).is_none_or(|end| end > self.capacity) {
             return Err("a request lies outside the device".to_owned());
         }
-        let fill = match record.deed {
-            Deed::Write { .. } => Some(self.payload().written_before(start, length)),
+        let fill = match record.operation {
+            Operation::Write { .. } => Some(self.payload().written_before(start, length)),
             _ => None,
         };
         let mut model = self.model();
         model.begun = Instant(record.at_ns);
         model.target.wait_until(Instant(record.at_ns));
-        if record.deed == Deed::PowerOn {
+        if record.operation == Operation::PowerOn {
             model.target.power_on();
             return Ok(());
         }
-        match model.submit(record.deed, start, length, fill) {
+        match model.submit(record.operation, start, length, fill) {
             Ok(_) | Err(DeviceError::Vanished(_) | DeviceError::Hung(_)) => Ok(()),
             Err(error) => Err(error.to_string()),
         }
@@ -149,7 +149,7 @@ impl Disk {
         let begun = now.unwrap_or(model.begun + GIVEN_UP).max(model.begun);
         let Some(why) = model.gone_by(begun) else { return Ok(None) };
         if let Some(journal) = &mut model.journal {
-            journal.add(Record { at_ns: begun.0, deed: Deed::PowerOn, start: 0, blocks: 0 })?;
+            journal.add(Record { at_ns: begun.0, operation: Operation::PowerOn, start: 0, blocks: 0 })?;
         }
         model.begun = begun;
         model.queue.clear();
@@ -168,7 +168,7 @@ impl Disk {
     pub(crate) fn read(&self, now: Option<Instant>, offset: u64, length: u64) -> Promise {
         let (start, end) = self.blocks(offset, offset + length);
         let mut model = self.model();
-        let mut promise = model.take(now, Deed::Read, (start, end - start), self.block, None);
+        let mut promise = model.take(now, Operation::Read, (start, end - start), self.block, None);
         if promise.result.is_ok() {
             promise.found = model.found(offset, length);
         }
@@ -195,7 +195,7 @@ impl Disk {
 
     /// Takes a write.
     pub(crate) fn write(&self, now: Option<Instant>, offset: u64, bytes: &[u8], durable: bool) -> Promise {
-        let deed = Deed::Write { durable };
+        let operation = Operation::Write { durable };
         let (start, end) = self.blocks(offset, offset + bytes.len() as u64);
         if end > self.capacity {
             // What a block device says to a write behind its end.
@@ -205,7 +205,7 @@ impl Disk {
         let kept = if whole { self.payload().write(offset, bytes) } else { self.write_part(start, end, offset, bytes) };
         match kept {
             Ok(fill) => {
-                let promise = self.model().take(now, deed, (start, end - start), self.block, Some(fill));
+                let promise = self.model().take(now, operation, (start, end - start), self.block, Some(fill));
                 if promise.result == Err(RequestError::NoRoom) {
                     self.payload().take_back();
                 }
@@ -227,7 +227,7 @@ impl Disk {
         if model.once && !std::mem::take(&mut model.unflushed) {
             return Promise { due: now.unwrap_or(model.begun), result: Ok(()), found: Vec::new() };
         }
-        model.take(now, Deed::Flush, (0, 0), self.block, None)
+        model.take(now, Operation::Flush, (0, 0), self.block, None)
     }
 
     /// Takes a discard. The device is told of whole blocks; the rest is written over, since a hole must read as zero.
@@ -243,7 +243,7 @@ impl Disk {
                 return edge;
             }
         }
-        let promise = self.model().take(now, Deed::Discard, (first, last - first), self.block, None);
+        let promise = self.model().take(now, Operation::Discard, (first, last - first), self.block, None);
         if promise.result.is_ok() {
             self.payload().forget(first, last - first);
         }
@@ -310,21 +310,21 @@ impl Model {
     fn take(
         &mut self,
         now: Option<Instant>,
-        deed: Deed,
+        operation: Operation,
         (start, length): (u64, u64),
         block: u64,
         fill: Option<Fill>,
     ) -> Promise {
         let begins = self.begins(now.unwrap_or(self.begun));
         let refused = |due, error| Promise { due, result: Err(error), found: Vec::new() };
-        let record = Record { at_ns: begins.0, deed, start: start / block, blocks: length / block };
+        let record = Record { at_ns: begins.0, operation, start: start / block, blocks: length / block };
         if let Some(Err(error)) = self.journal.as_mut().map(|journal| journal.add(record)) {
             debug_assert!(full(&error) || error.raw_os_error().is_some(), "{error}");
             return refused(begins, RequestError::NoRoom);
         }
         self.begun = begins;
         self.target.wait_until(begins);
-        match self.submit(deed, start, length, fill) {
+        match self.submit(operation, start, length, fill) {
             Ok((due, outcome)) => {
                 self.queue.push(Reverse(due));
                 if now.is_none() {
@@ -361,21 +361,21 @@ impl Model {
     /// Says when the request is done, and how it went.
     fn submit(
         &mut self,
-        deed: Deed,
+        operation: Operation,
         start: u64,
         length: u64,
         fill: Option<Fill>,
     ) -> Result<(Instant, Outcome), DeviceError> {
         let (offset, bytes) = (Bytes(start), Bytes(length));
         let outside = |error: flashscope_device::GrantError| DeviceError::Invalid(error.to_string());
-        let request = match deed {
-            Deed::Read => Request::read(0, offset, bytes),
-            Deed::Write { durable } => {
+        let request = match operation {
+            Operation::Read => Request::read(0, offset, bytes),
+            Operation::Write { durable } => {
                 let fill = fill.ok_or_else(|| DeviceError::Invalid("a write of nothing".to_owned()))?;
                 Request::write(&mut self.grant, 0, offset, bytes, fill, durable).map_err(outside)?
             }
-            Deed::Flush | Deed::PowerOn => Request::flush(0),
-            Deed::Discard => Request::discard(&mut self.grant, 0, offset, bytes).map_err(outside)?,
+            Operation::Flush | Operation::PowerOn => Request::flush(0),
+            Operation::Discard => Request::discard(&mut self.grant, 0, offset, bytes).map_err(outside)?,
         };
         self.target.submit(&[request])?;
         self.completions.clear();
@@ -387,10 +387,10 @@ impl Model {
                 None => DeviceError::Hung("no answer".to_owned()),
             });
         };
-        self.unflushed |= matches!(deed, Deed::Write { .. } | Deed::Discard);
-        match deed {
-            Deed::Write { .. } => self.zeroed.remove(start..start + length),
-            Deed::Discard if done.outcome.is_done() => self.zeroed.insert(start..start + length),
+        self.unflushed |= matches!(operation, Operation::Write { .. } | Operation::Discard);
+        match operation {
+            Operation::Write { .. } => self.zeroed.remove(start..start + length),
+            Operation::Discard if done.outcome.is_done() => self.zeroed.insert(start..start + length),
             _ => {}
         }
         Ok((done.completed, done.outcome))

@@ -6,7 +6,7 @@
 use crate::clock::PacedClock;
 use crate::disk::{Disk, Origin, Promise};
 use crate::floor::{FLOOR_NAME, FLOOR_SIZE, FloorFile, Floors};
-use crate::journal::Deed;
+use crate::journal::Operation;
 use crate::log::Served;
 use crate::meter::Meter;
 use crate::options::Speed;
@@ -90,7 +90,7 @@ impl DiskFs {
     /// The device takes a request that has just arrived; the answer goes out when it is due, less the floor.
     fn serve(
         &self,
-        deed: Deed,
+        operation: Operation,
         offset: u64,
         length: u64,
         take: impl FnOnce(Option<Instant>) -> Promise,
@@ -99,18 +99,18 @@ impl DiskFs {
         let Shared { clock, meter, floors, .. } = &*self.shared;
         let arrived = clock.now();
         let mut promise = take(clock.virtual_at(arrived));
-        let floor = floors.get().map_or(Nanos::ZERO, |floors| match deed {
-            Deed::Read => floors.of_read(length),
+        let floor = floors.get().map_or(Nanos::ZERO, |floors| match operation {
+            Operation::Read => floors.of_read(length),
             // A discard carries nothing, however much it covers.
-            Deed::Discard => floors.of_write(0),
+            Operation::Discard => floors.of_write(0),
             _ => floors.of_write(length),
         });
         let done = clock.real_at(promise.due);
         let at = Instant(done.0.saturating_sub(floor.get()));
-        meter.took(deed, length, promise.result.is_err(), at < arrived);
+        meter.took(operation, length, promise.result.is_err(), at < arrived);
         let answer = answer(&mut promise);
         let done = clock.virtual_at(arrived).map(|_| done);
-        let served = Some(Served { deed, offset, length, arrived, done });
+        let served = Some(Served { operation, offset, length, arrived, done });
         self.answer(Due { at, result: promise.result, answer, served });
     }
 
@@ -238,7 +238,7 @@ impl Filesystem for DiskFs {
                     length: length as usize,
                     found: std::mem::take(&mut promise.found),
                 };
-                self.serve(Deed::Read, offset, length, |now| self.shared.disk.read(now, offset, length), answer);
+                self.serve(Operation::Read, offset, length, |now| self.shared.disk.read(now, offset, length), answer);
             }
             FLOOR => {
                 let length = within(FLOOR_SIZE);
@@ -272,7 +272,7 @@ impl Filesystem for DiskFs {
                 // `O_SYNC` has the bit of `O_DSYNC` in it.
                 let durable = flags.0 & OFlags::DSYNC.bits() as i32 != 0;
                 let take = |now| self.shared.disk.write(now, offset, data, durable);
-                self.serve(Deed::Write { durable }, offset, data.len() as u64, take, |_| Answer::Write {
+                self.serve(Operation::Write { durable }, offset, data.len() as u64, take, |_| Answer::Write {
                     reply,
                     length,
                 });
@@ -284,7 +284,7 @@ impl Filesystem for DiskFs {
 
     fn fsync(&self, _: &Request, inode: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
         match inode {
-            DISK => self.serve(Deed::Flush, 0, 0, |now| self.shared.disk.flush(now), |_| Answer::Done { reply }),
+            DISK => self.serve(Operation::Flush, 0, 0, |now| self.shared.disk.flush(now), |_| Answer::Done { reply }),
             _ => reply.ok(),
         }
     }
@@ -303,7 +303,7 @@ impl Filesystem for DiskFs {
         match inode {
             DISK if mode == hole => {
                 let take = |now| self.shared.disk.discard(now, offset, length);
-                self.serve(Deed::Discard, offset, length, take, |_| Answer::Done { reply });
+                self.serve(Operation::Discard, offset, length, take, |_| Answer::Done { reply });
             }
             FLOOR if mode == hole => reply.ok(),
             // No card writes zeros by itself: the kernel then sends them.

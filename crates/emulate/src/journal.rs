@@ -23,7 +23,7 @@ const LONGEST: usize = u16::MAX as usize;
 
 /// What a request did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum Operation {
     Read,
     Write {
         durable: bool,
@@ -34,10 +34,10 @@ pub(crate) enum Deed {
     PowerOn,
 }
 
-impl Deed {
+impl Operation {
     /// Whether it is about a range.
     fn has_range(self) -> bool {
-        !matches!(self, Deed::Flush | Deed::PowerOn)
+        !matches!(self, Operation::Flush | Operation::PowerOn)
     }
 }
 
@@ -45,7 +45,7 @@ impl Deed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) at_ns: u64,
-    pub(crate) deed: Deed,
+    pub(crate) operation: Operation,
     pub(crate) start: u64,
     pub(crate) blocks: u64,
 }
@@ -176,7 +176,7 @@ impl Journal {
     pub(crate) fn add(&mut self, record: Record) -> io::Result<()> {
         let (length, last) = (self.pending.len(), self.last);
         encode(record, &mut self.last, &mut self.pending);
-        let may_wait = record.deed == Deed::Read;
+        let may_wait = record.operation == Operation::Read;
         if may_wait && self.pending.len() < FRAME {
             return Ok(());
         }
@@ -252,18 +252,18 @@ fn read_frame(file: &File, at: u64, size: u64, into: &mut Vec<u8>) -> Result<Opt
 }
 
 fn encode(record: Record, last: &mut Last, into: &mut Vec<u8>) {
-    let code = match record.deed {
-        Deed::Read => 0,
-        Deed::Write { durable: false } => 1,
-        Deed::Write { durable: true } => 2,
-        Deed::Flush => 3,
-        Deed::Discard => 4,
-        Deed::PowerOn => 5,
+    let code = match record.operation {
+        Operation::Read => 0,
+        Operation::Write { durable: false } => 1,
+        Operation::Write { durable: true } => 2,
+        Operation::Flush => 3,
+        Operation::Discard => 4,
+        Operation::PowerOn => 5,
     };
     into.push(code);
     put(record.at_ns - last.at_ns, into);
     last.at_ns = record.at_ns;
-    if record.deed.has_range() {
+    if record.operation.has_range() {
         let jump = record.start.wrapping_sub(last.end) as i64;
         put(((jump << 1) ^ (jump >> 63)) as u64, into);
         put(record.blocks, into);
@@ -272,24 +272,24 @@ fn encode(record: Record, last: &mut Last, into: &mut Vec<u8>) {
 }
 
 fn decode(bytes: &mut &[u8], last: &mut Last) -> Option<Record> {
-    let deed = match take_byte(bytes)? {
-        0 => Deed::Read,
-        1 => Deed::Write { durable: false },
-        2 => Deed::Write { durable: true },
-        3 => Deed::Flush,
-        4 => Deed::Discard,
-        5 => Deed::PowerOn,
+    let operation = match take_byte(bytes)? {
+        0 => Operation::Read,
+        1 => Operation::Write { durable: false },
+        2 => Operation::Write { durable: true },
+        3 => Operation::Flush,
+        4 => Operation::Discard,
+        5 => Operation::PowerOn,
         _ => return None,
     };
     last.at_ns = last.at_ns.checked_add(get(bytes)?)?;
     let (mut start, mut blocks) = (0, 0);
-    if deed.has_range() {
+    if operation.has_range() {
         let jump = get(bytes)?;
         start = last.end.wrapping_add((jump >> 1) ^ (jump & 1).wrapping_neg());
         blocks = get(bytes)?;
         last.end = start.checked_add(blocks)?;
     }
-    Some(Record { at_ns: last.at_ns, deed, start, blocks })
+    Some(Record { at_ns: last.at_ns, operation, start, blocks })
 }
 
 fn put(mut number: u64, into: &mut Vec<u8>) {
@@ -354,13 +354,13 @@ mod tests {
 
     #[test]
     fn a_record_comes_back_as_it_was() {
-        let record = |at_ns, deed, start, blocks| Record { at_ns, deed, start, blocks };
+        let record = |at_ns, operation, start, blocks| Record { at_ns, operation, start, blocks };
         let records = [
-            record(0, Deed::Read, 0, 1),
-            record(5, Deed::Write { durable: true }, 1 << 40, 2048),
-            record(5, Deed::Flush, 0, 0),
-            record(1 << 60, Deed::Write { durable: false }, (1 << 40) + 2048, 8),
-            record(1 << 61, Deed::Discard, 7, 1 << 50),
+            record(0, Operation::Read, 0, 1),
+            record(5, Operation::Write { durable: true }, 1 << 40, 2048),
+            record(5, Operation::Flush, 0, 0),
+            record(1 << 60, Operation::Write { durable: false }, (1 << 40) + 2048, 8),
+            record(1 << 61, Operation::Discard, 7, 1 << 50),
         ];
         let (mut bytes, mut last) = (Vec::new(), Last::default());
         records.iter().for_each(|record| encode(*record, &mut last, &mut bytes));
@@ -373,8 +373,8 @@ mod tests {
     fn a_stream_is_small() {
         let (mut bytes, mut last) = (Vec::new(), Last::default());
         for i in 0..1000 {
-            let deed = Deed::Write { durable: false };
-            encode(Record { at_ns: i * 12_000_000, deed, start: i * 1024, blocks: 1024 }, &mut last, &mut bytes);
+            let operation = Operation::Write { durable: false };
+            encode(Record { at_ns: i * 12_000_000, operation, start: i * 1024, blocks: 1024 }, &mut last, &mut bytes);
         }
         assert!(bytes.len() <= 8 * 1000, "{}", bytes.len());
     }

@@ -3,7 +3,7 @@
 //! One line per answer, in the order in which they went out. A thread of its own writes, so that no answer waits for a file;
 //! between two writes [`ROOM`] entries have room, and what comes beyond is counted and said at the end.
 
-use crate::journal::Deed;
+use crate::journal::Operation;
 use flashscope_units::Instant;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -21,7 +21,7 @@ const HEAD: &str = "arrived_ns,done_ns,answered_ns,kind,offset_bytes,length_byte
 /// What was asked, and when.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Served {
-    pub(crate) deed: Deed,
+    pub(crate) operation: Operation,
     pub(crate) offset: u64,
     pub(crate) length: u64,
     /// When it reached the emulator.
@@ -130,14 +130,14 @@ impl Waiting {
 
 impl Entry {
     fn write(&self, into: &mut impl Write) -> io::Result<()> {
-        let Served { deed, offset, length, arrived, done } = self.served;
-        let kind = match deed {
-            Deed::Read => "read",
-            Deed::Write { durable: false } => "write",
-            Deed::Write { durable: true } => "durable-write",
-            Deed::Flush => "flush",
-            Deed::Discard => "discard",
-            Deed::PowerOn => "power-on",
+        let Served { operation, offset, length, arrived, done } = self.served;
+        let kind = match operation {
+            Operation::Read => "read",
+            Operation::Write { durable: false } => "write",
+            Operation::Write { durable: true } => "durable-write",
+            Operation::Flush => "flush",
+            Operation::Discard => "discard",
+            Operation::PowerOn => "power-on",
         };
         let done = done.map_or(String::new(), |done| done.0.to_string());
         let (answered, failed) = (self.answered.0, u8::from(self.failed));
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     fn served(offset: u64) -> Served {
-        Served { deed: Deed::Read, offset, length: 512, arrived: Instant(5), done: Some(Instant(9)) }
+        Served { operation: Operation::Read, offset, length: 512, arrived: Instant(5), done: Some(Instant(9)) }
     }
 
     #[test]

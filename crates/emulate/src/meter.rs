@@ -1,7 +1,7 @@
 //! Counts what goes on, on the path of every request.
 
 use crate::histogram::Histogram;
-use crate::journal::Deed;
+use crate::journal::Operation;
 use crate::log::Log;
 use crate::options::Speed;
 use crate::pacer::Due;
@@ -54,23 +54,23 @@ impl Meter {
     }
 
     /// A request came in; `sooner`: the device has it done before an answer can arrive.
-    pub(crate) fn took(&self, deed: Deed, length: u64, failed: bool, sooner: bool) {
+    pub(crate) fn took(&self, operation: Operation, length: u64, failed: bool, sooner: bool) {
         let mut counts = self.counts();
         let Counts { requests, .. } = &mut *counts;
-        match deed {
-            Deed::Read => requests.reads += 1,
-            Deed::Write { durable } => {
+        match operation {
+            Operation::Read => requests.reads += 1,
+            Operation::Write { durable } => {
                 requests.writes += 1;
                 requests.durable_writes += u64::from(durable);
             }
-            Deed::Flush => requests.flushes += 1,
-            Deed::Discard => requests.discards += 1,
-            Deed::PowerOn => {}
+            Operation::Flush => requests.flushes += 1,
+            Operation::Discard => requests.discards += 1,
+            Operation::PowerOn => {}
         }
         requests.failed += u64::from(failed);
-        match deed {
-            Deed::Read if !failed => counts.read += Bytes(length),
-            Deed::Write { .. } if !failed => counts.written += Bytes(length),
+        match operation {
+            Operation::Read if !failed => counts.read += Bytes(length),
+            Operation::Write { .. } if !failed => counts.written += Bytes(length),
             _ => {}
         }
         counts.faster_than_floor += u64::from(sooner && self.paced);

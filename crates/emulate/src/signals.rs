@@ -7,9 +7,9 @@ use nix::sys::signal::{SigSet, Signal};
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
 
-/// What the operator wants.
+/// What the operator asks for by a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum OperatorRequest {
     /// SIGINT, SIGTERM, SIGHUP: to end.
     Stop,
     /// SIGUSR1: to see the statistics.
@@ -22,7 +22,7 @@ pub enum Wish {
 ///
 /// # Errors
 /// No further thread can be started.
-pub fn listen() -> io::Result<Receiver<Wish>> {
+pub fn listen() -> io::Result<Receiver<OperatorRequest>> {
     taken([Signal::SIGUSR1, Signal::SIGUSR2].into_iter().chain(STOPS).collect())
 }
 
@@ -30,24 +30,24 @@ pub fn listen() -> io::Result<Receiver<Wish>> {
 ///
 /// # Errors
 /// As [`listen`].
-pub fn listen_for_stop() -> io::Result<Receiver<Wish>> {
+pub fn listen_for_stop() -> io::Result<Receiver<OperatorRequest>> {
     taken(STOPS.into_iter().collect())
 }
 
 /// Signals that end an emulation.
 const STOPS: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
 
-fn taken(set: SigSet) -> io::Result<Receiver<Wish>> {
+fn taken(set: SigSet) -> io::Result<Receiver<OperatorRequest>> {
     set.thread_block()?;
     let (sender, receiver) = channel();
     let forward = move || {
         while let Ok(signal) = set.wait() {
-            let wish = match signal {
-                Signal::SIGUSR1 => Wish::Show,
-                Signal::SIGUSR2 => Wish::PowerOn,
-                _ => Wish::Stop,
+            let request = match signal {
+                Signal::SIGUSR1 => OperatorRequest::Show,
+                Signal::SIGUSR2 => OperatorRequest::PowerOn,
+                _ => OperatorRequest::Stop,
             };
-            if sender.send(wish).is_err() {
+            if sender.send(request).is_err() {
                 return;
             }
         }

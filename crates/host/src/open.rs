@@ -258,7 +258,7 @@ pub(crate) fn memory_file_system(file: &OwnedFd) -> Option<&'static str> {
     if rustix::fs::FileType::from_raw_mode(metadata.st_mode) != rustix::fs::FileType::RegularFile {
         return None;
     }
-    /// Type of a FUSE file system (`linux/magic.h`).
+    // From `linux/magic.h`.
     match rustix::fs::fstatfs(file).ok()?.f_type as u64 & 0xffff_ffff {
         0x0102_1994 => Some("tmpfs"),
         0x8584_58f6 => Some("ramfs"),
@@ -325,7 +325,7 @@ fn device_facts(sys: &SysRoot, place: &Place, node: &Node) -> (DeviceFacts, bool
 
 /// Whether a program answers for a file, instead of a file system on a disk.
 fn is_fuse(path: &Path) -> bool {
-    // From `linux/magic.h`.
+    /// Type of a FUSE file system (`linux/magic.h`).
     const FUSE_SUPER_MAGIC: u64 = 0x6573_5546;
     rustix::fs::statfs(path).is_ok_and(|found| found.f_type as u64 & 0xffff_ffff == FUSE_SUPER_MAGIC)
 }

@@ -9,7 +9,7 @@ use flashscope_view::answer::{answer, percent};
 
 /// One finding, and what became of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Carried {
+pub struct TwinFinding {
     /// Which one.
     pub finding: Finding,
     /// The figure or the bound in words; absent where it is unknown.
@@ -37,11 +37,11 @@ const CARD: &str = "a model of a card has no such thing";
 const ONE_AREA: &str = "a fitted twin has one area at the start, and all of it is built alike";
 
 /// Every finding, in the order of a report.
-pub(crate) fn all(geometry: &Geometry, card: &Card, shape: &Shape) -> Vec<Carried> {
+pub(crate) fn all(geometry: &Geometry, card: &Card, shape: &Shape) -> Vec<TwinFinding> {
     Finding::ALL.iter().map(|finding| carried(*finding, geometry, card, shape)).collect()
 }
 
-fn carried(finding: Finding, geometry: &Geometry, card: &Card, shape: &Shape) -> Carried {
+fn carried(finding: Finding, geometry: &Geometry, card: &Card, shape: &Shape) -> TwinFinding {
     let (path, held) = held(finding, geometry, card, shape);
     let answer = answer(finding, geometry);
     let outcome = match (&answer.figure, held) {
@@ -49,7 +49,7 @@ fn carried(finding: Finding, geometry: &Geometry, card: &Card, shape: &Shape) ->
         (Some(_), Ok(())) => Outcome::Held(path),
         (Some(_), Err(why)) => Outcome::NotHeld(why),
     };
-    Carried { finding, figure: answer.figure, confidence: answer.confidence, outcome }
+    TwinFinding { finding, figure: answer.figure, confidence: answer.confidence, outcome }
 }
 
 /// The parameter that a finding is in, and whether the twin has it there or why not; what is unknown is not asked.
@@ -185,7 +185,7 @@ fn no_such_buffer<T>(estimate: &Estimate<T>, card: &Card) -> String {
 }
 
 /// What a reader must know before anything else: that the device maps by page, and what of it is not in a card.
-pub(crate) fn caution(geometry: &Geometry, findings: &[Carried]) -> Option<String> {
+pub(crate) fn caution(geometry: &Geometry, findings: &[TwinFinding]) -> Option<String> {
     let mapping = &geometry.mapping;
     let by_page = mapping.value() == Some(MappingKind::Page) && mapping.is_sure(BY_PAGE);
     by_page.then(|| {

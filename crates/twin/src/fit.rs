@@ -1,7 +1,7 @@
 //! From a measurement to a model.
 
 use crate::card::{Card, Origin, Parameter};
-use crate::findings::Carried;
+use crate::findings::TwinFinding;
 use crate::goodness::{self, Goodness};
 use crate::measured::{self, Measured};
 use crate::refine;
@@ -25,7 +25,7 @@ pub struct Fit {
     /// Every parameter that was filled in, and where it comes from.
     pub parameters: Vec<Parameter>,
     /// What became of every finding: nothing that was found is left out in silence.
-    pub findings: Vec<Carried>,
+    pub findings: Vec<TwinFinding>,
     /// What a reader must know first: that this is a twin of a kind of device that it is not.
     pub caution: Option<String>,
     /// Measured figures that no model here could be asked for, and why.
@@ -40,7 +40,7 @@ const TIDIES_UP_AFTER_NS: f64 = 500e6;
 /// A kind of device that is not the likeliest must bring the figures nearer by this factor.
 const LATER_KINDS: f64 = 0.97;
 
-/// Told what happens, and asked whether to stop.
+/// Sourced what happens, and asked whether to stop.
 pub trait Watch {
     /// Number of trials of this part of the work that are done.
     fn progress(&mut self, what: &str, done: u32, total: u32);

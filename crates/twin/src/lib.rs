@@ -24,7 +24,7 @@ mod writes;
 pub use card::{Origin, Parameter};
 pub use cells::{Cell, Figure, Test};
 pub use error::FitError;
-pub use findings::{Carried, Outcome};
+pub use findings::{Outcome, TwinFinding};
 pub use fit::{Fit, Unattended, Watch, fit};
 pub use goodness::Goodness;
 pub use measured::{Measured, Part};

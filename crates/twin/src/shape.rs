@@ -13,23 +13,23 @@ use flashscope_units::Bytes;
 
 /// A parameter and where it comes from.
 #[derive(Clone, Debug)]
-pub(crate) struct Told<T> {
+pub(crate) struct Sourced<T> {
     pub(crate) value: T,
     pub(crate) origin: Origin,
 }
 
-impl<T> Told<T> {
-    fn found(value: T, confidence: Option<f64>) -> Told<T> {
+impl<T> Sourced<T> {
+    fn found(value: T, confidence: Option<f64>) -> Sourced<T> {
         let sure = confidence.map_or_else(String::new, |confidence| format!(", {:.1} % sure", confidence * 100.0));
-        Told { value, origin: Origin::Found(format!("by inference{sure}")) }
+        Sourced { value, origin: Origin::Found(format!("by inference{sure}")) }
     }
 
-    fn default(value: T, why: impl Into<String>) -> Told<T> {
-        Told { value, origin: Origin::Default(why.into()) }
+    fn default(value: T, why: impl Into<String>) -> Sourced<T> {
+        Sourced { value, origin: Origin::Default(why.into()) }
     }
 
-    pub(crate) fn fitted(value: T, why: impl Into<String>) -> Told<T> {
-        Told { value, origin: Origin::Fitted(why.into()) }
+    pub(crate) fn fitted(value: T, why: impl Into<String>) -> Sourced<T> {
+        Sourced { value, origin: Origin::Fitted(why.into()) }
     }
 
     pub(crate) fn is_default(&self) -> bool {
@@ -69,21 +69,21 @@ impl Limits {
 /// A kind of device.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
-    pub(crate) unit: Told<Bytes>,
-    pub(crate) sub_unit: Told<Bytes>,
-    pub(crate) page: Told<Bytes>,
-    pub(crate) page_inner: Told<Bytes>,
-    pub(crate) logs_in_order: Told<u32>,
-    pub(crate) logs_random: Told<u32>,
+    pub(crate) unit: Sourced<Bytes>,
+    pub(crate) sub_unit: Sourced<Bytes>,
+    pub(crate) page: Sourced<Bytes>,
+    pub(crate) page_inner: Sourced<Bytes>,
+    pub(crate) logs_in_order: Sourced<u32>,
+    pub(crate) logs_random: Sourced<u32>,
     pub(crate) out_of_order: OutOfOrder,
     /// Longest write that takes the small-write path; 0 where there is none.
-    pub(crate) small_limit: Told<Bytes>,
+    pub(crate) small_limit: Sourced<Bytes>,
     /// The area at the start that differs, as the host counts.
     pub(crate) area: Option<(Bytes, Bytes)>,
     /// Whether that area is mapped by page, where that is sure.
-    pub(crate) area_by_page: Option<Told<bool>>,
+    pub(crate) area_by_page: Option<Sourced<bool>>,
     /// Flash in front of the host's first byte; absent where units begin at multiples of their size, or nobody is sure.
-    pub(crate) hidden: Option<Told<Bytes>>,
+    pub(crate) hidden: Option<Sourced<Bytes>>,
     /// Whether what was written is tidied up in a pause.
     pub(crate) tidies_up: bool,
     /// Units that can be written in turn before it gets dear, sequentially and randomly, where that was seen.
@@ -132,9 +132,9 @@ pub(crate) fn shapes(measured: &Measured) -> Vec<Shape> {
     let page = page(&geometry.page, unit.value);
     let page_inner = match geometry.page_inner.value() {
         Some(inner) if inner < page.value && page.value.is_multiple_of(inner) && inner >= Bytes::kib(1) => {
-            Told::found(inner, geometry.page_inner.confidence())
+            Sourced::found(inner, geometry.page_inner.confidence())
         }
-        _ => Told::default(page.value, "no level shows inside the page"),
+        _ => Sourced::default(page.value, "no level shows inside the page"),
     };
     let area = geometry.fast_area.value().filter(|area| area.kind != AreaKind::None && area.end > area.first);
     let hidden = hidden(&geometry.boundary_offset, &unit);
@@ -149,7 +149,7 @@ pub(crate) fn shapes(measured: &Measured) -> Vec<Shape> {
         Some([part]) if area.is_some() && is_sure(parts.confidence()) => part.by_page.filter(|by_page| *by_page),
         _ => None,
     };
-    let area_by_page = by_page.map(|by_page| Told::found(by_page, parts.confidence()));
+    let area_by_page = by_page.map(|by_page| Sourced::found(by_page, parts.confidence()));
 
     let limits = Limits { in_order: geometry.open_units_linear.value(), random: geometry.open_units_random.value() };
     let mut shapes = Vec::new();
@@ -177,25 +177,25 @@ pub(crate) fn shapes(measured: &Measured) -> Vec<Shape> {
     shapes
 }
 
-fn unit(measured: &Measured) -> Told<Bytes> {
+fn unit(measured: &Measured) -> Sourced<Bytes> {
     let found = &measured.findings.geometry.allocation_unit;
     if let Some(unit) = found.value() {
-        return Told::found(unit, found.confidence());
+        return Sourced::found(unit, found.confidence());
     }
     if let Some(least) = found.least() {
-        return Told::default(least, "the least that it can be");
+        return Sourced::default(least, "the least that it can be");
     }
     match unit_of_tables(measured) {
-        Some(unit) => Told::default(unit, "it does not show; what was written by"),
-        None => Told::default(USUAL_UNIT, "it does not show; usual for cards"),
+        Some(unit) => Sourced::default(unit, "it does not show; what was written by"),
+        None => Sourced::default(USUAL_UNIT, "it does not show; usual for cards"),
     }
 }
 
 /// Where units begin says how much lies in front of the first one.
-fn hidden(found: &Estimate<Bytes>, unit: &Told<Bytes>) -> Option<Told<Bytes>> {
+fn hidden(found: &Estimate<Bytes>, unit: &Sourced<Bytes>) -> Option<Sourced<Bytes>> {
     let offset = found.value().filter(|offset| *offset > Bytes::ZERO && *offset < unit.value)?;
     let sure = !unit.is_default() && is_sure(found.confidence());
-    sure.then(|| Told::found(unit.value - offset, found.confidence()))
+    sure.then(|| Sourced::found(unit.value - offset, found.confidence()))
 }
 
 /// The unit that the writes went by.
@@ -208,13 +208,13 @@ pub(crate) fn unit_of_tables(measured: &Measured) -> Option<Bytes> {
     })
 }
 
-fn page(found: &Estimate<Bytes>, unit: Bytes) -> Told<Bytes> {
+fn page(found: &Estimate<Bytes>, unit: Bytes) -> Sourced<Bytes> {
     if let Some(page) = found.value().filter(|page| unit.is_multiple_of(*page) && *page < unit) {
-        return Told::found(page, found.confidence());
+        return Sourced::found(page, found.confidence());
     }
     let halves = std::iter::successors(Some(unit), |size| Some(*size / 2));
     let usual = halves.take_while(|size| size.is_multiple_of(Bytes::SECTOR) && *size >= USUAL_PAGE).last();
-    Told::default(usual.unwrap_or(unit), "it does not show; usual for cards")
+    Sourced::default(usual.unwrap_or(unit), "it does not show; usual for cards")
 }
 
 /// How far below the level of the unit that of its half must lie above the page's, as a share of the way.
@@ -222,24 +222,26 @@ const HALF_SHOWS: f64 = 0.25;
 
 fn sub_unit(
     measured: &Measured,
-    unit: &Told<Bytes>,
+    unit: &Sourced<Bytes>,
     (page, in_front): (Bytes, Bytes),
     out_of_order: OutOfOrder,
-) -> Told<Bytes> {
+) -> Sourced<Bytes> {
     let half = unit.value / 2;
     if !half.is_multiple_of(page) || half < page * 2 {
-        return Told::default(unit.value, "one block takes a whole unit");
+        return Sourced::default(unit.value, "one block takes a whole unit");
     }
     if half_shows(measured, unit.value, page, in_front) {
-        return Told::fitted(half, "straddling costs more at half units than at pages");
+        return Sourced::fitted(half, "straddling costs more at half units than at pages");
     }
     if unit.is_default() && out_of_order != OutOfOrder::MergedWhole {
-        return Told::default(half, "nothing tells what is merged at once");
+        return Sourced::default(half, "nothing tells what is merged at once");
     }
     match out_of_order {
-        OutOfOrder::Merged => Told::default(half, "a write out of order merges less than a unit"),
-        OutOfOrder::MergedWhole => Told::fitted(unit.value, "writes out of order cost the same however many are open"),
-        OutOfOrder::Logged => Told::default(unit.value, "nothing shows a part of it"),
+        OutOfOrder::Merged => Sourced::default(half, "a write out of order merges less than a unit"),
+        OutOfOrder::MergedWhole => {
+            Sourced::fitted(unit.value, "writes out of order cost the same however many are open")
+        }
+        OutOfOrder::Logged => Sourced::default(unit.value, "nothing shows a part of it"),
     }
 }
 
@@ -273,28 +275,31 @@ fn count(estimate: &Estimate<u32>) -> Count {
     }
 }
 
-type Logs = (Told<u32>, Told<u32>, OutOfOrder);
+type Logs = (Sourced<u32>, Sourced<u32>, OutOfOrder);
 
 /// Logs in order and for any order that give the counts of open units which were found.
 fn kinds_of_logs(measured: &Measured) -> Vec<Logs> {
     let geometry = &measured.findings.geometry;
     let (linear, random) = (count(&geometry.open_units_linear), count(&geometry.open_units_random));
-    let total: Told<u32> = match (linear, random) {
-        (Count::Exactly(count), _) => Told::found(count, geometry.open_units_linear.confidence()),
-        (Count::AtLeast(_), _) => Told::default(NO_LIMIT, "no limit was seen: as many as anybody tries"),
-        (Count::Unknown, Count::Exactly(count)) => Told::default(count, "as many as for random writes"),
-        (Count::Unknown, Count::AtLeast(_)) => Told::default(NO_LIMIT, "no limit was seen: as many as anybody tries"),
-        (Count::Unknown, Count::Unknown) => Told::default(NOTHING_WRITTEN, "no writes to several units were seen"),
+    let total: Sourced<u32> = match (linear, random) {
+        (Count::Exactly(count), _) => Sourced::found(count, geometry.open_units_linear.confidence()),
+        (Count::AtLeast(_), _) => Sourced::default(NO_LIMIT, "no limit was seen: as many as anybody tries"),
+        (Count::Unknown, Count::Exactly(count)) => Sourced::default(count, "as many as for random writes"),
+        (Count::Unknown, Count::AtLeast(_)) => {
+            Sourced::default(NO_LIMIT, "no limit was seen: as many as anybody tries")
+        }
+        (Count::Unknown, Count::Unknown) => Sourced::default(NOTHING_WRITTEN, "no writes to several units were seen"),
     };
     let any_order = match random {
-        Count::Exactly(count) if count <= total.value => Told::found(count, geometry.open_units_random.confidence()),
-        Count::Exactly(_) => {
-            Told::default(total.value, "more units for random than for sequential writes is more than a model can have")
-        }
-        _ => Told { value: total.value, origin: Origin::Default("as many as for sequential writes".to_owned()) },
+        Count::Exactly(count) if count <= total.value => Sourced::found(count, geometry.open_units_random.confidence()),
+        Count::Exactly(_) => Sourced::default(
+            total.value,
+            "more units for random than for sequential writes is more than a model can have",
+        ),
+        _ => Sourced { value: total.value, origin: Origin::Default("as many as for sequential writes".to_owned()) },
     };
-    let in_order = |count: u32| Told { value: count, origin: total.origin.clone() };
-    let none = Told::fitted(0, "writes out of order cost a merge each");
+    let in_order = |count: u32| Sourced { value: count, origin: total.origin.clone() };
+    let none = Sourced::fitted(0, "writes out of order cost a merge each");
     if matches!(random, Count::AtLeast(least) if least > total.value) {
         return vec![(in_order(total.value), none, OutOfOrder::MergedWhole)];
     }
@@ -305,19 +310,19 @@ fn kinds_of_logs(measured: &Measured) -> Vec<Logs> {
 }
 
 /// The small-write path that was found; where nobody looked, whether there is one is left to the rows below the page.
-fn small_limits(measured: &Measured, page: Bytes) -> Vec<Told<Bytes>> {
+fn small_limits(measured: &Measured, page: Bytes) -> Vec<Sourced<Bytes>> {
     let found = &measured.findings.geometry.small_write_path;
     if let Some(limit) = found.value() {
-        return vec![Told::found(limit.size, found.confidence())];
+        return vec![Sourced::found(limit.size, found.confidence())];
     }
-    let none = Told::default(Bytes::ZERO, "no small-write path was found");
+    let none = Sourced::default(Bytes::ZERO, "no small-write path was found");
     let below: Vec<Bytes> =
         crate::writes::in_order_blocks(measured, Order::InOrder).into_iter().filter(|block| *block < page).collect();
     let largest = below.iter().max().copied();
     let mut limits = vec![none];
     let why = "not found as such, but writes below a page take too little time to be whole pages";
-    limits.extend(largest.map(|block| Told::fitted(block, why)));
+    limits.extend(largest.map(|block| Sourced::fitted(block, why)));
     let second = below.iter().filter(|block| Some(**block) != largest).max();
-    limits.extend(second.map(|block| Told::fitted(*block, why)));
+    limits.extend(second.map(|block| Sourced::fitted(*block, why)));
     limits
 }

@@ -2,7 +2,7 @@
 
 use crate::card::{Origin, Parameter};
 use crate::cells::{Cell, Figure};
-use crate::findings::{Carried, Outcome};
+use crate::findings::{Outcome, TwinFinding};
 use crate::fit::Fit;
 use crate::goodness::{Clause, Errors, Goodness};
 use flashscope_model::{Envelope, twin as plain};
@@ -59,7 +59,7 @@ fn goodness(goodness: &Goodness) -> plain::Goodness {
     }
 }
 
-fn finding(finding: &Carried) -> plain::Finding {
+fn finding(finding: &TwinFinding) -> plain::Finding {
     let (outcome, why, path) = match &finding.outcome {
         Outcome::Held(path) => (plain::Outcome::Held, None, Some(*path)),
         Outcome::NotHeld(why) => (plain::Outcome::NotHeld, Some(why.clone()), None),

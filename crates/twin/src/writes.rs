@@ -4,7 +4,7 @@
 use crate::card::{Card, Origin};
 use crate::measured::Measured;
 use crate::memory;
-use crate::shape::{OutOfOrder, Shape, Told};
+use crate::shape::{OutOfOrder, Shape, Sourced};
 use flashscope_model::Data;
 use flashscope_model::observation::{RateEvidence, UnitTimes};
 use flashscope_model::{Direction, Order};
@@ -398,7 +398,7 @@ fn merges(card: &mut Card, measured: &Measured, in_order: &Points, shape: &Shape
             let each = median(&alone.iter().map(|point| point.1).collect::<Vec<f64>>()).unwrap_or(0.0).max(0.0);
             let copy = over.map_or(each * COPIES / pages_per_sub, |whole| whole / pages_per_unit);
             let copy = copy.min(each / pages_per_sub);
-            (copy, (each - copy * pages_per_sub).max(0.0), Told::fitted(shape.sub_unit.value, "not in use"))
+            (copy, (each - copy * pages_per_sub).max(0.0), Sourced::fitted(shape.sub_unit.value, "not in use"))
         }
         OutOfOrder::Logged => {
             let per_byte: Vec<f64> = alone.iter().map(|(block, time)| time / block.as_f64()).collect();
@@ -418,17 +418,20 @@ fn no_merge() -> Origin {
 }
 
 /// How much a log for any order takes before it is merged: as often as random writes to one unit are slowed by that.
-fn random_log(shape: &Shape, merge: f64, per_byte: Option<f64>) -> Told<Bytes> {
+fn random_log(shape: &Shape, merge: f64, per_byte: Option<f64>) -> Sourced<Bytes> {
     let (unit, page) = (shape.unit.value, shape.page.value);
     if shape.logs_in_order.value == 0 {
         // These logs take sequential writes as well, and must hold a whole unit to take its place.
-        return Told { value: unit, origin: Origin::Default("sequential writes fill it without a merge".to_owned()) };
+        return Sourced {
+            value: unit,
+            origin: Origin::Default("sequential writes fill it without a merge".to_owned()),
+        };
     }
     match per_byte {
         Some(per_byte) if merge > 0.0 => {
             let size = Bytes((merge / per_byte) as u64).align_down(page);
-            Told::fitted(size.clamp(page * 2, unit), "to random writes to one unit")
+            Sourced::fitted(size.clamp(page * 2, unit), "to random writes to one unit")
         }
-        _ => Told { value: unit, origin: Origin::Default("random writes to one unit do not show it".to_owned()) },
+        _ => Sourced { value: unit, origin: Origin::Default("random writes to one unit do not show it".to_owned()) },
     }
 }

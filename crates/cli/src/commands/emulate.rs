@@ -4,7 +4,7 @@ use crate::args::Emulate;
 use crate::error::{Failure, Outcome};
 use crate::output;
 use anyhow::{Context, anyhow};
-use flashscope_emulate::signals::{self, Wish};
+use flashscope_emulate::signals::{self, OperatorRequest};
 use flashscope_emulate::{Emulator, Options, REGISTRY, Statistics, Stop};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -64,17 +64,17 @@ fn options(args: Emulate) -> Result<Options, Failure> {
 }
 
 /// Until the operator wants it to stop and nobody uses it any more, or wants it twice.
-fn serve(emulator: &mut Emulator, wishes: &Receiver<Wish>, json: bool) -> Result<(), Failure> {
+fn serve(emulator: &mut Emulator, wishes: &Receiver<OperatorRequest>, json: bool) -> Result<(), Failure> {
     let mut stopping = false;
     loop {
         let mut stop = Some(false).filter(|_| stopping);
         match wishes.recv_timeout(LOOK) {
-            Ok(Wish::Show) => show(&emulator.statistics(), json),
-            Ok(Wish::PowerOn) => match emulator.power_on().map_err(|error| anyhow!("{error}"))? {
+            Ok(OperatorRequest::Show) => show(&emulator.statistics(), json),
+            Ok(OperatorRequest::PowerOn) => match emulator.power_on().map_err(|error| anyhow!("{error}"))? {
                 Some(why) => output::talk(&format!("the device is switched on again; {why}")),
                 None => output::talk("the device is on"),
             },
-            Ok(Wish::Stop) => stop = Some(stopping),
+            Ok(OperatorRequest::Stop) => stop = Some(stopping),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => stop = Some(true),
         }
