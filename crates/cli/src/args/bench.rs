@@ -47,7 +47,7 @@ pub(crate) struct Bench {
     /// Leave what is in the page cache there: reads through it are then warm
     #[arg(long, help_heading = "I/O path")]
     pub(crate) warm: bool,
-    /// Do it so many times; every run is kept [default: 1, or what the preset says]
+    /// Do it this number of times; every run is kept [default: 1, or what the preset says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeat: Option<u32>,
     /// Print the JSON Schema of the result, and do nothing

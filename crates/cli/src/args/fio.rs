@@ -32,7 +32,7 @@ pub(crate) struct Fio {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) consent: Consent,
-    /// Do it so many times; every run is kept
+    /// Do it this number of times; every run is kept
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeat: u32,
     #[command(flatten)]

@@ -38,7 +38,7 @@ pub(crate) struct Fleet {
     /// more, but at most 2 GiB and half of the device]
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_write: Option<Bytes>,
-    /// Let each run write its device so many times over: spare space and the kind of an SLC cache need two. Takes far longer
+    /// Let each run write its device this number of times over: spare space and the kind of an SLC cache need two. Takes far longer
     #[arg(long, value_name = "TIMES", conflicts_with = "max_write", value_parser = clap::value_parser!(u32).range(1..=10))]
     pub(crate) overwrite: Option<u32>,
     /// Stop each run after this much device time

@@ -96,20 +96,20 @@ job_text! {
     offset: Text => "offset" <"SIZE"> in "Load";
     /// Length of the span, and of a file that is made [default: all there is; 1 GiB]
     span: Text => "size" | "span" <"SIZE"> in "Load";
-    /// Make so many files in the directory, of --size together, and use them as if they lay end to end
+    /// Make this number of files in the directory, of --size together, and use them as if they lay end to end
     files: u32 => "files" <"N"> in "Load";
     /// Requests outstanding per worker [default: 1]
     iodepth: u32 => "iodepth" | "queue-depth" <"N"> in "Load";
-    /// Hand over so many requests at once, as soon as there is room for them [default: two at a time, for as long as
-    /// there is room]
+    /// Submit in batches of this number of requests, as soon as there is room [default: two at a time, as long as there
+    /// is room]
     batch: u32 => "batch" <"N"> in "Load";
-    /// Wait for so many requests to end at once; their ends are then seen late [default: 1]
+    /// Wait for this number of completions at once; they are then seen late [default: 1]
     reap: u32 => "reap" <"N"> in "Load";
     /// Workers side by side [default: 1]
     jobs: u32 => "jobs" | "numjobs" <"N"> in "Load";
     /// Each worker has a part of the span of its own
     parts: bool => "parts" in "Load";
-    /// Each worker uses as much as --size, beginning so much after the one before
+    /// Each worker uses as much as --size, beginning this far after the one before
     shift: Text => "shift" <"SIZE"> in "Load";
     /// Requests per second and worker, whether the device keeps up or not (open loop)
     rate: f64 => "rate" <"N"> in "Load";
@@ -119,15 +119,15 @@ job_text! {
     think: String => "think" <"TIME"> in "Load";
     /// See --think [default: 1]
     think_every: u32 => "think-every" <"N"> in "Load";
-    /// End after so many bytes per worker [default without any end: once through the span]
+    /// End after this number of bytes per worker [default without any end: once through the span]
     bytes: Text => "bytes" <"SIZE"> in "End";
-    /// End after so many requests per worker
+    /// End after this number of requests per worker
     count: u64 => "count" <"N"> in "End";
     /// End after this time (10s; a bare 10 is seconds, as to fio)
     runtime: Text => "runtime" <"TIME"> in "End";
     /// End when throughput is steady over five rounds of this length
     steady: String => "steady" <"TIME"> in "End";
-    /// But after so many rounds at the latest [default: 25]
+    /// But after this number of rounds at the latest [default: 25]
     steady_rounds: u32 => "steady-rounds" <"N"> in "End";
     /// Time at the start that is not counted (a bare number is seconds)
     warm_up: Text => "warm-up" | "ramp-time" <"TIME"> in "End";

@@ -57,7 +57,7 @@ pub(crate) struct ProbeOpenAu {
     /// Smallest block
     #[arg(short, long, visible_alias = "blocksize", default_value_t = classic::BLOCK, value_name = "SIZE")]
     pub(crate) block: Bytes,
-    /// Visit the offsets within a unit at random
+    /// Visit the offsets within a unit in random order
     #[arg(short, long)]
     pub(crate) random: bool,
     /// Where the first unit lies
@@ -78,7 +78,7 @@ pub(crate) struct ProbeFat {
     /// Smallest block
     #[arg(short, long, visible_alias = "blocksize", default_value_t = classic::BLOCK, value_name = "SIZE")]
     pub(crate) block: Bytes,
-    /// Visit the offsets within a unit at random
+    /// Visit the offsets within a unit in random order
     #[arg(short, long)]
     pub(crate) random: bool,
     /// Where unit 0 lies

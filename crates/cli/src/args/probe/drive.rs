@@ -35,7 +35,7 @@ pub(crate) struct ProbeParallel {
     /// Reads handed over at once
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=256))]
     pub(crate) reads: u32,
-    /// Pairs of reads instead, so many bytes apart and multiples of it: what stays in one unit, to see which units share
+    /// Pairs of reads instead, at this distance in bytes and multiples of it: what stays in one unit, to see which units share
     /// a channel
     #[arg(long, value_name = "SIZE", requires = "units", conflicts_with = "reads")]
     pub(crate) chunk: Option<Bytes>,
@@ -78,7 +78,7 @@ pub(crate) struct ProbeGc {
     /// Its length; a part of a device has all of its spare space [default: to the end of the device]
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<Bytes>,
-    /// How often as much as the part holds is written at random, after it was written once in order
+    /// How many times the size of the part is written randomly, after it was written once sequentially
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) times: u32,
 }

@@ -28,7 +28,7 @@ pub(crate) struct ProbeBuffer {
     /// Rest before each burst, behind a flush
     #[arg(long, default_value = "50ms", value_name = "TIME")]
     pub(crate) rest: Nanos,
-    /// Length of the region that is written in order, over and over
+    /// Length of the region that is written sequentially, over and over
     #[arg(long, default_value = "4M", value_name = "SIZE")]
     pub(crate) region: Bytes,
     /// Where it lies
@@ -51,7 +51,7 @@ pub(crate) struct ProbeReadCache {
         default_value = "4k,8k,16k,24k,32k,48k,64k,96k,128k,192k,256k,384k,512k,768k,1M"
     )]
     pub(crate) spans: Vec<Bytes>,
-    /// Blocks of each run in order, and of its control in descending order
+    /// Blocks of each sequential run, and of its control in descending order
     #[arg(long, default_value_t = 12, value_name = "N", value_parser = up_to(65_536))]
     pub(crate) run: u32,
     /// From the end of a run to the block that is read behind it

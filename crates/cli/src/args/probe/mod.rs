@@ -46,7 +46,7 @@ pub(crate) enum ProbeKind {
     /// Read time by size, and the line through it (flashbench -i)
     #[command(after_help = "Example: flashscope probe interval sim:sd-4mib --interval-order 13")]
     Interval(ProbeInterval),
-    /// Writes of zeros, ones and a pattern, and reads, in order and at random (flashbench -p)
+    /// Writes of zeros, ones and a pattern, and reads, sequential and random (flashbench -p)
     #[command(after_help = "Example: flashscope probe program sim:sd-4mib")]
     Program(ProbeProgram),
     /// Contrasts at multiples of candidate sizes that need not be powers of two
@@ -70,13 +70,13 @@ pub(crate) enum ProbeKind {
     /// How much long writes put into a cache of fast cells before the rate falls
     #[command(after_help = "Example: flashscope probe slc-cache sim:ssd-consumer --size 16G")]
     SlcCache(ProbeSlcCache),
-    /// Which reads handed over at once meet in one chip: stripe and parallel units
+    /// Which reads submitted at once meet in one chip: stripe and parallel units
     #[command(after_help = "Example: flashscope probe parallel sim:ssd-consumer")]
     Parallel(ProbeParallel),
-    /// How much of the map is in memory
+    /// How much of the mapping table (L2P) is in memory
     #[command(visible_alias = "map", after_help = "Example: flashscope probe map-reach sim:ssd-consumer --largest 64G")]
     MapReach(ProbeMapReach),
-    /// What collection costs: writes at random until their rate is steady. Wears the device
+    /// What collection costs: random writes until their rate is steady. Wears the device
     #[command(after_help = "Example: flashscope probe gc sim:ssd-consumer,capacity=2G --times 3")]
     Gc(ProbeGc),
     /// Kinds of pages: bits per cell
