@@ -6,7 +6,7 @@ mod fixture;
 use flashscope_model::{Data, Finding, RunRecord};
 use flashscope_report::{Style, csv, markdown, probe_table, terminal};
 
-const PLAIN: Style = Style { colour: false, width: 110, verbose: false };
+const PLAIN: Style = Style { colour: false, width: 110, verbose: true };
 
 fn all() -> [RunRecord; 3] {
     [fixture::simulated_card(), fixture::lost_device(), fixture::pasted_log()]
@@ -63,7 +63,7 @@ fn bounds_unknowns_and_alternatives_are_said() {
 fn lines_keep_to_the_width_and_colour_changes_no_letter() {
     for run in all() {
         for width in [60, 72, 80, 100, 140] {
-            let text = terminal(&run, Style { colour: false, width, verbose: false });
+            let text = terminal(&run, Style { colour: false, width, verbose: true });
             // The caption of the performance table and the header may be longer; all else wraps.
             let long = |line: &&str| line.chars().count() > width && line.starts_with(' ');
             assert_eq!(text.lines().find(long), None, "at {width}");
