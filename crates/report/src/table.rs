@@ -15,7 +15,7 @@ pub(crate) fn lines(table: &Table, width: usize) -> Vec<String> {
         cells.chain([table.columns[at].chars().count()]).max().unwrap_or(0)
     };
     let bare: usize = (0..table.columns.len()).map(widest).sum();
-    let between = if bare + 2 * table.columns.len() <= width { 1 } else { 0 };
+    let between = if bare + 2 * table.columns.len() + 1 < width { 1 } else { 0 };
     let mut drawn = comfy_table::Table::new();
     drawn.load_style(NOTHING);
     drawn.set_content_arrangement(ContentArrangement::Dynamic);

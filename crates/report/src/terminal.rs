@@ -5,7 +5,7 @@ use flashscope_model::finding::{Advice, Note, Severity};
 use flashscope_model::{Run, RunRecord};
 use flashscope_view::advice::instruction;
 use flashscope_view::answer::{self, Answer};
-use flashscope_view::card::{Card, Tone, card};
+use flashscope_view::card::{Card, Tone, card, has_nothing};
 use flashscope_view::table::{Room, performance, tables};
 
 /// How to print on a terminal.
@@ -113,9 +113,21 @@ impl Page {
     }
 
     fn geometry(&mut self, run: &RunRecord) {
+        if has_nothing(run) {
+            return;
+        }
         self.heading("Geometry", "");
+        let mut unasked: Vec<&str> = Vec::new();
         for answer in answer::answers(&run.findings.geometry) {
-            self.answer(&answer);
+            if answer.was_asked() || self.style.verbose {
+                self.answer(&answer);
+            } else {
+                unasked.push(answer.finding.label());
+            }
+        }
+        if !unasked.is_empty() {
+            let lead = format!("  {:NAME$} ", "not measured");
+            self.hanging(&lead, lead.chars().count(), &unasked.join("; "), Page::dim);
         }
     }
 

@@ -44,6 +44,11 @@ impl Answer {
         }
     }
 
+    /// Whether anything was measured that could answer it, or there is something to lean to.
+    pub fn was_asked(&self) -> bool {
+        self.figure.is_some() || self.leaning.is_some() || self.without == "cannot tell"
+    }
+
     /// The first clause of the evidence: what shows the answer.
     pub fn clause(&self) -> &str {
         clause(&self.why)

@@ -53,8 +53,8 @@ pub fn card(run: &RunRecord) -> Card {
         rows.extend(sequential(&run.findings.performance).map(row("sequential", Tone::Plain)));
         rows.extend(random(&run.findings.performance).map(row("random 4 KiB", Tone::Plain)));
         rows.push(command(run));
+        rows.extend(not_measured(run).map(row("not measured", Tone::Open)));
     }
-    rows.extend(not_measured(run).map(row("not measured", Tone::Open)));
     Card { title: title(run), rows }
 }
 
@@ -77,8 +77,8 @@ fn title(run: &RunRecord) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Whether there is nothing to conclude anything from.
-fn has_nothing(run: &RunRecord) -> bool {
+/// Whether there is nothing to conclude anything from: a file without a table, a run that measured nothing.
+pub fn has_nothing(run: &RunRecord) -> bool {
     run.observations.runs.is_empty()
 }
 
@@ -153,8 +153,7 @@ fn not_measured(run: &RunRecord) -> Option<String> {
     let written = run.envelope.cost.as_ref().is_some_and(|cost| cost.written > Bytes::ZERO);
     if !written {
         open.push(format!("all that needs writes: {}", grant(run)));
-    }
-    if written {
+    } else {
         match geometry.slc_cache.bound() {
             Some(Bound::AtLeast(seen)) => {
                 open.push(format!("an SLC cache beyond {}: a larger --max-write", seen.size));
@@ -164,14 +163,18 @@ fn not_measured(run: &RunRecord) -> Option<String> {
             }
             _ => {}
         }
+        open.extend(run.findings.notes.iter().find(|note| note.kind == NoteKind::LeftOpen).map(left_open));
+        let classes = run.envelope.device.as_ref().is_some_and(|device| device.claims.speed_class.is_some());
+        open.extend(classes.then(|| "the speed class by its own rules: bench --preset sd-class".to_owned()));
     }
-    open.extend(run.findings.notes.iter().find(|note| note.kind == NoteKind::LeftOpen).map(left_open));
     (!open.is_empty()).then(|| open.join("; "))
 }
 
 /// What the budget left open, in a few words: what, and the option that is enough.
 fn left_open(note: &flashscope_model::finding::Note) -> String {
     let what = note.text.rsplit_once(": ").map_or(note.text.as_str(), |(_, what)| what);
+    let count = what.split("; ").count();
+    let what = if count > 2 { format!("{count} more questions, see the notes") } else { what.to_owned() };
     let option = note.hint.as_deref().and_then(|hint| hint.split_once(" is enough")).map(|(option, _)| option);
     format!("{what}: {}", option.unwrap_or("a larger --max-write"))
 }

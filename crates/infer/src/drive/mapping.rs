@@ -72,7 +72,7 @@ fn weigh(clues: &[Clue]) -> Estimate<MappingKind> {
     }
     let mut methods: Vec<ExperimentName> = clues.iter().map(|clue| clue.method).collect();
     methods.dedup();
-    Estimate::known(kind, share.min(SUREST), words.join("; "), &methods).with_alternatives(posterior.split_off(1))
+    Estimate::known(kind, share.min(SUREST), words.join(", "), &methods).with_alternatives(posterior.split_off(1))
 }
 
 /// Kinds with their probabilities, likeliest first.
@@ -109,19 +109,19 @@ fn open_units(geometry: &Geometry) -> Option<Clue> {
         (None, None) => return None,
     };
     let words: Vec<String> = [in_order, at_random].into_iter().flatten().map(|found| found.1).collect();
-    Some(Clue { likelihood, words: words.join("; "), method: ExperimentName::OpenUnits })
+    Some(Clue { likelihood, words: words.join(", "), method: ExperimentName::OpenUnits })
 }
 
 /// Whether some number of units is too many, in words as well.
 fn limited(open: &Estimate<u32>, order: &str) -> Option<(bool, String)> {
     open.confidence().filter(|sure| *sure >= GOOD_ENOUGH_FOR_A_LIMIT)?;
     if let Some(count) = open.value() {
-        return Some((true, format!("{count} open units, {order}")));
+        return Some((true, format!("{count} open units ({order})")));
     }
     // Of a printed table, whose regions may be units or not, twice as many tell as much.
     let many = if open.method().contains(&ExperimentName::OpenAu) { 2 * MANY } else { MANY };
     let least = open.least().filter(|least| *least >= many)?;
-    Some((false, format!("{least} open units are not too many, {order}")))
+    Some((false, format!("{least} open units are not too many ({order})")))
 }
 
 /// What random order costs within one unit: of whole pages where they are known, since a write that covers a page in part
