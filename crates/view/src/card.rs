@@ -99,9 +99,10 @@ fn trouble(run: &RunRecord) -> Option<String> {
 fn geometry(run: &RunRecord) -> String {
     let said = |finding| {
         let answer = answer(finding, &run.findings.geometry);
+        let verdict = answer.verdict().replace("at least ", "≥ ").replace("at most ", "≤ ");
         match answer.confidence {
-            Some(share) => format!("{} ({})", answer.verdict(), percent(share)),
-            None => answer.verdict(),
+            Some(share) => format!("{verdict} ({})", percent(share)),
+            None => verdict,
         }
     };
     let [unit, page, open] = [Finding::AllocationUnit, Finding::Page, Finding::OpenUnitsLinear].map(said);
@@ -146,26 +147,26 @@ fn command(run: &RunRecord) -> Row {
 fn not_measured(run: &RunRecord) -> Option<String> {
     let geometry = &run.findings.geometry;
     if run.envelope.kind == Kind::Infer {
-        let speeds = run.findings.performance.is_empty().then(|| "speeds: run inspect on the device".to_owned());
+        let speeds = run.findings.performance.is_empty().then(|| "speeds (run inspect on the device)".to_owned());
         return speeds;
     }
     let mut open: Vec<String> = Vec::new();
     let written = run.envelope.cost.as_ref().is_some_and(|cost| cost.written > Bytes::ZERO);
     if !written {
-        open.push(format!("all that needs writes: {}", grant(run)));
+        open.push(format!("all that needs writes ({})", grant(run)));
     } else {
         match geometry.slc_cache.bound() {
             Some(Bound::AtLeast(seen)) => {
-                open.push(format!("an SLC cache beyond {}: a larger --max-write", seen.size));
+                open.push(format!("SLC cache > {} (larger --max-write)", seen.size));
             }
             _ if matches!(geometry.slc_cache.reason(), Some(Reason::NotMeasured | Reason::TooFew)) => {
-                open.push("an SLC cache: a larger --max-write".to_owned());
+                open.push("SLC cache (larger --max-write)".to_owned());
             }
             _ => {}
         }
         open.extend(run.findings.notes.iter().find(|note| note.kind == NoteKind::LeftOpen).map(left_open));
         let classes = run.envelope.device.as_ref().is_some_and(|device| device.claims.speed_class.is_some());
-        open.extend(classes.then(|| "the speed class by its own rules: bench --preset sd-class".to_owned()));
+        open.extend(classes.then(|| "class by its own rules (bench --preset sd-class)".to_owned()));
     }
     (!open.is_empty()).then(|| open.join("; "))
 }
@@ -176,18 +177,18 @@ fn left_open(note: &flashscope_model::finding::Note) -> String {
     let count = what.split("; ").count();
     let what = if count > 2 { format!("{count} more questions, see the notes") } else { what.to_owned() };
     let option = note.hint.as_deref().and_then(|hint| hint.split_once(" is enough")).map(|(option, _)| option);
-    format!("{what}: {}", option.unwrap_or("a larger --max-write"))
+    format!("{what} ({})", option.unwrap_or("larger --max-write"))
 }
 
 /// What would allow a run to write to this device.
 fn grant(run: &RunRecord) -> String {
     match &run.envelope.device {
         Some(device) if device.simulated => "leave out --read-only".to_owned(),
-        Some(device) if device.kind == DeviceKind::File => "--allow-write (destroys its content)".to_owned(),
+        Some(device) if device.kind == DeviceKind::File => "--allow-write destroys its content".to_owned(),
         Some(device) => match &device.identity {
-            Some(identity) => format!("--destroy-data={} (destroys its content)", identity.0),
-            None => "--destroy-data=IDENTITY (destroys its content)".to_owned(),
+            Some(identity) => format!("--destroy-data={} destroys its content", identity.0),
+            None => "--destroy-data=IDENTITY destroys its content".to_owned(),
         },
-        None => "--destroy-data=IDENTITY (destroys its content)".to_owned(),
+        None => "--destroy-data=IDENTITY destroys its content".to_owned(),
     }
 }
