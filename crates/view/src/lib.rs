@@ -17,6 +17,7 @@ pub mod claim;
 pub mod contrast;
 pub mod iozone;
 pub mod rate;
+pub mod surface;
 pub mod table;
 pub mod time;
 
