@@ -14,6 +14,7 @@ pub mod bench;
 pub mod calibration;
 pub mod card;
 pub mod claim;
+pub mod conclusion;
 pub mod contrast;
 pub mod iozone;
 pub mod rate;
