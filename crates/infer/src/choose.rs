@@ -135,8 +135,8 @@ const SUBJECTS: &[Subject] = &[
         words: "speed of writes",
         role: Role::SpeedOfWrites,
         choice: writing::performance,
-        most_at_outset: |_, _, _| writing::most_cells(),
-        most_left: |_| writing::most_cells(),
+        most_at_outset: |_, _, write_budget| writing::most_cells(write_budget),
+        most_left: |now| writing::most_cells(now.write_budget),
         kept_back: slc_cache::left_for_cache,
     },
     Subject {

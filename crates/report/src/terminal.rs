@@ -4,7 +4,7 @@ use crate::{foreign, table};
 use flashscope_model::finding::{Advice, Note, Severity};
 use flashscope_model::{Run, RunRecord};
 use flashscope_view::answer::{self, Answer};
-use flashscope_view::table::{Room, performance, tables};
+use flashscope_view::table::{Room, performance, rate_changes, tables};
 
 /// How to print on a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,6 +148,9 @@ impl Page {
         self.heading("Performance", &format!("  ({})", table.caption));
         for line in table::lines(&table, self.style.width) {
             self.line(&line);
+        }
+        for change in rate_changes(cells) {
+            self.wrapped("  ", &change, Page::dim);
         }
         if let Some(line) = &run.findings.transfer {
             let transfer = format!("long reads take {} and then {}", line.access, line.rate);

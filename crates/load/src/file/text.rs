@@ -119,7 +119,7 @@ job_text! {
     think: String => "think" <"TIME"> in "Load";
     /// See --think [default: 1]
     think_every: u32 => "think-every" <"N"> in "Load";
-    /// End after this number of bytes per worker [default without any end: once through the span]
+    /// End after this number of bytes per worker [default without any end: once through the span; 10 s if random]
     bytes: Text => "bytes" <"SIZE"> in "End";
     /// End after this number of requests per worker
     count: u64 => "count" <"N"> in "End";
