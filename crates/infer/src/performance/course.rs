@@ -26,10 +26,7 @@ pub(crate) fn courses(observations: &Observations) -> BTreeMap<Key, Vec<Nanos>> 
                     (0u64..).zip(&data.times).filter(|(index, _)| !left.closes(data, *index)).map(|(_, time)| time),
                 );
             }
-            (Direction::Write, Order::Random) => {
-                left.opened = 0;
-                times.extend(&data.times);
-            }
+            (Direction::Write, Order::Random) => times.extend(&data.times[left.closed_at_random(data.times.len())..]),
             (Direction::Read, _) => times.extend(&data.times),
         }
     }
@@ -52,22 +49,37 @@ pub(crate) fn open_at_once(observations: &Observations) -> Option<(u64, Bytes)> 
     Some((u64::from(count), unit))
 }
 
+/// Random writes beyond those that close what was left open: what is said of the rate rests on them.
+pub(crate) const AFTER_CLOSING: usize = 24;
+
 /// Counts the units that writes in order have opened.
 struct LeftOpen {
     most: u64,
     unit: Bytes,
     opened: u64,
     last: Option<Bytes>,
+    /// Whether random writes have closed all that writes in order, and trials before them, had left open.
+    is_scattered: bool,
 }
 
 impl LeftOpen {
     fn new(observations: &Observations) -> LeftOpen {
         let (most, unit) = open_at_once(observations).unwrap_or((0, Bytes(u64::MAX)));
-        LeftOpen { most, unit, opened: 0, last: None }
+        LeftOpen { most, unit, opened: 0, last: None, is_scattered: false }
+    }
+
+    /// How many of so many random writes closed what others had left open; none where the run is too short to do without them.
+    fn closed_at_random(&mut self, requests: usize) -> usize {
+        (self.opened, self.last) = (0, None);
+        let most = usize::try_from(self.most).unwrap_or(usize::MAX);
+        let closed = if !self.is_scattered && requests >= most.saturating_add(AFTER_CLOSING) { most } else { 0 };
+        self.is_scattered |= closed > 0;
+        closed
     }
 
     /// Whether this request opened a unit while others may have been left open.
     fn closes(&mut self, data: &ThroughputData, index: u64) -> bool {
+        self.is_scattered = false;
         let blocks = data.length / data.block;
         // Stretches begin where a unit does.
         let at = data.start + (data.block * (index % blocks.max(1))).align_down(self.unit);

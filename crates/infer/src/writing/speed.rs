@@ -1,12 +1,12 @@
 //! The writing half of the performance table, measured until the rate no longer changes.
 //!
 //! Sequential cells come before random ones, which leave every unit that they touch open; large blocks come before small ones, so
-//! that the first cell closes what the trials left open ([`crate::performance::course`]). A cell goes on for ten seconds, or until it
+//! that the first cell of either kind closes what was left open ([`crate::performance::course`]). A cell goes on for ten seconds, or until it
 //! has the thousand requests of a 99th percentile, whichever is first, as a benchmark does; and once more where the rate changed on
 //! the way and what follows is too short to tell how fast it is.
 
 use crate::Choice;
-use crate::performance::course::{cells_of, courses, open_at_once};
+use crate::performance::course::{AFTER_CLOSING, cells_of, courses, open_at_once};
 use crate::reading::readable;
 use crate::situation::Situation;
 use crate::small_write;
@@ -21,11 +21,20 @@ const CELLS: [(Bytes, Order, u64, u64); 8] = [
     (Bytes::kib(128), Order::InOrder, 128, 128),
     (Bytes::kib(16), Order::InOrder, 1024, 1024),
     (Bytes::kib(4), Order::InOrder, 1024, 4096),
+    (CLOSING, Order::Random, 64, 64),
     (Bytes::mib(1), Order::Random, 24, 24),
-    (Bytes::kib(128), Order::Random, 64, 64),
     (Bytes::kib(16), Order::Random, 1024, 1024),
     (Bytes::kib(4), Order::Random, 1024, 4096),
 ];
+
+/// The size of the first random writes: they close what writes in order left open, so that it takes little writing.
+const CLOSING: Bytes = Bytes::kib(128);
+
+/// Device time that closing many units is worth beside.
+const CLOSING_TIME: Nanos = Nanos::secs(35);
+
+/// More units than this are not closed within the time of any cell.
+const FEW_UNITS: u64 = 16;
 
 /// Device time of one run of a cell: that of `bench` where nothing is asked for.
 const TIME: Nanos = Nanos::secs(10);
@@ -72,6 +81,14 @@ fn cell(now: &Situation, block: Bytes, order: Order, requests: u64) -> Option<Ch
     if done.is_enough(requests) {
         return None;
     }
+    let closing = open_at_once(now.observations).map_or(0, |(count, _)| count);
+    let (requests, time) = match order {
+        Order::Random if block == CLOSING && done.runs == 0 => {
+            let time = if closing > FEW_UNITS { TIME + CLOSING_TIME } else { TIME };
+            (requests.max(closing + AFTER_CLOSING as u64), time)
+        }
+        _ => (requests, TIME),
+    };
     let most = MOST.min(now.write_budget / SHARE).min(now.device.capacity / 8);
     let wanted = match order {
         Order::InOrder if requests < 1000 => (block * requests).max(in_units(now, block, most)),
@@ -96,7 +113,7 @@ fn cell(now: &Situation, block: Bytes, order: Order, requests: u64) -> Option<Ch
         start: part.start,
         length: part.length,
         requests: u32::try_from(bytes / block).unwrap_or(u32::MAX),
-        most_time: Some(TIME),
+        most_time: Some(time),
         purpose: Purpose::Performance,
     });
     Some(Choice { experiment, why: why.into() })

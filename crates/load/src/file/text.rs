@@ -100,8 +100,7 @@ job_text! {
     files: u32 => "files" <"N"> in "Load";
     /// Requests outstanding per worker [default: 1]
     iodepth: u32 => "iodepth" | "queue-depth" <"N"> in "Load";
-    /// Submit in batches of this number of requests, as soon as there is room [default: two at a time, as long as there
-    /// is room]
+    /// Submit in batches of N, as soon as there is room [default: two at a time, as long as there is room]
     batch: u32 => "batch" <"N"> in "Load";
     /// Wait for this number of completions at once; they are then seen late [default: 1]
     reap: u32 => "reap" <"N"> in "Load";

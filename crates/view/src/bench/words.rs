@@ -1,18 +1,105 @@
 //! What must be said of a result, in words.
 
 use flashscope_model::StopReason;
-use flashscope_model::bench::{CacheVerdict, JobRun, PhaseRun};
-use flashscope_model::preset::{LimitVerdict, PresetRun, Unit};
+use flashscope_model::bench::{CacheVerdict, Evidence, JobRun, PhaseRun};
+use flashscope_model::preset::{Figure, Judged, LimitVerdict, PresetRun, Unit};
 use flashscope_units::{ByteRate, Bytes, Iops, Nanos};
 
-/// Whose a result is.
+/// Whether the device or a cache served the requests.
 pub fn whose(verdict: CacheVerdict) -> &'static str {
     match verdict {
-        CacheVerdict::Device => "the device's",
-        CacheVerdict::Mixed => "partly the PAGE CACHE's",
-        CacheVerdict::Cache => "MEMORY's, not a device's",
-        CacheVerdict::Unknown => "nobody can tell whose",
+        CacheVerdict::Device => "device",
+        CacheVerdict::Mixed => "partly the PAGE CACHE",
+        CacheVerdict::Cache => "MEMORY, no device",
+        CacheVerdict::Unknown => "cannot tell",
     }
+}
+
+/// The same of one run, as a sentence with its reason.
+pub fn cached(evidence: &Evidence) -> String {
+    let said = match evidence.verdict {
+        CacheVerdict::Device => "not cached",
+        CacheVerdict::Mixed => "PARTLY CACHED",
+        CacheVerdict::Cache => "CACHED",
+        CacheVerdict::Unknown => "cached or not: cannot tell",
+    };
+    format!("{said}: {}", evidence.why)
+}
+
+/// What served all figures of a preset; `None` where they differ in that.
+pub fn served_by(preset: &PresetRun) -> Option<CacheVerdict> {
+    let mut verdicts = preset.figures.iter().map(|figure| figure.whose);
+    let first = verdicts.next()??;
+    verdicts.all(|verdict| verdict == Some(first)).then_some(first)
+}
+
+/// What a preset comes to, in one sentence: which limits are met and missed, or the fastest and the slowest figure where it sets
+/// none.
+pub fn conclusion(preset: &PresetRun) -> Option<String> {
+    let judged: Vec<(&Figure, &Judged)> =
+        preset.figures.iter().flat_map(|figure| figure.limits.iter().map(move |limit| (figure, limit))).collect();
+    let mut names: Vec<&str> = Vec::new();
+    for name in judged.iter().flat_map(|(_, limit)| limit.name.split(", ")) {
+        names.extend((!names.contains(&name)).then_some(name));
+    }
+    if names.is_empty() {
+        return fastest_and_slowest(preset);
+    }
+    let of = |name: &str, wanted: LimitVerdict| {
+        judged.iter().find(|(_, limit)| limit.verdict == wanted && limit.name.split(", ").any(|other| other == name))
+    };
+    let (mut met, mut rest) = (Vec::new(), Vec::new());
+    for name in names {
+        let because = |(found, limit): &(&Figure, &Judged)| {
+            let value = found.value.map_or("–".to_owned(), |value| figure(value, found.unit));
+            let than = if limit.at_least { "at least" } else { "at most" };
+            format!("{} {value}, not {than} {}", found.name, figure(limit.limit, found.unit))
+        };
+        match (of(name, LimitVerdict::Missed), of(name, LimitVerdict::CannotTell)) {
+            (Some(missed), _) => rest.push(format!("misses {name} ({})", because(missed))),
+            (None, Some(_)) => rest.push(format!("cannot tell {name}")),
+            (None, None) => met.push(name),
+        }
+    }
+    let met = if met.is_empty() { "meets no limit".to_owned() } else { format!("meets {}", met.join(", ")) };
+    Some(format!("verdict: {}", std::iter::once(met).chain(rest).collect::<Vec<_>>().join("; ")))
+}
+
+fn fastest_and_slowest(preset: &PresetRun) -> Option<String> {
+    let unit = preset.figures.first()?.unit;
+    let mut found: Vec<(f64, &str)> = preset
+        .figures
+        .iter()
+        .filter(|figure| figure.unit == unit)
+        .filter_map(|figure| Some((figure.value?, figure.name.as_str())))
+        .collect();
+    found.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let (least, most) = (found.first()?, found.last()?);
+    let told = |(value, name): &(f64, &str)| format!("{name}, {}", figure(*value, unit));
+    let (low, high) = match unit {
+        Unit::Nanoseconds => ("shortest", "longest"),
+        _ => ("slowest", "fastest"),
+    };
+    Some(match found.len() {
+        1 => format!("verdict: {}", told(most)),
+        _ => format!("verdict: {high} {}; {low} {}", told(most), told(least)),
+    })
+}
+
+/// Whether the rate of a job changed while it ran, and what it came to.
+pub fn trend(job: &JobRun) -> Option<String> {
+    let run = job.long_run?;
+    let rate = |rate: f64| ByteRate(rate).to_string();
+    let interval = format!("{} to {}", rate(run.low), rate(run.high));
+    Some(match (run.first, run.settled) {
+        (Some(first), settled) => {
+            let then = if settled { "then" } else { "still changing at the end, lately" };
+            let (before, bytes) = (rate(first.bytes_per_s), first.bytes);
+            format!("TREND: {before} for the first {} ({bytes}), {then} {} (95 % interval {interval})", first.time, rate(run.bytes_per_s))
+        }
+        (None, false) => format!("TREND: the rate was still changing at the end ({interval})"),
+        (None, true) => format!("no trend: {} in the long run (95 % interval {interval})", rate(run.bytes_per_s)),
+    })
 }
 
 /// What a figure says to a limit.
@@ -67,10 +154,10 @@ pub fn job(job: &JobRun) -> String {
     };
     let size = sizes(setting("bs"));
     let flags = if job.path.flags.is_empty() { String::new() } else { format!(" ({})", job.path.flags.join(", ")) };
+    let jobs = if job.workers == 1 { "1 job".to_owned() } else { format!("{} jobs", job.workers) };
     format!(
-        "{}, {size}, {} × {} outstanding, {}{flags}, mode {}",
+        "{}, {size}, {jobs}, QD{}, {}{flags}, mode {}",
         setting("pattern"),
-        job.workers,
         job.path.queue_depth,
         job.path.engine,
         setting("mode")
@@ -115,7 +202,9 @@ fn job_notes(job: &JobRun, several: bool) -> Vec<String> {
             None => format!("{whose}processor: {} per request", each(cpu.total)),
         });
     }
-    notes.extend(job.stall.map(|stall| format!("{whose}longest stall: {} at {}", stall.time, stall.from)));
+    notes.extend(trend(job).map(|trend| format!("{whose}{trend}")));
+    let gap = |time, from| format!("{whose}longest gap between completions: {time} at {from}");
+    notes.extend(job.stall.map(|stall| gap(stall.time, stall.from)));
     notes.extend(job.read_back.map(|(count, bytes)| format!("{whose}read back: {count} blocks ({bytes}) were right")));
     notes.extend(job.steady.map(|seen| {
         let word = if seen.steady { "steady" } else { "NOT steady" };

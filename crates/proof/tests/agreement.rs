@@ -1,0 +1,26 @@
+//! One truth about speed: `inspect`'s table and `bench` agree on every model of the catalogue.
+
+use flashscope_proof::agreement::speeds;
+
+fn check(model: &str) {
+    let open = |seed| flashscope_sim::open(model, seed).map_err(|error| error.to_string());
+    let compared = speeds(&open, 1).expect("both run");
+    assert_eq!(compared.len(), 16, "{model}: reads and writes, sequential and random, of four sizes");
+    let apart: Vec<String> = compared.iter().filter(|row| !row.agrees).map(ToString::to_string).collect();
+    assert!(apart.is_empty(), "{model}:\n{}", apart.join("\n"));
+}
+
+#[test]
+fn inspect_and_bench_agree_on_every_model_of_the_catalogue() {
+    flashscope_sim::catalogue().iter().for_each(|entry| check(entry.name));
+}
+
+/// The canary: a comparison that nothing can fail would prove nothing.
+#[test]
+fn a_device_of_another_speed_does_not_agree() {
+    let slower = |seed: u64| if seed == 1 { "sd-4mib" } else { "card-3" };
+    let open = |seed| flashscope_sim::open(slower(seed), seed).map_err(|error| error.to_string());
+    let compared = speeds(&open, 1).expect("both run");
+    let apart = compared.iter().filter(|row| !row.agrees).count();
+    assert!(apart >= 12, "only {apart} of {} cells of two devices differ", compared.len());
+}
