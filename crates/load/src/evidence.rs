@@ -54,11 +54,7 @@ pub fn judge(counted: Counted) -> Evidence {
             );
         }
         Instead::Simulated => {
-            return conclude(
-                CacheVerdict::Device,
-                Some(1.0),
-                "a simulated device has no page cache".to_owned(),
-            );
+            return conclude(CacheVerdict::Device, Some(1.0), "a simulated device has no page cache".to_owned());
         }
         Instead::Nothing => {}
     }

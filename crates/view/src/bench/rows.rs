@@ -199,9 +199,11 @@ pub fn side_by_side(preset: &PresetRun) -> Option<Table> {
         let Some(figure) = figure else { return Cell::Absent };
         figure.value.map_or(Cell::Absent, |value| Cell::Text(words::figure(value, figure.unit)))
     };
-    let columns = kinds.iter().flat_map(|kind| ["read", "write"].map(|word| format!("{word} {kind}").trim_end().to_owned()));
+    let columns =
+        kinds.iter().flat_map(|kind| ["read", "write"].map(|word| format!("{word} {kind}").trim_end().to_owned()));
     let cells = |head: &str| {
-        let each = kinds.iter().flat_map(|kind| ["read", "write"].map(|word| (word, (head.to_owned(), (*kind).to_owned()))));
+        let each =
+            kinds.iter().flat_map(|kind| ["read", "write"].map(|word| (word, (head.to_owned(), (*kind).to_owned()))));
         std::iter::once(Cell::Text(head.to_owned())).chain(each.map(|(word, test)| shown(find(&test, word)))).collect()
     };
     Some(Table {

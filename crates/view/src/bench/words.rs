@@ -95,7 +95,11 @@ pub fn trend(job: &JobRun) -> Option<String> {
         (Some(first), settled) => {
             let then = if settled { "then" } else { "still changing at the end, lately" };
             let (before, bytes) = (rate(first.bytes_per_s), first.bytes);
-            format!("TREND: {before} for the first {} ({bytes}), {then} {} (95 % interval {interval})", first.time, rate(run.bytes_per_s))
+            format!(
+                "TREND: {before} for the first {} ({bytes}), {then} {} (95 % interval {interval})",
+                first.time,
+                rate(run.bytes_per_s)
+            )
         }
         (None, false) => format!("TREND: the rate was still changing at the end ({interval})"),
         (None, true) => format!("no trend: {} in the long run (95 % interval {interval})", rate(run.bytes_per_s)),
@@ -235,6 +239,81 @@ fn job_notes(job: &JobRun, several: bool) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashscope_model::preset::Statistic;
+
+    fn figure_of(name: &str, value: f64, limits: &[(&str, LimitVerdict)]) -> Figure {
+        let judged = |(name, verdict): &(&str, LimitVerdict)| Judged {
+            name: (*name).to_owned(),
+            limit: 1500.0,
+            at_least: true,
+            verdict: *verdict,
+            why: String::new(),
+        };
+        Figure {
+            name: name.to_owned(),
+            unit: Unit::PerSecond,
+            values: vec![value],
+            statistic: Statistic::Median,
+            value: Some(value),
+            interval: Some((value, value, 0.9375)),
+            whose: Some(CacheVerdict::Device),
+            device_share: None,
+            limits: limits.iter().map(judged).collect(),
+        }
+    }
+
+    fn preset(figures: Vec<Figure>) -> PresetRun {
+        let (name, title, source, definition) = Default::default();
+        PresetRun {
+            name,
+            title,
+            source,
+            changed: Vec::new(),
+            left_out: Vec::new(),
+            notes: Vec::new(),
+            figures,
+            rounds: None,
+            bounds: Vec::new(),
+            definition,
+        }
+    }
+
+    #[test]
+    fn a_preset_ends_in_one_sentence() {
+        let check = |figures: &[Figure], expected: &str| {
+            assert_eq!(conclusion(&preset(figures.to_vec())).as_deref(), Some(expected));
+        };
+        let (met, missed, open) = (LimitVerdict::Met, LimitVerdict::Missed, LimitVerdict::CannotTell);
+        check(&[figure_of("reads", 1600.0, &[("A1, A2", met)])], "verdict: meets A1, A2");
+        let two = [figure_of("reads", 1600.0, &[("A1, A2", met)]), figure_of("writes", 523.0, &[("A2", missed)])];
+        check(&two, "verdict: meets A1; misses A2 (writes 523 IOPS, not at least 1500 IOPS)");
+        check(&[figure_of("reads", 1600.0, &[("A1", open)])], "verdict: meets no limit; cannot tell A1");
+        let none = [figure_of("a", 10.0, &[]), figure_of("b", 300.0, &[])];
+        check(&none, "verdict: fastest b, 300 IOPS; slowest a, 10.0 IOPS");
+    }
+
+    #[test]
+    fn reads_and_writes_stand_side_by_side_where_each_has_its_counterpart() {
+        let names = ["SEQ1M Q8T1 read", "RND4K Q1T1 read", "RND4K Q1T1 read IOPS"];
+        let mut figures: Vec<Figure> = names.iter().map(|name| figure_of(name, 100.0, &[])).collect();
+        assert!(crate::bench::side_by_side(&preset(figures.clone())).is_none());
+        figures.extend(names.iter().map(|name| figure_of(&name.replace("read", "write"), 200.0, &[])));
+        let table = crate::bench::side_by_side(&preset(figures)).expect("each has its counterpart");
+        assert_eq!(table.columns, ["test", "read", "write", "read IOPS", "write IOPS"]);
+        let row: Vec<String> = table.rows[0].iter().map(ToString::to_string).collect();
+        assert_eq!(row, ["SEQ1M Q8T1", "100 IOPS", "200 IOPS", "–", "–"]);
+    }
+
+    #[test]
+    fn the_level_and_the_device_are_said_once() {
+        let table =
+            crate::bench::preset_table(&preset(vec![figure_of("a", 5.0, &[]), figure_of("b", 5.07, &[])]), false);
+        assert_eq!(table.columns[4..], ["93.8 % interval"]);
+        assert_eq!(table.rows[1][4].to_string(), "within 5.07 IOPS");
+        let mut mixed = preset(vec![figure_of("a", 5.0, &[]), figure_of("b", 5.0, &[])]);
+        mixed.figures[1].whose = Some(CacheVerdict::Cache);
+        assert_eq!(crate::bench::preset_table(&mixed, false).columns[5], "device or cache?");
+    }
 
     #[test]
     fn sizes_are_told_with_their_units() {

@@ -51,12 +51,9 @@ pub fn performance(cells: &[PerformanceCell], room: Room) -> Table {
         figures.into_iter().zip(shown).filter(|(_, (_, shown))| *shown).map(|(figure, _)| figure).collect()
     };
     let queue = if queued { "" } else { ", QD1" };
-    let durable =
-        if cells.iter().any(|cell| cell.direction == Direction::Write) { ", durable writes (dsync)" } else { "" };
+    let writes = if cells.iter().any(|cell| cell.direction == Direction::Write) { "; writes dsync" } else { "" };
     Table {
-        caption: format!(
-            "direct I/O{queue}{durable}; long-run rate, stalls included; random: over all that holds data"
-        ),
+        caption: format!("direct{queue}; long-run rates{writes}; random over all data"),
         columns: shown.iter().filter(|(_, shown)| *shown).map(|(name, _)| (*name).to_owned()).collect(),
         rows: cells.iter().map(row).collect(),
     }
