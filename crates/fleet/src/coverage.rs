@@ -65,6 +65,7 @@ fn long_median<T: Target>(data: &ThroughputData, fresh: &mut T, stop: &dyn Fn() 
         start: data.start,
         length: data.length,
         requests,
+        most_time: None,
         purpose: data.purpose,
     };
     let mut until = Until(stop);

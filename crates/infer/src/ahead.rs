@@ -9,6 +9,7 @@ use crate::situation::Situation;
 use flashscope_model::plan::{Budget, Purpose};
 use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Observations, Order};
 use flashscope_units::{Bytes, Nanos};
+use std::collections::BTreeSet;
 
 /// What an open question still asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,10 +114,15 @@ pub(crate) fn slc_cache(now: &Situation) -> Left {
     Left::Usually(usual::SLC_CACHE, done(now, |data| matches!(data, Data::SlcCache(_))))
 }
 
-/// The cells of the performance table that are left.
+/// The cells of the performance table that are left; one whose rate changes takes several experiments.
 pub(crate) fn cells(now: &Situation, direction: Direction, all: usize) -> Left {
-    let all = u32::try_from(all).unwrap_or(u32::MAX);
-    Left::Exactly(all.saturating_sub(throughputs(now, Purpose::Performance, direction)))
+    let runs = now.observations.runs.iter().filter_map(|run| match &run.data {
+        Data::Throughput(run) if (run.purpose, run.direction) == (Purpose::Performance, direction) => Some(run),
+        _ => None,
+    });
+    let begun: BTreeSet<(bool, Bytes)> = runs.map(|run| (run.order == Order::InOrder, run.block)).collect();
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Left::Usually(count(all), count(begun.len()))
 }
 
 fn throughputs(now: &Situation, purpose: Purpose, direction: Direction) -> u32 {

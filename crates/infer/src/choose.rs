@@ -157,9 +157,9 @@ pub(crate) const SUBJECTS: &[Subject] = &[
         words: "speed of writes",
         role: Role::SpeedOfWrites,
         choice: writing::performance,
-        left: |now| ahead::cells(now, Direction::Write, writing::CELLS),
-        most_at_outset: |_, _, _| writing::most_cells(),
-        most_left: |_| writing::most_cells(),
+        left: |now| ahead::cells(now, Direction::Write, writing::CELL_COUNT),
+        most_at_outset: |_, _, write_budget| writing::most_cells(write_budget),
+        most_left: |now| writing::most_cells(now.write_budget),
         kept_back: slc_cache::left_for_cache,
     },
     Subject {

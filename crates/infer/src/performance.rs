@@ -1,12 +1,17 @@
 //! How fast the device is: one cell for each direction, order and block size that was measured for this purpose.
+//!
+//! The rate is the long-run one. What earlier experiments left behind is kept apart ([`course`]): the merges of units that they left
+//! open, and a log or a buffer that was not full yet.
+
+pub(crate) mod course;
 
 use crate::numbers::clock_step;
-use flashscope_model::finding::{Interval, PerformanceCell};
-use flashscope_model::observation::ThroughputData;
-use flashscope_model::plan::Purpose;
+use course::courses;
+use flashscope_model::finding::{Interval, LongRun, PerformanceCell};
 use flashscope_model::{Data, Direction, Observations, Order};
 use flashscope_stats::interval::median_interval;
 use flashscope_stats::location::{MAD_NORMAL_FACTOR, mad, median, quantile};
+use flashscope_stats::sustained::sustained;
 use flashscope_units::{ByteRate, Bytes, Iops, Nanos};
 use std::collections::BTreeMap;
 
@@ -15,17 +20,9 @@ const COUNT_FOR_P99: usize = 1000;
 
 /// The table, reads before writes, in order before random, small blocks before large.
 pub(crate) fn table(observations: &Observations) -> Vec<PerformanceCell> {
-    let mut cells: BTreeMap<(Direction, Order, Bytes), Vec<Nanos>> = BTreeMap::new();
-    for run in &observations.runs {
-        if let Data::Throughput(data) = &run.data
-            && data.purpose == Purpose::Performance
-        {
-            cells.entry(key(data)).or_default().extend(&data.times);
-        }
-    }
     let swing = swing(observations);
     let cell = |((direction, order, block), times): (_, Vec<Nanos>)| cell(direction, order, block, &times, swing);
-    cells.into_iter().filter_map(cell).collect()
+    courses(observations).into_iter().filter_map(cell).collect()
 }
 
 /// By how many nanoseconds reads of the same kind differ between runs, beyond chance: a host that swings slowly moves all
@@ -72,7 +69,11 @@ fn allowing_for_drift(values: &[f64], middle: f64, (low, high): (f64, f64), swin
     let expected = (high - low) / (2.0 * Z_95) * count.sqrt();
     let wider = if spread > CHANCE * expected && expected > 0.0 { spread / expected } else { 1.0 };
     let margin = clock_step(values.to_vec()) + swing;
-    (middle - (middle - low) * wider - margin, middle + (high - middle) * wider + margin)
+    // A median lies between the extremes, however few values there are.
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(0.0, f64::max);
+    let (low, high) = (middle - (middle - low) * wider, middle + (high - middle) * wider);
+    ((low.max(least) - margin).max(least.min(margin)), high.min(most) + margin)
 }
 
 /// Parts that a cell is cut into.
@@ -84,21 +85,24 @@ const CHANCE: f64 = 1.42;
 /// Standard deviations on either side of 95 %.
 const Z_95: f64 = 1.96;
 
-fn key(data: &ThroughputData) -> (Direction, Order, Bytes) {
-    (data.direction, data.order, data.block)
-}
-
 fn cell(direction: Direction, order: Order, block: Bytes, times: &[Nanos], swing: f64) -> Option<PerformanceCell> {
-    let values: Vec<f64> = times.iter().map(|time| time.as_f64()).collect();
-    let middle = median(&values)?;
+    let all: Vec<f64> = times.iter().map(|time| time.as_f64()).collect();
+    // Of a few requests nothing can be said but what they took.
+    let found = sustained(&all).ok();
+    let from = found.map_or(0, |found| found.from);
+    let (times, values) = (&times[from..], &all[from..]);
+    let middle = median(values)?;
     // Too few for an interval of 95 %: the extremes are what is known.
-    let extremes = (quantile(&values, 0.0)?, quantile(&values, 1.0)?);
-    let (low, high) = median_interval(&values, 0.95)
-        .map_or(extremes, |interval| allowing_for_drift(&values, middle, (interval.low, interval.high), swing));
+    let extremes = (quantile(values, 0.0)?, quantile(values, 1.0)?);
+    let (low, high) = median_interval(values, 0.95)
+        .map_or(extremes, |interval| allowing_for_drift(values, middle, (interval.low, interval.high), swing));
     // A median is no shorter than the shortest time and no longer than the longest, however much they drift.
     let (low, high) = (low.max(extremes.0), high.min(extremes.1));
     let total: Nanos = times.iter().copied().sum();
     let nanos = |value: f64| Nanos(value.round() as u64);
+    let rate = |time: f64| ByteRate(block.as_f64() * 1e9 / time);
+    // The host swings while a cell is measured, and it swings between this run and any other.
+    let margin = clock_step(values.to_vec()) + swing;
     Some(PerformanceCell {
         direction,
         order,
@@ -107,8 +111,14 @@ fn cell(direction: Direction, order: Order, block: Bytes, times: &[Nanos], swing
         requests: u32::try_from(times.len()).unwrap_or(u32::MAX),
         service_time: Interval { value: nanos(middle), low: nanos(low), high: nanos(high) },
         mean_rate: ByteRate::of(block * times.len() as u64, total)?,
+        long_run: found.map(|found| LongRun {
+            low: rate(found.high + margin),
+            high: rate((found.low - margin).max(extremes.0.min(found.low))),
+            settled: found.is_settled,
+            first: found.before.map(|time| (u32::try_from(from).unwrap_or(u32::MAX), rate(time))),
+        }),
         iops: Iops(times.len() as f64 / total.as_secs_f64()),
-        service_time_p99: (times.len() >= COUNT_FOR_P99).then(|| quantile(&values, 0.99).map(nanos)).flatten(),
+        service_time_p99: (times.len() >= COUNT_FOR_P99).then(|| quantile(values, 0.99).map(nanos)).flatten(),
         service_time_max: nanos(extremes.1),
     })
 }

@@ -6,7 +6,7 @@
 use crate::survey::written_stretch;
 use flashscope_model::observation::Run;
 use flashscope_model::plan::{Purpose, Span};
-use flashscope_model::{Data, DeviceFacts, Direction, Observations};
+use flashscope_model::{Data, DeviceFacts, Direction, Observations, Order};
 use flashscope_stats::Rng;
 use flashscope_units::Bytes;
 use std::ops::Range;
@@ -193,6 +193,8 @@ fn ranges(run: &Run, assumed: Bytes) -> Vec<Span> {
             let starts = data.suspects.iter().chain(&data.controls);
             starts.map(|times| Span { start: times.at, length: data.unit }).collect()
         }
+        // A few blocks all over the device leave nearly all of its units as they were.
+        Data::Throughput(data) if (data.purpose, data.order) == (Purpose::Performance, Order::Random) => Vec::new(),
         Data::Throughput(data) if data.direction == Direction::Write && data.purpose != Purpose::Fill => {
             vec![Span { start: data.start, length: data.length }]
         }

@@ -101,6 +101,7 @@ pub(crate) fn performance(now: &Situation) -> Option<Choice> {
                 start: region.start,
                 length: region.length.align_down(block),
                 requests,
+                most_time: None,
                 purpose: Purpose::Performance,
             }),
             why: "a cell of the performance table".into(),

@@ -4,16 +4,17 @@
 mod area;
 mod filling;
 mod one_unit;
+mod speed;
 mod units;
 
 pub(crate) use area::{area, left_for_area, most_area};
 pub(crate) use filling::{fill, most_fill};
 pub(crate) use one_unit::{left_for_one_unit, longer, most_longer, most_one_unit, one_unit};
+pub(crate) use speed::{CELL_COUNT, most_cells, performance};
 pub(crate) use units::{
     escape, left_for_random, most_escape, most_other_block, most_trials, most_trials_at_outset, open_units, other_block,
 };
 
-use crate::Choice;
 use crate::pool::filled;
 use crate::situation::Situation;
 use flashscope_model::plan::{Purpose, Throughput};
@@ -43,21 +44,6 @@ const LARGE_BUDGET: Bytes = Bytes::mib(256);
 /// must be, and rounds as few as still make a median, so that the limit is reached rather than one count be told well.
 const SHORT_BUDGET: Bytes = Bytes::mib(192);
 
-/// Block size, order and requests of the writing cells, cheapest first.
-const WRITE_CELLS: [(Bytes, Order, u32); 8] = [
-    (Bytes::kib(4), Order::InOrder, 256),
-    (Bytes::kib(4), Order::Random, 64),
-    (Bytes::kib(16), Order::InOrder, 256),
-    (Bytes::kib(16), Order::Random, 64),
-    (Bytes::kib(128), Order::InOrder, 96),
-    (Bytes::kib(128), Order::Random, 48),
-    (Bytes::mib(1), Order::InOrder, 24),
-    (Bytes::mib(1), Order::Random, 16),
-];
-
-/// Cells of the performance table that are written.
-pub(crate) const CELLS: usize = WRITE_CELLS.len();
-
 fn throughput(
     direction: Direction,
     order: Order,
@@ -68,7 +54,8 @@ fn throughput(
 ) -> Experiment {
     let length = length.align_down(block);
     let requests = u32::try_from(requests).unwrap_or(u32::MAX);
-    Experiment::Throughput(Throughput { direction, order, block, start, length, requests, purpose })
+    let most_time = None;
+    Experiment::Throughput(Throughput { direction, order, block, start, length, requests, most_time, purpose })
 }
 
 /// The leading block size of trials of several units, and the second one: whole pages, since a write that ends within
@@ -121,29 +108,4 @@ fn safe_block(now: &Situation) -> Bytes {
 fn is_short(now: &Situation) -> bool {
     let filled = filled(now.observations).map_or(Bytes::ZERO, |region| region.length);
     now.write_budget.saturating_sub(filled) < SHORT_BUDGET
-}
-
-/// The next cell of the performance table that was not written.
-pub(crate) fn performance(now: &Situation) -> Option<Choice> {
-    let (block, order, requests) = WRITE_CELLS
-        .iter()
-        .map(|(block, order, requests)| (now.block(*block), *order, *requests))
-        .filter(|(block, ..)| *block * 64 <= now.device.capacity)
-        .find(|(block, order, _)| !now.has_throughput(Purpose::Performance, Direction::Write, *order, *block))?;
-    let pool = now.pool();
-    let wanted = match order {
-        Order::InOrder => block * u64::from(requests),
-        // Spread over several units, as an application would, and not over the whole device.
-        Order::Random => (now.unit() * 16).max(block * u64::from(requests)),
-    };
-    let length = wanted.min(now.device.capacity / 8).align_down(block).max(block);
-    let start = pool.stretch(length, now.device.capacity, &mut now.rng(block.get() + 1))?;
-    let experiment =
-        throughput(Direction::Write, order, block, (start, length), u64::from(requests), Purpose::Performance);
-    Some(Choice { experiment, why: "a cell of the performance table".into() })
-}
-
-/// What the writing half of the table takes.
-pub(crate) fn most_cells() -> Bytes {
-    WRITE_CELLS.iter().map(|(block, _, requests)| *block * u64::from(*requests)).sum()
 }

@@ -93,7 +93,7 @@ fn run<T: Target + Foresight>(change: impl FnOnce(&mut Job), target: &mut T) -> 
     let plan = resolve(&job, Limits { capacity: CAPACITY, granularity: Bytes::SECTOR }).expect("a sound job");
     let worker = Worker::new(&plan, 0, None, true, Trace::new(REQUESTS, None)).expect("a worker");
     let mut workers = [worker];
-    simulate(&mut workers, target, None, || false).expect("it runs");
+    simulate(&mut workers, target, None, |_, _| false).expect("it runs");
     let [worker] = workers;
     worker.into_recorder()
 }

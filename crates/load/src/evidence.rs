@@ -54,11 +54,7 @@ pub fn judge(counted: Counted) -> Evidence {
             );
         }
         Instead::Simulated => {
-            return conclude(
-                CacheVerdict::Device,
-                Some(1.0),
-                "a simulated device on virtual time has no page cache".to_owned(),
-            );
+            return conclude(CacheVerdict::Device, Some(1.0), "a simulated device has no page cache".to_owned());
         }
         Instead::Nothing => {}
     }
@@ -86,7 +82,8 @@ pub fn judge(counted: Counted) -> Evidence {
         true => format!("; it moved {all} in all, the rest for the file system or for others"),
         false => String::new(),
     };
-    let why = format!("the device had moved {:.1} % of {asked} when the clock stopped{more}", share * 100.0);
+    let percent = format!("{:.1}", share * 100.0);
+    let why = format!("the device served {} % of {asked}{more}", percent.trim_end_matches(".0"));
     conclude(verdict, Some(all.as_f64() / asked.as_f64()), why)
 }
 

@@ -372,7 +372,19 @@ impl Mode {
     }
 }
 
+/// How long a random job runs where nothing is said.
+pub const RANDOM_TIME: Nanos = Nanos::secs(10);
+
 impl Job {
+    /// A job at random that nothing ends goes on for ten seconds: as many requests as the span has blocks would take hours on a
+    /// card. One that is to reach every block, or to check all that it wrote, goes through the span all the same.
+    pub fn end_when_random(&mut self) {
+        let to_the_end = self.pattern == Pattern::RandomOnce || self.verify == Verify::Written;
+        if self.pattern.is_random() && !to_the_end && self.stop == Stop::default() {
+            self.stop.time = Some(RANDOM_TIME);
+        }
+    }
+
     /// 4 KiB reads at random over the whole target, one at a time, past the cache, once through: every field is spelt
     /// out here, and callers change what they mean.
     pub fn new(name: &str) -> Job {

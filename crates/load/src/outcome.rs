@@ -7,12 +7,13 @@ use crate::record::{Failure, KEPT_FAILURES, Kind, Recorder, Tally};
 use crate::steady::Verdict;
 use flashscope_model::StopReason;
 use flashscope_model::bench::{
-    CpuCost, JobRun, Moved, RequestFailure, SeriesPeriod, StallSeen, SteadySeen, Summary, TimeSeries, Times,
-    WrittenCurve,
+    CpuCost, FirstPart, JobRun, LongRun, Moved, RequestFailure, SeriesPeriod, StallSeen, SteadySeen, Summary,
+    TimeSeries, Times, WrittenCurve,
 };
 use flashscope_model::run::PathTaken;
 use flashscope_stats::interval;
 use flashscope_stats::location::median;
+use flashscope_stats::sustained::sustained;
 use flashscope_units::{Bytes, Instant, Nanos};
 
 /// The shares of which percentiles are given, where there are enough values for them.
@@ -67,6 +68,7 @@ pub fn job_run(
     failures.sort_by_key(|failure| failure.at);
     let stall =
         notes.iter().map(|note| note.stall).max_by_key(|stall| stall.time).filter(|stall| stall.time > Nanos::ZERO);
+    let series = series(notes);
     JobRun {
         name: plan.job.name.clone(),
         settings: settings(&plan.job).into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
@@ -81,7 +83,8 @@ pub fn job_run(
         mismatched: notes.iter().map(|note| note.mismatched).sum(),
         failures: failures.into_iter().take(KEPT_FAILURES).map(|failure| request_failure(failure, from)).collect(),
         stall: stall.map(|stall| StallSeen { time: stall.time, from: stall.from.since(from) }),
-        series: series(notes),
+        long_run: long_run(&series),
+        series,
         written: notes.iter().filter_map(|note| written(note, from)).collect(),
         cpu: cpu.map(|cpu| cpu.cost(notes.iter().map(handled).sum())),
         stop,
@@ -174,6 +177,35 @@ fn series(notes: &[Recorder]) -> TimeSeries {
     });
     TimeSeries { period: sum.period(), periods: periods.collect() }
 }
+
+/// The rate once it no longer changed; `None` of too few periods.
+fn long_run(series: &TimeSeries) -> Option<LongRun> {
+    // The last period is not full.
+    let whole = series.periods.len().saturating_sub(1);
+    let bytes: Vec<f64> =
+        series.periods[..whole].iter().map(|period| (period.read + period.written).as_f64()).collect();
+    if bytes.len() < LEAST_PERIODS {
+        return None;
+    }
+    let found = sustained(&bytes).ok()?;
+    let rate = |bytes: f64| bytes / series.period.as_secs_f64();
+    let periods = found.from as u64;
+    let first = found.before.map(|before| FirstPart {
+        time: series.period * periods,
+        bytes: Bytes((before * periods as f64).round() as u64),
+        bytes_per_s: rate(before),
+    });
+    Some(LongRun {
+        bytes_per_s: rate(found.mean),
+        low: rate(found.low),
+        high: rate(found.high),
+        settled: found.is_settled,
+        first,
+    })
+}
+
+/// Fewer periods show no course.
+const LEAST_PERIODS: usize = 24;
 
 fn written(note: &Recorder, from: Instant) -> Option<WrittenCurve> {
     let times: Vec<Nanos> = note.written.times().iter().map(|at| at.since(from)).collect();

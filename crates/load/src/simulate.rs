@@ -10,11 +10,11 @@ use flashscope_device::{
     Completion, DeviceError, FailureDetail, Foresight, LaneCompletion, Outcome, Request, Status, Target,
 };
 use flashscope_model::StopReason;
-use flashscope_units::Instant;
+use flashscope_units::{Instant, Nanos};
 use std::collections::VecDeque;
 
-/// Runs all workers to their end. `judge` ends them when they are steady; `stop` is asked now and then whether the
-/// operator wants to end it.
+/// Runs all workers to their end. `judge` ends them when they are steady; `stop` is told now and then how much time has
+/// passed and how many bytes were moved, and asked whether the operator wants to end it.
 ///
 /// # Errors
 /// Where the device went away or does not answer; what was measured until then is with the workers.
@@ -22,14 +22,14 @@ pub fn simulate<T: Target + Foresight>(
     workers: &mut [Worker],
     target: &mut T,
     mut judge: Option<&mut Judge>,
-    mut stop: impl FnMut() -> bool,
+    mut stop: impl FnMut(Nanos, u64) -> bool,
 ) -> Result<(), DeviceError> {
     let start = target.now();
     workers.iter_mut().for_each(|worker| worker.begin(start));
     let mut queue = Queue::new(workers, target);
     let mut now = start;
     for round in 0u64.. {
-        if round % 1024 == 0 && stop() {
+        if round % 1024 == 0 && stop(now.since(start), workers.iter().map(|worker| worker.counted().1).sum()) {
             workers.iter_mut().for_each(|worker| worker.stop(StopReason::Stopped));
         }
         if let Some(judge) = judge.as_deref_mut()

@@ -33,7 +33,7 @@ fn workers<T: Target>(plan: &Resolved, target: &T) -> Vec<Worker> {
 
 fn run<T: Target + Foresight>(plan: &Resolved, target: &mut T) -> Vec<Recorder> {
     let mut workers = workers(plan, target);
-    simulate(&mut workers, target, None, || false).expect("it runs");
+    simulate(&mut workers, target, None, |_, _| false).expect("it runs");
     workers.into_iter().map(Worker::into_recorder).collect()
 }
 
@@ -172,7 +172,7 @@ fn it_stops_by_bytes_time_and_steadiness() {
         ScriptedTarget::new(CAPACITY, |_, history| Nanos(10_000 + 2 * (history.served.len() as u64).min(5_000)));
     let mut workers = workers(&plan, &target);
     let mut judge = Judge::new(rule);
-    simulate(&mut workers, &mut target, Some(&mut judge), || false).expect("it runs");
+    simulate(&mut workers, &mut target, Some(&mut judge), |_, _| false).expect("it runs");
     let Some(Verdict::Steady { rounds }) = judge.verdict() else { panic!("{:?}", judge.verdict()) };
     assert!((6..20).contains(&rounds), "{rounds}");
     assert_eq!(workers[0].stop_reason(), &StopReason::Complete);
@@ -291,7 +291,7 @@ fn failures_are_data_until_there_is_nothing_else() {
     let mut target = Failing::new(steady(), std::iter::once(2 << 20..u64::MAX), "ENOSPC: no space left");
     let plan = sequential();
     let mut workers = workers(&plan, &target);
-    simulate(&mut workers, &mut target, None, || false).expect("it runs");
+    simulate(&mut workers, &mut target, None, |_, _| false).expect("it runs");
     assert_eq!(workers[0].stop_reason(), &StopReason::Failing);
     assert_eq!((workers[0].recorder().read.requests, workers[0].recorder().failed), (512, 100));
 }
@@ -302,7 +302,7 @@ fn a_grant_is_never_overdrawn() {
     let mut target = ScriptedTarget::steady(CAPACITY, Nanos::micros(10));
     let grant = WriteGrant::simulated(target.facts(), Bytes::kib(42));
     let mut workers = vec![Worker::new(&plan, 0, grant, true, Trace::new(0, None)).expect("a worker")];
-    simulate(&mut workers, &mut target, None, || false).expect("it runs");
+    simulate(&mut workers, &mut target, None, |_, _| false).expect("it runs");
     assert_eq!((workers[0].stop_reason(), workers[0].recorder().write.requests), (&StopReason::BudgetSpent, 10));
 }
 
@@ -312,7 +312,7 @@ fn an_operator_can_stop_it_and_keeps_what_there_is() {
     let mut target = ScriptedTarget::steady(CAPACITY, Nanos::micros(10));
     let mut workers = workers(&plan, &target);
     let mut asked = 0;
-    simulate(&mut workers, &mut target, None, || {
+    simulate(&mut workers, &mut target, None, |_, _| {
         asked += 1;
         asked > 3
     })

@@ -88,6 +88,34 @@ pub struct JobRun {
     pub stop: StopReason,
     /// What was seen of steadiness, where it was asked for.
     pub steady: Option<SteadySeen>,
+    /// The rate in the long run; `None` of runs too short to tell, and in older records.
+    pub long_run: Option<LongRun>,
+}
+
+/// The rate of one job, reads and writes together, once it no longer changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LongRun {
+    /// The rate in bytes per second.
+    pub bytes_per_s: f64,
+    /// Lower end of its 95 % interval.
+    pub low: f64,
+    /// Upper end of it.
+    pub high: f64,
+    /// Whether it had settled at the end of the run.
+    pub settled: bool,
+    /// What went at another rate before, where it did.
+    pub first: Option<FirstPart>,
+}
+
+/// The beginning of a run that goes on at another rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FirstPart {
+    /// How long it took, from the start of the run.
+    pub time: Nanos,
+    /// Bytes that it moved.
+    pub bytes: Bytes,
+    /// Its rate in bytes per second.
+    pub bytes_per_s: f64,
 }
 
 /// Requests of one direction.

@@ -123,14 +123,29 @@ pub struct PerformanceCell {
     pub requests: u32,
     /// Median service time with its 95 % interval.
     pub service_time: Interval<Nanos>,
-    /// All bytes over all the time: what a long transfer sees, stalls included.
+    /// All bytes over all the time, stalls included, once the rate had settled: what a long transfer sees.
     pub mean_rate: ByteRate,
-    /// Requests per second over all the time.
+    /// How well that is known; absent in older records.
+    pub long_run: Option<LongRun>,
+    /// Requests per second, of the same requests.
     pub iops: Iops,
     /// 99th percentile of the service time, where the count supports it.
     pub service_time_p99: Option<Nanos>,
     /// Longest service time.
     pub service_time_max: Nanos,
+}
+
+/// How well the rate of a cell of the performance table is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LongRun {
+    /// Lower end of the 95 % interval of the rate.
+    pub low: ByteRate,
+    /// Upper end of it.
+    pub high: ByteRate,
+    /// Whether the rate had settled when the last request ended.
+    pub settled: bool,
+    /// Requests at the start that went at another rate and count in no figure, and that rate.
+    pub first: Option<(u32, ByteRate)>,
 }
 
 /// A figure with its 95 % interval.

@@ -240,8 +240,10 @@ pub struct Throughput {
     pub start: Bytes,
     /// Length of the region.
     pub length: Bytes,
-    /// Number of requests; the region is visited again from its start when it is used up.
+    /// Number of requests at most; the region is visited again from its start when it is used up.
     pub requests: u32,
+    /// After this much device time no further request is made: a slow device is measured as well by fewer of them.
+    pub most_time: Option<Nanos>,
     /// What the figure is for.
     pub purpose: Purpose,
 }

@@ -91,6 +91,11 @@ impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
         }
     }
 
+    /// Time since the experiment began, on the target's clock.
+    pub(crate) fn elapsed(&self) -> Nanos {
+        self.target.now().since(self.started)
+    }
+
     /// Reads or durably writes one block at each position, and keeps the times of those that go well.
     pub(crate) fn visit(
         &mut self,

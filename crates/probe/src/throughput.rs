@@ -1,4 +1,4 @@
-//! Requests of one direction, order and size over one region.
+//! Requests of one direction, order and size over one region: so many of them, or as many as a time allows.
 //!
 //! At random, each pass over the region is a fresh random permutation of its blocks, so that no block comes again
 //! before all have come. Writes are durable like all our writes: a figure with the device's volatile cache left to
@@ -36,7 +36,7 @@ impl Probe for Throughput {
     }
 
     fn state(&self) -> AreaState {
-        let whole = u64::from(self.requests) * self.block.get() >= self.length.get();
+        let whole = u64::from(self.requests) * self.block.get() >= self.length.get() && self.most_time.is_none();
         match (self.direction, self.order) {
             (Direction::Write, Order::InOrder) if whole => AreaState::FilledInOrder,
             (Direction::Write, Order::Random) if whole => AreaState::Scattered,
@@ -60,8 +60,16 @@ impl Probe for Throughput {
                 Order::Random => rng.sample(blocks, left),
             };
             left -= pass.len() as u64;
-            let positions = pass.into_iter().map(|index| self.start + self.block * index);
-            end = rig.visit(&mut times, self.direction, self.block, positions);
+            for index in pass {
+                if self.most_time.is_some_and(|most| rig.elapsed() >= most) {
+                    left = 0;
+                    break;
+                }
+                end = rig.time_into(&mut times, self.direction, self.start + self.block * index, self.block);
+                if end.is_err() {
+                    break;
+                }
+            }
         }
         let data = ThroughputData {
             direction: self.direction,

@@ -3,6 +3,7 @@
 //! The product's crates keep apart (a probe cannot see a simulated device); here they meet, so that
 //! known devices go in and right answers must come out. Holds helpers for those tests and no product code.
 
+pub mod agreement;
 pub mod twins;
 
 use flashscope_model::run::Step;

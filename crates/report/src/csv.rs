@@ -3,7 +3,7 @@
 use crate::foreign::csv_lines;
 use crate::sheet::sheet;
 use crate::xlsx;
-use flashscope_model::finding::{Bound, Cell, Field, Figure, Kind, PerformanceCell, Visit};
+use flashscope_model::finding::{Bound, Cell, Field, Figure, Kind, LongRun, PerformanceCell, Visit};
 use flashscope_model::{Estimate, Finding, Order, Reason, RunRecord};
 use flashscope_view::table::direction_word;
 use std::borrow::Cow;
@@ -69,8 +69,14 @@ impl Sheet {
         };
         let item = format!("{} {order} {} q{}", direction_word(cell.direction), cell.block.get(), cell.queue_depth);
         let p99 = cell.service_time_p99.map(|time| time.get().to_string()).unwrap_or_default();
+        let of_run = |pick: &dyn Fn(LongRun) -> Option<String>| cell.long_run.and_then(pick).unwrap_or_default();
         for (figure, value) in [
             ("rate_bytes_per_s_mean", cell.mean_rate.get().to_string()),
+            ("rate_bytes_per_s_low", of_run(&|run| Some(run.low.get().to_string()))),
+            ("rate_bytes_per_s_high", of_run(&|run| Some(run.high.get().to_string()))),
+            ("rate_settled", of_run(&|run| Some(run.settled.to_string()))),
+            ("first_requests", of_run(&|run| run.first.map(|first| first.0.to_string()))),
+            ("first_rate_bytes_per_s", of_run(&|run| run.first.map(|first| first.1.get().to_string()))),
             ("iops_mean", cell.iops.0.to_string()),
             ("service_time_ns_p50", cell.service_time.value.get().to_string()),
             ("service_time_ns_p50_low", cell.service_time.low.get().to_string()),

@@ -6,7 +6,7 @@ use flashscope_model::finding::Severity;
 use flashscope_view::advice::instruction;
 use flashscope_view::answer::{self, Answer};
 use flashscope_view::card::{Row, Tone, card};
-use flashscope_view::table::{Cell, Room, Table, performance};
+use flashscope_view::table::{Cell, Room, Table, performance, rate_changes};
 
 /// The whole report of a run as Markdown.
 pub fn markdown(run: &RunRecord) -> String {
@@ -32,6 +32,8 @@ pub fn markdown(run: &RunRecord) -> String {
             markdown_text(&performance.caption),
             table(&performance)
         ));
+        let changes = rate_changes(&run.findings.performance);
+        text.extend(changes.iter().map(|change| format!("- {}\n", markdown_text(change))));
     }
     if !run.findings.advice.is_empty() {
         text.push_str("\n## What to do with it\n\n");

@@ -5,7 +5,7 @@
 //! either says so (and refuses what is not positive) or expects data that are already transformed.
 //!
 //! Where to start: [`location`] and [`interval`] describe one sample, [`mod@test`] compares samples, [`change`] and
-//! [`levels`] look for steps, [`mixture`] looks for hidden structure, [`steady`], [`mod@line`] and
+//! [`levels`] look for steps, [`mixture`] looks for hidden structure, [`steady`], [`sustained`], [`mod@line`] and
 //! [`sequential`] serve the measurement loop, [`posterior`] turns log likelihoods into probabilities, and [`rng`] is the one
 //! place where seeds become numbers.
 //!
@@ -22,6 +22,7 @@ pub mod posterior;
 pub mod rng;
 pub mod sequential;
 pub mod steady;
+pub mod sustained;
 pub mod test;
 
 mod counting;

@@ -9,7 +9,7 @@ use flashscope_model::bench::{BenchPhase, BenchRecord, CacheVerdict, Evidence};
 use flashscope_model::preset::{Figure, Judged, LimitVerdict, PresetRun, Rounds, Statistic, Unit};
 use flashscope_stats::interval::median_interval;
 use flashscope_stats::location::median;
-use flashscope_units::{ByteRate, Nanos};
+use flashscope_units::{ByteRate, Iops, Nanos};
 
 /// Least confidence of an interval that a verdict may rest on: then 95 % of all such runs lie on the verdict's side.
 const CONFIDENCE: f64 = 0.90;
@@ -204,7 +204,9 @@ fn verdict(rule: &LimitRule, figure: &Figure, of: Option<f64>, doubt: Option<&st
 fn shown(value: f64, unit: Unit) -> String {
     match unit {
         Unit::BytesPerSecond => ByteRate(value).to_string(),
-        Unit::PerSecond => format!("{value:.0} IOPS"),
+        // Three digits and no fewer: 5.07 must not lie outside an interval of 5 to 5.
+        Unit::PerSecond if value >= 99.5 => format!("{value:.0} IOPS"),
+        Unit::PerSecond => Iops(value).to_string(),
         Unit::Nanoseconds => Nanos(value as u64).to_string(),
     }
 }

@@ -63,5 +63,6 @@ fn job(name: &str, rate: f64) -> JobRun {
         cpu: None,
         stop: StopReason::Complete,
         steady: None,
+        long_run: None,
     }
 }

@@ -50,7 +50,7 @@ fn phase(plans: &[Resolved], target: &mut SimTarget, grant: &mut WriteGrant) -> 
             workers.push(Worker::new(plan, index, part, true, Trace::new(0, None)).expect("a worker"));
         }
     }
-    simulate(&mut workers, target, None, || false).expect("the device answers");
+    simulate(&mut workers, target, None, |_, _| false).expect("the device answers");
     let mut notes: Vec<Recorder> = workers.into_iter().map(Worker::into_recorder).collect();
     let mut jobs = Vec::new();
     let mut moved = (Bytes::ZERO, Bytes::ZERO);

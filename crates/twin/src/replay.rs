@@ -211,6 +211,7 @@ fn experiment(data: &Data) -> Option<Experiment> {
             start: data.start,
             length: data.length,
             requests: count(data.times.len())?,
+            most_time: None,
             purpose: data.purpose,
         }),
         _ => return None,

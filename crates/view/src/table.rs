@@ -3,11 +3,13 @@
 mod discard;
 mod drive;
 mod memory;
+mod speed;
+
+pub use speed::{Room, performance, rate_changes};
 
 use crate::contrast;
 use crate::rate;
 use crate::time;
-use flashscope_model::finding::PerformanceCell;
 use flashscope_model::observation::{
     AlignData, AlignEvidence, BoundariesData, FastAreaData, FatData, FloorData, IntervalData, IntervalEvidence,
     OpenUnitsData, Printed, ProgramData, ScatterData, SlideData, Straddle, SurveyData, ThroughputData, UnitTimes,
@@ -46,6 +48,8 @@ pub enum Cell {
     Count(u64),
     /// From one time to another.
     Times(Nanos, Nanos),
+    /// From one speed to another.
+    Rates(ByteRate, ByteRate),
     /// Words.
     Text(String),
 }
@@ -69,6 +73,7 @@ impl fmt::Display for Cell {
             Cell::Iops(iops) => f.pad(iops.to_string().trim_end_matches("IOPS").trim_end()),
             Cell::Count(count) => count.fmt(f),
             Cell::Times(low, high) => f.pad(&between(*low, *high)),
+            Cell::Rates(low, high) => f.pad(&joined(&low.to_string(), &high.to_string())),
             Cell::Text(text) => f.pad(text),
         }
     }
@@ -99,55 +104,6 @@ pub fn tables(data: &Data) -> Vec<Table> {
         Data::Discard(data) => discard::discard(data),
     };
     if table.rows.is_empty() { Vec::new() } else { vec![table] }
-}
-
-/// How much room there is for a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Room {
-    /// Less than 80 columns.
-    Narrow,
-    /// 80 columns.
-    Medium,
-    /// As much as it takes.
-    Wide,
-}
-
-/// The performance table of a run.
-pub fn performance(cells: &[PerformanceCell], room: Room) -> Table {
-    let queued = cells.iter().any(|cell| cell.queue_depth != 1);
-    let shown = [
-        ("work", true),
-        ("block", true),
-        ("queue", queued),
-        ("rate", true),
-        ("requests/s", room >= Room::Wide),
-        ("median", true),
-        ("95 % interval", room >= Room::Medium),
-        ("p99", room == Room::Wide || room == Room::Medium && cells.iter().any(|cell| cell.service_time_p99.is_some())),
-        ("longest", true),
-        ("requests", room >= Room::Wide),
-    ];
-    let row = |cell: &PerformanceCell| {
-        let figures = [
-            Cell::Text(work(cell.direction, cell.order)),
-            Cell::Size(cell.block),
-            Cell::Count(u64::from(cell.queue_depth)),
-            Cell::Rate(cell.mean_rate),
-            Cell::Iops(cell.iops),
-            Cell::Time(cell.service_time.value),
-            Cell::Times(cell.service_time.low, cell.service_time.high),
-            cell.service_time_p99.map_or(Cell::Absent, Cell::Time),
-            Cell::Time(cell.service_time_max),
-            Cell::Count(u64::from(cell.requests)),
-        ];
-        figures.into_iter().zip(shown).filter(|(_, (_, shown))| *shown).map(|(figure, _)| figure).collect()
-    };
-    let queue = if queued { "" } else { ", QD1" };
-    Table {
-        caption: format!("direct I/O{queue}; rates include stalls; latency is service time"),
-        columns: shown.iter().filter(|(_, shown)| *shown).map(|(name, _)| (*name).to_owned()).collect(),
-        rows: cells.iter().map(row).collect(),
-    }
 }
 
 /// `sequential read`, `random write`.
@@ -401,7 +357,6 @@ fn summary_row(summary: time::Summary) -> Vec<Cell> {
     ]
 }
 
-/// `26.2 … 27.5 ms` where both ends have the same unit.
 /// Both ends in the unit of the upper one, unless the lower one is so small that this would hide it.
 fn between(low: Nanos, high: Nanos) -> String {
     let (low_text, high_text) = (low.to_string(), high.to_string());
@@ -413,6 +368,14 @@ fn between(low: Nanos, high: Nanos) -> String {
         _ if unit == other => format!("{bare} … {high_text}"),
         small if small >= 0.0095 => format!("{small:.2} … {high_text}"),
         _ => format!("{low_text} … {high_text}"),
+    }
+}
+
+/// `26.2 … 27.5 MB/s` where both ends have the same unit.
+fn joined(low: &str, high: &str) -> String {
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((bare, unit)), Some((_, same))) if unit == same => format!("{bare} … {high}"),
+        _ => format!("{low} … {high}"),
     }
 }
 

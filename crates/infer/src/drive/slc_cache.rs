@@ -14,10 +14,11 @@ mod wanted;
 pub(crate) use series::stretches;
 pub(crate) use wanted::{choice, fill_within, left_for_cache, most_on, most_written};
 
-use crate::numbers::{digits, median};
+use crate::numbers::digits;
 use crate::open_units;
 use flashscope_model::finding::{SlcCache, SlcKind};
 use flashscope_model::{Estimate, ExperimentName, Observations, Order, Reason};
+use flashscope_stats::sustained::sustained;
 use flashscope_units::{ByteRate, Bytes, Nanos};
 use series::{FALL, Fall, LEAST_AFTER, Series, fall, is_fuller, is_slow};
 
@@ -154,10 +155,13 @@ fn fills_units(size: Bytes, count: u32, unit: Bytes) -> bool {
 
 fn no_fall(longest: &Series) -> Estimate<SlcCache> {
     let written = longest.block * longest.seconds.len() as u64;
-    let Some(middle) = median(&longest.seconds).filter(|_| longest.seconds.len() >= 2 * LEAST_AFTER) else {
+    if longest.seconds.len() < 2 * LEAST_AFTER {
         return Estimate::unknown(Reason::TooFew, format!("only {written} were written at a stretch"));
-    };
-    let rate = ByteRate(longest.block.as_f64() / middle);
+    }
+    // The long-run rate, as the performance table has it: the median would leave out what is paid once per unit.
+    let seconds = sustained(&longest.seconds).ok().map(|found| found.mean);
+    let mean = || longest.seconds.iter().sum::<f64>() / longest.seconds.len() as f64;
+    let rate = ByteRate(longest.block.as_f64() / seconds.unwrap_or_else(mean));
     // A fall near the end would have too few writes behind it to be seen.
     let seen = (longest.seconds.len() * 16 / 17).saturating_sub(LEAST_AFTER) as u64;
     let bound = SlcCache { size: longest.block * seen, cached: rate, after: rate, kind: SlcKind::Untested };

@@ -100,8 +100,7 @@ job_text! {
     files: u32 => "files" <"N"> in "Load";
     /// Requests outstanding per worker [default: 1]
     iodepth: u32 => "iodepth" | "queue-depth" <"N"> in "Load";
-    /// Submit in batches of this number of requests, as soon as there is room [default: two at a time, as long as there
-    /// is room]
+    /// Submit in batches of N, as soon as there is room [default: two at a time, as long as there is room]
     batch: u32 => "batch" <"N"> in "Load";
     /// Wait for this number of completions at once; they are then seen late [default: 1]
     reap: u32 => "reap" <"N"> in "Load";
@@ -119,7 +118,7 @@ job_text! {
     think: String => "think" <"TIME"> in "Load";
     /// See --think [default: 1]
     think_every: u32 => "think-every" <"N"> in "Load";
-    /// End after this number of bytes per worker [default without any end: once through the span]
+    /// End after this number of bytes per worker [default without any end: once through the span; 10 s if random]
     bytes: Text => "bytes" <"SIZE"> in "End";
     /// End after this number of requests per worker
     count: u64 => "count" <"N"> in "End";

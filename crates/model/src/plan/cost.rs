@@ -161,8 +161,9 @@ impl Plan for Program {
 
 impl Plan for Throughput {
     fn describe(&self) -> String {
+        let within = self.most_time.map_or(String::new(), |time| format!(", {time} at most"));
         format!(
-            "{} {} of {} {} over {} at {}",
+            "{} {} of {} {} over {} at {}{within}",
             self.requests,
             requests(self.direction),
             self.block,

@@ -121,6 +121,7 @@ pub(crate) fn one_of_each() -> Vec<Experiment> {
             start: Bytes::mib(7),
             length: Bytes::kib(64),
             requests: 37,
+            most_time: None,
             purpose: Purpose::OneUnit,
         }),
     ]

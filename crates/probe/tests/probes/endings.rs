@@ -203,6 +203,7 @@ fn a_device_that_fails_every_other_time_is_not_given_up() {
         start: Bytes::ZERO,
         length: block * 2,
         requests: 1000,
+        most_time: None,
         purpose: Purpose::Performance,
     });
     let mut target = Failing::new(slow(), Some(0..4096), "EIO");

@@ -239,6 +239,7 @@ fn throughput_passes_over_its_region_again() {
         start: Bytes::mib(1),
         length: Bytes::kib(16),
         requests: 10,
+        most_time: None,
         purpose: Purpose::Performance,
     };
     let blocks = |order| -> Vec<u64> {

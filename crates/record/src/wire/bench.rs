@@ -82,6 +82,32 @@ mirror! {
         ended: Stop = stop,
         /// What was seen of steadiness; null where it was not asked for.
         steady: Option<Steady> = steady,
+        /// The rate in the long run, reads and writes together; null of runs too short to tell.
+        long_run: Option<LongRun> = long_run,
+    }
+
+    /// A rate once it no longer changed.
+    LongRun of model::LongRun {
+        /// The rate.
+        bytes_per_s: f64 = bytes_per_s,
+        /// Lower end of its 95 % interval.
+        bytes_per_s_low: f64 = low,
+        /// Upper end of it.
+        bytes_per_s_high: f64 = high,
+        /// Whether it had settled at the end of the run.
+        settled: bool = settled,
+        /// What went at another rate before; null where nothing did.
+        first: Option<FirstPart> = first,
+    }
+
+    /// The beginning of a run that goes on at another rate.
+    FirstPart of model::FirstPart {
+        /// How long it took, from the start of the run.
+        time_ns: u64 = time,
+        /// Bytes that it moved.
+        bytes: u64 = bytes,
+        /// Its rate.
+        bytes_per_s: f64 = bytes_per_s,
     }
 
     /// Requests of one direction.

@@ -55,9 +55,19 @@ pub struct PerformanceCell {
     pub service_time_ns_p99: Option<u64>,
     /// Longest service time.
     pub service_time_ns_max: u64,
-    /// All bytes over all the time.
+    /// All bytes over all the time, once the rate had settled.
     pub rate_bytes_per_s_mean: f64,
-    /// Requests per second over all the time.
+    /// Lower end of the 95 % interval of that rate; absent in older records.
+    pub rate_bytes_per_s_low: Option<f64>,
+    /// Upper end of it.
+    pub rate_bytes_per_s_high: Option<f64>,
+    /// Whether the rate had settled when the last request ended.
+    pub rate_settled: Option<bool>,
+    /// Requests at the start that went at another rate and count in no figure; null where there are none.
+    pub first_requests: Option<u32>,
+    /// The rate of those.
+    pub first_rate_bytes_per_s: Option<f64>,
+    /// Requests per second, of the requests that count.
     pub iops_mean: f64,
 }
 
@@ -126,11 +136,24 @@ impl PerformanceCell {
             service_time_ns_p99: cell.service_time_p99.map(Nanos::get),
             service_time_ns_max: cell.service_time_max.get(),
             rate_bytes_per_s_mean: cell.mean_rate.get(),
+            rate_bytes_per_s_low: cell.long_run.map(|run| run.low.get()),
+            rate_bytes_per_s_high: cell.long_run.map(|run| run.high.get()),
+            rate_settled: cell.long_run.map(|run| run.settled),
+            first_requests: cell.long_run.and_then(|run| run.first).map(|(requests, _)| requests),
+            first_rate_bytes_per_s: cell.long_run.and_then(|run| run.first).map(|(_, rate)| rate.get()),
             iops_mean: cell.iops.0,
         }
     }
 
     pub(crate) fn into_model(self) -> finding::PerformanceCell {
+        let ends = self.rate_bytes_per_s_low.zip(self.rate_bytes_per_s_high).zip(self.rate_settled);
+        let first = self.first_requests.zip(self.first_rate_bytes_per_s);
+        let long_run = ends.map(|((low, high), settled)| finding::LongRun {
+            low: ByteRate(low),
+            high: ByteRate(high),
+            settled,
+            first: first.map(|(requests, rate)| (requests, ByteRate(rate))),
+        });
         finding::PerformanceCell {
             direction: self.direction.into(),
             order: self.order.into(),
@@ -143,6 +166,7 @@ impl PerformanceCell {
                 high: Nanos(self.service_time_ns_p50_high),
             },
             mean_rate: ByteRate(self.rate_bytes_per_s_mean),
+            long_run,
             iops: Iops(self.iops_mean),
             service_time_p99: self.service_time_ns_p99.map(Nanos),
             service_time_max: Nanos(self.service_time_ns_max),

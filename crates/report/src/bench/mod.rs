@@ -42,7 +42,7 @@ pub fn markdown(record: &BenchRecord) -> String {
         text.push_str(&format!("\n## Phase {number}\n\n{}\n", table(&results(phase))));
         for (number, run) in (1..).zip(&phase.runs) {
             let evidence = &run.evidence;
-            let whose = format!("run {number}: this result is {}: {}", words::whose(evidence.verdict), evidence.why);
+            let whose = format!("run {number}: {}", words::cached(evidence));
             text.push_str(&format!("- {}\n", foreign::markdown(&whose)));
         }
     }

@@ -4,7 +4,7 @@ use crate::{Style, foreign, table};
 use flashscope_model::bench::{BenchPhase, BenchRecord, PhaseRun};
 use flashscope_model::preset::PresetRun;
 use flashscope_view::answer;
-use flashscope_view::bench::{limits, preset_table, results, summary, words};
+use flashscope_view::bench::{limits, preset_table, results, side_by_side, summary, words};
 use flashscope_view::table::Table;
 use std::fmt::Write;
 
@@ -57,7 +57,9 @@ fn phase_text(text: &mut String, phase: &BenchPhase) {
     }
     let several = phase.runs.len() > 1;
     if several {
-        lines(text, &summary(phase));
+        let summary = summary(phase);
+        let _ = writeln!(text, "  {}:", summary.caption);
+        lines(text, &summary);
     }
     for (number, run) in (1..).zip(&phase.runs) {
         let before = if several { format!("run {number}: ") } else { String::new() };
@@ -69,15 +71,21 @@ fn run_text(text: &mut String, run: &PhaseRun, before: &str) {
     for note in words::notes(run) {
         let _ = writeln!(text, "  {before}{note}");
     }
-    let evidence = &run.evidence;
-    let _ = writeln!(text, "  {before}this result is {}: {}", words::whose(evidence.verdict), evidence.why);
+    let _ = writeln!(text, "  {before}{}", words::cached(&run.evidence));
 }
 
 fn preset_text(text: &mut String, preset: &PresetRun, simulated: bool) {
     let _ = writeln!(text, "{}: {}", preset.name, preset.title);
     let _ = writeln!(text, "after {}", preset.source);
     let _ = writeln!(text, "{}\n", words::as_defined(preset));
+    if let Some(table) = side_by_side(preset) {
+        lines(text, &table);
+        let _ = writeln!(text);
+    }
     lines(text, &preset_table(preset, simulated));
+    if let Some(verdict) = words::served_by(preset).filter(|_| !simulated) {
+        let _ = writeln!(text, "  device or cache? {}", words::whose(verdict));
+    }
     let limits = limits(preset);
     if !limits.rows.is_empty() {
         let _ = writeln!(text);
@@ -95,5 +103,8 @@ fn preset_text(text: &mut String, preset: &PresetRun, simulated: bool) {
     }
     for note in &preset.notes {
         let _ = writeln!(text, "note: {note}");
+    }
+    if let Some(conclusion) = words::conclusion(preset) {
+        let _ = writeln!(text, "\n{conclusion}");
     }
 }

@@ -7,4 +7,4 @@ mod rows;
 pub mod words;
 
 pub use plots::{BenchView, bench};
-pub use rows::{limits, preset_table, results, summary};
+pub use rows::{limits, preset_table, results, side_by_side, summary};

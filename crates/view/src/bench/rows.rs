@@ -9,7 +9,7 @@ use flashscope_units::{ByteRate, Contrast, Iops, Nanos};
 /// Rates and times of every run: a row per job and direction, and further rows for what else was timed.
 pub fn results(phase: &BenchPhase) -> Table {
     let several = phase.runs.len() > 1;
-    let heads = ["job", "run", "", "rate", "IOPS", "mean", "p50", "p99", "p99.9", "longest", "time of"];
+    let heads = ["job", "run", "", "rate", "IOPS", "mean", "p50", "p99", "p99.9", "longest", "latency"];
     let keep = |at: usize| several || at != 1;
     let mut rows = Vec::new();
     for (number, run) in (1u64..).zip(&phase.runs) {
@@ -56,7 +56,7 @@ fn row(name: &mut String, number: u64, direction: &str, moved: Option<&Moved>, t
         at(0.99),
         at(0.999),
         some(Cell::Time(times.max)),
-        Cell::Text(what.to_owned()),
+        Cell::Text(format!("{what} time")),
     ]
 }
 
@@ -67,11 +67,11 @@ pub fn summary(phase: &BenchPhase) -> Table {
         _ if figure.contains("_ns") => Cell::Contrast(Contrast(value)),
         _ => Cell::Iops(Iops(value)),
     };
+    let level = level(phase.summary.iter().filter_map(|summary| summary.interval));
     let rows = phase.summary.iter().map(|summary| {
         let of = |value| cell(&summary.figure, value);
-        let confidence = |share: f64| Cell::Text(format!("{:.1} %", share * 100.0));
         let (low, high, sure) = match summary.interval {
-            Some((low, high, share)) => (of(low), of(high), confidence(share)),
+            Some((low, high, share)) => (of(low), of(high), Cell::Text(percent(share))),
             None => (Cell::Absent, Cell::Absent, Cell::Text("too few runs".to_owned())),
         };
         let direction = if summary.figure.starts_with("read_") { "read" } else { "write" };
@@ -80,36 +80,56 @@ pub fn summary(phase: &BenchPhase) -> Table {
             "requests_per_s" => "IOPS",
             _ => "p99",
         };
-        vec![
+        let mut row = vec![
             Cell::Text(summary.job.clone()),
             Cell::Text(format!("{direction} {what}")),
             Cell::Count(summary.values.len() as u64),
             of(summary.median),
             low,
             high,
-            sure,
-        ]
+        ];
+        row.extend(level.is_none().then_some(sure));
+        row
     });
+    let heads = ["job", "figure", "runs", "median", "from", "to", "confidence"];
     Table {
-        caption: "median over all runs, and where the median of all such runs lies".to_owned(),
-        columns: ["job", "figure", "runs", "median", "from", "to", "confidence"].map(str::to_owned).into(),
+        caption: match &level {
+            Some(level) => format!("median over all runs, and its {level} interval"),
+            None => "median over all runs, and the interval of it".to_owned(),
+        },
+        columns: heads[..if level.is_some() { 6 } else { 7 }].iter().map(|head| (*head).to_owned()).collect(),
         rows: rows.collect(),
     }
 }
 
-/// The figures of a preset with their intervals, and whose they are; `simulated`: on a device that is no matter of shares.
+/// The level of all these intervals, where it is one and the same.
+fn level(intervals: impl Iterator<Item = (f64, f64, f64)>) -> Option<String> {
+    let mut levels = intervals.map(|(.., share)| percent(share));
+    let first = levels.next()?;
+    levels.all(|level| level == first).then_some(first)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// The figures of a preset with their intervals; whether the device or a cache served them stands in the table where they
+/// differ in that, and else is said once ([`words::cached`]). `simulated`: on a device that is no matter of shares.
 pub fn preset_table(preset: &PresetRun, simulated: bool) -> Table {
     // Of rounds a window counts: the steady one, or else the last.
     let window = preset.rounds.as_ref().filter(|rounds| rounds.run >= 5).map(|rounds| match rounds.steady_at {
         Some(_) => "of the steady rounds",
         None => "NOT steady: of the last rounds",
     });
+    let level = level(preset.figures.iter().filter_map(|figure| figure.interval));
+    let mixed = words::served_by(preset).is_none();
     let row = |figure: &Figure| {
         let shown = |value: f64| words::figure(value, figure.unit);
         let text = |text: String| Cell::Text(text);
-        let interval = match (figure.interval, figure.statistic) {
-            (Some((low, high, share)), _) => format!("{} to {} ({:.1} %)", shown(low), shown(high), share * 100.0),
-            (None, _) => window.unwrap_or("–").to_owned(),
+        let interval = match figure.interval {
+            Some((low, high, _)) if level.is_some() => between(figure, low, high),
+            Some((low, high, share)) => format!("{} ({})", between(figure, low, high), percent(share)),
+            None => window.unwrap_or("–").to_owned(),
         };
         let statistic = match figure.statistic {
             Statistic::Median => "median",
@@ -117,7 +137,7 @@ pub fn preset_table(preset: &PresetRun, simulated: bool) -> Table {
             Statistic::Smallest => "smallest",
             Statistic::Largest => "largest",
         };
-        vec![
+        let mut row = vec![
             text(figure.name.clone()),
             text(figure.value.map_or("–".to_owned(), shown)),
             text(statistic.to_owned()),
@@ -126,19 +146,71 @@ pub fn preset_table(preset: &PresetRun, simulated: bool) -> Table {
                 None => Cell::Count(figure.values.len() as u64),
             },
             text(interval),
-            text(figure.whose.map_or("–".to_owned(), |verdict| match figure.device_share {
-                Some(share) if !simulated => format!("{} ({:.0} % moved by it)", words::whose(verdict), share * 100.0),
-                _ => words::whose(verdict).to_owned(),
-            })),
-        ]
+        ];
+        let served = figure.whose.map_or("–".to_owned(), |verdict| match figure.device_share {
+            Some(share) if !simulated => format!("{} ({:.0} % served by it)", words::whose(verdict), share * 100.0),
+            _ => words::whose(verdict).to_owned(),
+        });
+        row.extend(mixed.then(|| text(served)));
+        row
     };
+    let interval = level.as_ref().map_or("interval".to_owned(), |level| format!("{level} interval"));
+    let heads = ["figure", "measured", "statistic", "runs", interval.as_str(), "device or cache?"];
     Table {
         caption: words::as_defined(preset),
-        columns: ["figure", "measured", "statistic", "runs", "interval of the median", "whose figure it is"]
-            .map(str::to_owned)
-            .into(),
+        columns: heads[..if mixed { 6 } else { 5 }].iter().map(|head| (*head).to_owned()).collect(),
         rows: preset.figures.iter().map(row).collect(),
     }
+}
+
+/// An interval as words; one that is narrower than what is printed of it says so, rather than two times the same.
+fn between(figure: &Figure, low: f64, high: f64) -> String {
+    let [low, high] = [low, high].map(|value| words::figure(value, figure.unit));
+    if low == high { format!("within {low}") } else { format!("{low} to {high}") }
+}
+
+/// The figures of a preset with reads and writes side by side, where each has its counterpart (`SEQ1M Q8T1 read` and `SEQ1M Q8T1
+/// write`); `None` of others.
+pub fn side_by_side(preset: &PresetRun) -> Option<Table> {
+    let parts = |figure: &Figure| {
+        let (head, tail) = figure.name.split_once(" read").or_else(|| figure.name.split_once(" write"))?;
+        Some((head.to_owned(), tail.trim().to_owned()))
+    };
+    let mut tests: Vec<(String, String)> = Vec::new();
+    for figure in &preset.figures {
+        let part = parts(figure)?;
+        if !tests.contains(&part) {
+            tests.push(part);
+        }
+    }
+    let find = |(head, tail): &(String, String), word: &str| {
+        preset.figures.iter().find(|figure| figure.name == format!("{head} {word} {tail}").trim_end())
+    };
+    if tests.is_empty() || !tests.iter().all(|test| find(test, "read").is_some() && find(test, "write").is_some()) {
+        return None;
+    }
+    let mut rows: Vec<&str> = Vec::new();
+    let mut kinds: Vec<&str> = Vec::new();
+    for (head, tail) in &tests {
+        rows.extend((!rows.contains(&head.as_str())).then_some(head.as_str()));
+        kinds.extend((!kinds.contains(&tail.as_str())).then_some(tail.as_str()));
+    }
+    let shown = |figure: Option<&Figure>| {
+        let Some(figure) = figure else { return Cell::Absent };
+        figure.value.map_or(Cell::Absent, |value| Cell::Text(words::figure(value, figure.unit)))
+    };
+    let columns =
+        kinds.iter().flat_map(|kind| ["read", "write"].map(|word| format!("{word} {kind}").trim_end().to_owned()));
+    let cells = |head: &str| {
+        let each =
+            kinds.iter().flat_map(|kind| ["read", "write"].map(|word| (word, (head.to_owned(), (*kind).to_owned()))));
+        std::iter::once(Cell::Text(head.to_owned())).chain(each.map(|(word, test)| shown(find(&test, word)))).collect()
+    };
+    Some(Table {
+        caption: String::new(),
+        columns: std::iter::once("test".to_owned()).chain(columns).collect(),
+        rows: rows.into_iter().map(cells).collect(),
+    })
 }
 
 /// The limits of a preset: figure, limit, verdict and why; no rows where it has none.

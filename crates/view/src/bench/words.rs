@@ -1,18 +1,109 @@
 //! What must be said of a result, in words.
 
 use flashscope_model::StopReason;
-use flashscope_model::bench::{CacheVerdict, JobRun, PhaseRun};
-use flashscope_model::preset::{LimitVerdict, PresetRun, Unit};
+use flashscope_model::bench::{CacheVerdict, Evidence, JobRun, PhaseRun};
+use flashscope_model::preset::{Figure, Judged, LimitVerdict, PresetRun, Unit};
 use flashscope_units::{ByteRate, Bytes, Iops, Nanos};
 
-/// Whose a result is.
+/// Whether the device or a cache served the requests.
 pub fn whose(verdict: CacheVerdict) -> &'static str {
     match verdict {
-        CacheVerdict::Device => "the device's",
-        CacheVerdict::Mixed => "partly the PAGE CACHE's",
-        CacheVerdict::Cache => "MEMORY's, not a device's",
-        CacheVerdict::Unknown => "nobody can tell whose",
+        CacheVerdict::Device => "device",
+        CacheVerdict::Mixed => "partly the PAGE CACHE",
+        CacheVerdict::Cache => "MEMORY, no device",
+        CacheVerdict::Unknown => "cannot tell",
     }
+}
+
+/// The same of one run, as a sentence with its reason.
+pub fn cached(evidence: &Evidence) -> String {
+    let said = match evidence.verdict {
+        CacheVerdict::Device => "not cached",
+        CacheVerdict::Mixed => "PARTLY CACHED",
+        CacheVerdict::Cache => "CACHED",
+        CacheVerdict::Unknown => "cached or not: cannot tell",
+    };
+    format!("{said}: {}", evidence.why)
+}
+
+/// What served all figures of a preset; `None` where they differ in that.
+pub fn served_by(preset: &PresetRun) -> Option<CacheVerdict> {
+    let mut verdicts = preset.figures.iter().map(|figure| figure.whose);
+    let first = verdicts.next()??;
+    verdicts.all(|verdict| verdict == Some(first)).then_some(first)
+}
+
+/// What a preset comes to, in one sentence: which limits are met and missed, or the fastest and the slowest figure where it sets
+/// none.
+pub fn conclusion(preset: &PresetRun) -> Option<String> {
+    let judged: Vec<(&Figure, &Judged)> =
+        preset.figures.iter().flat_map(|figure| figure.limits.iter().map(move |limit| (figure, limit))).collect();
+    let mut names: Vec<&str> = Vec::new();
+    for name in judged.iter().flat_map(|(_, limit)| limit.name.split(", ")) {
+        names.extend((!names.contains(&name)).then_some(name));
+    }
+    if names.is_empty() {
+        return fastest_and_slowest(preset);
+    }
+    let of = |name: &str, wanted: LimitVerdict| {
+        judged.iter().find(|(_, limit)| limit.verdict == wanted && limit.name.split(", ").any(|other| other == name))
+    };
+    let (mut met, mut rest) = (Vec::new(), Vec::new());
+    for name in names {
+        let because = |(found, limit): &(&Figure, &Judged)| {
+            let value = found.value.map_or("–".to_owned(), |value| figure(value, found.unit));
+            let than = if limit.at_least { "at least" } else { "at most" };
+            format!("{} {value}, not {than} {}", found.name, figure(limit.limit, found.unit))
+        };
+        match (of(name, LimitVerdict::Missed), of(name, LimitVerdict::CannotTell)) {
+            (Some(missed), _) => rest.push(format!("misses {name} ({})", because(missed))),
+            (None, Some(_)) => rest.push(format!("cannot tell {name}")),
+            (None, None) => met.push(name),
+        }
+    }
+    let met = if met.is_empty() { "meets no limit".to_owned() } else { format!("meets {}", met.join(", ")) };
+    Some(format!("verdict: {}", std::iter::once(met).chain(rest).collect::<Vec<_>>().join("; ")))
+}
+
+fn fastest_and_slowest(preset: &PresetRun) -> Option<String> {
+    let unit = preset.figures.first()?.unit;
+    let mut found: Vec<(f64, &str)> = preset
+        .figures
+        .iter()
+        .filter(|figure| figure.unit == unit)
+        .filter_map(|figure| Some((figure.value?, figure.name.as_str())))
+        .collect();
+    found.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let (least, most) = (found.first()?, found.last()?);
+    let told = |(value, name): &(f64, &str)| format!("{name}, {}", figure(*value, unit));
+    let (low, high) = match unit {
+        Unit::Nanoseconds => ("shortest", "longest"),
+        _ => ("slowest", "fastest"),
+    };
+    Some(match found.len() {
+        1 => format!("verdict: {}", told(most)),
+        _ => format!("verdict: {high} {}; {low} {}", told(most), told(least)),
+    })
+}
+
+/// Whether the rate of a job changed while it ran, and what it came to.
+pub fn trend(job: &JobRun) -> Option<String> {
+    let run = job.long_run?;
+    let rate = |rate: f64| ByteRate(rate).to_string();
+    let interval = format!("{} to {}", rate(run.low), rate(run.high));
+    Some(match (run.first, run.settled) {
+        (Some(first), settled) => {
+            let then = if settled { "then" } else { "still changing at the end, lately" };
+            let (before, bytes) = (rate(first.bytes_per_s), first.bytes);
+            format!(
+                "TREND: {before} for the first {} ({bytes}), {then} {} (95 % interval {interval})",
+                first.time,
+                rate(run.bytes_per_s)
+            )
+        }
+        (None, false) => format!("TREND: the rate was still changing at the end ({interval})"),
+        (None, true) => format!("no trend: {} in the long run (95 % interval {interval})", rate(run.bytes_per_s)),
+    })
 }
 
 /// What a figure says to a limit.
@@ -67,10 +158,10 @@ pub fn job(job: &JobRun) -> String {
     };
     let size = sizes(setting("bs"));
     let flags = if job.path.flags.is_empty() { String::new() } else { format!(" ({})", job.path.flags.join(", ")) };
+    let jobs = if job.workers == 1 { "1 job".to_owned() } else { format!("{} jobs", job.workers) };
     format!(
-        "{}, {size}, {} × {} outstanding, {}{flags}, mode {}",
+        "{}, {size}, {jobs}, QD{}, {}{flags}, mode {}",
         setting("pattern"),
-        job.workers,
         job.path.queue_depth,
         job.path.engine,
         setting("mode")
@@ -115,7 +206,9 @@ fn job_notes(job: &JobRun, several: bool) -> Vec<String> {
             None => format!("{whose}processor: {} per request", each(cpu.total)),
         });
     }
-    notes.extend(job.stall.map(|stall| format!("{whose}longest stall: {} at {}", stall.time, stall.from)));
+    notes.extend(trend(job).map(|trend| format!("{whose}{trend}")));
+    let gap = |time, from| format!("{whose}longest gap between completions: {time} at {from}");
+    notes.extend(job.stall.map(|stall| gap(stall.time, stall.from)));
     notes.extend(job.read_back.map(|(count, bytes)| format!("{whose}read back: {count} blocks ({bytes}) were right")));
     notes.extend(job.steady.map(|seen| {
         let word = if seen.steady { "steady" } else { "NOT steady" };
@@ -146,6 +239,81 @@ fn job_notes(job: &JobRun, several: bool) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashscope_model::preset::Statistic;
+
+    fn figure_of(name: &str, value: f64, limits: &[(&str, LimitVerdict)]) -> Figure {
+        let judged = |(name, verdict): &(&str, LimitVerdict)| Judged {
+            name: (*name).to_owned(),
+            limit: 1500.0,
+            at_least: true,
+            verdict: *verdict,
+            why: String::new(),
+        };
+        Figure {
+            name: name.to_owned(),
+            unit: Unit::PerSecond,
+            values: vec![value],
+            statistic: Statistic::Median,
+            value: Some(value),
+            interval: Some((value, value, 0.9375)),
+            whose: Some(CacheVerdict::Device),
+            device_share: None,
+            limits: limits.iter().map(judged).collect(),
+        }
+    }
+
+    fn preset(figures: Vec<Figure>) -> PresetRun {
+        let (name, title, source, definition) = Default::default();
+        PresetRun {
+            name,
+            title,
+            source,
+            changed: Vec::new(),
+            left_out: Vec::new(),
+            notes: Vec::new(),
+            figures,
+            rounds: None,
+            bounds: Vec::new(),
+            definition,
+        }
+    }
+
+    #[test]
+    fn a_preset_ends_in_one_sentence() {
+        let check = |figures: &[Figure], expected: &str| {
+            assert_eq!(conclusion(&preset(figures.to_vec())).as_deref(), Some(expected));
+        };
+        let (met, missed, open) = (LimitVerdict::Met, LimitVerdict::Missed, LimitVerdict::CannotTell);
+        check(&[figure_of("reads", 1600.0, &[("A1, A2", met)])], "verdict: meets A1, A2");
+        let two = [figure_of("reads", 1600.0, &[("A1, A2", met)]), figure_of("writes", 523.0, &[("A2", missed)])];
+        check(&two, "verdict: meets A1; misses A2 (writes 523 IOPS, not at least 1500 IOPS)");
+        check(&[figure_of("reads", 1600.0, &[("A1", open)])], "verdict: meets no limit; cannot tell A1");
+        let none = [figure_of("a", 10.0, &[]), figure_of("b", 300.0, &[])];
+        check(&none, "verdict: fastest b, 300 IOPS; slowest a, 10.0 IOPS");
+    }
+
+    #[test]
+    fn reads_and_writes_stand_side_by_side_where_each_has_its_counterpart() {
+        let names = ["SEQ1M Q8T1 read", "RND4K Q1T1 read", "RND4K Q1T1 read IOPS"];
+        let mut figures: Vec<Figure> = names.iter().map(|name| figure_of(name, 100.0, &[])).collect();
+        assert!(crate::bench::side_by_side(&preset(figures.clone())).is_none());
+        figures.extend(names.iter().map(|name| figure_of(&name.replace("read", "write"), 200.0, &[])));
+        let table = crate::bench::side_by_side(&preset(figures)).expect("each has its counterpart");
+        assert_eq!(table.columns, ["test", "read", "write", "read IOPS", "write IOPS"]);
+        let row: Vec<String> = table.rows[0].iter().map(ToString::to_string).collect();
+        assert_eq!(row, ["SEQ1M Q8T1", "100 IOPS", "200 IOPS", "–", "–"]);
+    }
+
+    #[test]
+    fn the_level_and_the_device_are_said_once() {
+        let table =
+            crate::bench::preset_table(&preset(vec![figure_of("a", 5.0, &[]), figure_of("b", 5.07, &[])]), false);
+        assert_eq!(table.columns[4..], ["93.8 % interval"]);
+        assert_eq!(table.rows[1][4].to_string(), "within 5.07 IOPS");
+        let mut mixed = preset(vec![figure_of("a", 5.0, &[]), figure_of("b", 5.0, &[])]);
+        mixed.figures[1].whose = Some(CacheVerdict::Cache);
+        assert_eq!(crate::bench::preset_table(&mixed, false).columns[5], "device or cache?");
+    }
 
     #[test]
     fn sizes_are_told_with_their_units() {

@@ -83,6 +83,9 @@ fn jobs(args: &Bench) -> Result<JobSet, Failure> {
             JobSet { phases: vec![Phase { jobs: vec![job], pause: Nanos::ZERO }] }
         }
     };
+    for job in set.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
+        job.end_when_random();
+    }
     // Every job draws by the seed of the command line, unless its file names one.
     for job in set.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
         if job.seed == 1 {

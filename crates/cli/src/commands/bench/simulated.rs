@@ -1,6 +1,7 @@
 //! Load on a simulated device, in virtual time.
 
 use super::keep::Kept;
+use super::progress::Course;
 use super::run::{Prepared, Setup, resolved};
 use super::trace::Writer;
 use super::watch::bar;
@@ -21,8 +22,12 @@ use flashscope_model::run::{Cost, Erases};
 use flashscope_model::{Envelope, StopReason};
 use flashscope_report::foreign;
 use flashscope_sim::SimTarget;
-use flashscope_units::{Bytes, Instant};
+use flashscope_units::{Bytes, Nanos};
 use std::cell::RefCell;
+use std::time::{Duration, Instant};
+
+/// How often the progress is drawn.
+const DRAW_EVERY: Duration = Duration::from_millis(200);
 
 /// Checks the jobs against the model.
 pub(super) fn resolve(setup: &Setup, set: &JobSet, spec: &str) -> Result<Vec<Vec<Resolved>>, Failure> {
@@ -77,7 +82,19 @@ pub(super) fn run(
         let writer = trace.and_then(|trace| trace.writer(number));
         number += 1;
         let parts = plans.iter().map(|plan| budget.parts(plan, &mut grant)).collect();
-        let done = phase(&mut target.borrow_mut(), plans, parts, writer.as_ref());
+        let mut course = Course::new(plans);
+        let head = format!("{}/{steps} {}", steps + 1 - left, foreign::line(&names));
+        let mut drawn = Instant::now();
+        let look = |since, moved| {
+            // Virtual time passes by the second between two pictures of it.
+            if drawn.elapsed() >= DRAW_EVERY {
+                bar.set_message(format!("{head}  {}", course.line(since, moved)));
+                bar.tick();
+                drawn = Instant::now();
+            }
+            interrupt::asked()
+        };
+        let done = phase(&mut target.borrow_mut(), plans, parts, writer.as_ref(), look);
         if let (Some(trace), Some(writer)) = (trace, writer) {
             trace.finish(writer);
         }
@@ -92,6 +109,7 @@ fn phase(
     plans: &[Resolved],
     parts: Vec<Vec<Option<WriteGrant>>>,
     writer: Option<&Writer>,
+    look: impl FnMut(Nanos, u64) -> bool,
 ) -> Result<PhaseRun, Failure> {
     let (began, worn) = (target.now(), target.wear());
     let mut workers: Vec<Worker> = Vec::new();
@@ -103,7 +121,7 @@ fn phase(
         }
     }
     let mut steady = plans.iter().find_map(|plan| plan.job.stop.steady).map(Judge::new);
-    let result = simulate(&mut workers, target, steady.as_mut(), interrupt::asked);
+    let result = simulate(&mut workers, target, steady.as_mut(), look);
     if let Err(error @ (DeviceError::Invalid(_) | DeviceError::System(_))) = &result {
         return Err(Failure::Cannot(anyhow!("{error}")));
     }
@@ -129,7 +147,7 @@ fn phase(
         erases: erases.map(|units| Erases { units, counted: true, assumption: None }),
     };
     let evidence = judge(Counted { asked: moved, device: None, instead: Instead::Simulated });
-    let started = Some(began.since(Instant::ORIGIN));
+    let started = Some(began.since(flashscope_units::Instant::ORIGIN));
     Ok(PhaseRun { started, cost: Some(cost), ..PhaseRun::new(jobs, evidence) })
 }
 

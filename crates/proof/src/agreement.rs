@@ -1,0 +1,144 @@
+//! Whether `inspect` and `bench` say the same of how fast a device is.
+//!
+//! Both state a long-run rate with a 95 % interval ([`flashscope_stats::sustained`]). A cell of the performance table agrees where
+//! its interval and that of `bench` overlap, [`MARGIN`] allowed for: on a fresh copy of the device, over what `bench` takes where
+//! nothing is said (all of it, for [`SHORT`]), with writes as durable as those of the table. What one of the two has not reached yet
+//! the other may have: a log that was not full after ten seconds, a unit that was left open. So where they differ, `bench` goes on
+//! for [`LONG`], and its last rate may agree with the table, or the rate before a change of one with the rate of the other.
+
+use crate::Nobody;
+use flashscope_device::{Target, WriteGrant};
+use flashscope_load::budget::WriteBudget;
+use flashscope_load::job::{Job, Mix, Mode, Pattern, Sizes, Span, Stop};
+use flashscope_load::outcome::job_run;
+use flashscope_load::plan::{Limits, resolve};
+use flashscope_load::record::{Recorder, Trace};
+use flashscope_load::simulate::simulate;
+use flashscope_load::worker::Worker;
+use flashscope_model::bench::LongRun;
+use flashscope_model::finding::PerformanceCell;
+use flashscope_model::plan::{Budget, Purpose};
+use flashscope_model::{Data, Direction, Order, StopReason};
+use flashscope_session::{Options, SessionReport, inspect, usual_write_budget};
+use flashscope_sim::SimTarget;
+use flashscope_units::{Bytes, Nanos};
+use std::fmt;
+
+/// Rates within this factor are the same: what differs less differs between two runs of either.
+pub const MARGIN: f64 = 1.05;
+
+/// How long `bench` runs at random where nothing is said.
+pub const SHORT: Nanos = flashscope_load::job::RANDOM_TIME;
+
+/// How long it runs where ten seconds showed another state.
+pub const LONG: Nanos = Nanos::secs(60);
+
+/// A cell of the performance table beside `bench`.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// What `inspect` says.
+    pub cell: PerformanceCell,
+    /// What `bench` says, the short run first.
+    pub bench: Vec<LongRun>,
+    /// Whether they agree.
+    pub agrees: bool,
+}
+
+impl fmt::Display for Compared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PerformanceCell { direction, order, block, mean_rate, long_run, .. } = &self.cell;
+        write!(f, "{direction:?} {order:?} {block}: inspect {mean_rate}")?;
+        if let Some(run) = long_run {
+            write!(f, " ({} to {})", run.low, run.high)?;
+        }
+        for run in &self.bench {
+            write!(f, ", bench {:.4} MB/s ({:.4} to {:.4})", run.bytes_per_s / 1e6, run.low / 1e6, run.high / 1e6)?;
+        }
+        Ok(())
+    }
+}
+
+/// Every cell that `inspect` measures on this device, beside `bench`. `open` gives a fresh copy of the device for a seed.
+///
+/// # Errors
+/// Where `inspect` did not come to its end, or `bench` cannot be run, with the reason.
+pub fn speeds(open: &dyn Fn(u64) -> Result<SimTarget, String>, seed: u64) -> Result<Vec<Compared>, String> {
+    let mut target = open(seed)?;
+    let write = usual_write_budget(target.facts().capacity);
+    let mut grant = WriteGrant::simulated(target.facts(), write).ok_or("no grant for a simulated device")?;
+    let options = Options { seed, budget: Budget { write, time: None } };
+    let report = inspect(&mut target, Some(&mut grant), options, &mut Nobody);
+    if report.stop != StopReason::Complete {
+        return Err(format!("inspect did not come to its end: {:?}", report.stop));
+    }
+    report.findings.performance.iter().map(|cell| compared(cell, &report, open, &target)).collect()
+}
+
+fn compared(
+    cell: &PerformanceCell,
+    report: &SessionReport,
+    open: &dyn Fn(u64) -> Result<SimTarget, String>,
+    inspected: &SimTarget,
+) -> Result<Compared, String> {
+    // Of a device that was blank only what inspect filled holds data: bench runs there, as whoever read the table would.
+    let filled = report.observations.runs.iter().find_map(|run| match &run.data {
+        Data::Throughput(data) if data.purpose == Purpose::Fill => Some((data.start, data.length)),
+        _ => None,
+    });
+    let mut found = Compared { cell: cell.clone(), bench: Vec::new(), agrees: false };
+    for time in [SHORT, LONG] {
+        let mut target = if filled.is_some() { inspected.clone() } else { open(report.plan.seed ^ 0xbe)? };
+        let Some(run) = bench(&mut target, cell, filled, time)? else { continue };
+        found.agrees = agree(cell, &run);
+        found.bench.push(run);
+        if found.agrees {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// Whether two figures with their intervals are of one rate.
+fn agree(cell: &PerformanceCell, bench: &LongRun) -> bool {
+    let Some(inspect) = &cell.long_run else { return false };
+    let overlap = |one: (f64, f64), other: (f64, f64)| one.0 <= other.1 * MARGIN && other.0 <= one.1 * MARGIN;
+    let table = (inspect.low.get(), inspect.high.get());
+    let run = (bench.low, bench.high);
+    let first = inspect.first.map(|(_, rate)| (rate.get(), rate.get()));
+    let before = bench.first.map(|first| (first.bytes_per_s, first.bytes_per_s));
+    overlap(table, run)
+        || before.is_some_and(|before| overlap(table, before))
+        || first.is_some_and(|first| overlap(first, run))
+}
+
+/// What `bench` says of the same requests.
+fn bench(
+    target: &mut SimTarget,
+    cell: &PerformanceCell,
+    part: Option<(Bytes, Bytes)>,
+    time: Nanos,
+) -> Result<Option<LongRun>, String> {
+    let mut job = Job::new("bench");
+    job.mix = if cell.direction == Direction::Read { Mix::READ } else { Mix::WRITE };
+    job.pattern = if cell.order == Order::InOrder { Pattern::Sequential } else { Pattern::Random };
+    (job.read_sizes, job.write_sizes) = (Sizes::one(cell.block), Sizes::one(cell.block));
+    job.mode = if cell.direction == Direction::Write { Mode::Dsync } else { Mode::Direct };
+    job.stop = Stop { time: Some(time), ..Stop::default() };
+    if let Some((start, length)) = part {
+        job.span = Span { start, length: Some(length.align_down(cell.block)) };
+    }
+    let limits = Limits { capacity: target.facts().capacity, granularity: target.capabilities().granularity };
+    let plan = resolve(&job, limits).map_err(|error| error.to_string())?;
+    let budget =
+        WriteBudget::new([(&plan, 1)].into_iter(), Bytes(1), Bytes::ZERO, None).map_err(|error| error.to_string())?;
+    let needed = budget.needed([(&plan, 1)].into_iter());
+    let mut grant = WriteGrant::simulated(target.facts(), needed).ok_or("no grant for a simulated device")?;
+    let mut workers: Vec<Worker> = Vec::new();
+    for (index, grant) in budget.parts(&plan, &mut grant).into_iter().enumerate() {
+        let worker = Worker::new(&plan, index, grant, true, Trace::new(0, None)).map_err(|error| error.to_string())?;
+        workers.push(worker);
+    }
+    simulate(&mut workers, target, None, |_, _| false).map_err(|error| error.to_string())?;
+    let notes: Vec<Recorder> = workers.into_iter().map(Worker::into_recorder).collect();
+    Ok(job_run(&plan, &notes, target.path(), None, StopReason::Complete, None).long_run)
+}
