@@ -17,4 +17,5 @@ mod presets;
 mod readme;
 mod records;
 mod twin;
+mod words;
 mod write_budget;
