@@ -44,6 +44,16 @@ pub struct LevelView {
     pub value: Contrast,
 }
 
+impl ContrastView {
+    /// Every contrast that is drawn: of the places, and both ends of each interval.
+    pub fn reach(&self) -> impl Iterator<Item = f64> {
+        self.candidates.iter().flat_map(|candidate| {
+            let (low, high) = candidate.interval.unwrap_or((candidate.centre, candidate.centre));
+            candidate.places.iter().copied().chain([low, high]).map(|contrast| contrast.get())
+        })
+    }
+}
+
 /// The view of an `align` run.
 pub fn align(data: &AlignData, geometry: &Geometry) -> Option<ContrastView> {
     let mut candidates: Vec<CandidateView> = data

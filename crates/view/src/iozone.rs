@@ -1,5 +1,6 @@
-//! iozone's matrix as tables are printed and surfaces drawn: values, colours by steps, corners on the paper.
+//! iozone's matrix as tables are printed and coloured: values, and the scale of colours that all tests of a run share.
 
+use crate::axis::log_ticks;
 use flashscope_model::bench::CacheVerdict;
 use flashscope_model::iozone::{Child, Figure, IozoneRecord, Pass, Throughput, Unit, Whose};
 use flashscope_units::{ByteRate, Bytes, Nanos};
@@ -122,6 +123,63 @@ fn rate(moved: Bytes, records: u64, time: Nanos, record: Bytes, unit: Unit) -> f
     }
 }
 
+/// The colours of all tests of a run: from one round speed to another, by the logarithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    low: f64,
+    high: f64,
+}
+
+/// Ticks of a scale of colours, at most.
+const SCALE_TICKS: usize = 6;
+
+impl Scale {
+    /// The scale that holds every speed of a run; `None` where no pass has one.
+    pub fn of(record: &IozoneRecord) -> Option<Scale> {
+        let rates = || record.passes.iter().filter_map(Pass::rate).map(ByteRate::get).filter(|rate| *rate > 0.0);
+        Scale::around(rates().reduce(f64::min)?, rates().reduce(f64::max)?)
+    }
+
+    /// From the nearest 1, 2 or 5 times a power of ten below the slowest to the nearest above the fastest.
+    fn around(slowest: f64, fastest: f64) -> Option<Scale> {
+        let round = |power: i32| [1.0, 2.0, 5.0].map(|factor| factor * 10f64.powi(power));
+        let powers = (slowest.log10().floor() as i32)..=(fastest.log10().ceil() as i32);
+        let all: Vec<f64> = powers.flat_map(round).collect();
+        let low = all.iter().copied().rfind(|value| *value <= slowest)?;
+        let high = all.iter().copied().find(|value| *value >= fastest && *value > low)?;
+        Some(Scale { low, high })
+    }
+
+    /// Where a speed lies: 0 at the low end, 1 at the high end.
+    pub fn share(&self, rate: ByteRate) -> f64 {
+        ((rate.get() / self.low).ln() / (self.high / self.low).ln()).clamp(0.0, 1.0)
+    }
+
+    /// Which of [`STEPS`] colours a speed has.
+    pub fn step(&self, rate: ByteRate) -> usize {
+        ((self.share(rate) * STEPS as f64) as usize).min(STEPS - 1)
+    }
+
+    /// Round speeds on it, each with its place from 0 to 1, in short numbers of [`Grid::CELL_UNIT`].
+    pub fn ticks(&self) -> Vec<(f64, String)> {
+        let ticks = log_ticks(self.low, self.high, SCALE_TICKS);
+        ticks.into_iter().map(|rate| (self.share(ByteRate(rate)), tick(rate / 1e6))).collect()
+    }
+}
+
+/// A round number without zeros that say nothing.
+fn tick(value: f64) -> String {
+    let text = short(value);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// The slowest, the middle (by the logarithm) and the fastest of all numbers in tables, for colours of cells.
+pub fn cell_scale(record: &IozoneRecord, unit: Unit) -> Option<[f64; 3]> {
+    let values = || record.passes.iter().filter_map(|pass| value(pass, unit)).filter(|value| *value > 0);
+    let (low, high) = (values().min()? as f64, values().max()? as f64);
+    Some([low, (low * high).sqrt(), high])
+}
+
 /// The matrix of one figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
@@ -146,7 +204,9 @@ pub struct Grid {
 pub struct GridCell {
     /// Speed; `None` where the pass failed.
     pub rate: Option<ByteRate>,
-    /// Which of [`STEPS`] colours it has, from slow to fast over the whole figure, by the logarithm.
+    /// Where its speed lies on the [`Scale`] of the run, from 0 to 1.
+    pub share: f64,
+    /// Which of [`STEPS`] colours it has.
     pub step: usize,
     /// A number short enough for a cell, in the unit that the figure names.
     pub short: String,
@@ -163,10 +223,11 @@ impl Grid {
 
     /// The grids of a record, one per figure that has passes.
     pub fn all(record: &IozoneRecord) -> Vec<Grid> {
-        record.regions.iter().map(|regions| Grid::of(record, regions.figure)).collect()
+        let Some(scale) = Scale::of(record) else { return Vec::new() };
+        record.regions.iter().map(|regions| Grid::of(record, regions.figure, scale)).collect()
     }
 
-    fn of(record: &IozoneRecord, figure: Figure) -> Grid {
+    fn of(record: &IozoneRecord, figure: Figure, scale: Scale) -> Grid {
         let passes: Vec<&Pass> = record.passes.iter().filter(|pass| pass.figure == figure).collect();
         let mut files: Vec<Bytes> = passes.iter().map(|pass| pass.file).collect();
         files.sort_unstable();
@@ -174,16 +235,13 @@ impl Grid {
         let mut records: Vec<Bytes> = passes.iter().map(|pass| pass.record).collect();
         records.sort_unstable();
         records.dedup();
-        let rates: Vec<f64> = passes.iter().filter_map(|pass| pass.rate()).map(ByteRate::get).collect();
-        let low = rates.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = rates.iter().copied().fold(0.0, f64::max);
         let cell = |file: &Bytes, size: &Bytes| {
             let pass = passes.iter().find(|pass| pass.file == *file && pass.record == *size)?;
             let rate = pass.rate();
-            let share = rate.map_or(0.0, |rate| share(rate.get(), low, high));
             Some(GridCell {
                 rate,
-                step: ((share * STEPS as f64) as usize).min(STEPS - 1),
+                share: rate.map_or(0.0, |rate| scale.share(rate)),
+                step: rate.map_or(0, |rate| scale.step(rate)),
                 short: rate.map_or_else(|| "×".to_owned(), |rate| short(rate.get() / 1e6)),
                 whose: whose(pass.evidence.verdict),
             })
@@ -206,24 +264,6 @@ impl Grid {
     pub fn has_surface(&self) -> bool {
         self.files.len() > 1 && self.records.len() > 1
     }
-
-    fn range(&self) -> Option<(f64, f64)> {
-        let rates = || self.cells.iter().flatten().flatten().filter_map(|cell| cell.rate).map(ByteRate::get);
-        let (low, high) = (rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max));
-        (high > 0.0).then_some((low, high))
-    }
-
-    /// The scale of colours: the speed at which each step begins, in short numbers.
-    pub fn scale(&self) -> Vec<String> {
-        let Some((low, high)) = self.range() else { return Vec::new() };
-        let at = |step: usize| low * (high / low).powf(step as f64 / STEPS as f64);
-        (0..STEPS).map(|step| short(at(step) / 1e6)).collect()
-    }
-}
-
-/// Where a speed lies between the slowest and the fastest, by the logarithm.
-fn share(rate: f64, low: f64, high: f64) -> f64 {
-    if high <= low || rate <= 0.0 { 1.0 } else { (rate / low).ln() / (high / low).ln() }
 }
 
 /// Three digits at most, as far as they go.
@@ -234,122 +274,6 @@ fn short(value: f64) -> String {
         value if value < 9999.5 => format!("{value:.0}"),
         value => format!("{:.0}k", value / 1e3),
     }
-}
-
-/// A surface on paper: the speed over both sizes, seen from above and in front.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Surface {
-    /// Width and height of the paper.
-    pub size: (f64, f64),
-    /// Patches from back to front, and their colours.
-    pub patches: Vec<([Point; 4], usize)>,
-    /// Lines of the floor and the wall behind it.
-    pub grid: Vec<[Point; 2]>,
-    /// Labels: where, what, and on which side of the point they stand.
-    pub labels: Vec<(Point, String, Side)>,
-    /// The cliff's edge across the surface.
-    pub edge: Vec<Point>,
-}
-
-/// A point on the paper, from its upper left corner.
-pub type Point = (f64, f64);
-
-/// On which side of its point a label stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// To the left of it.
-    Left,
-    /// Below it.
-    Below,
-    /// To the right of it.
-    Right,
-}
-
-/// From where a surface is seen: record sizes run to the right and to the front, file sizes to the left and to the front.
-struct View {
-    origin: Point,
-    along: Point,
-    across: Point,
-    height: f64,
-}
-
-impl View {
-    fn point(&self, record: f64, file: f64, up: f64) -> Point {
-        let x = self.origin.0 + record * self.along.0 + file * self.across.0;
-        let y = self.origin.1 + record * self.along.1 + file * self.across.1 - up * self.height;
-        (x, y)
-    }
-}
-
-/// Every so many sizes bear a label.
-const LABELLED: usize = 3;
-
-/// Lays a surface out on paper of this size. Large files and long records are in front, so that a cliff is seen as one.
-pub fn surface(grid: &Grid, (width, height): (f64, f64)) -> Surface {
-    let Some((low, high)) = grid.range().filter(|_| grid.has_surface()) else { return Surface::default() };
-    let (left, right, bottom, top) = (56.0, 52.0, 44.0, 34.0);
-    let lift = height * 0.30;
-    let (span, depth) = (width - left - right, (height - bottom - top - lift) * 0.5);
-    let view = View {
-        origin: (left + span * 0.5, top + lift),
-        along: (span * 0.5, depth),
-        across: (-span * 0.5, depth),
-        height: lift,
-    };
-    let (rows, columns) = (grid.files.len() as f64 - 1.0, grid.records.len() as f64 - 1.0);
-    let corner = |row: usize, column: usize| {
-        let cell = grid.cells[row][column].as_ref()?;
-        let up = share(cell.rate?.get(), low, high);
-        Some((view.point(column as f64 / columns, row as f64 / rows, up), cell.step))
-    };
-    let mut patches = Vec::new();
-    // By their distance from the corner behind.
-    for sum in 0..grid.files.len() + grid.records.len() - 3 {
-        for row in 0..grid.files.len() - 1 {
-            let Some(column) = sum.checked_sub(row).filter(|column| *column + 1 < grid.records.len()) else { continue };
-            let corners = [(row, column), (row, column + 1), (row + 1, column + 1), (row + 1, column)];
-            let corners: Option<Vec<(Point, usize)>> =
-                corners.into_iter().map(|(row, column)| corner(row, column)).collect();
-            let Some(corners) = corners else { continue };
-            let step = corners.iter().map(|(_, step)| step).sum::<usize>() / 4;
-            patches.push(([corners[0].0, corners[1].0, corners[2].0, corners[3].0], step));
-        }
-    }
-    let edge = grid.cliff.map_or_else(Vec::new, |row| {
-        (0..grid.records.len()).filter_map(|column| corner(row - 1, column)).map(|(point, _)| point).collect()
-    });
-    let (lines, labels) = frame(grid, &view, (low, high));
-    Surface { size: (width, height), patches, grid: lines, labels, edge }
-}
-
-type Frame = (Vec<[Point; 2]>, Vec<(Point, String, Side)>);
-
-fn frame(grid: &Grid, view: &View, (low, high): (f64, f64)) -> Frame {
-    let (mut lines, mut labels) = (Vec::new(), Vec::new());
-    let places = |count: usize| (0..count).map(move |at| (at, at as f64 / (count as f64 - 1.0)));
-    let few = |at: usize, count: usize| (count - 1 - at).is_multiple_of(LABELLED.min(count.div_ceil(3)));
-    // The first would stand where the upright scale begins.
-    for (at, place) in places(grid.records.len()).filter(|(at, _)| *at > 0 && few(*at, grid.records.len())) {
-        lines.push([view.point(place, 0.0, 0.0), view.point(place, 1.0, 0.0)]);
-        let (x, y) = view.point(place, 1.0, 0.0);
-        labels.push(((x + 2.0, y + 4.0), size_label(grid.records[at]), Side::Below));
-    }
-    for (at, place) in places(grid.files.len()).filter(|(at, _)| few(*at, grid.files.len())) {
-        lines.push([view.point(0.0, place, 0.0), view.point(1.0, place, 0.0)]);
-        let (x, y) = view.point(1.0, place, 0.0);
-        labels.push(((x + 5.0, y + 2.0), size_label(grid.files[at]), Side::Right));
-    }
-    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
-        lines.push([view.point(0.0, 0.0, share), view.point(0.0, 1.0, share)]);
-        lines.push([view.point(0.0, 0.0, share), view.point(1.0, 0.0, share)]);
-        let (x, y) = view.point(0.0, 1.0, share);
-        let rate = low * (high / low).powf(share);
-        labels.push(((x - 5.0, y), short(rate / 1e6), Side::Left));
-    }
-    for (record, file) in [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)] {
-        lines.push([view.point(record, file, 0.0), view.point(record, file, 1.0)]);
-    }
-    (lines, labels)
 }
 
 /// A size in as few letters as it takes.
@@ -411,29 +335,13 @@ mod tests {
     }
 
     #[test]
-    fn a_surface_stays_on_its_paper() {
-        let (files, records) = ([64, 128, 256], [4, 8, 16]);
-        let cell = |row: usize, column: usize| {
-            let rate = Some(ByteRate(1e6 * (1 + row * 3 + column) as f64));
-            Some(GridCell { rate, step: row + column, short: String::new(), whose: Whose::Memory })
-        };
-        let grid = Grid {
-            figure: Figure::Read,
-            files: files.map(Bytes::kib).to_vec(),
-            records: records.map(Bytes::kib).to_vec(),
-            cells: (0..3).map(|row| (0..3).map(|column| cell(row, column)).collect()).collect(),
-            rows: vec![Whose::Memory, Whose::Memory, Whose::Device],
-            cliff: Some(2),
-            sentence: String::new(),
-        };
-        let (width, height) = (560.0, 400.0);
-        let surface = surface(&grid, (width, height));
-        assert_eq!((surface.patches.len(), surface.edge.len()), (4, 3));
-        let points = surface.patches.iter().flat_map(|(corners, _)| corners).chain(&surface.edge);
-        let lines = surface.grid.iter().flatten();
-        for (x, y) in points.chain(lines) {
-            assert!((0.0..=width).contains(x) && (0.0..=height).contains(y), "{x} {y}");
-        }
+    fn a_scale_has_round_ends_and_round_ticks() {
+        let scale = Scale::around(87e6, 4.1e9).unwrap();
+        assert_eq!((scale.low, scale.high), (50e6, 5e9));
+        let ticks: Vec<String> = scale.ticks().into_iter().map(|tick| tick.1).collect();
+        assert_eq!(ticks, ["100", "300", "1000", "3000"]);
+        assert_eq!((scale.step(ByteRate(50e6)), scale.step(ByteRate(5e9))), (0, STEPS - 1));
+        assert!(Scale::around(2e6, 2e6).is_some(), "a single speed has a scale too");
     }
 
     #[test]

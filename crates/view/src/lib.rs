@@ -13,6 +13,7 @@ pub mod calibration;
 pub mod contrast;
 pub mod iozone;
 pub mod rate;
+pub mod surface;
 pub mod table;
 pub mod time;
 

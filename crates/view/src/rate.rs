@@ -48,9 +48,9 @@ pub struct FastAreaView {
     pub order: Order,
     /// Block size.
     pub block: Bytes,
-    /// The units at the start.
+    /// The units at the start, in ascending order.
     pub suspects: Vec<UnitRate>,
-    /// The units from elsewhere.
+    /// The units from elsewhere, in ascending order.
     pub controls: Vec<UnitRate>,
 }
 
@@ -99,8 +99,10 @@ pub fn fast_area(data: &FastAreaData) -> Option<FastAreaView> {
         let number = if data.unit > Bytes::ZERO { unit.at / data.unit } else { 0 };
         Some(UnitRate { at: unit.at, number, rate: of_requests(data.block, &unit.times)? })
     };
-    let suspects: Vec<_> = data.suspects.iter().filter_map(unit).collect();
-    let controls: Vec<_> = data.controls.iter().filter_map(unit).collect();
+    let mut suspects: Vec<_> = data.suspects.iter().filter_map(unit).collect();
+    let mut controls: Vec<_> = data.controls.iter().filter_map(unit).collect();
+    suspects.sort_by_key(|unit| unit.at);
+    controls.sort_by_key(|unit| unit.at);
     let anything = !suspects.is_empty() || !controls.is_empty();
     let FastAreaData { unit, direction, order, block, .. } = *data;
     anything.then_some(FastAreaView { unit, direction, order, block, suspects, controls })

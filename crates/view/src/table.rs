@@ -186,7 +186,9 @@ fn floor(data: &FloorData) -> Table {
 }
 
 fn survey(data: &SurveyData) -> Table {
-    let rows = data.places.iter().map(|place| {
+    let mut places: Vec<_> = data.places.iter().collect();
+    places.sort_by_key(|place| place.at);
+    let rows = places.into_iter().map(|place| {
         let content = match place.uniform {
             Some(byte) => Cell::Text(format!("all {byte:#04x}")),
             None => Cell::Text("data".to_owned()),
@@ -318,10 +320,12 @@ fn slide(data: &SlideData) -> Table {
 
 fn scatter(data: &ScatterData) -> Table {
     let length = data.length.map_or(String::new(), |length| format!(" of {length}"));
+    let mut places: Vec<_> = data.places.iter().collect();
+    places.sort_by_key(|place| place.at);
     Table {
         caption: format!("reads{length} at each position"),
         columns: heads(&["position", "shortest"]),
-        rows: data.places.iter().map(|place| vec![Cell::Size(place.at), shortest(&place.times)]).collect(),
+        rows: places.into_iter().map(|place| vec![Cell::Size(place.at), shortest(&place.times)]).collect(),
     }
 }
 

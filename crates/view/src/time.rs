@@ -67,7 +67,7 @@ pub struct ScatterView {
     pub length: Option<Bytes>,
     /// How many positions were read.
     pub positions: usize,
-    /// Position and shortest time, less those that would print on top of another.
+    /// Position and shortest time, in ascending order, less those that would print on top of another.
     pub points: Vec<(Bytes, Nanos)>,
 }
 
@@ -76,7 +76,7 @@ pub struct ScatterView {
 pub struct SurveyView {
     /// Size of each read.
     pub block: Bytes,
-    /// Where, the shortest time, and the byte that fills the block where one does.
+    /// Where, in ascending order, the shortest time, and the byte that fills the block where one does.
     pub places: Vec<(Bytes, Nanos, Option<u8>)>,
 }
 
@@ -143,7 +143,8 @@ pub fn scatter(data: &ScatterData) -> Option<ScatterView> {
     let shortest = |place: &flashscope_model::observation::ScatterPlace| {
         Some((place.at.as_f64(), place.times.iter().min()?.as_f64()))
     };
-    let points: Vec<(f64, f64)> = data.places.iter().filter_map(shortest).collect();
+    let mut points: Vec<(f64, f64)> = data.places.iter().filter_map(shortest).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let drawn = axis::thin(&points, GRID).into_iter().map(|(at, ns)| (Bytes(at as u64), Nanos(ns as u64)));
     (!points.is_empty()).then(|| ScatterView { length: data.length, positions: points.len(), points: drawn.collect() })
 }
@@ -155,8 +156,9 @@ pub fn slide(data: &SlideData) -> Option<ScatterView> {
 
 /// The view of a `survey` run; `None` of no places.
 pub fn survey(data: &SurveyData) -> Option<SurveyView> {
-    let places: Vec<_> =
+    let mut places: Vec<_> =
         data.places.iter().filter_map(|place| Some((place.at, *place.times.iter().min()?, place.uniform))).collect();
+    places.sort_unstable();
     (!places.is_empty()).then_some(SurveyView { block: data.block, places })
 }
 

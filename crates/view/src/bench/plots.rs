@@ -2,10 +2,12 @@
 
 use crate::axis;
 use crate::time::Bin;
-use flashscope_model::bench::{BenchRecord, JobRun, Moved, Times, WrittenCurve};
+use flashscope_model::bench::{BenchPhase, BenchRecord, JobRun, Moved, SeriesPeriod, Times, WrittenCurve};
 use flashscope_model::preset::{Tracked, Unit};
-use flashscope_units::{Bytes, Nanos};
+use flashscope_units::Nanos;
 
+/// Fewest requests of which a rate is drawn: of one large request per period a curve would be a block of ink.
+const REQUESTS_PER_POINT: u64 = 10;
 /// Points of a curve that are drawn at most, across and up.
 const GRID: (usize, usize) = (260, 90);
 /// Jobs that get plots of their own: of hundreds of cells nobody looks at every one.
@@ -37,8 +39,10 @@ pub struct BenchView {
 /// How long the requests of one job took, in one direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimesView {
-    /// Job, direction and what was timed.
+    /// Job and direction.
     pub title: String,
+    /// What was timed: `latency (service time)` or `response time`.
+    pub what: &'static str,
     /// How many requests.
     pub requests: u64,
     /// The median.
@@ -47,6 +51,8 @@ pub struct TimesView {
     pub longest: Nanos,
     /// Bins on a logarithmic scale, shortest first.
     pub histogram: Vec<Bin>,
+    /// Shortest and longest time of all plots of the run, which share an axis.
+    pub span: (Nanos, Nanos),
     /// Share of requests that were over within a time: the number of nines of the share (1 is 90 %, 3 is 99.9 %), and
     /// the time in nanoseconds.
     pub percentiles: Vec<(f64, f64)>,
@@ -59,7 +65,11 @@ pub struct CurvesView {
     pub title: String,
     /// Number of a run, counted from 1, and its course: (nanoseconds or bytes written, bytes per second).
     pub curves: Vec<(usize, Vec<(f64, f64)>)>,
-    /// Length of the longest time without any end, and when it began, of the first run.
+    /// The largest rate and the end of the other axis among the plots that this one shares its axes with.
+    pub ends: (f64, f64),
+    /// Fewest requests in a point of a curve.
+    pub requests: u64,
+    /// Length of the longest gap between completions, and when it began, of the first run.
     pub stall: Option<(Nanos, Nanos)>,
 }
 
@@ -78,11 +88,16 @@ pub struct RoundsView {
     pub window: Option<(u32, u32)>,
 }
 
+/// Rate within one period of a series.
+pub fn period_rate(entry: &SeriesPeriod, period: Nanos) -> f64 {
+    (entry.read + entry.written).as_f64() / period.as_secs_f64().max(1e-9)
+}
+
 /// The figures of all plots.
 pub fn bench(record: &BenchRecord) -> BenchView {
     let mut view = BenchView { rounds: rounds(record), ..BenchView::default() };
     let mut jobs = 0;
-    for phase in &record.phases {
+    for (number, phase) in (1..).zip(&record.phases) {
         let count = phase.runs.first().map_or(0, |run| run.jobs.len());
         for at in 0..count {
             jobs += 1;
@@ -91,15 +106,42 @@ pub fn bench(record: &BenchRecord) -> BenchView {
                 continue;
             }
             let runs: Vec<&JobRun> = phase.runs.iter().filter_map(|run| run.jobs.get(at)).collect();
-            view.times.extend(all_times(&runs));
-            view.series.extend(series(&runs));
-            view.written.extend(written(&runs));
+            let Some(name) = runs.first().map(|job| distinct_name(record, number, &job.name)) else { continue };
+            view.times.extend(all_times(&name, &runs));
+            view.series.extend(series(&name, &runs));
+            view.written.extend(written(&name, &runs));
         }
     }
+    share_axes(&mut view);
     view
 }
 
-fn all_times(runs: &[&JobRun]) -> Vec<TimesView> {
+/// The name of a job; with the number of its phase where another phase has one of that name.
+fn distinct_name(record: &BenchRecord, number: usize, name: &str) -> String {
+    let has = |phase: &&BenchPhase| phase.runs.first().is_some_and(|run| run.jobs.iter().any(|job| job.name == name));
+    match record.phases.iter().filter(has).count() {
+        0 | 1 => name.to_owned(),
+        _ => format!("{name}, phase {number}"),
+    }
+}
+
+/// Plots of the same quantity get equal axes.
+fn share_axes(view: &mut BenchView) {
+    let shortest = view.times.iter().map(|times| times.span.0).min();
+    let longest = view.times.iter().map(|times| times.span.1).max();
+    if let Some(span) = shortest.zip(longest) {
+        view.times.iter_mut().for_each(|times| times.span = span);
+    }
+    for views in [&mut view.series, &mut view.written] {
+        let tops = axis::shared_tops(&views.iter().map(|view| view.ends.0).collect::<Vec<_>>());
+        let rights = axis::shared_tops(&views.iter().map(|view| view.ends.1).collect::<Vec<_>>());
+        for (view, ends) in views.iter_mut().zip(tops.into_iter().zip(rights)) {
+            view.ends = ends;
+        }
+    }
+}
+
+fn all_times(name: &str, runs: &[&JobRun]) -> Vec<TimesView> {
     type Pick = fn(&JobRun) -> Option<&Moved>;
     let directions: [(&str, Pick); 2] = [("reads", |job| job.read.as_ref()), ("writes", |job| job.write.as_ref())];
     let mut found = Vec::new();
@@ -107,16 +149,15 @@ fn all_times(runs: &[&JobRun]) -> Vec<TimesView> {
         let moved: Vec<&Moved> = runs.iter().filter_map(|job| pick(job)).collect();
         let response: Vec<&Times> = moved.iter().filter_map(|moved| moved.response.as_ref()).collect();
         let service: Vec<&Times> = moved.iter().map(|moved| &moved.service).collect();
-        let Some(first) = runs.first() else { continue };
-        for (times, what) in [(service, "service time"), (response, "response time")] {
-            found.extend(distribution(format!("{}, {word}: {what}", first.name), &times));
+        for (times, what) in [(service, "latency (service time)"), (response, "response time")] {
+            found.extend(distribution(format!("{name}, {word}"), what, &times));
         }
     }
     found
 }
 
 /// All runs together; `None` of too few requests.
-fn distribution(title: String, times: &[&Times]) -> Option<TimesView> {
+fn distribution(title: String, what: &'static str, times: &[&Times]) -> Option<TimesView> {
     let mut buckets: Vec<(Nanos, Nanos, u64)> = times.iter().flat_map(|times| times.buckets.iter().copied()).collect();
     buckets.sort_unstable();
     let requests: u64 = buckets.iter().map(|(.., count)| count).sum();
@@ -139,7 +180,10 @@ fn distribution(title: String, times: &[&Times]) -> Option<TimesView> {
         }
     }
     let percentiles = axis::thin(&percentiles, GRID);
-    Some(TimesView { title, requests, median: median?, longest, histogram: bins(&buckets), percentiles })
+    let histogram = bins(&buckets);
+    let ends =
+        histogram.first().zip(histogram.last()).map(|(first, last)| (Nanos(first.low as u64), Nanos(last.high as u64)));
+    Some(TimesView { title, what, requests, median: median?, longest, histogram, span: ends?, percentiles })
 }
 
 /// 0.9 is 1, 0.99 is 2, and so on.
@@ -164,35 +208,40 @@ fn bins(buckets: &[(Nanos, Nanos, u64)]) -> Vec<Bin> {
     bins
 }
 
-fn series(runs: &[&JobRun]) -> Option<CurvesView> {
-    let first = runs.first()?;
+fn series(name: &str, runs: &[&JobRun]) -> Option<CurvesView> {
     let curve = |job: &&JobRun| {
         let period = job.series.period;
         // The last period is not full, and would show a fall that there is not.
         let whole = job.series.periods.len().saturating_sub(1);
-        let points: Vec<(f64, f64)> = job.series.periods[..whole]
-            .iter()
-            .enumerate()
-            .map(|(at, entry)| {
-                let rate = (entry.read + entry.written).as_f64() / period.as_secs_f64().max(1e-9);
-                ((at as f64 + 0.5) * period.as_f64(), rate)
-            })
-            .collect();
-        gathered(&points)
+        let parts = job.series.periods[..whole].iter().map(|entry| Part {
+            requests: entry.reads + entry.writes,
+            bytes: (entry.read + entry.written).as_f64(),
+            time: period,
+        });
+        gathered(&parts.collect::<Vec<_>>(), |part| part.time.as_f64())
     };
     let curves = chosen(runs, curve);
-    let stall = first.stall.map(|stall| (stall.time, stall.from));
-    (!curves.is_empty()).then(|| CurvesView { title: first.name.clone(), curves, stall })
+    let stall = runs.first()?.stall.map(|stall| (stall.time, stall.from));
+    curves_view(format!("{name}: rate over time"), curves, stall)
 }
 
-fn written(runs: &[&JobRun]) -> Option<CurvesView> {
-    let first = runs.first()?;
-    let curve = |job: &&JobRun| match &job.written[..] {
-        [one] => gathered(&rates(one)),
+fn written(name: &str, runs: &[&JobRun]) -> Option<CurvesView> {
+    let curve = |job: &&JobRun| match (&job.written[..], &job.write) {
+        ([one], Some(moved)) => gathered(&parts(one, moved), |part| part.bytes),
         _ => Vec::new(),
     };
-    let curves = chosen(runs, curve);
-    (!curves.is_empty()).then(|| CurvesView { title: first.name.clone(), curves, stall: None })
+    curves_view(format!("{name}: rate by bytes written"), chosen(runs, curve), None)
+}
+
+fn curves_view(
+    title: String,
+    curves: Vec<(usize, Vec<(f64, f64)>)>,
+    stall: Option<(Nanos, Nanos)>,
+) -> Option<CurvesView> {
+    let points = || curves.iter().flat_map(|(_, curve)| curve);
+    let ends = points().fold((0.0, 0.0), |ends: (f64, f64), point| (ends.0.max(point.1), ends.1.max(point.0)));
+    let requests = REQUESTS_PER_POINT;
+    (!curves.is_empty()).then_some(CurvesView { title, curves, ends, requests, stall })
 }
 
 /// The curves of runs that are spread evenly from the first to the last, those that are too short left out.
@@ -203,29 +252,46 @@ fn chosen(runs: &[&JobRun], curve: impl Fn(&&JobRun) -> Vec<(f64, f64)>) -> Vec<
     all.filter(|(_, curve)| curve.len() >= PERIODS_AT_LEAST).collect()
 }
 
-/// Rate of each step that was written.
-fn rates(curve: &WrittenCurve) -> Vec<(f64, f64)> {
-    let mut began = Nanos::ZERO;
-    let mut points = Vec::new();
-    for (at, end) in curve.times.iter().enumerate() {
-        let time = end.saturating_sub(began);
-        if time > Nanos::ZERO {
-            let written: Bytes = curve.step * (at as u64 + 1);
-            points.push((written.as_f64(), curve.step.as_f64() / time.as_secs_f64()));
-        }
-        began = *end;
-    }
-    points
+/// A stretch of a run.
+#[derive(Clone, Copy)]
+struct Part {
+    /// Requests that ended in it.
+    requests: u64,
+    /// Bytes that were moved.
+    bytes: f64,
+    /// How long it took.
+    time: Nanos,
 }
 
-/// Means of neighbours, so that no more than the width of a plot is left.
-fn gathered(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let each = points.len().div_ceil(GRID.0).max(1);
-    let mean = |part: &[(f64, f64)]| {
-        let count = part.len() as f64;
-        (part.iter().map(|point| point.0).sum::<f64>() / count, part.iter().map(|point| point.1).sum::<f64>() / count)
+/// The steps that one worker wrote.
+fn parts(curve: &WrittenCurve, moved: &Moved) -> Vec<Part> {
+    let block = moved.bytes.get().checked_div(moved.requests).unwrap_or(0).max(1);
+    let began = std::iter::once(Nanos::ZERO).chain(curve.times.iter().copied());
+    let part = |(began, end): (Nanos, &Nanos)| Part {
+        requests: curve.step.get() / block,
+        bytes: curve.step.as_f64(),
+        time: end.saturating_sub(began),
     };
-    points.chunks(each).map(mean).collect()
+    began.zip(&curve.times).map(part).collect()
+}
+
+/// Rates of neighbouring parts together: of as many as it takes for [`REQUESTS_PER_POINT`], and for no more points than a plot
+/// is wide. A point stands at the middle of what `along` counts; what is left over at the end is no point.
+fn gathered(parts: &[Part], along: impl Fn(&Part) -> f64) -> Vec<(f64, f64)> {
+    let each = parts.len().div_ceil(GRID.0).max(1);
+    let (mut points, mut place, mut began, mut count) = (Vec::new(), 0.0, 0.0, 0);
+    let mut sum = Part { requests: 0, bytes: 0.0, time: Nanos::ZERO };
+    for part in parts {
+        sum =
+            Part { requests: sum.requests + part.requests, bytes: sum.bytes + part.bytes, time: sum.time + part.time };
+        (place, count) = (place + along(part), count + 1);
+        if sum.requests >= REQUESTS_PER_POINT && count >= each && sum.time > Nanos::ZERO {
+            points.push(((began + place) / 2.0, sum.bytes / sum.time.as_secs_f64()));
+            (began, count) = (place, 0);
+            sum = Part { requests: 0, bytes: 0.0, time: Nanos::ZERO };
+        }
+    }
+    points
 }
 
 fn rounds(record: &BenchRecord) -> Vec<RoundsView> {
@@ -238,4 +304,21 @@ fn rounds(record: &BenchRecord) -> Vec<RoundsView> {
         window: rounds.steady_at.map(|end| (end.saturating_sub(4), end)),
     };
     rounds.tracked.iter().filter(|tracked| tracked.values.len() > 1).map(of_one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_that_of_ten_requests_and_more() {
+        // One request of 1 MiB per period of 0.1 s, and a stall of 2 s in the middle.
+        let part = |requests: u64| Part { requests, bytes: requests as f64 * 1048576.0, time: Nanos::millis(100) };
+        let parts: Vec<Part> = (0..60).map(|at| part(if (20..40).contains(&at) { 0 } else { 1 })).collect();
+        let points = gathered(&parts, |part| part.time.as_f64());
+        let rates: Vec<u64> = points.iter().map(|point| (point.1 / 1e5).round() as u64).collect();
+        assert_eq!(rates, [105, 105, 35, 105]);
+        assert!(points.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert_eq!(points[0].0, 0.5e9);
+    }
 }
