@@ -51,7 +51,7 @@ const ROOMS: [Room; 23] = [
     room("transcript", Nothing, false, &["infer", "device"]),
     room("record", Nothing, true, &["infer", "device", "sim", "host"]),
     room("view", Nothing, false, &["infer", "device", "record"]),
-    room("report", Nothing, false, &["suite", "infer", "probe", "device"]),
+    room("report", Nothing, true, &["suite", "infer", "probe", "device"]),
     room("twin", Nothing, true, &["host", "transcript", "record"]),
     room("fleet", Nothing, true, &["host", "emulate", "load", "record", "report"]),
     room("testkit", Nothing, false, &["sim", "host"]),

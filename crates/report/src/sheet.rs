@@ -11,7 +11,7 @@ const ROWS: usize = 200;
 
 /// A sheet of these headings and rows.
 pub(crate) fn sheet(name: &str, headings: &[&str], rows: Vec<Vec<Cell>>) -> Sheet {
-    Sheet { name: name.to_owned(), headings: headings.iter().map(|heading| (*heading).to_owned()).collect(), rows }
+    Sheet::new(name, headings.iter().map(|heading| (*heading).to_owned()).collect(), rows)
 }
 
 /// One sheet as CSV: numbers in the unit of their column, absent figures empty.
@@ -40,25 +40,42 @@ pub fn markdown(title: &str, sheets: &[Sheet]) -> String {
     text
 }
 
-/// Sheets as sections of an HTML page.
+/// Rows of a sheet that stand open on a page.
+const OPEN: usize = 24;
+
+/// Sheets as sections of an HTML page; long ones are folded.
 pub(crate) fn sections(sheets: &[Sheet]) -> Markup {
     markup! {
         @for sheet in sheets {
             section {
                 h2 { (sheet.name) }
-                div."card scroll" { table {
-                    thead { tr { @for heading in &sheet.headings { th { (heading) } } } }
-                    tbody { @for row in sheet.rows.iter().take(ROWS) {
-                        tr { @for cell in row { td class=[matches!(cell, Cell::Text(_)).then_some("words")] { (shown(cell)) } } }
-                    } }
-                } }
-                @if sheet.rows.len() > ROWS {
-                    p.muted { (sheet.rows.len() - ROWS) " more rows; the record holds them all" }
-                }
+                @if sheet.rows.len() > OPEN {
+                    details { summary { (sheet.rows.len()) " rows" } (table(sheet)) }
+                } @else { (table(sheet)) }
             }
         }
     }
 }
+
+fn table(sheet: &Sheet) -> Markup {
+    let words = |cell: &Cell| matches!(cell, Cell::Text(_));
+    let column = |at: usize| sheet.rows.iter().any(|row| row.get(at).is_some_and(words)).then_some("words");
+    let long = |cell: &Cell| if shown(cell).len() > PROSE { "words prose" } else { "words" };
+    markup! {
+        div."card scroll" { table {
+            thead { tr { @for (at, heading) in sheet.headings.iter().enumerate() { th class=[column(at)] { (heading) } } } }
+            tbody { @for row in sheet.rows.iter().take(ROWS) {
+                tr { @for cell in row { td class=[words(cell).then(|| long(cell))] { (shown(cell)) } } }
+            } }
+        } }
+        @if sheet.rows.len() > ROWS {
+            p.muted { (sheet.rows.len() - ROWS) " more rows; the record holds them all" }
+        }
+    }
+}
+
+/// Letters of a cell from which on it may wrap.
+const PROSE: usize = 60;
 
 fn shown(cell: &Cell) -> String {
     match cell {

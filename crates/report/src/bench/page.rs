@@ -1,7 +1,7 @@
 //! A run of load as one HTML page.
 
 use super::title;
-use crate::html::figures::{Figure, figure, rule, section};
+use crate::html::plots::{Figure, Key, figure, rule, sections};
 use crate::html::{one_table, page};
 use crate::plot::{self, Hue};
 use flashscope_model::bench::{BenchRecord, CacheVerdict};
@@ -195,11 +195,14 @@ fn evidence(record: &BenchRecord) -> Markup {
 
 fn plots(record: &BenchRecord) -> Markup {
     let view = bench(record);
+    let laid_out = sections(vec![
+        ("Round by round", view.rounds.iter().flat_map(rounds).collect()),
+        ("Rate by bytes written", view.written.iter().map(written).collect()),
+        ("Rate over time", view.series.iter().map(series).collect()),
+        ("Latency", view.times.iter().flat_map(times).collect()),
+    ]);
     markup! {
-        (section("Round by round", view.rounds.iter().flat_map(rounds).collect()))
-        (section("Rate against bytes written", view.written.iter().map(written).collect()))
-        (section("Rate over time", view.series.iter().map(series).collect()))
-        (section("How long requests took", view.times.iter().flat_map(times).collect()))
+        (laid_out)
         @if view.left_out > 0 {
             p.muted { (view.left_out) " more jobs have no plots here; their series and histograms are in the record." }
         }
@@ -214,7 +217,7 @@ fn rounds(view: &RoundsView) -> Vec<Figure> {
     let mut found =
         vec![figure(format!("{}, by round", view.title), what, Vec::new(), |size| plot::rounds(view, size))];
     if !view.by_written.is_empty() {
-        let what = "the same against all that its job had written".to_owned();
+        let what = "against all bytes that the job had written".to_owned();
         found.push(figure(format!("{}, by bytes written", view.title), what, Vec::new(), |size| {
             plot::by_written(view, size)
         }));
@@ -222,21 +225,22 @@ fn rounds(view: &RoundsView) -> Vec<Figure> {
     found
 }
 
-fn runs(view: &CurvesView) -> Vec<crate::html::figures::Key> {
+fn runs(view: &CurvesView) -> Vec<Key> {
     let keys = view.curves.iter().enumerate();
     let keys = keys.map(|(at, (number, _))| rule(Hue::Series(at), format!("run {number}")));
     if view.curves.len() > 1 { keys.collect() } else { Vec::new() }
 }
 
 fn written(view: &CurvesView) -> Figure {
-    let what = "rate of each stretch that was written".to_owned();
+    let what = format!("points of {} requests and more", view.requests);
     figure(view.title.clone(), what, runs(view), |size| plot::curves_by_written(view, size))
 }
 
 fn series(view: &CurvesView) -> Figure {
+    let points = format!("reads and writes together, points of {} requests and more", view.requests);
     let what = match view.stall {
-        Some((time, from)) => format!("reads and writes together; longest stall {time}, at {from}"),
-        None => "reads and writes together".to_owned(),
+        Some((time, from)) => format!("{points}; longest gap between completions {time}, at {from}"),
+        None => points,
     };
     figure(view.title.clone(), what, runs(view), |size| plot::curves_by_time(view, size))
 }
@@ -244,10 +248,10 @@ fn series(view: &CurvesView) -> Figure {
 fn times(view: &TimesView) -> Vec<Figure> {
     let what = format!("{} requests, all runs: median {}, longest {}", view.requests, view.median, view.longest);
     vec![
-        figure(view.title.clone(), what, Vec::new(), |size| plot::times(view, size)),
+        figure(format!("{}: {}", view.title, view.what), what, Vec::new(), |size| plot::times(view, size)),
         figure(
-            format!("{}, by share", view.title),
-            "up to where ten requests lie beyond; what is above is chance".to_owned(),
+            format!("{}: {} at percentile", view.title, view.what),
+            "the tail is cut where fewer than 10 samples remain".to_owned(),
             Vec::new(),
             |size| plot::percentiles(view, size),
         ),

@@ -1,20 +1,20 @@
-//! The report as one HTML page: nothing to load, no script, readable in the light, in the dark and in the hand.
+//! The report as one HTML page: nothing to load, complete without scripts, readable in the light, in the dark and in the hand.
 
-pub(crate) mod figures;
+mod figures;
+mod page;
+pub(crate) mod plots;
+
+pub(crate) use page::{SURFACES, page, styled_page};
 
 use crate::markdown::title;
-use crate::ours::GENERATOR;
-use crate::plot;
 use flashscope_model::finding::{Advice, Severity};
 use flashscope_model::{RunRecord, run::Plan};
 use flashscope_view::answer::{self, Answer};
 use flashscope_view::table::{Cell, Room, Table, performance, tables};
-use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
+use maud::{Markup, html as markup};
 
 /// Rows of a table of single figures that a page shows.
 const ROWS: usize = 64;
-/// Nothing may be loaded, whatever stands in the record.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 /// The whole report of a run as one self-contained page.
 pub fn html(run: &RunRecord) -> String {
@@ -32,34 +32,6 @@ pub fn html(run: &RunRecord) -> String {
         footer { "flashscope " (run.envelope.tool.version) ". Every sample stands in the run's JSON record." }
     };
     page(&title(run), &body)
-}
-
-/// A whole page around its body: self-contained, and forbidden to load anything.
-pub(crate) fn page(title: &str, body: &Markup) -> String {
-    styled_page(title, "", body)
-}
-
-/// The same with rules for what only this page shows.
-pub(crate) fn styled_page(title: &str, style: &str, body: &Markup) -> String {
-    let page = markup! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="generator" content=(GENERATOR);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                link rel="icon" href="data:,";
-                title { (title) " – flashscope" }
-                style {
-                    (PreEscaped(include_str!("style.css"))) (PreEscaped(plot::style_sheet())) (PreEscaped(style))
-                }
-            }
-            body { div.page { (body) } }
-        }
-    };
-    page.into_string()
 }
 
 fn header(run: &RunRecord) -> Markup {

@@ -1,12 +1,15 @@
 //! The page: per figure a surface and a heat map of the matrix, where memory ends in both, and all numbers.
 
-use crate::html::styled_page;
-use flashscope_model::iozone::{IozoneRecord, Whose};
+use crate::html::{SURFACES, styled_page};
+use flashscope_model::iozone::{IozoneRecord, Regions, Whose};
+use flashscope_units::Bytes;
 use flashscope_view::answer;
 use flashscope_view::iozone::{
-    Grid, STEPS, Side, Surface, kib, size_label, surface, title, together, unit_words, value, whose, whose_word,
+    Grid, GridCell, STEPS, Scale, kib, size_label, title, together, unit_words, value, whose, whose_word,
 };
-use maud::{Markup, html as markup};
+use flashscope_view::surface::{Side, Surface, surface};
+use maud::{Markup, PreEscaped, html as markup};
+use serde_json::json;
 
 /// The whole run as one self-contained page.
 pub fn page(record: &IozoneRecord) -> String {
@@ -15,13 +18,21 @@ pub fn page(record: &IozoneRecord) -> String {
         (header(record))
         main {
             (answers(record))
-            @for grid in &grids { (figure(grid)) }
+            @if let Some(scale) = Scale::of(record) {
+                @if !grids.is_empty() { (legend(&grids, &scale)) }
+                @for grid in &grids { (figure(grid, &scale.ticks())) }
+            }
             (throughput(record))
             (numbers(record))
         }
         footer { "flashscope " (record.envelope.tool.version) ". Every pass stands in the run's JSON record, with what was counted around it." }
     };
-    styled_page(&format!("iozone's tests on {}", record.envelope.target), include_str!("page.css"), &body)
+    styled_page(
+        &format!("iozone's tests on {}", record.envelope.target),
+        include_str!("page.css"),
+        Some(SURFACES),
+        &body,
+    )
 }
 
 fn header(record: &IozoneRecord) -> Markup {
@@ -42,15 +53,26 @@ fn header(record: &IozoneRecord) -> Markup {
     }
 }
 
+/// Tests of which the same is said stand in one row.
 fn answers(record: &IozoneRecord) -> Markup {
+    let mut rows: Vec<(Vec<String>, &Regions)> = Vec::new();
+    for regions in &record.regions {
+        let cliff = |of: &Regions| of.cliff.map(|cliff| cliff.memory_up_to);
+        let same =
+            |row: &&mut (Vec<String>, &Regions)| cliff(row.1) == cliff(regions) && row.1.sentence == regions.sentence;
+        match rows.iter_mut().find(same) {
+            Some((names, _)) => names.push(title(regions.figure)),
+            None => rows.push((vec![title(regions.figure)], regions)),
+        }
+    }
     markup! {
-        @if !record.regions.is_empty() {
+        @if !rows.is_empty() {
             section {
                 h2 { "Where memory ends" }
                 div."card answers regions" {
-                    @for regions in &record.regions {
+                    @for (names, regions) in &rows {
                         div {
-                            span.name { (title(regions.figure)) }
+                            span.name { (names.join(", ")) }
                             @match &regions.cliff {
                                 Some(cliff) => { span.figure { (cliff.memory_up_to) } }
                                 None => { span."figure unknown" { "no cliff seen" } }
@@ -64,42 +86,80 @@ fn answers(record: &IozoneRecord) -> Markup {
     }
 }
 
-fn figure(grid: &Grid) -> Markup {
+/// The scale of colours, once for all tests.
+fn legend(grids: &[Grid], scale: &Scale) -> Markup {
+    let seen = |wanted: Whose| grids.iter().any(|grid| grid.rows.contains(&wanted));
     markup! {
         section {
-            h2 { (title(grid.figure)) }
-            p.muted { (grid.sentence) }
-            div.plots.matrix {
-                @if grid.has_surface() {
-                    figure."card plot" {
-                        h3 { "Surface: " (title(grid.figure)) }
-                        p.what { (Grid::CELL_UNIT) " on a logarithmic scale, over file size (right edge) and record size (left edge)" }
-                        div {
-                            (surface_svg(&surface(grid, WIDE), "wide"))
-                            (surface_svg(&surface(grid, NARROW), "narrow"))
-                        }
-                        (keys(grid))
-                    }
+            h2 { "Colours" }
+            div."card scale" {
+                p { "One scale for all tests, in " (Grid::CELL_UNIT) ", logarithmic" }
+                div.ramp { @for step in 0..STEPS { i.{ "heat-" (step) } {} } }
+                div.ramp-ticks {
+                    @for (place, words) in scale.ticks() { span style={ "left:" (px(place * 100.0)) "%" } { (words) } }
                 }
-                figure."card plot" {
-                    h3 { "Heat map: " (title(grid.figure)) }
-                    p.what { (Grid::CELL_UNIT) ", file sizes down and record sizes across; at the left whose speed it is" }
-                    div { (heat(grid, true)) (heat(grid, false)) }
-                    (keys(grid))
+                p.keys {
+                    @for whose in [Whose::Memory, Whose::Mixed, Whose::Device, Whose::Unknown] {
+                        @if seen(whose) { span.whose.(whose_class(whose)) { (whose_word(whose)) } }
+                    }
+                    @if grids.iter().any(|grid| grid.cliff.is_some()) {
+                        span.rule style="--key:var(--plot-mark)" { "memory ends here" }
+                    }
                 }
             }
         }
     }
 }
 
+fn figure(grid: &Grid, ticks: &[(f64, String)]) -> Markup {
+    markup! {
+        section {
+            h2 { (title(grid.figure)) }
+            div.plots.matrix {
+                @if grid.has_surface() {
+                    figure."card plot" {
+                        h3 { "Surface: " (title(grid.figure)) }
+                        p.what { (Grid::CELL_UNIT) " over file size and record size, all three logarithmic" span.live-only { "; drag or use the arrow keys to turn it" } }
+                        @for (class, size) in [("still wide", WIDE), ("still narrow", NARROW)] {
+                            div class=(class) { (surface_svg(&surface(grid, ticks, size))) }
+                        }
+                        script type="application/json" { (PreEscaped(surface_data(grid, ticks))) }
+                    }
+                }
+                figure."card plot" {
+                    h3 { "Heat map: " (title(grid.figure)) }
+                    p.what { (Grid::CELL_UNIT) "; at the left whose speed a row shows" }
+                    div { (heat(grid, true)) (heat(grid, false)) }
+                }
+            }
+        }
+    }
+}
+
+/// What the script that turns a surface needs of it.
+fn surface_data(grid: &Grid, ticks: &[(f64, String)]) -> String {
+    let cell = |cell: &Option<GridCell>| match cell {
+        Some(GridCell { rate: Some(_), share, step, short, .. }) => json!([(share * 1e4).round() / 1e4, step, short]),
+        _ => json!(null),
+    };
+    let cells: Vec<Vec<_>> = grid.cells.iter().map(|row| row.iter().map(cell).collect()).collect();
+    let labels = |sizes: &[Bytes]| sizes.iter().map(|size| size_label(*size)).collect::<Vec<_>>();
+    json!({
+        "files": labels(&grid.files), "records": labels(&grid.records), "cells": cells, "ticks": ticks,
+        "cliff": grid.cliff, "unit": Grid::CELL_UNIT,
+    })
+    .to_string()
+    .replace('<', "\\u003c")
+}
+
 const WIDE: (f64, f64) = (560.0, 400.0);
 const NARROW: (f64, f64) = (344.0, 300.0);
 
-fn surface_svg(surface: &Surface, class: &str) -> Markup {
+fn surface_svg(surface: &Surface) -> Markup {
     let (width, height) = surface.size;
     let points = |points: &[(f64, f64)]| points.iter().map(|(x, y)| format!("{x:.1},{y:.1} ")).collect::<String>();
     markup! {
-        svg class=(class) viewBox={ "0 0 " (width) " " (height) } role="img" {
+        svg viewBox={ "0 0 " (width) " " (height) } role="img" {
             @for [from, to] in &surface.grid {
                 line.faint x1=(px(from.0)) y1=(px(from.1)) x2=(px(to.0)) y2=(px(to.1)) {}
             }
@@ -111,12 +171,15 @@ fn surface_svg(surface: &Surface, class: &str) -> Markup {
                 @let (anchor, down) = match side { Side::Left => ("end", 4.0), Side::Below => ("end", 10.0), Side::Right => ("start", 10.0) };
                 text.tick x=(px(*x)) y=(px(y + down)) text-anchor=(anchor) { (words) }
             }
+            text.title x="2" y="12" { (Grid::CELL_UNIT) }
+            text.title x="2" y=(px(height - 6.0)) { "record size" }
+            text.title x=(px(width - 2.0)) y=(px(height - 6.0)) text-anchor="end" { "file size" }
         }
     }
 }
 
 /// Width of what stands left of the cells, and height of what stands above them.
-const MARGIN: (usize, usize) = (62, 26);
+const MARGIN: (usize, usize) = (62, 44);
 
 fn heat(grid: &Grid, wide: bool) -> Markup {
     let (cell_width, cell_height) = if wide { (38, 20) } else { (20, 16) };
@@ -126,6 +189,8 @@ fn heat(grid: &Grid, wide: bool) -> Markup {
     let every = if wide { 1 } else { columns.div_ceil(5) };
     markup! {
         svg class=(if wide { "wide" } else { "narrow" }) viewBox={ "0 0 " (width) " " (height) } role="img" {
+            text.title x="2" y=(top - 8) { "file size" }
+            text.title x=(left) y="12" { "record size" }
             @for (column, size) in grid.records.iter().enumerate() {
                 @if column.is_multiple_of(every) {
                     text.tick x=(left + column * cell_width + cell_width / 2) y=(top - 8) text-anchor="middle" { (size_label(*size)) }
@@ -166,22 +231,6 @@ fn whose_class(whose: Whose) -> &'static str {
         Whose::Mixed => "of-both",
         Whose::Device => "of-device",
         Whose::Unknown => "of-nobody",
-    }
-}
-
-fn keys(grid: &Grid) -> Markup {
-    let scale = grid.scale();
-    let seen = |wanted: Whose| grid.rows.contains(&wanted);
-    markup! {
-        p.keys {
-            @if let (Some(first), Some(last)) = (scale.first(), scale.last()) {
-                span.ramp { (first) " " @for step in 0..STEPS { i.{ "heat-" (step) } {} } " " (last) " " (Grid::CELL_UNIT) " and more" }
-            }
-            @for whose in [Whose::Memory, Whose::Mixed, Whose::Device, Whose::Unknown] {
-                @if seen(whose) { span.whose.(whose_class(whose)) { (whose_word(whose)) } }
-            }
-            @if grid.cliff.is_some() { span.rule style="--key:var(--plot-mark)" { "memory ends here" } }
-        }
     }
 }
 

@@ -1,19 +1,25 @@
 //! Plots as SVG.
 //!
-//! Each plot is drawn twice, for a wide and for a narrow page, so that its words keep their size; the page shows
-//! the one that fits. Colours are drawn as those of the light page. The page's style sheet names each of them
-//! and swaps them in the dark, see [`theme`].
+//! A plot is plain data ([`marks`]). It stands in the page as SVG ([`svg`]), twice, for a wide and for a narrow page, so that
+//! its words keep their size; the page shows the one that fits. Where scripts may run, a script draws it again from the same
+//! data ([`data`]), to be read off and zoomed into.
 
-mod frame;
+mod calibration;
+mod data;
 mod load;
+mod marks;
 mod place;
 mod rate;
 mod size;
+mod svg;
 mod theme;
 
-pub(crate) use frame::Size;
+pub(crate) use calibration::reliability;
+pub(crate) use data::data;
 pub(crate) use load::{by_written, curves_by_time, curves_by_written, percentiles, rounds, times};
+pub(crate) use marks::{Plot, Size};
 pub(crate) use place::{scatter, survey};
 pub(crate) use rate::{fast_area, fat, open_units};
 pub(crate) use size::{contrasts, course, histogram, transfer, transfer_residuals};
+pub(crate) use svg::svg;
 pub(crate) use theme::{Hue, style_sheet};

@@ -1,16 +1,12 @@
 //! Colours of plots, in the light and in the dark.
 
-use plotters::style::RGBColor;
-
 /// What a colour stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hue {
     /// Titles of axes and labels.
     Ink,
-    /// Ticks and remarks.
+    /// Remarks.
     Muted,
-    /// Grid.
-    Faint,
     /// Series, in this order.
     Series(usize),
     /// What a finding marks.
@@ -37,10 +33,14 @@ const FAINT: (u32, u32) = (0xDDE2E7, 0x2E3740);
 const MARK: (u32, u32) = (0xB3261E, 0xFF8A80);
 
 impl Hue {
-    /// The colour as drawn.
-    pub(crate) fn colour(self) -> RGBColor {
-        let [_, red, green, blue] = self.pair().0.to_be_bytes();
-        RGBColor(red, green, blue)
+    /// The class that gives a mark this colour.
+    pub(crate) fn class(self) -> String {
+        match self {
+            Hue::Ink => "ink".to_owned(),
+            Hue::Muted => "muted".to_owned(),
+            Hue::Mark => "hit".to_owned(),
+            Hue::Series(at) => format!("s{}", at % SERIES.len()),
+        }
     }
 
     /// The name of its variable in the style sheet.
@@ -48,7 +48,6 @@ impl Hue {
         match self {
             Hue::Ink => "--plot-ink".to_owned(),
             Hue::Muted => "--plot-muted".to_owned(),
-            Hue::Faint => "--plot-faint".to_owned(),
             Hue::Mark => "--plot-mark".to_owned(),
             Hue::Series(at) => format!("--series-{}", at % SERIES.len()),
         }
@@ -58,29 +57,24 @@ impl Hue {
         match self {
             Hue::Ink => INK,
             Hue::Muted => MUTED,
-            Hue::Faint => FAINT,
             Hue::Mark => MARK,
             Hue::Series(at) => SERIES[at % SERIES.len()],
         }
     }
 }
 
-/// Variables of all colours, and rules that give every drawn colour its variable.
+/// Variables of all colours in the light and in the dark, and the classes of marks.
 pub(crate) fn style_sheet() -> String {
     let all: Vec<Hue> =
-        [Hue::Ink, Hue::Muted, Hue::Faint, Hue::Mark].into_iter().chain((0..SERIES.len()).map(Hue::Series)).collect();
+        [Hue::Ink, Hue::Muted, Hue::Mark].into_iter().chain((0..SERIES.len()).map(Hue::Series)).collect();
     let variables = |of: fn((u32, u32)) -> u32| -> String {
-        all.iter().map(|hue| format!("{}:#{:06X};", hue.variable(), of(hue.pair()))).collect()
+        let hues = all.iter().map(|hue| format!("{}:#{:06x};", hue.variable(), of(hue.pair())));
+        hues.chain([format!("--plot-faint:#{:06x};", of(FAINT))]).collect()
     };
-    let rules: String = all
-        .iter()
-        .map(|hue| {
-            let (drawn, name) = (format!("#{:06X}", hue.pair().0), hue.variable());
-            format!(".plot [fill=\"{drawn}\"]{{fill:var({name})}}.plot [stroke=\"{drawn}\"]{{stroke:var({name})}}\n")
-        })
-        .collect();
+    let classes: String =
+        all.iter().map(|hue| format!(".plot .{}{{--hue:var({})}}", hue.class(), hue.variable())).collect();
     format!(
-        ":root{{{}}}\n@media (prefers-color-scheme: dark){{:root{{{}}}}}\n{rules}",
+        ":root{{{}}}\n@media screen and (prefers-color-scheme: dark){{:root{{{}}}}}\n{classes}\n",
         variables(|(light, _)| light),
         variables(|(_, dark)| dark),
     )

@@ -72,8 +72,14 @@ pub fn html(record: &TwinRecord) -> String {
             @if let Some(caution) = &record.caution { p.callout { strong { "Caution" } ": " (caution) } }
         }
         main {
-            section { details { summary { "The model file" } pre { (record.model) } } }
-            section { pre."card scroll" { (text(record, false)) } }
+            section {
+                h2 { "The fit" }
+                div."card scroll" { pre.definition { (text(record, false)) } }
+            }
+            section {
+                h2 { "The model file" }
+                details { summary { "As it can be changed and run" } div."card scroll" { pre.definition { (record.model) } } }
+            }
             (sections(&sheets(record)))
         }
         footer { "flashscope " (record.envelope.tool.version) }
