@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_workbook_is_known_by_its_author() {
-        let sheet = crate::xlsx::Sheet { name: "a".into(), headings: vec!["b".into()], rows: Vec::new() };
+        let sheet = crate::xlsx::Sheet::new("a", vec!["b".into()], Vec::new());
         assert!(is_ours(&mut Cursor::new(crate::xlsx::workbook(&[sheet]).unwrap())));
         let mut other = rust_xlsxwriter::Workbook::new();
         other.add_worksheet();

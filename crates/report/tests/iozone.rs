@@ -134,7 +134,11 @@ fn the_cliff_is_marked_everywhere() {
     for wanted in ["class=\"edge\"", "heat-9", "of-memory", "of-device", "<polygon", "memory up to 16 MiB"] {
         assert!(page.contains(wanted), "{wanted}");
     }
-    assert!(!page.contains("http:") && !page.contains("https:") && !page.contains("<script"), "nothing is loaded");
+    for foreign in ["http:", "https:", "src=", "url("] {
+        assert!(!page.contains(foreign), "nothing is loaded: {foreign}");
+    }
+    assert_eq!(page.matches("<script>").count(), 1, "the script that turns surfaces");
+    assert!(page.contains("script-src 'sha256-"));
 }
 
 #[test]
@@ -145,5 +149,8 @@ fn sheets_and_lines_hold_every_pass() {
     let first = &sheets(&record)[0];
     assert_eq!((first.rows.len(), first.headings.len()), (3, 15));
     assert!(flashscope_report::xlsx::workbook(&sheets(&record)).unwrap().starts_with(b"PK"));
+    let tests: Vec<_> = sheets(&record).into_iter().filter(|sheet| sheet.name != "all passes").collect();
+    assert!(tests.iter().all(|sheet| sheet.lines.as_ref().is_some_and(|lines| lines.curves.len() == 13)));
+    assert!(tests.windows(2).all(|pair| pair[0].heat == pair[1].heat && pair[0].heat.is_some()), "one scale for all");
     assert_eq!(csv(&record).lines().count(), 1 + record.passes.len());
 }

@@ -1,9 +1,10 @@
 //! A run of load as tables of plain numbers: one per subject in a spreadsheet, one in all as CSV.
 
 use crate::sheet::sheet;
-use crate::xlsx::{Cell, Sheet};
+use crate::xlsx::{Cell, Curve, Lines, Sheet};
 use flashscope_model::bench::{BenchRecord, JobRun, Moved, Times};
 use flashscope_model::preset::{PresetRun, Unit};
+use flashscope_view::bench::plots::period_rate;
 use flashscope_view::bench::words;
 
 /// Every job of every run, the series, the evidence, and the figures and limits of a preset; a sheet each.
@@ -124,9 +125,11 @@ fn series(record: &BenchRecord) -> Sheet {
         "written_bytes",
         "service_time_ns_sum",
         "service_time_ns_max",
+        "rate_bytes_per_s",
     ];
-    let mut rows = Vec::new();
+    let (mut rows, mut curves) = (Vec::new(), Vec::new());
     for (phase, run, job) in jobs(record) {
+        curves.extend(curve(phase, run, job, (rows.len(), job.series.periods.len()), RATE));
         for (at, period) in (0u64..).zip(&job.series.periods) {
             rows.push(vec![
                 phase.into(),
@@ -140,23 +143,50 @@ fn series(record: &BenchRecord) -> Sheet {
                 period.written.get().into(),
                 period.service_sum.get().into(),
                 period.service_max.get().into(),
+                period_rate(period, job.series.period).into(),
             ]);
         }
     }
     // What no spreadsheet holds is in the record.
     rows.truncate(MOST_ROWS);
-    sheet("by time", &headings, rows)
+    let lines = lines("rate over time", (PERIOD_START, "time since the start"), "rate", curves);
+    Sheet { lines, ..sheet("by time", &headings, rows) }
+}
+
+/// Columns of the sheet by time that its chart shows.
+const PERIOD_START: usize = 3;
+const RATE: usize = 11;
+/// Columns of the sheet by bytes written that its chart shows.
+const WRITTEN: usize = 4;
+const WRITTEN_AT: usize = 5;
+/// Lines of a chart that can be told apart.
+const MOST_CURVES: usize = 12;
+
+/// A line over so many rows from a first one; of a single row there is none.
+fn curve(phase: u64, run: u64, job: &JobRun, (first, count): (usize, usize), column: usize) -> Option<Curve> {
+    let last = first + count.checked_sub(1)?;
+    let name = format!("{}, phase {phase}, run {run}", job.name);
+    (count > 1 && last < MOST_ROWS).then_some(Curve { name, column, rows: (first, last) })
+}
+
+fn lines(title: &str, x: (usize, &str), y: &str, mut curves: Vec<Curve>) -> Option<Lines> {
+    let left_out = curves.len().saturating_sub(MOST_CURVES);
+    curves.truncate(MOST_CURVES);
+    let title = if left_out > 0 { format!("{title} (the first {MOST_CURVES} runs)") } else { title.to_owned() };
+    let lines = Lines { title, x: (x.0, x.1.to_owned()), y: y.to_owned(), logarithmic: false, curves };
+    (!lines.curves.is_empty()).then_some(lines)
 }
 
 /// Rows of one sheet, its headings apart.
 const MOST_ROWS: usize = 1_048_575;
 
 fn written(record: &BenchRecord) -> Sheet {
-    let mut rows = Vec::new();
+    let (mut rows, mut curves) = (Vec::new(), Vec::new());
     for (phase, run, job) in jobs(record) {
-        for (worker, curve) in (1u64..).zip(&job.written) {
-            for (step, time) in (1u64..).zip(&curve.times) {
-                let bytes = (curve.step * step).get();
+        for (worker, written) in (1u64..).zip(&job.written) {
+            curves.extend(curve(phase, run, job, (rows.len(), written.times.len()), WRITTEN));
+            for (step, time) in (1u64..).zip(&written.times) {
+                let bytes = (written.step * step).get();
                 rows.push(vec![
                     phase.into(),
                     run.into(),
@@ -169,7 +199,8 @@ fn written(record: &BenchRecord) -> Sheet {
         }
     }
     rows.truncate(MOST_ROWS);
-    sheet("by bytes written", &["phase", "run", "job", "worker", "written_bytes", "at_ns"], rows)
+    let lines = lines("bytes written over time", (WRITTEN_AT, "time since the start"), "bytes written", curves);
+    Sheet { lines, ..sheet("by bytes written", &["phase", "run", "job", "worker", "written_bytes", "at_ns"], rows) }
 }
 
 fn evidence(record: &BenchRecord) -> Sheet {

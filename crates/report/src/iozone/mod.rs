@@ -7,10 +7,10 @@ pub use page::page;
 pub use text::{report, text};
 
 use crate::foreign::csv_lines;
-use crate::xlsx::{Cell, Sheet};
+use crate::xlsx::{Cell, Curve, Heat, Lines, Sheet};
 use flashscope_model::iozone::{Figure, IozoneRecord, Pass};
 use flashscope_units::Bytes;
-use flashscope_view::iozone::{kib, title, unit_words, value, whose, whose_word};
+use flashscope_view::iozone::{cell_scale, kib, title, unit_words, value, whose, whose_word};
 use std::borrow::Cow;
 
 /// One sheet per figure, file sizes down and record sizes across, and one with every pass.
@@ -38,7 +38,23 @@ fn sheet(record: &IozoneRecord, figure: Figure) -> Sheet {
         cells.push(Cell::from(word(file)));
         cells
     };
-    Sheet { name: title(figure), headings, rows: files(record).into_iter().map(row).collect() }
+    let rows: Vec<Vec<Cell>> = files(record).into_iter().map(row).collect();
+    // No spreadsheet library for Rust writes a surface chart: a line per record size shows the same figures, and the cells
+    // are coloured as the page's heat map is.
+    let curve = |(at, size): (usize, &Bytes)| Curve {
+        name: format!("records of {size}"),
+        column: at + 1,
+        rows: (0, rows.len().saturating_sub(1)),
+    };
+    let lines = (rows.len() > 1).then(|| Lines {
+        title: title(figure),
+        x: (0, "file size, KiB".to_owned()),
+        y: unit.to_owned(),
+        logarithmic: true,
+        curves: record.records.iter().enumerate().map(curve).collect(),
+    });
+    let heat = cell_scale(record, record.unit).map(|scale| Heat { columns: (1, record.records.len()), scale });
+    Sheet { lines, heat, ..Sheet::new(title(figure), headings, rows) }
 }
 
 fn all_passes(record: &IozoneRecord) -> Sheet {
@@ -58,7 +74,7 @@ fn all_passes(record: &IozoneRecord) -> Sheet {
         ]
     };
     let headings = COLUMNS.iter().map(|name| (*name).to_owned()).collect();
-    Sheet { name: "all passes".to_owned(), headings, rows: record.passes.iter().map(row).collect() }
+    Sheet::new("all passes", headings, record.passes.iter().map(row).collect())
 }
 
 const COLUMNS: [&str; 11] = [
