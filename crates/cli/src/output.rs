@@ -2,7 +2,7 @@
 
 use crate::args::{ColorWhen, Manner, Usage};
 use crate::error::Failure;
-use crate::target;
+use crate::{input, target};
 use anyhow::anyhow;
 use flashscope_host::{HostError, Output, Outputs, SysRoot};
 use flashscope_report::{Style, foreign};
@@ -27,6 +27,11 @@ pub(crate) fn quiet() -> bool {
     manner().quiet
 }
 
+/// Whether more is to be said than what was asked.
+pub(crate) fn verbose() -> bool {
+    manner().verbose && !quiet()
+}
+
 /// Prints data on stdout. Whatever is in it that a terminal would act on is shown instead, our own paint apart.
 pub(crate) fn data(text: &str) -> Result<(), Failure> {
     let text = if colour() { foreign::painted(text).into() } else { foreign::page(text) };
@@ -39,7 +44,7 @@ fn printed(written: std::io::Result<()>) -> Result<(), Failure> {
     match written {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::ClosedPipe),
-        Err(error) => Err(Failure::Cannot(anyhow!("cannot write to stdout: {error}"))),
+        Err(error) => Err(Failure::Cannot(anyhow!("cannot write to stdout: {}", input::said(&error)))),
     }
 }
 
@@ -99,6 +104,12 @@ fn width() -> usize {
     let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let seen = || rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
     told.or_else(seen).filter(|width| *width > 0).map_or(100, |width: usize| width.clamp(60, 140))
+}
+
+/// Width of the terminal that stderr is, for what is told while a command works.
+pub(crate) fn stderr_width() -> usize {
+    let seen = rustix::termios::tcgetwinsize(std::io::stderr()).ok().map(|size| usize::from(size.ws_col));
+    seen.filter(|width| *width > 1).unwrap_or(80)
 }
 
 /// The door for what a command writes beside what it works on and reads, which it never writes to.

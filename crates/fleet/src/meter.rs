@@ -3,7 +3,7 @@
 use flashscope_device::{Capabilities, Completion, DeviceError, Request, Target, Wear};
 use flashscope_model::DeviceFacts;
 use flashscope_model::run::{PathTaken, Step};
-use flashscope_session::{SessionReport, Watcher};
+use flashscope_session::{Ahead, SoFar, Watcher};
 use flashscope_units::Instant;
 use std::cell::Cell;
 
@@ -71,13 +71,13 @@ impl<'a> StepWatch<'a> {
 }
 
 impl Watcher for StepWatch<'_> {
-    fn step(&mut self, _number: u32, _step: &Step) {
+    fn step(&mut self, _number: u32, _step: &Step, _ahead: &dyn Fn() -> Ahead) {
         self.at_steps.push(self.wear.get());
     }
 
     fn progress(&mut self, _done: u64, _total: u64) {}
 
-    fn measured(&mut self, _so_far: &dyn Fn() -> SessionReport) {}
+    fn measured(&mut self, _so_far: &dyn SoFar) {}
 
     fn stop(&mut self) -> bool {
         self.stopped |= (self.stop)();

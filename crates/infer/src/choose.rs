@@ -3,23 +3,26 @@
 //! Reads come before writes, cheap before dear, and what others lean on before them. The choice is a pure function of
 //! what was observed: there is no state between calls, so that a stored record can be gone on with.
 
+use crate::ahead::{self, Left};
 use crate::drive::slc_cache;
 use crate::memo::Memo;
 use crate::situation::{Situation, assumed_unit};
 use crate::{Choice, discard, drive, memory, reading, writing};
 use flashscope_model::finding::{Note, NoteKind};
 use flashscope_model::plan::Budget;
-use flashscope_model::{DeviceFacts, DeviceKind, Observations, Order};
+use flashscope_model::{DeviceFacts, DeviceKind, Direction, Observations, Order};
 use flashscope_units::{Bytes, Nanos};
 
 /// A question that experiments answer.
-struct Subject {
+pub(crate) struct Subject {
     /// What it is, for people.
     words: &'static str,
     /// What it is to the choice of others.
     role: Role,
     /// The next experiment on it; `None` where it is settled, or cannot be.
-    choice: fn(&Situation) -> Option<Choice>,
+    pub(crate) choice: fn(&Situation) -> Option<Choice>,
+    /// How many experiments it still needs, where there is a next one.
+    pub(crate) left: fn(&Situation) -> Left,
     /// What it can write at the worst before anything is known of a device, given an assumed unit and what may be written.
     most_at_outset: fn(&DeviceFacts, Bytes, Bytes) -> Bytes,
     /// What it can still write at the worst.
@@ -46,13 +49,14 @@ const READS: Subject = Subject {
     words: "",
     role: Role::Plain,
     choice: |_| None,
+    left: ahead::one,
     most_at_outset: |_, _, _| Bytes::ZERO,
     most_left: |_| Bytes::ZERO,
     kept_back: |_| Bytes::ZERO,
 };
 
 /// All of them, in the order of the plan.
-const SUBJECTS: &[Subject] = &[
+pub(crate) const SUBJECTS: &[Subject] = &[
     Subject { words: "the floor", choice: reading::floor, ..READS },
     Subject { words: "which parts hold data", choice: reading::survey, ..READS },
     Subject {
@@ -62,9 +66,14 @@ const SUBJECTS: &[Subject] = &[
         most_left: |now| writing::most_fill(now.device, now.unit()),
         ..READS
     },
-    Subject { words: "allocation unit and page", choice: reading::boundaries, ..READS },
+    Subject { words: "allocation unit and page", choice: reading::boundaries, left: ahead::boundaries, ..READS },
     Subject { words: "access time", choice: reading::interval, ..READS },
-    Subject { words: "speed of reads", choice: reading::performance, ..READS },
+    Subject {
+        words: "speed of reads",
+        choice: reading::performance,
+        left: |now| ahead::cells(now, Direction::Read, reading::CELLS),
+        ..READS
+    },
     Subject { words: "stripe and parallel units", choice: drive::parallel_choice, ..READS },
     Subject { words: "mapping-table reach", choice: drive::map_reach_choice, ..READS },
     Subject { words: "bits per cell", choice: drive::cells_choice, ..READS },
@@ -72,6 +81,7 @@ const SUBJECTS: &[Subject] = &[
         words: "open units, sequential",
         role: Role::Search,
         choice: |now| writing::open_units(now, Order::InOrder),
+        left: |now| ahead::search(now, Order::InOrder),
         most_at_outset: |device, unit, _| writing::most_trials_at_outset(device, unit),
         most_left: |now| writing::most_trials(now, Order::InOrder),
         kept_back: |now| {
@@ -82,6 +92,7 @@ const SUBJECTS: &[Subject] = &[
         words: "open units, random",
         role: Role::Search,
         choice: |now| writing::open_units(now, Order::Random),
+        left: |now| ahead::search(now, Order::Random),
         most_at_outset: |device, unit, _| writing::most_trials_at_outset(device, unit),
         most_left: |now| writing::most_trials(now, Order::Random),
         kept_back: |now| writing::left_for_one_unit(now) + writing::left_for_area(now) + inside(now),
@@ -89,6 +100,7 @@ const SUBJECTS: &[Subject] = &[
     Subject {
         words: "random-order penalty and small-write path",
         choice: writing::one_unit,
+        left: ahead::one_unit,
         most_at_outset: |_, _, _| writing::most_one_unit(Bytes(u64::MAX)),
         most_left: |now| writing::most_one_unit(now.write_budget),
         ..READS
@@ -97,6 +109,7 @@ const SUBJECTS: &[Subject] = &[
         words: "small writes beyond the open units",
         role: Role::BeyondALimit,
         choice: writing::escape,
+        left: |_| Left::Usually(1, 0),
         most_at_outset: |_, _, _| writing::most_escape(),
         most_left: |_| writing::most_escape(),
         kept_back: inside,
@@ -104,6 +117,7 @@ const SUBJECTS: &[Subject] = &[
     Subject {
         words: "an area at the start that differs",
         choice: writing::area,
+        left: ahead::area,
         most_at_outset: |_, _, _| writing::most_area(),
         most_left: |_| writing::most_area(),
         kept_back: inside,
@@ -112,6 +126,7 @@ const SUBJECTS: &[Subject] = &[
     Subject {
         words: "whether the count of open units depends on the block size",
         choice: writing::other_block,
+        left: |_| Left::Usually(1, 0),
         most_left: writing::most_other_block,
         kept_back: inside,
         ..READS
@@ -119,14 +134,21 @@ const SUBJECTS: &[Subject] = &[
     Subject {
         words: "what order costs small writes when a log is full",
         choice: writing::longer,
+        left: |_| Left::Usually(1, 0),
         most_left: writing::most_longer,
         kept_back: inside,
         ..READS
     },
-    Subject { words: "read buffer and read-ahead", choice: memory::wanted_reads::read_cache, ..READS },
+    Subject {
+        words: "read buffer and read-ahead",
+        choice: memory::wanted_reads::read_cache,
+        left: ahead::read_cache,
+        ..READS
+    },
     Subject {
         words: "write buffer",
         choice: memory::wanted::buffer,
+        left: ahead::buffer,
         most_at_outset: |_, _, _| memory::wanted::most_written(),
         most_left: |_| memory::wanted::most_written(),
         ..READS
@@ -135,6 +157,7 @@ const SUBJECTS: &[Subject] = &[
         words: "speed of writes",
         role: Role::SpeedOfWrites,
         choice: writing::performance,
+        left: |now| ahead::cells(now, Direction::Write, writing::CELLS),
         most_at_outset: |_, _, _| writing::most_cells(),
         most_left: |_| writing::most_cells(),
         kept_back: slc_cache::left_for_cache,
@@ -142,6 +165,7 @@ const SUBJECTS: &[Subject] = &[
     Subject {
         words: "SLC cache",
         choice: slc_cache::choice,
+        left: ahead::slc_cache,
         most_at_outset: |device, _, write_budget| slc_cache::most_on(device, write_budget),
         most_left: slc_cache::most_written,
         ..READS
@@ -236,7 +260,7 @@ pub struct Outlook {
     pub will_write_at_most: Bytes,
     /// What is overwritten, in words.
     pub regions: Vec<String>,
-    /// The experiments that write, each with about how much.
+    /// The experiments that write, each with what it usually writes: together no more than the limit.
     pub experiments: Vec<String>,
     /// About how much is read.
     pub will_read_about: Bytes,
@@ -244,7 +268,7 @@ pub struct Outlook {
     pub time: (Nanos, Nanos),
     /// What the time assumes.
     pub time_assumes: String,
-    /// What does not fit the budget even where the device needs little, in words.
+    /// What does not fit beside them even where the device needs little, in words.
     pub left_out: Vec<String>,
 }
 
@@ -259,7 +283,7 @@ const USUAL_SHARE: u64 = 8;
 pub fn outlook(device: &DeviceFacts, budget: Budget) -> Outlook {
     let unit = assumed_unit(device);
     let at_worst = |subject: &Subject| (subject.words, (subject.most_at_outset)(device, unit, budget.write));
-    let mut parts: Vec<(&str, Bytes)> = match budget.write {
+    let parts: Vec<(&str, Bytes)> = match budget.write {
         Bytes::ZERO => Vec::new(),
         _ => SUBJECTS.iter().map(at_worst).filter(|(_, bytes)| *bytes > Bytes::ZERO).collect(),
     };
@@ -268,8 +292,8 @@ pub fn outlook(device: &DeviceFacts, budget: Budget) -> Outlook {
         ("all of it, for whether a cache of fast cells shrinks", slc_cache::fill_within(device, budget.write)),
         ("all of it more than once, for spare space", drive::overwritten_within(device, budget.write)),
     ];
-    parts.extend(all_over.into_iter().filter_map(|(name, bytes)| Some((name, bytes?))));
-    let total: Bytes = parts.iter().map(|(_, bytes)| *bytes).sum();
+    let all_over: Vec<(&str, Bytes)> = all_over.into_iter().filter_map(|(name, bytes)| Some((name, bytes?))).collect();
+    let total: Bytes = parts.iter().chain(&all_over).map(|(_, bytes)| *bytes).sum();
     let will_read_about = reading::about_read(device);
     let seconds = |written: Bytes, (read_rate, write_rate): (f64, f64)| {
         will_read_about.as_f64() / read_rate + written.as_f64() / write_rate
@@ -282,15 +306,26 @@ pub fn outlook(device: &DeviceFacts, budget: Budget) -> Outlook {
         within(seconds((total / USUAL_SHARE).min(budget.write), ASSUMED_RATES[0])),
         within(seconds(total.min(budget.write), ASSUMED_RATES[1])),
     );
-    let dear = |(_, bytes): &&(&str, Bytes)| *bytes / USUAL_SHARE > budget.write;
+    // In the order of the plan, as the run spends it; what writes all of a device needs all that it says.
+    let usual = parts.iter().map(|(name, bytes)| (*name, *bytes / USUAL_SHARE)).chain(all_over);
+    let (mut left, mut experiments, mut left_out) = (budget.write, Vec::new(), Vec::new());
+    for (name, bytes) in usual {
+        match left.get().checked_sub(bytes.get()) {
+            Some(rest) => {
+                left = Bytes(rest);
+                experiments.push(format!("{name}: usually {bytes}"));
+            }
+            None => left_out.push(name.to_owned()),
+        }
+    }
     Outlook {
         will_write_at_most: budget.write,
         regions: if parts.is_empty() { Vec::new() } else { regions(unit) },
-        experiments: parts.iter().map(|(name, bytes)| format!("{name}: at most {bytes}")).collect(),
+        experiments,
         will_read_about,
         time,
         time_assumes: "reads at 10 to 80 MB/s, writes at 0.5 to 10 MB/s".to_owned(),
-        left_out: parts.iter().filter(dear).map(|(name, _)| (*name).to_owned()).collect(),
+        left_out,
     }
 }
 

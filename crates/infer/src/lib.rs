@@ -2,11 +2,12 @@
 //!
 //! Pure: no I/O, no clock, no randomness but what is passed in. [`infer`] draws conclusions from live
 //! runs, stored records and pasted logs alike; [`next`] says which experiment would settle most next;
-//! [`outlook`] says before anything is measured what a run may write, and [`left_open`] afterwards what the
-//! budget left unsettled. Each family of findings has a module of its own and is a function from
+//! [`outlook`] says before anything is measured what a run may write, [`ahead`] meanwhile what is still to come, and
+//! [`left_open`] afterwards what the budget left unsettled. Each family of findings has a module of its own and is a function from
 //! [`Observations`] to [`Estimate`]s.
 
 mod advice;
+mod ahead;
 mod alignment;
 mod assumed;
 mod caution;
@@ -34,6 +35,7 @@ mod unfinished;
 mod write_align;
 mod writing;
 
+pub use ahead::{Upcoming, ahead};
 pub use choose::{Outlook, left_open, next, outlook};
 pub use drive::{channels_plan, map_reach_plan, overwrite_plan, parallel_plan};
 pub use memo::Memo;

@@ -16,6 +16,9 @@ pub(crate) const STRETCH_IN_UNITS: u64 = 32;
 const READ_CELLS: [(Bytes, u32, u32); 4] =
     [(Bytes::kib(4), 512, 1024), (Bytes::kib(16), 256, 512), (Bytes::kib(128), 128, 128), (Bytes::mib(1), 48, 48)];
 
+/// Cells of the performance table that are read, each block in order and at random.
+pub(crate) const CELLS: usize = READ_CELLS.len() * 2;
+
 /// One block read again and again: the shortest time that a read takes here, of link, command and what the device has at
 /// hand. No later read is faster, but not all of it is spent outside the flash.
 pub(crate) fn floor(now: &Situation) -> Option<Choice> {

@@ -55,6 +55,9 @@ const WRITE_CELLS: [(Bytes, Order, u32); 8] = [
     (Bytes::mib(1), Order::Random, 16),
 ];
 
+/// Cells of the performance table that are written.
+pub(crate) const CELLS: usize = WRITE_CELLS.len();
+
 fn throughput(
     direction: Direction,
     order: Order,

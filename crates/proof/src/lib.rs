@@ -6,15 +6,15 @@
 pub mod twins;
 
 use flashscope_model::run::Step;
-use flashscope_session::{SessionReport, Watcher};
+use flashscope_session::{Ahead, SoFar, Watcher};
 
 /// Watches a run without a word, and never stops it.
 pub struct Nobody;
 
 impl Watcher for Nobody {
-    fn step(&mut self, _number: u32, _step: &Step) {}
+    fn step(&mut self, _number: u32, _step: &Step, _ahead: &dyn Fn() -> Ahead) {}
     fn progress(&mut self, _done: u64, _total: u64) {}
-    fn measured(&mut self, _so_far: &dyn Fn() -> SessionReport) {}
+    fn measured(&mut self, _so_far: &dyn SoFar) {}
     fn stop(&mut self) -> bool {
         false
     }

@@ -6,10 +6,13 @@
 //! asked whether to stop. Whatever happens, everything measured so far comes back.
 
 mod adapter;
+mod ahead;
 mod budget;
 mod wear;
 
 use adapter::Adapter;
+pub use ahead::Ahead;
+use ahead::Paces;
 pub use budget::usual_write_budget;
 
 use flashscope_device::{DeviceError, Target, WriteGrant};
@@ -22,6 +25,7 @@ use flashscope_model::{Findings, Observations};
 use flashscope_probe::{Context, HOPELESS_FAILURES, ProbeError, Report};
 use flashscope_stats::rng::stream;
 use flashscope_units::Bytes;
+use std::cell::OnceCell;
 
 /// What the run is allowed and how its random choices begin.
 #[derive(Clone, Copy, Debug)]
@@ -34,18 +38,28 @@ pub struct Options {
 
 /// Told what happens; never called inside a timed section.
 pub trait Watcher {
-    /// An experiment begins; `number` counts from 1.
-    fn step(&mut self, number: u32, step: &Step);
+    /// An experiment begins; `number` counts from 1. `ahead` works out what the run has before it, this experiment included.
+    /// That takes time, so it is for the watcher to say how often.
+    fn step(&mut self, number: u32, step: &Step, ahead: &dyn Fn() -> Ahead);
 
     /// So many of the step's requests are done.
     fn progress(&mut self, done: u64, total: u64);
 
-    /// An experiment is over; `so_far` puts together what the run has yielded until now, as if it were interrupted here. That
-    /// takes time, so it is for the watcher to say how often.
-    fn measured(&mut self, so_far: &dyn Fn() -> SessionReport);
+    /// An experiment is over. What `so_far` is asked for takes time, so it is for the watcher to say how often.
+    fn measured(&mut self, so_far: &dyn SoFar);
 
     /// Whether the operator wants to stop.
     fn stop(&mut self) -> bool;
+}
+
+/// What a run has yielded where one experiment is over and the next one not chosen yet. Both rest on the same inference, which
+/// is worked out when first asked for and shares its dear parts with the choice.
+pub trait SoFar {
+    /// What is known.
+    fn findings(&self) -> &Findings;
+
+    /// Everything, as if the run were interrupted here.
+    fn report(&self) -> SessionReport;
 }
 
 /// Everything that a run yields, whether it came to its end or not.
@@ -96,7 +110,7 @@ pub fn inspect<T: Target>(
             break;
         }
         match session.run(choice, watcher) {
-            Ok(None) => watcher.measured(&|| session.so_far()),
+            Ok(None) => watcher.measured(&Until { session: &session, findings: OnceCell::new() }),
             Ok(Some(early)) => {
                 stop = early;
                 break;
@@ -122,7 +136,7 @@ pub fn single<T: Target>(
     options: Options,
     watcher: &mut dyn Watcher,
 ) -> Result<SessionReport, ProbeError> {
-    let mut session = Session::new(target, grant, options);
+    let mut session = Session { alone: true, ..Session::new(target, grant, options) };
     let choice = Choice { experiment, why: "asked for".to_owned() };
     let stop = session.run(choice, watcher)?.unwrap_or(StopReason::Complete);
     Ok(session.finish(stop))
@@ -163,6 +177,9 @@ struct Session<'a, T> {
     memo: Memo,
     notes: Vec<Note>,
     number: u32,
+    paces: Paces,
+    /// Whether the operator chose one experiment, and none follows.
+    alone: bool,
 }
 
 impl<'a, T: Target> Session<'a, T> {
@@ -177,6 +194,8 @@ impl<'a, T: Target> Session<'a, T> {
             memo: Memo::default(),
             notes: Vec::new(),
             number: 0,
+            paces: Paces::default(),
+            alone: false,
         }
     }
 
@@ -199,9 +218,9 @@ impl<'a, T: Target> Session<'a, T> {
         let step = Step {
             experiment: choice.experiment.name().word().to_owned(),
             parameters: choice.experiment.describe(),
-            why: choice.why,
+            why: choice.why.clone(),
         };
-        watcher.step(self.number, &step);
+        watcher.step(self.number, &step, &|| self.ahead(&choice.experiment));
         self.steps.push(step);
 
         let seed = self.seed_for(Purpose::Run);
@@ -213,6 +232,7 @@ impl<'a, T: Target> Session<'a, T> {
         let out_of_time = adapter.out_of_time();
         match outcome {
             Ok(run) => {
+                self.paces.note(&choice.experiment, self.target.facts(), run.spent.time);
                 self.observations.runs.push(run);
                 Ok(stop.map(|stop| match stop {
                     StopReason::Interrupted if out_of_time => StopReason::BudgetSpent,
@@ -234,25 +254,64 @@ impl<'a, T: Target> Session<'a, T> {
         }
     }
 
+    /// What the run has before it where this experiment begins. One that the operator chose has nothing behind it.
+    fn ahead(&self, this: &Experiment) -> Ahead {
+        let (device, spent) = (self.target.facts(), self.observations.spent().time);
+        let upcoming = match self.alone {
+            true => Vec::new(),
+            // Chance decides where the next experiment of a question happens, not what it costs.
+            false => flashscope_infer::ahead(device, &self.observations, &self.memo, self.budget(), self.options.seed),
+        };
+        let mut ahead = self.paces.ahead(this, &upcoming, device, spent);
+        if let Some(left) = self.budget().time {
+            ahead.this = ahead.this.min(left);
+            ahead.rest = ahead.rest.min(left.saturating_sub(ahead.this));
+        }
+        ahead
+    }
+
     fn finish(self, stop: StopReason) -> SessionReport {
-        let (findings, cost) = self.conclude(&self.notes);
+        let mut findings = self.findings();
+        let cost = self.cost(&findings);
+        findings.notes.extend(self.notes);
         let plan = Plan { seed: self.options.seed, budget: self.options.budget, steps: self.steps };
         SessionReport { plan, observations: self.observations, findings, cost, stop }
     }
 
-    fn so_far(&self) -> SessionReport {
-        let text = "kept while the run went on, which never came to its end: what would have come later is missing";
-        let note = Note::new(NoteKind::Unfinished, text);
-        let (findings, cost) = self.conclude(self.notes.iter().chain([&note]));
-        let plan = Plan { seed: self.options.seed, budget: self.options.budget, steps: self.steps.clone() };
-        SessionReport { plan, observations: self.observations.clone(), findings, cost, stop: StopReason::Interrupted }
+    fn findings(&self) -> Findings {
+        flashscope_infer::infer_with(Some(self.target.facts()), &self.observations, &self.memo)
     }
 
-    fn conclude<'n>(&self, notes: impl IntoIterator<Item = &'n Note>) -> (Findings, Cost) {
-        let mut findings = flashscope_infer::infer_with(Some(self.target.facts()), &self.observations, &self.memo);
-        findings.notes.extend(notes.into_iter().cloned());
+    fn cost(&self, findings: &Findings) -> Cost {
         let spent = self.observations.spent();
-        let erases = wear::erases(self.target.wear(), &self.observations, &findings);
-        (findings, Cost { read: spent.read, written: spent.written, time: spent.time, erases })
+        let erases = wear::erases(self.target.wear(), &self.observations, findings);
+        Cost { read: spent.read, written: spent.written, time: spent.time, erases }
+    }
+}
+
+/// A session between two experiments.
+struct Until<'s, 'a, T> {
+    session: &'s Session<'a, T>,
+    findings: OnceCell<Findings>,
+}
+
+impl<T: Target> SoFar for Until<'_, '_, T> {
+    fn findings(&self) -> &Findings {
+        self.findings.get_or_init(|| self.session.findings())
+    }
+
+    fn report(&self) -> SessionReport {
+        let session = self.session;
+        let text = "kept while the run went on, which never came to its end: what would have come later is missing";
+        let mut findings = self.findings().clone();
+        findings.notes.extend(session.notes.iter().cloned());
+        findings.notes.push(Note::new(NoteKind::Unfinished, text));
+        SessionReport {
+            plan: Plan { seed: session.options.seed, budget: session.options.budget, steps: session.steps.clone() },
+            observations: session.observations.clone(),
+            cost: session.cost(&findings),
+            findings,
+            stop: StopReason::Interrupted,
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! What is shown while workers run: the rate now, how it went, and the time that is left. Drawn by whoever watches.
 
+use crate::progress::whole;
 use flashscope_load::plan::Resolved;
 use flashscope_units::{ByteRate, Bytes, Nanos};
 
 /// Rates that a sparkline shows.
-const POINTS: usize = 24;
+const POINTS: usize = 12;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// How far a phase is.
@@ -71,16 +72,6 @@ fn most(plan: &Resolved) -> Option<u64> {
     Some(each.saturating_mul(u64::from(plan.job.workers)))
 }
 
-/// Times that are left are no more exact than seconds.
-fn whole(time: Nanos) -> String {
-    let seconds = time.get().div_ceil(1_000_000_000);
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
-    }
-}
-
 /// One bar per value, from zero to the largest.
 fn sparkline(values: &[f64]) -> String {
     let most = values.iter().copied().fold(0.0, f64::max);
@@ -109,7 +100,6 @@ mod tests {
         assert!(line(&|job| job.stop.time = Some(Nanos::secs(100))).ends_with("1 min 30 s left"));
         let both = |job: &mut Job| (job.stop.time, job.stop.bytes) = (Some(Nanos::secs(100)), Some(Bytes::mib(64)));
         assert!(line(&both).ends_with("10 s left"));
-        assert_eq!(whole(Nanos::secs(7_260)), "2 h 01 min");
     }
 
     #[test]

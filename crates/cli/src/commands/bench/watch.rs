@@ -36,7 +36,7 @@ pub(super) fn bar(name: &str, quiet: bool) -> ProgressBar {
     let bar = ProgressBar::new_spinner();
     bar.set_draw_target(target);
     bar.set_style(
-        ProgressStyle::with_template("{prefix} {spinner} {elapsed}  {msg}").expect("the template is a constant"),
+        ProgressStyle::with_template("{prefix} {spinner} {elapsed}  {wide_msg}").expect("the template is a constant"),
     );
     bar.set_prefix(name.to_owned());
     bar

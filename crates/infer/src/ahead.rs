@@ -1,0 +1,129 @@
+//! What a run still has before it: the experiments that the open questions ask for next, and how many of their kind follow.
+//!
+//! For whoever watches a run, and no part of the choice: [`crate::next`] alone decides what is done.
+
+use crate::choose::SUBJECTS;
+use crate::memo::Memo;
+use crate::open_units::is_table;
+use crate::situation::Situation;
+use flashscope_model::plan::{Budget, Purpose};
+use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Observations, Order};
+use flashscope_units::{Bytes, Nanos};
+
+/// What an open question still asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Upcoming {
+    /// Its next experiment.
+    pub next: Experiment,
+    /// How many experiments it needs, this one included.
+    pub count: u32,
+    /// Whether it needs just so many; else so many are usual.
+    pub exact: bool,
+}
+
+/// How many experiments a question still needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Left {
+    /// Just so many.
+    Exactly(u32),
+    /// So many are usual in all, of which so many are done: at least one more.
+    Usually(u32, u32),
+}
+
+/// The open questions that the budget covers, each with what it still asks for, in the order of the plan. A question that
+/// arises from the answer to another is not among them yet.
+pub fn ahead(
+    device: &DeviceFacts,
+    observations: &Observations,
+    memo: &Memo,
+    budget: Budget,
+    seed: u64,
+) -> Vec<Upcoming> {
+    if budget.time == Some(Nanos::ZERO) {
+        return Vec::new();
+    }
+    let now = Situation::new(device, observations, memo, budget.write, seed);
+    let mut unspent = budget.write;
+    let upcoming = SUBJECTS.iter().filter_map(|subject| {
+        let next = (subject.choice)(&now)?.experiment;
+        let (count, exact) = match (subject.left)(&now) {
+            Left::Exactly(count) => (count.max(1), true),
+            Left::Usually(usual, done) => (usual.saturating_sub(done).max(1), false),
+        };
+        // A question asks no further than what may be written reaches.
+        let affordable = match next.bytes_written() {
+            Bytes::ZERO => u64::from(count),
+            each => (unspent / each).min(u64::from(count)),
+        };
+        unspent = unspent.saturating_sub(next.bytes_written() * affordable);
+        let count = u32::try_from(affordable).unwrap_or(count);
+        (count > 0).then_some(Upcoming { next, count, exact })
+    });
+    upcoming.collect()
+}
+
+/// One experiment settles it.
+pub(crate) fn one(_: &Situation) -> Left {
+    Left::Exactly(1)
+}
+
+/// Experiments of a question in a usual run: the median of the catalogue's devices at the default seed.
+mod usual {
+    pub(super) const BOUNDARIES: u32 = 7;
+    pub(super) const SEARCH_IN_ORDER: u32 = 9;
+    /// It begins at the limit that was found in order.
+    pub(super) const SEARCH_AT_RANDOM: u32 = 6;
+    pub(super) const ONE_UNIT: u32 = 12;
+    pub(super) const AREA: u32 = 3;
+    pub(super) const READ_CACHE: u32 = 3;
+    pub(super) const BUFFER: u32 = 3;
+    pub(super) const SLC_CACHE: u32 = 4;
+}
+
+pub(crate) fn boundaries(now: &Situation) -> Left {
+    Left::Usually(usual::BOUNDARIES, done(now, |data| matches!(data, Data::Boundaries(_) | Data::Slide(_))))
+}
+
+pub(crate) fn search(now: &Situation, order: Order) -> Left {
+    let usual = match order {
+        Order::InOrder => usual::SEARCH_IN_ORDER,
+        Order::Random => usual::SEARCH_AT_RANDOM,
+    };
+    let of_it = |data: &Data| matches!(data, Data::OpenUnits(trial) if trial.order == order && !is_table(trial));
+    Left::Usually(usual, done(now, of_it))
+}
+
+pub(crate) fn one_unit(now: &Situation) -> Left {
+    Left::Usually(usual::ONE_UNIT, throughputs(now, Purpose::OneUnit, Direction::Write))
+}
+
+pub(crate) fn area(now: &Situation) -> Left {
+    Left::Usually(usual::AREA, done(now, |data| matches!(data, Data::FastArea(_))))
+}
+
+pub(crate) fn read_cache(now: &Situation) -> Left {
+    Left::Usually(usual::READ_CACHE, done(now, |data| matches!(data, Data::ReadCache(_))))
+}
+
+pub(crate) fn buffer(now: &Situation) -> Left {
+    Left::Usually(usual::BUFFER, done(now, |data| matches!(data, Data::Buffer(_))))
+}
+
+pub(crate) fn slc_cache(now: &Situation) -> Left {
+    Left::Usually(usual::SLC_CACHE, done(now, |data| matches!(data, Data::SlcCache(_))))
+}
+
+/// The cells of the performance table that are left.
+pub(crate) fn cells(now: &Situation, direction: Direction, all: usize) -> Left {
+    let all = u32::try_from(all).unwrap_or(u32::MAX);
+    Left::Exactly(all.saturating_sub(throughputs(now, Purpose::Performance, direction)))
+}
+
+fn throughputs(now: &Situation, purpose: Purpose, direction: Direction) -> u32 {
+    done(now, |data| matches!(data, Data::Throughput(run) if (run.purpose, run.direction) == (purpose, direction)))
+}
+
+fn done(now: &Situation, of_it: impl Fn(&Data) -> bool) -> u32 {
+    let count = now.observations.runs.iter().filter(|run| of_it(&run.data)).count();
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
