@@ -1,6 +1,8 @@
 //! Findings and performance as CSV, one figure per line, under the names of the record.
 
 use crate::foreign::csv_lines;
+use crate::sheet::sheet;
+use crate::xlsx;
 use flashscope_model::finding::{Bound, Cell, Field, Figure, Kind, PerformanceCell, Visit};
 use flashscope_model::{Estimate, Finding, Order, Reason, RunRecord};
 use flashscope_view::table::direction_word;
@@ -8,6 +10,30 @@ use std::borrow::Cow;
 
 /// The figures of a run: `section,item,figure,value`, numbers in the unit of the figure's name, absent figures empty.
 pub fn csv(run: &RunRecord) -> String {
+    let sheet = figures(run);
+    csv_lines(sheet.rows.iter().map(|row| row.each_ref().map(|field| Cow::Borrowed(field.as_str()))))
+}
+
+/// The same figures, a sheet for each section.
+pub fn sheets(run: &RunRecord) -> Vec<xlsx::Sheet> {
+    let cell = |field: &String| match field.parse::<f64>() {
+        Ok(number) => number.into(),
+        Err(_) if field.is_empty() => xlsx::Cell::Empty,
+        Err(_) => field.as_str().into(),
+    };
+    let rows = figures(run).rows.split_off(1);
+    let sections = rows.chunk_by(|one, other| one[0] == other[0]);
+    let sheet = |rows: &[[String; 4]]| {
+        sheet(
+            &rows[0][0],
+            &["item", "figure", "value"],
+            rows.iter().map(|row| row[1..].iter().map(cell).collect()).collect(),
+        )
+    };
+    sections.map(sheet).collect()
+}
+
+fn figures(run: &RunRecord) -> Sheet {
     let mut sheet = Sheet { rows: vec![["section", "item", "figure", "value"].map(str::to_owned)] };
     sheet.row("run", "tool", "version", &run.envelope.tool.version);
     sheet.row("run", "target", "name", &run.envelope.target);
@@ -24,7 +50,7 @@ pub fn csv(run: &RunRecord) -> String {
         sheet.row("cost", "run", "written_bytes", &cost.written.get().to_string());
         sheet.row("cost", "run", "time_ns", &cost.time.get().to_string());
     }
-    csv_lines(sheet.rows.iter().map(|row| row.each_ref().map(|field| Cow::Borrowed(field.as_str()))))
+    sheet
 }
 
 struct Sheet {

@@ -1,9 +1,10 @@
 //! The report on a terminal.
 
-use crate::{foreign, table};
+use crate::{foreign, small, table};
 use flashscope_model::finding::{Advice, Note, Severity};
-use flashscope_model::{Run, RunRecord};
+use flashscope_model::{Findings, Run, RunRecord};
 use flashscope_view::answer::{self, Answer};
+use flashscope_view::conclusion;
 use flashscope_view::table::{Room, performance, tables};
 
 /// How to print on a terminal.
@@ -61,6 +62,17 @@ pub fn probe_table(run: &Run, style: Style) -> String {
         let what = format!("  failed: {} at {}: {}", failure.length, failure.offset, failure.reason);
         page.line(&page.warn(&what));
     }
+    page.text
+}
+
+/// What one experiment says by itself: a small plot, and the conclusion in a sentence.
+pub fn probe_conclusion(run: &Run, findings: &Findings, style: Style) -> String {
+    let mut page = Page { text: String::new(), style };
+    if let Some(plot) = conclusion::small(&run.data, small::columns(style.width)) {
+        small::lines(&plot, style.width).iter().for_each(|line| page.line(line));
+    }
+    let sentence = format!("Conclusion: {}.", conclusion::conclusion(run, findings));
+    wrap(&sentence, style.width).iter().for_each(|line| page.line(line));
     page.text
 }
 
@@ -263,7 +275,7 @@ const UNITS: [&str; 15] =
 
 /// Lines of at most `width` characters, broken at blanks but not before a unit; a longer word stands alone. At
 /// least one line.
-fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         let unit = UNITS.contains(&word.trim_end_matches([',', ')', ';', ':', '.']));

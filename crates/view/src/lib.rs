@@ -10,6 +10,7 @@ pub mod answer;
 pub mod axis;
 pub mod bench;
 pub mod calibration;
+pub mod conclusion;
 pub mod contrast;
 pub mod iozone;
 pub mod rate;

@@ -2,7 +2,8 @@
 
 mod drive;
 
-use crate::args::{Format, Probe, ProbeCommon, ProbeKind};
+use crate::args::{Format, Probe, ProbeCommon, ProbeKind, ReportFormat};
+use crate::commands::report;
 use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
@@ -14,6 +15,7 @@ use flashscope_host::Surroundings;
 use flashscope_model::plan::{self, Budget};
 use flashscope_model::{DeviceFacts, Direction, Experiment, Kind, Order, RunRecord};
 use flashscope_probe::{PlanError, ProbeError};
+use flashscope_record::AnyRecord;
 use flashscope_session::Options;
 use flashscope_units::{Bytes, Nanos};
 
@@ -35,6 +37,9 @@ pub(crate) fn run(args: Probe) -> Result<Outcome, Failure> {
     };
     let mut door = output::door(common.replace.force, [&common.target.target]);
     let output = common.output.as_ref().map(|path| output::plan(&mut door, path)).transpose()?;
+    if let Some(path) = &common.output {
+        report::format_of(path, ReportFormat::Json)?;
+    }
     let record = match target::open(&common.target, Writes::Exactly(&cost))? {
         Opened::Simulated { mut target, mut grant } => {
             let experiment = resolve(&kind, target.facts());
@@ -47,7 +52,12 @@ pub(crate) fn run(args: Probe) -> Result<Outcome, Failure> {
     };
     let mut saved = Saved::default();
     if let Some(output) = &output {
-        saved.add(output, "Record", Ok(flashscope_record::to_json(&record)));
+        let name = if report::format_of(output.path(), ReportFormat::Json)? == ReportFormat::Json {
+            "Record"
+        } else {
+            "Report"
+        };
+        saved.add(output, name, report::file(&AnyRecord::Run(Box::new(record.clone())), output.path()));
     }
     saved.after(print(common, &record))?;
     envelope::exit(&record.envelope.stop)
@@ -93,7 +103,9 @@ fn print(common: &ProbeCommon, record: &RunRecord) -> Result<(), Failure> {
         let text = match common.format {
             Format::Flashbench => flashscope_transcript::write(&run.data)
                 .ok_or_else(|| anyhow!("flashbench has no such experiment\nhint: use --format table or json"))?,
-            Format::Table | Format::Json => table(),
+            Format::Table | Format::Json => {
+                format!("{}\n{}", table(), flashscope_report::probe_conclusion(run, &record.findings, style))
+            }
         };
         output::data(&text)?;
         for failure in &run.failures {
