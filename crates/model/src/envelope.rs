@@ -1,8 +1,8 @@
 //! What every record says of the run behind it, whatever was run: who, when, with what, where, on what, at what cost, and
 //! how it ended. What a kind of run has of its own stands beside it ([`crate::RunRecord`], [`crate::bench`] …).
 
-use crate::DeviceFacts;
 use crate::run::{Cost, PathTaken};
+use crate::{DeviceFacts, DeviceKind};
 
 /// What is the same in all records.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,9 +63,16 @@ impl Envelope {
         }
     }
 
-    /// What people call the thing that was measured: the device's name, else what was typed.
+    /// What people call the thing that was measured: the device's name, else what was typed. The name of a temporary file
+    /// says nothing, so that it is none.
     pub fn subject(&self) -> &str {
-        self.device.as_ref().map_or(&self.target, |device| &device.name)
+        let is_file = self.device.as_ref().is_none_or(|device| device.kind == DeviceKind::File);
+        match &self.device {
+            _ if is_file && self.target == "-" => "stdin",
+            _ if is_file && is_temporary(&self.target) => "a temporary file",
+            Some(device) => &device.name,
+            None => &self.target,
+        }
     }
 
     /// When and where, in a few words; `None` on virtual time.
@@ -75,6 +82,13 @@ impl Envelope {
         let place = board.unwrap_or_else(|| host.name.clone());
         Some(self.started.iter().cloned().chain([place]).collect::<Vec<_>>().join(", "))
     }
+}
+
+/// Whether a path leads to where programs put files that nobody is to name: the directories for temporary files of the
+/// file hierarchy standard, and what a shell names the end of a pipe.
+pub fn is_temporary(path: &str) -> bool {
+    const PLACES: [&str; 6] = ["/tmp/", "/var/tmp/", "/dev/shm/", "/dev/fd/", "/proc/", "/dev/stdin"];
+    PLACES.iter().any(|place| path.starts_with(place))
 }
 
 /// What a record holds beside its envelope.
@@ -200,4 +214,21 @@ pub enum StopReason {
     DeviceLost(String),
     /// A fault of flashscope itself, in words.
     InternalError(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_temporary_file_is_no_subject() {
+        let subject = |target: &str| {
+            let tool = Tool { version: String::new(), commit: None, target: None };
+            Envelope::new(Kind::Infer, tool, "infer", target).subject().to_owned()
+        };
+        assert_eq!(subject("/tmp/tmp.8dHcB2/x.log"), "a temporary file");
+        assert_eq!(subject("/dev/fd/63"), "a temporary file");
+        assert_eq!(subject("-"), "stdin");
+        assert_eq!(subject("logs/card.log"), "logs/card.log");
+    }
 }

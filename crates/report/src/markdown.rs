@@ -49,8 +49,10 @@ pub fn markdown(run: &RunRecord) -> String {
 pub(crate) fn title(run: &RunRecord) -> String {
     match &run.envelope.device {
         Some(device) if device.simulated => format!("{} {} (simulated)", answer::kind_word(device.kind), device.name),
-        Some(device) => format!("{} {}", answer::kind_word(device.kind), device.name),
-        None => run.envelope.target.clone(),
+        Some(device) if run.envelope.subject() == device.name => {
+            format!("{} {}", answer::kind_word(device.kind), device.name)
+        }
+        Some(_) | None => run.envelope.subject().to_owned(),
     }
 }
 

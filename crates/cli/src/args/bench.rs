@@ -78,10 +78,10 @@ pub(crate) struct Around {
     /// Print the result as JSON on stdout and nothing else
     #[arg(long)]
     pub(crate) json: bool,
-    /// Also keep the JSON in this file
+    /// Also keep the JSON in this file; or a report, where it ends in .html, .csv, .md, .txt or .xlsx
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Also keep a report in this file, by its ending: .html, .csv, .xlsx or .txt
+    /// Also keep a report in this file, by its ending: .html, .json, .csv, .md, .txt or .xlsx
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<PathBuf>,
     #[command(flatten)]

@@ -51,7 +51,7 @@ pub(crate) struct Fleet {
     #[arg(long)]
     pub(crate) no_naive: bool,
     /// Print the model file of this device of the fleet, and run nothing
-    #[arg(long, value_name = "INDEX", conflicts_with_all = ["json", "html"], value_parser = clap::value_parser!(u32).range(..=LAST_INDEX))]
+    #[arg(long, value_name = "INDEX", conflicts_with_all = ["json", "html", "output"], value_parser = clap::value_parser!(u32).range(..=LAST_INDEX))]
     pub(crate) show: Option<u32>,
     /// Print JSON, device by device
     #[arg(long)]
@@ -59,6 +59,9 @@ pub(crate) struct Fleet {
     /// Write a page with reliability plots to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+    /// Write a report to this file, by its ending: .html, .json, .csv, .md, .txt or .xlsx
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) replace: Replace,
 }

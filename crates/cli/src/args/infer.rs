@@ -19,6 +19,9 @@ pub(crate) struct Infer {
     /// Write the HTML report to this file (one input only)
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+    /// Write a report to this file (one input only), by its ending: .html, .json, .csv, .md, .txt or .xlsx
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) replace: Replace,
 }

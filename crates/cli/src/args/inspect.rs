@@ -25,7 +25,8 @@ pub(crate) struct Inspect {
     /// Print the record on stdout and nothing else; write no files unless --output is given
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write the report and record to PREFIX.html and PREFIX.json [default: flashscope-NAME]
+    /// Write the report and record to PREFIX.html and PREFIX.json; PREFIX.xlsx, .csv, .md or .txt asks for another report
+    /// [default: flashscope-NAME]
     #[arg(short, long, value_name = "PREFIX")]
     pub(crate) output: Option<PathBuf>,
     /// Write no files

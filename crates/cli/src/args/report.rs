@@ -7,15 +7,16 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   flashscope report flashscope-SD08G.json
-  flashscope report flashscope-SD08G.json --format html -o card.html
-  flashscope report bench.json --format xlsx -o bench.xlsx")]
+  flashscope report flashscope-SD08G.json -o card.html
+  flashscope report bench.json -o bench.xlsx
+  flashscope report bench.json --format markdown")]
 pub(crate) struct Report {
     /// A record of any kind: inspect, probe, infer, bench, iozone, fleet or twin
     pub(crate) file: PathBuf,
-    /// Form of the report
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
-    pub(crate) format: ReportFormat,
-    /// Write it to this file instead of stdout
+    /// Form of the report [default: what the ending of --output says, else text]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<ReportFormat>,
+    /// Write it to this file instead of stdout: .html, .json, .csv, .md, .txt or .xlsx
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -35,6 +36,6 @@ pub(crate) enum ReportFormat {
     Markdown,
     /// Findings and figures as comma-separated values
     Csv,
-    /// A spreadsheet (bench, iozone, fleet, twin)
+    /// A spreadsheet
     Xlsx,
 }

@@ -37,9 +37,12 @@ pub(crate) struct TwinFit {
     /// What the model file says it is [default: twin of the files]
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
-    /// Leave out the table of every figure beside the simulated one
+    /// Print every parameter, and every figure beside the simulated one
     #[arg(long, conflicts_with = "json")]
-    pub(crate) no_cells: bool,
+    pub(crate) cells: bool,
+    /// Also keep a report in this file, by its ending: .html, .json, .csv, .md, .txt or .xlsx
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
     /// Print JSON: the model, where each parameter comes from, every figure
     #[arg(long)]
     pub(crate) json: bool,

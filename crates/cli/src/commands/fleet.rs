@@ -1,6 +1,7 @@
 //! `fleet`: how often `inspect` is right on devices it has never seen.
 
 use crate::args::Fleet as Args;
+use crate::commands::report as reports;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
 use crate::{envelope, interrupt};
@@ -8,6 +9,7 @@ use anyhow::anyhow;
 use flashscope_fleet::{DeviceRun, Limits, MaxWrite, Plan, Summary, Watch};
 use flashscope_host::load::usage::CpuTime;
 use flashscope_model::Kind;
+use flashscope_record::AnyRecord;
 use flashscope_report as report;
 use flashscope_units::Nanos;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -42,7 +44,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     }
 
     let mut door = output::door(args.replace.force, None::<PathBuf>);
-    let page = args.html.as_ref().map(|path| output::plan(&mut door, path)).transpose()?;
+    let outputs = reports::outputs(&mut door, args.html.as_deref(), args.output.as_deref())?;
     let progress = Progress::new(plan.devices);
     let fleet = flashscope_fleet::sail(plan, &progress).map_err(anyhow::Error::from)?;
     progress.bar.finish_and_clear();
@@ -54,8 +56,8 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let record = flashscope_fleet::record(envelope, &fleet, &summary);
     let text = if args.json { flashscope_record::to_json(&record) } else { report::fleet::text(&record) };
     let mut saved = Saved::default();
-    if let Some(page) = &page {
-        saved.add(page, "Page", Ok(report::fleet::html(&record)));
+    if !outputs.is_empty() {
+        reports::save(&mut saved, &outputs, &AnyRecord::Fleet(Box::new(record.clone())));
     }
     saved.after(output::data(&text))?;
     Ok(Outcome::Done)
@@ -80,7 +82,7 @@ impl Progress {
         } else {
             ProgressDrawTarget::stderr_with_hz(5)
         });
-        let style = ProgressStyle::with_template("{pos} of {len} devices {bar:30} {elapsed} so far, {eta} left");
+        let style = ProgressStyle::with_template("{pos} of {len} devices {wide_bar} {eta} left");
         bar.set_style(style.expect("the template is a constant"));
         Progress { bar, said: Mutex::new(Instant::now()) }
     }

@@ -1,14 +1,16 @@
 //! `infer`: the same inference on pasted logs and stored records.
 
 use crate::args::Infer;
-use crate::envelope;
+use crate::commands::report;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
+use crate::{envelope, input};
 use anyhow::{Context, anyhow, bail};
 use flashscope_model::Kind;
 use flashscope_model::finding::{Note, NoteKind};
 use flashscope_model::plan::Budget;
 use flashscope_model::run::{Cost, Plan, RunRecord};
+use flashscope_record::AnyRecord;
 use flashscope_units::Bytes;
 use std::io::Read;
 use std::path::Path;
@@ -17,17 +19,18 @@ use std::path::Path;
 const LARGEST_INPUT: u64 = 256 << 20;
 
 pub(crate) fn run(args: Infer) -> Result<Outcome, Failure> {
-    if args.html.is_some() && args.files.len() > 1 {
-        return Err(Failure::Cannot(anyhow!("--html takes one input\nhint: call infer once per file")));
+    if (args.html.is_some() || args.output.is_some()) && args.files.len() > 1 {
+        return Err(Failure::Cannot(anyhow!("a report is of one input\nhint: call infer once per file")));
     }
     let mut door = output::door(args.replace.force, &args.files);
-    let page = args.html.as_ref().map(|path| output::plan(&mut door, path)).transpose()?;
+    let outputs = report::outputs(&mut door, args.html.as_deref(), args.output.as_deref())?;
     // A file that cannot be read does not cost the others their answer.
     let mut records = Vec::new();
     let mut unreadable = 0;
     for file in &args.files {
         match infer_file(file) {
             Ok(found) => records.extend(found),
+            Err(error) if args.files.len() == 1 => return Err(Failure::Cannot(error)),
             Err(error) => {
                 output::error(&format!("{error:#}"));
                 unreadable += 1;
@@ -35,8 +38,8 @@ pub(crate) fn run(args: Infer) -> Result<Outcome, Failure> {
         }
     }
     let mut saved = Saved::default();
-    if let (Some(page), Some(record)) = (&page, records.first()) {
-        saved.add(page, "Report", Ok(flashscope_report::html(record)));
+    if let (false, Some(record)) = (outputs.is_empty(), records.first()) {
+        report::save(&mut saved, &outputs, &AnyRecord::Run(Box::new(record.clone())));
     }
     saved.after(print(&args, &records))?;
     if unreadable > 0 {
@@ -132,8 +135,8 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
         if path.is_dir() {
             bail!("{} is a directory\n{hint}", path.display());
         }
-        let file =
-            std::fs::File::open(path).map_err(|error| anyhow!("cannot open {}: {error}\n{hint}", path.display()))?;
+        let file = std::fs::File::open(path)
+            .map_err(|error| anyhow!("cannot open {}: {}\n{hint}", path.display(), input::said(&error)))?;
         file.take(LARGEST_INPUT + 1)
             .read_to_end(&mut bytes)
             .with_context(|| format!("cannot read {}", path.display()))?

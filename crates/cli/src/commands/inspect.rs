@@ -1,20 +1,25 @@
 //! `inspect`: the main job.
 
-use crate::args::Inspect;
+use crate::args::{Inspect, ReportFormat};
+use crate::commands::report;
 use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
 use crate::progress::Progress;
 use crate::target::{self, Opened, Writes};
+use anyhow::anyhow;
 use flashscope_device::{Target, WriteGrant};
 use flashscope_host::{Output, Surroundings};
 use flashscope_infer::Outlook;
 use flashscope_model::plan::Budget;
 use flashscope_model::{DeviceFacts, Kind, RunRecord};
-use flashscope_record::to_json;
+use flashscope_record::{AnyRecord, to_json};
 use flashscope_session::{Options, SessionReport};
 use flashscope_units::Bytes;
 use std::path::{Path, PathBuf};
+
+/// What the smallest of all experiments reads.
+const LEAST_CAPACITY: Bytes = Bytes::kib(4);
 
 pub(crate) fn run(args: Inspect) -> Result<Outcome, Failure> {
     match target::open(&args.target, Writes::Adaptive)? {
@@ -29,6 +34,13 @@ fn inspect<T: Target>(
     grant: Option<&mut WriteGrant>,
     here: Option<Surroundings>,
 ) -> Result<Outcome, Failure> {
+    let least = LEAST_CAPACITY.max(target.facts().logical_block);
+    if target.facts().capacity < least {
+        let (name, capacity) = (&args.target.target, target.facts().capacity);
+        return Err(Failure::Cannot(anyhow!(
+            "{name} holds {capacity}, and no experiment reads less than {least}\nhint: name a device, or a file of some MiB"
+        )));
+    }
     let budget = Budget { write: grant.as_ref().map_or(Bytes::ZERO, |grant| grant.left()), time: args.max_time };
     let outlook = flashscope_infer::outlook(target.facts(), budget);
     if args.dry_run {
@@ -74,10 +86,16 @@ impl Files {
         if args.no_files || (args.json && args.output.is_none()) {
             return Ok(None);
         }
-        let prefix = args.output.clone().unwrap_or_else(|| default_prefix(facts));
+        let asked = args.output.clone().unwrap_or_else(|| default_prefix(facts));
+        // A prefix may hold a stop; only an ending that is known asks for a form.
+        let (prefix, ending) = match report::known_format(&asked) {
+            Some(ReportFormat::Json) => (asked.with_extension(""), "html".to_owned()),
+            Some(_) => (asked.with_extension(""), asked.extension().unwrap_or_default().to_string_lossy().into_owned()),
+            None => (asked, "html".to_owned()),
+        };
         let mut door = output::door(args.replace.force, [&args.target.target]);
         let mut plan = |ending| output::plan(&mut door, &with(&prefix, ending));
-        let files = Files { record: plan("json")?, page: plan("html")?, unfinished: plan("unfinished.json")? };
+        let files = Files { record: plan("json")?, page: plan(&ending)?, unfinished: plan("unfinished.json")? };
         if args.output.is_none() && !facts.simulated {
             // The name is taken from now on, so that another run beside this one finds another.
             files.unfinished.keep(b"").map_err(target::failure)?;
@@ -88,7 +106,7 @@ impl Files {
     fn save(&self, record: &RunRecord) -> Saved {
         let mut saved = Saved::default();
         saved.add_whole(&self.record, Some(&self.unfinished), to_json(record));
-        saved.add(&self.page, "Report", Ok(flashscope_report::html(record)));
+        saved.add(&self.page, "Report", report::file(&AnyRecord::Run(Box::new(record.clone())), self.page.path()));
         saved
     }
 }
@@ -105,10 +123,10 @@ fn plan_text(facts: &DeviceFacts, outlook: &Outlook) -> String {
     } else {
         lines.push(format!("writes at most {}; what stands there now is destroyed:", outlook.will_write_at_most));
         lines.extend(outlook.regions.iter().map(|region| format!("  {region}")));
-        lines.push("experiments that write, within that limit:".to_owned());
+        lines.push("experiments that write, together never more than that:".to_owned());
         lines.extend(outlook.experiments.iter().map(|experiment| format!("  {experiment}")));
         if !outlook.left_out.is_empty() {
-            lines.push(format!("probably left out, because the limit is small: {}", outlook.left_out.join("; ")));
+            lines.push(format!("cut short or left out, because the limit is small: {}", outlook.left_out.join("; ")));
         }
     }
     let (least, most) = outlook.time;

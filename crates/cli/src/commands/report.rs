@@ -2,8 +2,10 @@
 
 use crate::args::{Report, ReportFormat};
 use crate::error::{Failure, Outcome};
-use crate::output;
+use crate::input;
+use crate::output::{self, Saved};
 use anyhow::anyhow;
+use flashscope_host::{Output, Outputs};
 use flashscope_record::AnyRecord;
 use flashscope_report::xlsx::Sheet;
 use flashscope_report::{self as report, sheet};
@@ -12,17 +14,22 @@ use std::path::Path;
 pub(crate) fn run(args: Report) -> Result<Outcome, Failure> {
     let mut door = output::door(args.replace.force, [&args.file]);
     let output = args.output.as_ref().map(|path| output::plan(&mut door, path)).transpose()?;
-    let text = std::fs::read_to_string(&args.file).map_err(|error| {
-        anyhow!("cannot read {}: {error}\nhint: name a record that flashscope wrote", args.file.display())
-    })?;
+    let format = match (args.format, &args.output) {
+        (Some(format), _) => format,
+        (None, Some(path)) => format_of(path, ReportFormat::Text)?,
+        (None, None) => ReportFormat::Text,
+    };
+    let text = input::text(&args.file, "name a record that flashscope wrote")?;
     let record = flashscope_record::read(&text).map_err(|error| anyhow!("{}: {error}", args.file.display()))?;
-    let form = rendered(&record, args.format, args.output.is_none())?;
+    let form = rendered(&record, format, args.output.is_none())?;
     match &output {
-        Some(output) => output::save(output, "Report", in_file(form, args.format))?,
+        Some(output) => output::save(output, "Report", in_file(form, format))?,
         None => match std::str::from_utf8(&form) {
             Ok(text) => output::data(text)?,
             Err(_) => {
-                return Err(Failure::Cannot(anyhow!("a spreadsheet is no text\nhint: name a file with --output")));
+                return Err(Failure::Cannot(anyhow!(
+                    "a spreadsheet cannot be printed\nhint: name a file for it, -o FILE.xlsx"
+                )));
             }
         },
     }
@@ -40,6 +47,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Text, Bench(bench)) => report::bench::terminal(bench, style),
         (Text, Iozone(iozone)) => report::iozone::text(iozone, false, false),
         (Text, Fleet(fleet)) => report::fleet::text(fleet),
+        (Text, Twin(twin)) if to_terminal => report::twin::summary(twin),
         (Text, Twin(twin)) => report::twin::text(twin, true),
         (Html, Run(run)) => report::html(run),
         (Html, Bench(bench)) => report::bench::html(bench),
@@ -60,10 +68,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Xlsx, Iozone(iozone)) => return workbook(&report::iozone::sheets(iozone)),
         (Xlsx, Fleet(fleet)) => return workbook(&report::fleet::sheets(fleet)),
         (Xlsx, Twin(twin)) => return workbook(&report::twin::sheets(twin)),
-        (Xlsx, Run(run)) => {
-            let kind = run.envelope.kind.word();
-            return Err(Failure::Cannot(anyhow!("there is no spreadsheet of a record of {kind}\nhint: --format csv")));
-        }
+        (Xlsx, Run(run)) => return workbook(&report::sheets(run)),
     };
     Ok(text.into_bytes())
 }
@@ -77,10 +82,33 @@ fn workbook(sheets: &[Sheet]) -> Result<Vec<u8>, Failure> {
     report::xlsx::workbook(sheets).map_err(|error| Failure::Cannot(anyhow!("{error}")))
 }
 
-/// A report in the form that the name of its file asks for.
+/// A report in the form that the name of its file asks for; a record where it asks for none.
 pub(crate) fn file(record: &AnyRecord, path: &Path) -> Result<Vec<u8>, Failure> {
-    let format = format_of(path).ok_or_else(|| formless(path))?;
+    let format = format_of(path, ReportFormat::Json)?;
     Ok(in_file(rendered(record, format, false)?, format))
+}
+
+/// The files for reports of a command that has --html and --output.
+pub(crate) fn outputs(door: &mut Outputs, html: Option<&Path>, other: Option<&Path>) -> Result<Vec<Output>, Failure> {
+    // What must not be written to is refused whatever its name says.
+    let planned = html.into_iter().chain(other).map(|path| output::plan(door, path)).collect::<Result<_, _>>()?;
+    if let Some(path) = html.filter(|path| known_format(path).is_some_and(|format| format != ReportFormat::Html)) {
+        let path = path.display();
+        return Err(Failure::Cannot(anyhow!(
+            "{path}: --html writes a page\nhint: -o {path} writes what the ending says"
+        )));
+    }
+    if let Some(path) = other {
+        format_of(path, ReportFormat::Json)?;
+    }
+    Ok(planned)
+}
+
+/// Writes a record to each of them, in the form that its name asks for.
+pub(crate) fn save(saved: &mut Saved, outputs: &[Output], record: &AnyRecord) {
+    for output in outputs {
+        saved.add(output, "Report", file(record, output.path()));
+    }
 }
 
 /// A form that says nowhere who wrote it says so in a file.
@@ -91,23 +119,41 @@ fn in_file(form: Vec<u8>, format: ReportFormat) -> Vec<u8> {
     }
 }
 
-/// The name of a file does not tell which report is wanted.
-pub(crate) fn formless(path: &Path) -> Failure {
-    Failure::Cannot(anyhow!(
-        "{} does not say which report is wanted\nhint: end it in .html, .csv, .xlsx, .md, .txt or .json",
-        path.display()
-    ))
+/// The endings of files that say which report is wanted.
+const ENDINGS: [(&str, ReportFormat); 8] = [
+    ("html", ReportFormat::Html),
+    ("htm", ReportFormat::Html),
+    ("json", ReportFormat::Json),
+    ("csv", ReportFormat::Csv),
+    ("md", ReportFormat::Markdown),
+    ("markdown", ReportFormat::Markdown),
+    ("txt", ReportFormat::Text),
+    ("xlsx", ReportFormat::Xlsx),
+];
+
+/// The form that the ending of a file's name is known for.
+pub(crate) fn known_format(path: &Path) -> Option<ReportFormat> {
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    ENDINGS.iter().find(|(known, _)| *known == ending).map(|(_, format)| *format)
 }
 
-/// The form that a file's name asks for.
-pub(crate) fn format_of(path: &Path) -> Option<ReportFormat> {
-    match path.extension()?.to_str()? {
-        "html" | "htm" => Some(ReportFormat::Html),
-        "csv" => Some(ReportFormat::Csv),
-        "xlsx" => Some(ReportFormat::Xlsx),
-        "md" => Some(ReportFormat::Markdown),
-        "txt" => Some(ReportFormat::Text),
-        "json" => Some(ReportFormat::Json),
-        _ => None,
+/// The form that a file's name asks for, `otherwise` where it has no ending. A name that asks for what there is not is
+/// better refused before hours of measuring than after them.
+pub(crate) fn format_of(path: &Path, otherwise: ReportFormat) -> Result<ReportFormat, Failure> {
+    match path.extension() {
+        None => Ok(otherwise),
+        Some(_) => told_format(path),
     }
+}
+
+/// The form that a file's name asks for; a name without an ending asks for none.
+pub(crate) fn told_format(path: &Path) -> Result<ReportFormat, Failure> {
+    known_format(path).ok_or_else(|| {
+        let endings: Vec<String> = ENDINGS.iter().map(|(ending, _)| format!(".{ending}")).collect();
+        Failure::Cannot(anyhow!(
+            "{}: the name does not say which report is wanted\nhint: end it in one of {}",
+            path.display(),
+            endings.join(", ")
+        ))
+    })
 }

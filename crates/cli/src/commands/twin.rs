@@ -1,13 +1,14 @@
 //! `twin fit`: a simulated device like the measured one.
 
 use crate::args::{Twin, TwinCommand, TwinFit};
-use crate::commands::infer;
+use crate::commands::{infer, report};
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
 use crate::{envelope, interrupt};
 use anyhow::anyhow;
 use flashscope_model::run::Cost;
 use flashscope_model::{Envelope, Kind};
+use flashscope_record::AnyRecord;
 use flashscope_transcript::Parsed;
 use flashscope_twin::{FitError, Measured, Part, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -20,7 +21,16 @@ pub(crate) fn run(args: Twin) -> Result<Outcome, Failure> {
 }
 
 fn fit(args: &TwinFit) -> Result<Outcome, Failure> {
-    let output = output::plan(&mut output::door(args.replace.force, &args.files), &args.output)?;
+    let mut door = output::door(args.replace.force, &args.files);
+    let output = output::plan(&mut door, &args.output)?;
+    if report::known_format(&args.output).is_some() {
+        let path = args.output.display();
+        return Err(anyhow!(
+            "{path}: a model is TOML\nhint: end the name in .toml; --report {path} writes a report of the fit"
+        )
+        .into());
+    }
+    let reports = report::outputs(&mut door, None, args.report.as_deref())?;
     let mut parts = Vec::new();
     for file in &args.files {
         parts.extend(parts_of(file)?);
@@ -39,9 +49,14 @@ fn fit(args: &TwinFit) -> Result<Outcome, Failure> {
     let twin = fit.told(envelope);
     let text = if args.json {
         flashscope_record::to_json(&twin)
+    } else if args.cells {
+        flashscope_report::twin::text(&twin, true)
     } else {
-        flashscope_report::twin::text(&twin, !args.no_cells)
+        flashscope_report::twin::summary(&twin)
     };
+    if !reports.is_empty() {
+        report::save(&mut saved, &reports, &AnyRecord::Twin(Box::new(twin)));
+    }
     saved.after(output::data(&text))?;
     Ok(Outcome::Done)
 }
@@ -76,8 +91,7 @@ impl Progress {
         interrupt::arm();
         let bar = ProgressBar::new(0);
         bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
-        let style =
-            ProgressStyle::with_template("{msg:18} {pos} of {len} {bar:30} {elapsed} so far, {eta} left in step");
+        let style = ProgressStyle::with_template("{msg} {pos} of {len} {wide_bar} {eta} left");
         bar.set_style(style.expect("the template is a constant"));
         Progress { bar }
     }

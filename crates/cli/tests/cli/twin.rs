@@ -8,7 +8,7 @@ const CANNOT: i32 = 2;
 fn a_log_becomes_a_model_that_can_be_inspected() {
     let folder = scratch();
     let log = fixture("field/flashbench-readme.txt");
-    let run = flashscope(&["twin", "fit", &log, "-o", "card.toml"]).current_dir(&folder).run();
+    let run = flashscope(&["twin", "fit", &log, "-o", "card.toml", "--cells"]).current_dir(&folder).run();
     run.expect(0);
     for part in ["mapping.unit", "4MiB", "Goodness of fit", "(d)", "Could not be known", "Cell by cell", "2 MiB on"] {
         assert!(run.stdout.contains(part), "'{part}' is missing from:\n{}", run.stdout);
@@ -21,6 +21,19 @@ fn a_log_becomes_a_model_that_can_be_inspected() {
     let record: serde_json::Value = serde_json::from_str(&seen.stdout).expect("a record");
     assert_eq!(record["geometry"]["allocation_unit"]["bytes"], 4 << 20, "{}", record["geometry"]["allocation_unit"]);
     assert_eq!(record["geometry"]["page"]["bytes"], 16 << 10);
+}
+
+#[test]
+fn a_fit_is_told_in_a_screenful() {
+    for log in ["field/flashbench-readme.txt", "field/card-1-2.txt"] {
+        let run = flashscope(&["twin", "fit", &fixture(log), "-o", "card.toml", "--force"]).run();
+        run.expect(0);
+        assert!(run.stdout.lines().count() <= 45, "{}", run.stdout);
+        assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
+        for part in ["figures are within 15 %", "Found\n", "allocation unit", "Worst", "--cells prints every"] {
+            assert!(run.stdout.contains(part), "'{part}' is missing from:\n{}", run.stdout);
+        }
+    }
 }
 
 #[test]
@@ -51,7 +64,7 @@ fn a_twin_of_a_drive_says_what_of_it_is_missing() {
     let seen = flashscope(&["inspect", "sim:ssd-consumer", "--seed", "7", "--json"]).current_dir(&folder).run();
     seen.expect(0);
     std::fs::write(folder.join("drive.json"), &seen.stdout).expect("a file");
-    let run = flashscope(&["twin", "fit", "drive.json", "-o", "card.toml", "--no-cells"]).current_dir(&folder).run();
+    let run = flashscope(&["twin", "fit", "drive.json", "-o", "card.toml", "--cells"]).current_dir(&folder).run();
     run.expect(0);
     let lost = run.stdout.split("could not be carried over").nth(1).unwrap_or_else(|| panic!("{}", run.stdout));
     let lost = lost.split("\n\n").next().unwrap_or_default();

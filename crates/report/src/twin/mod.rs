@@ -1,12 +1,15 @@
 //! A fit made readable: terminal text, Markdown, a page, and tables.
 
+mod summary;
 mod text;
 
+pub use summary::summary;
 pub use text::{markdown, text};
 
 use crate::html::page;
 use crate::sheet::{sections, sheet};
 use crate::xlsx::Sheet;
+use flashscope_model::envelope::is_temporary;
 use flashscope_model::twin::{Origin, Outcome, TwinRecord, Unit};
 use maud::html as markup;
 
@@ -59,12 +62,27 @@ pub fn sheets(twin: &TwinRecord) -> Vec<Sheet> {
     ]
 }
 
+/// What it is a twin of.
+fn title(record: &TwinRecord) -> String {
+    let names: Vec<&str> = record.sources.iter().map(|source| source_name(source)).collect();
+    format!("Twin of {}", names.join(", "))
+}
+
+/// The name of a temporary file says nothing.
+fn source_name(path: &str) -> &str {
+    match path {
+        "-" => "stdin",
+        path if is_temporary(path) => "a temporary file",
+        path => path,
+    }
+}
+
 const FIGURES: [&str; 10] =
     ["test", "table", "run", "row_bytes", "column", "unit", "measured", "simulated", "requests", "clause"];
 
 /// The whole fit as one self-contained page.
 pub fn html(record: &TwinRecord) -> String {
-    let title = format!("Twin of {}", record.sources.join(", "));
+    let title = title(record);
     let body = markup! {
         header {
             p.eyebrow { "flashscope twin fit" }

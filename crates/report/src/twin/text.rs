@@ -1,5 +1,6 @@
 //! A fit for people: in the terminal, and as a page of the docs.
 
+use super::title;
 use flashscope_model::twin::{Cell, Errors, Finding, Goodness, Origin, Outcome, TwinRecord, Unit};
 use flashscope_units::{ByteRate, Contrast};
 use std::fmt::Write;
@@ -13,7 +14,7 @@ macro_rules! line {
 /// A fit in the terminal; with `cells` every figure beside the simulated one.
 pub fn text(twin: &TwinRecord, cells: bool) -> String {
     let mut text = String::new();
-    line!(text, "Twin of {}", twin.sources.join(", "));
+    line!(text, "{}", title(twin));
     if let Some(caution) = &twin.caution {
         line!(text, "Caution: {caution}");
     }
@@ -54,7 +55,7 @@ fn parameters(text: &mut String, twin: &TwinRecord) {
 }
 
 /// What was found and the twin does not have, with the reason.
-fn lost(twin: &TwinRecord) -> impl Iterator<Item = (&Finding, String)> {
+pub(super) fn lost(twin: &TwinRecord) -> impl Iterator<Item = (&Finding, String)> {
     twin.findings.iter().filter_map(|finding| {
         let why = finding.why.as_ref().filter(|_| finding.outcome == Outcome::NotHeld)?;
         let sure = finding.confidence.map_or_else(String::new, |sure| format!(" ({} sure)", percent(sure)));
@@ -72,7 +73,7 @@ fn not_held(text: &mut String, twin: &TwinRecord) {
 }
 
 /// Reasons why something was not found, each with the findings that no parameter stands for.
-fn unknown_findings(twin: &TwinRecord) -> Vec<(&str, Vec<String>)> {
+pub(super) fn unknown_findings(twin: &TwinRecord) -> Vec<(&str, Vec<String>)> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for finding in &twin.findings {
         let Some(why) = finding.why.as_deref().filter(|_| finding.outcome == Outcome::Unknown) else { continue };
@@ -155,7 +156,7 @@ fn tables(text: &mut String, cells: &[Cell]) {
 }
 
 /// A contrast near 0 has no share to be off by.
-fn difference(cell: &Cell) -> String {
+pub(super) fn difference(cell: &Cell) -> String {
     match cell.column.as_str() {
         "diff" => show(cell, cell.simulated - cell.measured),
         _ => format!("{:+.1} %", cell.error() * 100.0),
@@ -225,7 +226,7 @@ pub fn markdown(twin: &TwinRecord, heading: &str) -> String {
 }
 
 /// A figure as a log prints it, three digits and a unit.
-fn show(cell: &Cell, value: f64) -> String {
+pub(super) fn show(cell: &Cell, value: f64) -> String {
     match cell.unit {
         Unit::Nanoseconds => Contrast(value).to_string(),
         Unit::BytesPerSecond => ByteRate(value).to_string(),
@@ -234,12 +235,12 @@ fn show(cell: &Cell, value: f64) -> String {
 
 /// The name of a finding for people.
 /// A finding of a later version has no name for people here yet.
-fn words(finding: &Finding) -> String {
+pub(super) fn words(finding: &Finding) -> String {
     let known = flashscope_model::Finding::ALL.iter().find(|known| known.wire() == finding.name);
     known.map_or_else(|| finding.name.replace('_', " "), |known| known.label().to_owned())
 }
 
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 

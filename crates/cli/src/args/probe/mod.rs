@@ -98,7 +98,7 @@ pub(crate) struct ProbeCommon {
     /// How to print the result
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(crate) format: Format,
-    /// Also keep the record in this file
+    /// Also keep the record in this file; or a report, where it ends in .html, .csv, .md, .txt or .xlsx
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]

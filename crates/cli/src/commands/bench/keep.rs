@@ -2,7 +2,7 @@
 
 use super::run::Prepared;
 use super::trace::TraceFile;
-use crate::args::Around;
+use crate::args::{Around, ReportFormat};
 use crate::commands::report;
 use crate::error::Failure;
 use crate::output::{self, Saved};
@@ -30,13 +30,21 @@ impl Kept {
         let mut door = output::door(around.replace.force, targets.chain(read.iter().cloned()));
         let mut plan = |path: &PathBuf| output::plan(&mut door, path);
         let unfinished = around.output.as_ref().map(|path| path.with_extension("unfinished.json"));
-        Ok(Kept {
-            record: around.output.as_ref().map(&mut plan).transpose()?,
+        let (record, report): (Vec<&PathBuf>, Vec<&PathBuf>) = around
+            .output
+            .iter()
+            .partition(|path| report::known_format(path).is_none_or(|format| format == ReportFormat::Json));
+        let kept = Kept {
+            record: record.into_iter().next().map(&mut plan).transpose()?,
             unfinished: unfinished.as_ref().map(&mut plan).transpose()?,
             turn: RefCell::new(Turn::now()),
-            reports: around.report.iter().map(&mut plan).collect::<Result<_, _>>()?,
+            reports: around.report.iter().chain(report).map(&mut plan).collect::<Result<_, _>>()?,
             trace: around.trace_to.as_ref().map(plan).transpose()?.map(TraceFile::new),
-        })
+        };
+        // A name that does not tell its form is better refused before hours of measuring than after them.
+        around.report.iter().try_for_each(|path| report::told_format(path).map(drop))?;
+        around.output.iter().try_for_each(|path| report::format_of(path, ReportFormat::Json).map(drop))?;
+        Ok(kept)
     }
 
     pub(super) fn trace(&self) -> Option<&TraceFile> {
@@ -61,7 +69,8 @@ impl Kept {
         if !self.reports.is_empty() {
             let record = AnyRecord::Bench(Box::new(record.clone()));
             for output in &self.reports {
-                saved.add(output, "Report", report::file(&record, output.path()));
+                let safe = saved.add(output, "Report", report::file(&record, output.path()));
+                self.unfinished.iter().filter(|_| safe && self.record.is_none()).for_each(Output::remove);
             }
         }
         if let Some(why) = self.trace.as_ref().and_then(TraceFile::failure) {
