@@ -80,7 +80,12 @@ impl fmt::Display for HostError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotFound { path } => {
-                write!(f, "there is no {}\nhint: `flashscope list` shows the devices of this machine", path.display())
+                write!(
+                    f,
+                    "there is no file or device {}\nhint: `flashscope list` shows the devices of this machine, `flashscope sim \
+                     list` simulated ones",
+                    path.display()
+                )
             }
             Self::PermissionDenied { operation, path } => write!(
                 f,

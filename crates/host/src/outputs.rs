@@ -359,7 +359,7 @@ fn kind_word(kind: FileType) -> &'static str {
         FileType::CharacterDevice => "a character device",
         FileType::Fifo => "a pipe",
         FileType::Socket => "a socket",
-        _ => "no regular file",
+        _ => "not a regular file",
     }
 }
 

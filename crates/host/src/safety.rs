@@ -380,7 +380,7 @@ fn signatures(place: &Place) -> Result<Vec<Refusal>, HostError> {
     };
     match signature::find(place.size, read).and_then(|found| Ok((data(&found)?, found))) {
         Ok((data, found)) => {
-            found.iter().for_each(|found| refuse(format!("{} carries a {}", place.name(), found.name)));
+            found.iter().for_each(|found| refuse(format!("{} holds data: {}", place.name(), found.name)));
             data.into_iter().for_each(|data| refuse(format!("{} holds {data}", place.name())));
         }
         Err(error) => {

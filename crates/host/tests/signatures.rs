@@ -135,7 +135,7 @@ const PLANTED: &[Planted] = &[
 /// What we call what is on a file.
 fn ours(path: &Path) -> Vec<String> {
     let report = safety(&SysRoot::live(), path, Bytes::ZERO).unwrap_or_else(|error| panic!("{error}")).report;
-    let carries = |what: String| what.split_once(" carries a ").map(|(_, name)| name.to_owned());
+    let carries = |what: String| what.split_once(" holds data: ").map(|(_, name)| name.to_owned());
     let signatures = report.refusals.into_iter().filter(|refusal| refusal.kind == RefusalKind::Signature);
     signatures.filter_map(|refusal| carries(refusal.what)).collect()
 }

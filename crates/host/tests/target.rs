@@ -255,7 +255,7 @@ fn what_cannot_be_a_target_is_told_so() {
         let said = open_for_reading(&SysRoot::live(), Path::new(path), &PLAIN).unwrap_err().to_string();
         assert!(said.contains(expect), "{said}");
     };
-    check("/nowhere/at/all", "there is no /nowhere/at/all\nhint: `flashscope list`");
+    check("/nowhere/at/all", "there is no file or device /nowhere/at/all\nhint: `flashscope list`");
     check("/tmp", "is a directory");
     check("/dev/null", "is a special file");
 }

@@ -12,15 +12,15 @@ pub(crate) mod sim;
 pub(crate) mod twin;
 
 use crate::error::{Failure, Outcome};
-use crate::output;
+use crate::{near, output};
 use anyhow::anyhow;
 use flashscope_model::Kind;
 
 /// `schema`.
 pub(crate) fn schema(kind: Option<&str>) -> Result<Outcome, Failure> {
     let of_word = |word: &str| {
-        let known = Kind::ALL.map(Kind::word).join(", ");
-        Kind::of_word(word).ok_or_else(|| anyhow!("there is no kind of record called '{word}'\nhint: one of {known}"))
+        let hint = || near::hint(word, Kind::ALL.map(Kind::word));
+        Kind::of_word(word).ok_or_else(|| anyhow!("there is no kind of record called '{word}'\n{}", hint()))
     };
     output::data(&flashscope_record::schema(kind.map(of_word).transpose()?))?;
     Ok(Outcome::Done)

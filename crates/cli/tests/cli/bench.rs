@@ -253,7 +253,7 @@ fn mistakes_are_explained() {
     check(&[file, "--size", "1G", "--mode", "cached"], &["the target has 1 MiB", "hint"]);
     check(&[file, "--rw", "reed"], &["there is no 'reed'", "randread"]);
     check(&[file, "--bs", "4KB"], &["1000 or 1024"]);
-    check(&[file, "--runtime", "10"], &["no unit"]);
+    check(&[file, "--timeout", "10"], &["no unit"]);
     check(&[file, "--iodepth", "4", "--engine", "sync", "--mode", "cached"], &["one request at a time", "hint"]);
     check(&[file, "--engine", "mmap"], &["page cache", "hint"]);
     check(&[file, "--job", job.to_str().unwrap()], &["queue_dept", "line 3"]);

@@ -1,12 +1,12 @@
 //! `bench fio`: fio's job files and command lines.
 
+use super::finish;
 use super::keep::Kept;
 use super::run::{Enough, Setup, prepare};
-use super::{check_reports, finish};
 use crate::args::Fio;
 use crate::error::{Failure, Outcome};
-use crate::{output, target};
-use anyhow::{Context, anyhow};
+use crate::{input, output, target};
+use anyhow::anyhow;
 use flashscope_device::Target;
 use flashscope_load::fio::{Input, Jobs, World, read};
 use flashscope_units::Bytes;
@@ -30,7 +30,6 @@ pub(crate) fn run(args: &Fio) -> Result<Outcome, Failure> {
         }
     }
     tell(&jobs);
-    check_reports(&args.around.report)?;
     let setup = Setup {
         target: args.target(),
         repeat: args.repeat,
@@ -43,7 +42,7 @@ pub(crate) fn run(args: &Fio) -> Result<Outcome, Failure> {
     };
     let prepared = prepare(setup, jobs.set)?;
     if args.around.dry_run {
-        output::data(&prepared.describe())?;
+        output::data(&prepared.describe()?)?;
         return Ok(Outcome::Done);
     }
     let kept = Kept::plan(&args.around, &prepared, &args.files)?;
@@ -53,7 +52,7 @@ pub(crate) fn run(args: &Fio) -> Result<Outcome, Failure> {
 fn inputs(args: &Fio) -> Result<Vec<Input>, Failure> {
     let mut inputs = Vec::new();
     for path in &args.files {
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text = input::text(path, "name a job file, or write fio's options after --")?;
         inputs.push(Input::File { name: path.display().to_string(), text });
     }
     if !args.words.is_empty() {

@@ -17,8 +17,8 @@ mod watch;
 use crate::args::{Around, Bench, BenchKind};
 use crate::envelope;
 use crate::error::{Failure, Outcome};
-use crate::output;
-use anyhow::{Context, anyhow};
+use crate::{input, output};
+use anyhow::anyhow;
 use flashscope_load::file;
 use flashscope_load::job::{JobSet, Phase};
 use flashscope_model::bench::{BenchRecord, JobRun};
@@ -26,7 +26,6 @@ use flashscope_model::{Kind, StopReason};
 use flashscope_units::Nanos;
 use keep::Kept;
 use run::{Enough, Setup, prepare};
-use std::path::PathBuf;
 
 pub(crate) fn run(args: &Bench) -> Result<Outcome, Failure> {
     match &args.kind {
@@ -41,25 +40,16 @@ pub(crate) fn run(args: &Bench) -> Result<Outcome, Failure> {
     if args.presets {
         return preset::list();
     }
-    check_reports(&args.around.report)?;
     if let Some(name) = &args.preset {
         return preset::run(args, name);
     }
     let prepared = prepare(setup(args), jobs(args)?)?;
     if args.around.dry_run {
-        output::data(&prepared.describe())?;
+        output::data(&prepared.describe()?)?;
         return Ok(Outcome::Done);
     }
     let kept = Kept::plan(&args.around, &prepared, args.job.as_slice())?;
     finish(&prepared.run(&kept)?, &args.around, &kept)
-}
-
-/// A name that does not tell its form is better refused before hours of measuring than after them.
-fn check_reports(reports: &[PathBuf]) -> Result<(), Failure> {
-    match reports.iter().find(|path| super::report::format_of(path).is_none()) {
-        Some(path) => Err(super::report::formless(path)),
-        None => Ok(()),
-    }
 }
 
 /// What was typed of everything but the jobs.
@@ -81,8 +71,12 @@ fn jobs(args: &Bench) -> Result<JobSet, Failure> {
     let text = args.text();
     let mut set = match &args.job {
         Some(path) => {
-            let file = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-            file::parse(&file, &text).map_err(|error| anyhow!("{}: {error}", path.display()))?
+            let hint = "name a job file; --dry-run prints one";
+            let file = input::text(path, hint)?;
+            file::parse(&file, &text).map_err(|error| match error.to_string() {
+                said if said.contains("hint: ") => anyhow!("{}: {said}", path.display()),
+                said => anyhow!("{}: {}\nhint: {hint}", path.display(), said.trim_end()),
+            })?
         }
         None => {
             let job = text.job("bench").map_err(|error| anyhow!("{error}"))?;

@@ -5,8 +5,8 @@ use super::run::{Enough, Setup, prepare};
 use super::{finish, host, setup};
 use crate::args::Bench;
 use crate::error::{Failure, Outcome};
-use crate::{output, target};
-use anyhow::{Context, anyhow};
+use crate::{input, near, output, target};
+use anyhow::anyhow;
 use flashscope_device::Target;
 use flashscope_model::bench::BenchRecord;
 use flashscope_model::preset::LimitVerdict;
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Bench, name: &str) -> Result<Outcome, Failure> {
     let setup = Setup { repeat: schedule.repeat, prepare: schedule.prepare, enough, ..setup(args) };
     let prepared = prepare(setup, schedule.set.clone())?;
     if args.around.dry_run {
-        output::data(&prepared.describe())?;
+        output::data(&prepared.describe()?)?;
         return Ok(Outcome::Done);
     }
     let read = if is_path(name) { vec![name.into()] } else { Vec::new() };
@@ -86,11 +86,12 @@ fn ground(setup: &Setup) -> Result<Ground, Failure> {
 fn definition(name: &str) -> Result<Definition, Failure> {
     if !is_path(name) {
         return flashscope_suite::preset(name).ok_or_else(|| {
-            let names = flashscope_suite::names().collect::<Vec<_>>().join(", ");
-            Failure::Cannot(anyhow!("there is no preset '{name}'\nhint: one of {names}; or a path with a slash in it"))
+            let hint = near::hint(name, flashscope_suite::names());
+            Failure::Cannot(anyhow!("there is no preset '{name}'\n{hint}; or a path with a slash in it"))
         });
     }
-    let text = std::fs::read_to_string(Path::new(name)).with_context(|| format!("cannot read {name}"))?;
+    let text =
+        input::text(Path::new(name), "name a preset of --presets, or a file like the one that --explain prints")?;
     Definition::parse(&text).map_err(|error| Failure::Cannot(anyhow!("{name}: {error}")))
 }
 

@@ -105,18 +105,25 @@ pub(crate) fn prepare(setup: Setup, set: JobSet) -> Result<Prepared, Failure> {
 
 impl Prepared {
     /// What would be done, as a job file.
-    pub(crate) fn describe(&self) -> String {
+    ///
+    /// # Errors
+    /// Where the run would be refused, as it writes more than it may.
+    pub(crate) fn describe(&self) -> Result<String, Failure> {
         let jobs = |plans: &Vec<Resolved>| plans.iter().map(|plan| plan.job.clone()).collect();
         let phases = self
             .plans
             .iter()
             .zip(&self.set.phases)
             .map(|(plans, phase)| Phase { jobs: jobs(plans), pause: phase.pause });
-        let written = match self.budget_within(None).ok().and_then(|budget| budget.most()) {
+        let written = match self.budget()?.most() {
             Some(bytes) => format!("writes at most {bytes}"),
             None => "writes until its time is over".to_owned(),
         };
-        format!("# {} runs, {written}\n{}", self.setup.repeat, to_toml(&JobSet { phases: phases.collect() }))
+        let runs = match self.setup.repeat {
+            1 => "1 run".to_owned(),
+            more => format!("{more} runs"),
+        };
+        Ok(format!("# {runs}, {written}\n{}", to_toml(&JobSet { phases: phases.collect() })))
     }
 
     /// Runs them. What was measured before an interrupt, or before a device was lost, is in the record.

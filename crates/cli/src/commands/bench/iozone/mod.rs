@@ -45,6 +45,9 @@ pub(super) fn run(words: &[String]) -> Result<Outcome, Failure> {
     let plan = flashscope_iozone::plan(&options).map_err(|error| anyhow!("{error}"))?;
     let names = names(&options, &plan)?;
     if options.ours.dry_run {
+        if plan.figures.iter().any(|figure| figure.writes()) {
+            budget(&plan, &options)?;
+        }
         return output::data(&describe(&plan, &options, &names)).map(|()| Outcome::Done);
     }
     let kept = Kept::plan(&options, &names)?;
@@ -129,6 +132,17 @@ fn names(options: &Options, plan: &Plan) -> Result<Vec<PathBuf>, Failure> {
     Ok((0..*most).map(numbered).collect())
 }
 
+/// What the plan writes, where it may.
+fn budget(plan: &Plan, options: &Options) -> Result<Bytes, Failure> {
+    let budget = plan.written(if options.direct { Bytes(1) } else { flashscope_host::page_size() });
+    match options.ours.max_write {
+        Some(most) if most < budget => Err(Failure::Cannot(anyhow!(
+            "the tests write {budget}, which is more than --max-write allows ({most})\nhint: allow more, or measure less (-g, -i)"
+        ))),
+        _ => Ok(budget),
+    }
+}
+
 /// The right to write what the plan writes; `None` where it only reads files that are there.
 fn consent(
     sys: &SysRoot,
@@ -142,12 +156,7 @@ fn consent(
     if there && !plan.figures.iter().any(|figure| figure.writes()) {
         return Ok(None);
     }
-    let budget = plan.written(if options.direct { Bytes(1) } else { flashscope_host::page_size() });
-    if let Some(most) = options.ours.max_write.filter(|most| *most < budget) {
-        return Err(Failure::Cannot(anyhow!(
-            "the tests write {budget}, which is more than --max-write allows ({most})\nhint: allow more, or measure less (-g, -i)"
-        )));
-    }
+    let budget = budget(plan, options)?;
     // What is there already has its room.
     if let Some(free) = files.free(0).filter(|free| !there && *free < plan.needed()) {
         let needed = plan.needed();
@@ -333,7 +342,7 @@ impl Progress {
     fn new(plan: &Plan, options: &Options) -> Progress {
         let bar = bar("iozone", options.ours.json);
         bar.set_length(plan.moved().get());
-        let style = ProgressStyle::with_template("{msg:48!} {bar:24} {percent:>3}%  {elapsed} so far, {eta} left");
+        let style = ProgressStyle::with_template("{msg}\n{wide_bar} {percent:>3} %  {eta} left");
         bar.set_style(style.expect("the template is a constant"));
         Progress { bar }
     }
