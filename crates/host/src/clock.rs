@@ -1,5 +1,6 @@
 //! The two clocks of a host: the monotonic one that times requests, and the wall clock for the record.
 
+use crate::date::rfc3339;
 use flashscope_units::{Instant, Nanos};
 use rustix::io::Errno;
 use rustix::thread::clock_nanosleep_absolute;
@@ -58,24 +59,4 @@ const NS_PER_S: u64 = 1_000_000_000;
 fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
-}
-
-fn rfc3339(unix_seconds: u64) -> String {
-    let seconds = i64::try_from(unix_seconds).unwrap_or(i64::MAX);
-    jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::MAX).to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dates() {
-        let check = |seconds, expect: &str| assert_eq!(rfc3339(seconds), expect);
-        check(0, "1970-01-01T00:00:00Z");
-        check(951_782_400, "2000-02-29T00:00:00Z");
-        check(1_763_678_645, "2025-11-20T22:44:05Z");
-        check(4_107_542_399, "2100-02-28T23:59:59Z");
-        check(4_107_542_400, "2100-03-01T00:00:00Z");
-    }
 }

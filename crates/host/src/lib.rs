@@ -9,6 +9,7 @@ mod buffer;
 mod clock;
 mod conditions;
 mod contents;
+mod date;
 mod engine;
 mod entry;
 mod errno;

@@ -6,14 +6,13 @@ use flashscope_model::fleet::FleetRecord;
 use flashscope_model::iozone::IozoneRecord;
 use flashscope_model::twin::TwinRecord;
 use flashscope_model::{Envelope, Kind, RunRecord};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// What is kept as a record: an envelope, and the part of its kind.
 pub trait Recorded: Sized {
     /// The part on the wire.
-    type Part: Serialize + DeserializeOwned + JsonSchema;
+    type Part: Serialize + DeserializeOwned;
 
     /// The kinds that have this part.
     const KINDS: &'static [Kind];

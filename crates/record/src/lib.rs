@@ -25,6 +25,7 @@ use mirror::Mirror;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// Name and version of the format, as it stands in the `schema` field of every record.
 pub const SCHEMA: &str = "flashscope.record/2";
@@ -85,12 +86,12 @@ fn to_value<R: Recorded>(record: &R) -> Value {
     whole
 }
 
-/// A record of this version before its fields are read.
-pub(crate) enum Source<'a> {
-    /// As it stands in a file, so that faults have a line.
-    Text(&'a str),
-    /// Out of an array, or brought up to date.
-    Value(Value),
+/// A record of this version before its fields are read. Always as a text: every type of the format is then read from one kind
+/// of source, and compiled once.
+pub(crate) struct Source<'a> {
+    text: Cow<'a, str>,
+    /// Whether it is what stands in the file, so that faults have a line: no record out of an array, nor one brought up to date.
+    has_lines: bool,
 }
 
 /// What must be right before the rest of a record is worth reading.
@@ -116,7 +117,7 @@ impl<'a> Source<'a> {
         let header: Header = serde_json::from_str(text).map_err(|error| RecordError::from_parser(&error))?;
         if header.schema.as_deref() == Some(SCHEMA) {
             range::check(text)?;
-            return Ok(Source::Text(text));
+            return Ok(Source { text: text.into(), has_lines: true });
         }
         Source::of_value(serde_json::from_str(text).map_err(|error| RecordError::from_parser(&error))?)
     }
@@ -128,7 +129,7 @@ impl<'a> Source<'a> {
             other => old::upgrade_of(other).ok_or_else(|| RecordError::other_schema(other))?,
         };
         range::check_value(&value)?;
-        Ok(Source::Value(upgrade(value)))
+        Ok(Source { text: upgrade(value).to_string().into(), has_lines: false })
     }
 
     /// The word of its kind.
@@ -138,11 +139,10 @@ impl<'a> Source<'a> {
 
     /// Some of its fields; others are passed over.
     fn parse<T: DeserializeOwned>(&self) -> Result<T, RecordError> {
-        let parsed = match self {
-            Source::Text(text) => serde_json::from_str(text),
-            Source::Value(value) => T::deserialize(value),
-        };
-        parsed.map_err(|error| RecordError::from_parser(&error))
+        serde_json::from_str(&self.text).map_err(|error| match RecordError::from_parser(&error) {
+            RecordError::Field { what, .. } if !self.has_lines => RecordError::Field { line: None, what },
+            error => error,
+        })
     }
 
     fn record<R: Recorded>(&self) -> Result<R, RecordError> {

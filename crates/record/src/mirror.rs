@@ -76,7 +76,8 @@ macro_rules! mirror {
         }
     )+) => {$(
         $(#[$doc])*
-        #[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[derive(serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
         pub struct $name {
             $($(#[$field_doc])* pub $field: $type,)+
         }
@@ -103,7 +104,8 @@ macro_rules! part {
         }
     ) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[derive(serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
         pub struct $name {
             $($(#[$field_doc])* pub $field: $type,)+
         }
@@ -138,7 +140,8 @@ macro_rules! mirror_tuple {
         }
     )+) => {$(
         $(#[$doc])*
-        #[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[derive(serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
         pub struct $name {
             $($(#[$field_doc])* pub $field: $type,)+
         }
@@ -159,7 +162,8 @@ macro_rules! mirror_tuple {
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident mirrors $model:ty { $($(#[$variant_doc:meta])* $variant:ident,)+ }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
         #[serde(rename_all = "snake_case")]
         pub enum $name {
             $($(#[$variant_doc])* $variant,)+

@@ -261,19 +261,6 @@ fn the_documentation_names_every_part() {
     }
 }
 
-const CHECKED_IN: &str = include_str!("../../../docs/record.schema.json");
-
-#[test]
-fn the_checked_in_schema_is_current() {
-    assert!(schema(None) == CHECKED_IN, "stale: run `cargo test -p flashscope-record -- --ignored write_the_schema`");
-}
-
-#[test]
-#[ignore = "writes docs/record.schema.json"]
-fn write_the_schema() {
-    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/record.schema.json"), schema(None)).unwrap();
-}
-
 fn collect_names(value: &Value, names: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {

@@ -5,6 +5,7 @@ use crate::RecordError;
 use crate::mirror::{Mirror, mirror, mirror_tuple, part, words};
 use flashscope_model::bench as model;
 use flashscope_units::{Bytes, Nanos};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -223,7 +224,8 @@ words! {
 }
 
 /// Many times. A percentile is null where fewer than ten values lie beyond it.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Times {
     /// How many.
     pub count: u64,
@@ -256,7 +258,8 @@ pub struct Times {
 }
 
 /// Buckets of equal index belong together.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Histogram {
     /// Smallest time of each bucket.
     pub low_ns: Vec<u64>,
@@ -267,7 +270,8 @@ pub struct Histogram {
 }
 
 /// Counts per period; entries of equal index belong together.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Series {
     /// Length of a period.
     pub period_ns: u64,
@@ -286,7 +290,8 @@ pub struct Series {
 }
 
 /// Processor time.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Cpu {
     /// All of it, exactly.
     pub total_ns: u64,

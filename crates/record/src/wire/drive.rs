@@ -3,11 +3,13 @@
 use super::printed::{nanos, ns};
 use flashscope_model::{observation as seen, plan};
 use flashscope_units::{Bytes, Nanos};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Writes in order after a rest.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Stretch {
     /// Nothing was asked of the device for so long before.
     pub idle_ns: u64,
@@ -20,7 +22,8 @@ pub struct Stretch {
 }
 
 /// Reads handed over together, at several places.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Fan {
     /// How many reads.
     pub reads: u32,
@@ -33,7 +36,8 @@ pub struct Fan {
 }
 
 /// Random reads within one range.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Range {
     /// Its length.
     pub length_bytes: u64,

@@ -4,15 +4,17 @@ use super::{Cost, Device, Path};
 use crate::mirror::{Mirror, mirror, mirror_tuple, words};
 use crate::{RecordError, SCHEMA};
 use flashscope_model::envelope as model;
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One record of flashscope: who ran what, where and when, on what, at what cost, and how it ended. `kind` says what stands
 /// beside these fields.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Envelope {
     /// Name and version of this format.
-    #[schemars(extend("const" = "flashscope.record/2"))]
+    #[cfg_attr(test, schemars(extend("const" = "flashscope.record/2")))]
     pub schema: String,
     /// What the record holds beside its envelope.
     pub kind: Kind,
@@ -119,7 +121,8 @@ mirror_tuple! {
 }
 
 /// The program that wrote a record.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Tool {
     /// Its name.
     pub name: String,
@@ -129,7 +132,8 @@ pub struct Tool {
 }
 
 /// How a run, or a job of one, ended.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Stop {
     /// In which way.
     pub how: StopReason,
@@ -138,7 +142,8 @@ pub struct Stop {
 }
 
 /// In which way a run, or a job of one, ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     /// It did all it set out to do.

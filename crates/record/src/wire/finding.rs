@@ -3,11 +3,13 @@
 use super::{Direction, NoteKind, Order, Severity};
 use flashscope_model::finding;
 use flashscope_units::{ByteRate, Bytes, Contrast, Iops, Nanos};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Access time plus size over throughput: the line through minimum read times.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct TransferLine {
     /// Time at size zero; negative where the line says so.
     pub access_ns: f64,
@@ -18,7 +20,8 @@ pub struct TransferLine {
 }
 
 /// One size of a transfer line.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct TransferResidual {
     /// Size of one read.
     pub size_bytes: u64,
@@ -29,7 +32,8 @@ pub struct TransferResidual {
 }
 
 /// One cell of the performance table.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct PerformanceCell {
     /// Reads or writes.
     pub direction: Direction,
@@ -58,7 +62,8 @@ pub struct PerformanceCell {
 }
 
 /// Something to type, and why.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Advice {
     /// What it is about.
     pub topic: String,
@@ -69,7 +74,8 @@ pub struct Advice {
 }
 
 /// A remark on the run.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Note {
     /// What it is about.
     pub code: NoteKind,

@@ -3,6 +3,7 @@
 use crate::RecordError;
 use crate::mirror::{Mirror, mirror, mirror_tuple, part, words};
 use flashscope_model::fleet as model;
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -227,7 +228,8 @@ words! {
 }
 
 /// Answers of one reader to one question.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Row {
     /// Devices with a verdict.
     pub devices: u32,
@@ -258,7 +260,8 @@ pub struct Row {
 }
 
 /// Claims of about the same confidence.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Bin {
     /// From this confidence …
     pub low: f64,

@@ -5,6 +5,7 @@ use crate::RecordError;
 use crate::mirror::{Mirror, mirror, mirror_tuple, part, words};
 use flashscope_model::iozone as model;
 use flashscope_units::{ByteRate, Bytes};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +45,8 @@ words! {
 }
 
 /// One pass over a file.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Pass {
     /// `write`, `rewrite`, `read` …
     pub figure: String,
@@ -71,7 +73,8 @@ pub struct Pass {
 }
 
 /// One figure of several workers.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Throughput {
     /// The figure.
     pub figure: String,
@@ -90,7 +93,8 @@ pub struct Throughput {
 }
 
 /// What was found over the file sizes of one figure.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Regions {
     /// The figure.
     pub figure: String,
@@ -105,7 +109,8 @@ pub struct Regions {
 }
 
 /// Where the file outgrows memory.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Cliff {
     /// Largest file that was memory's.
     pub memory_up_to_bytes: u64,

@@ -51,11 +51,13 @@ pub use words::{AreaState, DeviceKind, Direction, NoteKind, Order, Purpose, Seve
 use crate::mirror::Mirror;
 use crate::{RecordError, Recorded};
 use flashscope_model as model;
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A characterisation, an experiment, or conclusions from either: what was concluded, and every sample it rests on.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct RunPart {
     /// What the run was allowed and set out to do.
     pub plan: Plan,

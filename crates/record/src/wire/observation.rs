@@ -14,11 +14,13 @@ use super::{AreaState, Direction};
 use crate::RecordError;
 use flashscope_model::observation as seen;
 use flashscope_units::{Bytes, Instant, Nanos};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Everything that was observed on one device, in the order in which it was done.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Observations {
     /// Size of the device; null where unknown.
     pub capacity_bytes: Option<u64>,
@@ -27,7 +29,8 @@ pub struct Observations {
 }
 
 /// One run of one experiment.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Run {
     /// Where the figures come from.
     pub source: Source,
@@ -44,7 +47,8 @@ pub struct Run {
 }
 
 /// Where figures come from.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Source {
     /// An own probe.
@@ -62,7 +66,8 @@ pub enum Source {
 }
 
 /// What an experiment moved.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Spent {
     /// Bytes read.
     pub read_bytes: u64,
@@ -73,7 +78,8 @@ pub struct Spent {
 }
 
 /// One request that failed.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Failure {
     /// Read or write.
     pub direction: Direction,

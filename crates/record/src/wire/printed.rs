@@ -4,11 +4,13 @@ use super::Statistic;
 use crate::RecordError;
 use flashscope_model::observation::{self as seen, Printed};
 use flashscope_units::{ByteRate, Contrast, Nanos};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A time that a log printed: what is left of samples that are gone.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct PrintedTime {
     /// The time; a difference of times may be negative.
     pub value_ns: f64,
@@ -23,7 +25,8 @@ pub struct PrintedTime {
 }
 
 /// A throughput that a log printed.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct PrintedRate {
     /// The rate.
     pub value_bytes_per_s: f64,
@@ -38,7 +41,8 @@ pub struct PrintedRate {
 }
 
 /// A throughput: either every request's service time, or what a log printed; the other is null.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Rate {
     /// Service time of each request of one block, in the order of issue.
     pub service_time_ns: Option<Vec<u64>>,
@@ -47,7 +51,8 @@ pub struct Rate {
 }
 
 /// A row of an align table as a log printed it; a cut-off figure is null.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct PrintedAlign {
     /// Ending at the boundary.
     pub pre: Option<PrintedTime>,
@@ -60,7 +65,8 @@ pub struct PrintedAlign {
 }
 
 /// A row of an interval table as a log printed it.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct PrintedInterval {
     /// Smallest.
     pub min: Option<PrintedTime>,

@@ -14,11 +14,13 @@ use crate::wire::printed::{nanos, ns};
 use crate::wire::{Direction, Order, Purpose};
 use flashscope_model::{self as model, observation as seen, plan};
 use flashscope_units::{Bytes, Nanos};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The figures of one run, by experiment.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Data {
     /// One block read again and again: link and command time.

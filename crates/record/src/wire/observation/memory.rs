@@ -4,11 +4,13 @@ use crate::wire::Then;
 use crate::wire::printed::{nanos, ns};
 use flashscope_model::observation as seen;
 use flashscope_units::{Bytes, Nanos};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One burst of writes into an empty buffer.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Burst {
     /// Service times of the writes in the order of issue.
     pub service_time_ns: Vec<u64>,
@@ -21,7 +23,8 @@ pub struct Burst {
 }
 
 /// A block read again.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Reread {
     /// Bytes read since and with the first read of the block.
     pub span_bytes: u64,
@@ -32,14 +35,16 @@ pub struct Reread {
 }
 
 /// A run of blocks.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct BlockRun {
     /// Service times by index.
     pub service_time_ns: Vec<u64>,
 }
 
 /// A read behind the end of a run in order.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Ahead {
     /// From the end of the run to the start of the block.
     pub distance_bytes: u64,

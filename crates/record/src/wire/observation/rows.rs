@@ -5,11 +5,13 @@ use crate::wire::printed::{nanos, not_one_of, ns};
 use crate::wire::{PrintedAlign, PrintedInterval, PrintedTime, Rate};
 use flashscope_model::observation as seen;
 use flashscope_units::Bytes;
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One place of a survey.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct SurveyPlace {
     /// Where.
     pub at_bytes: u64,
@@ -20,7 +22,8 @@ pub struct SurveyPlace {
 }
 
 /// One alignment: either its places or what a log printed; the other is null.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct AlignRow {
     /// The alignment.
     pub align_bytes: u64,
@@ -31,7 +34,8 @@ pub struct AlignRow {
 }
 
 /// Accesses around one boundary.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Boundary {
     /// The boundary.
     pub at_bytes: u64,
@@ -44,7 +48,8 @@ pub struct Boundary {
 }
 
 /// One candidate size.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Candidate {
     /// The size.
     pub size_bytes: u64,
@@ -55,7 +60,8 @@ pub struct Candidate {
 }
 
 /// One block size of an open-units run.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct OpenUnitsRow {
     /// Block size.
     pub block_bytes: u64,
@@ -64,7 +70,8 @@ pub struct OpenUnitsRow {
 }
 
 /// One block size of a fat run.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct FatRow {
     /// Block size.
     pub block_bytes: u64,
@@ -73,7 +80,8 @@ pub struct FatRow {
 }
 
 /// Service times within one unit.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct UnitTimes {
     /// Start of the unit.
     pub at_bytes: u64,
@@ -82,7 +90,8 @@ pub struct UnitTimes {
 }
 
 /// One position of a scatter run.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct ScatterPlace {
     /// Where.
     pub at_bytes: u64,
@@ -91,7 +100,8 @@ pub struct ScatterPlace {
 }
 
 /// One size of an interval run: either its samples or what a log printed; the other is null.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct IntervalRow {
     /// Size of one read.
     pub size_bytes: u64,
@@ -102,7 +112,8 @@ pub struct IntervalRow {
 }
 
 /// One block size of a program run.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct ProgramRow {
     /// Block size.
     pub block_bytes: u64,

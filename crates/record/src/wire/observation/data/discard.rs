@@ -2,11 +2,13 @@
 
 use flashscope_model::discard;
 use flashscope_units::{Bytes, Nanos};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One discard, and what was read behind it.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct DiscardTrial {
     /// How much was discarded.
     pub size_bytes: u64,
