@@ -22,4 +22,5 @@ mod readme;
 mod records;
 mod terminal;
 mod twin;
+mod words;
 mod write_budget;

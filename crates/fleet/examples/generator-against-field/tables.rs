@@ -76,10 +76,10 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         let key = (1, Bytes::kib(16));
         Some(t.in_order.get(&key)? / t.random.get(&key)?)
     }),
-    ("one unit in order, 4 MiB blocks, MB/s", |t| t.rate(Bytes::mib(4))),
-    ("one unit in order, 64 KiB blocks, MB/s", |t| t.rate(Bytes::kib(64))),
-    ("one unit in order, 16 KiB blocks, MB/s", |t| t.rate(Bytes::kib(16))),
-    ("one unit in order, 4 KiB blocks, MB/s", |t| t.rate(Bytes::kib(4))),
+    ("one unit, sequential, 4 MiB blocks, MB/s", |t| t.rate(Bytes::mib(4))),
+    ("one unit, sequential, 64 KiB blocks, MB/s", |t| t.rate(Bytes::kib(64))),
+    ("one unit, sequential, 16 KiB blocks, MB/s", |t| t.rate(Bytes::kib(16))),
+    ("one unit, sequential, 4 KiB blocks, MB/s", |t| t.rate(Bytes::kib(4))),
 ];
 
 impl Tables {

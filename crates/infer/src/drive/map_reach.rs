@@ -45,7 +45,7 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
     }
     Some(Choice {
         experiment: Experiment::MapReach(plan(now.block(Bytes::kib(4)), span.start, longest, REQUESTS)),
-        why: "whether reads take longer where a range is longer than what the map in memory stands for".into(),
+        why: "whether reads take longer in a range beyond the reach of the mapping table in memory".into(),
     })
 }
 

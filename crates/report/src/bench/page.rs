@@ -176,7 +176,7 @@ fn evidence(record: &BenchRecord) -> Markup {
     let all_alike = rows.len() > 1 && rows.windows(2).all(|pair| pair[0].1 == pair[1].1 && pair[0].2 == pair[1].2);
     markup! {
         section {
-            h2 { "Whose results these are" }
+            h2 { "Device or cache?" }
             div."card verdicts evidence" {
                 @for (phase, verdict, why, count) in rows.iter().take(if all_alike { 1 } else { rows.len() }) {
                     div {

@@ -254,7 +254,7 @@ fn figures(preset: &PresetRun) -> Sheet {
         "interval_low",
         "interval_high",
         "confidence",
-        "whose figure it is",
+        "device or cache",
         "device_share_ratio",
         "every run, in order",
     ];
