@@ -62,7 +62,9 @@ pub fn card(run: &RunRecord) -> Card {
 pub fn subject(run: &RunRecord) -> String {
     match &run.envelope.device {
         Some(device) if device.simulated => format!("{} {} (simulated)", kind_word(device.kind), device.name),
-        Some(device) if run.envelope.subject() == device.name => format!("{} {}", kind_word(device.kind), device.name),
+        Some(device) if run.envelope.subject() == device.name => {
+            format!("{} {}", kind_word(device.kind), device.name)
+        }
         Some(_) | None => run.envelope.subject().to_owned(),
     }
 }
