@@ -6,7 +6,7 @@ use flashscope_model::comparison::{Compared, Comparison, Doubt, Family, Level, V
 use std::path::Path;
 
 fn fixture(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/comparisons").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name);
     std::fs::read_to_string(path).expect("a fixture")
 }
 
@@ -39,7 +39,7 @@ fn the_published_table_gives_what_scipy_gives() {
         groups.iter().map(|group| group.factor.as_deref().unwrap()).collect::<Vec<_>>(),
         ["governor", "read_ahead_kb"]
     );
-    let text = fixture("welch.json");
+    let text = fixture("comparisons/welch.json");
     let wanted: Vec<std::collections::BTreeMap<&str, &str>> = text
         .split('{')
         .skip(1)
