@@ -9,6 +9,7 @@ mod calibration;
 mod classic;
 mod cost;
 mod coverage;
+pub mod differences;
 mod draw;
 mod guard;
 mod markdown;

@@ -34,7 +34,7 @@ const AT_THE_END: [&str; 4] = ["cli", "fuzz", "proof", "testkit"];
 /// Crates that depend on none of the workspace.
 const AT_THE_BEGINNING: [&str; 2] = ["units", "stats"];
 
-const ROOMS: [Room; 23] = [
+const ROOMS: [Room; 24] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),
@@ -48,6 +48,7 @@ const ROOMS: [Room; 23] = [
     room("suite", Nothing, true, &["sim", "host"]),
     room("infer", Nothing, false, &["sim", "host", "device", "probe", "twin"]),
     room("session", Nothing, false, &["sim", "host", "twin"]),
+    room("experiment", Nothing, false, &["sim", "host", "probe", "load", "infer", "device"]),
     room("transcript", Nothing, false, &["infer", "device"]),
     room("record", Nothing, true, &["infer", "device", "sim", "host"]),
     room("view", Nothing, false, &["infer", "device", "record"]),

@@ -1,8 +1,12 @@
 //! Deciding while the data come in, without paying for every look.
 //!
 //! [`ConfidenceSequence`] keeps an interval of a mean that is valid at every moment at once, so stopping when it is
-//! narrow enough is allowed. It does not know the write budget: the caller caps the number of steps and records why it
-//! stopped.
+//! narrow enough is allowed. [`NormalSequence`] does the same for values near normal whose spread is unknown, and needs far
+//! fewer of them. Neither knows the write budget: the caller caps the number of steps and records why it stopped.
+
+mod normal;
+
+pub use normal::NormalSequence;
 
 use crate::StatsError;
 use crate::error::check_unit_open;

@@ -58,6 +58,12 @@ pub struct Drawn {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DrawError(String);
 
+impl DrawError {
+    pub(crate) fn new(why: impl Into<String>) -> DrawError {
+        DrawError(why.into())
+    }
+}
+
 impl fmt::Display for DrawError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "no device could be drawn: {}", self.0)

@@ -13,7 +13,7 @@ mod trend;
 
 pub use effect::cliffs_delta;
 pub use equivalence::{Equivalence, tost_log_ratio, tost_log_ratio_ranked};
-pub use mean::{WelchT, welch_t};
+pub use mean::{Summary, WelchT, one_sample_t, welch_t, welch_t_of};
 pub use multiple::{benjamini_hochberg, holm};
 pub use rank::{MannWhitney, SignedRank, mann_whitney, wilcoxon_signed_rank};
 pub use trend::{Spearman, spearman, spearman_trend};
