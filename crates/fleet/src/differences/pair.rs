@@ -163,7 +163,7 @@ impl Side {
                 Request::read(id, offset, work.block)
             };
             let done = self.device.execute(request).ok()?;
-            if !matches!(done.outcome, Outcome::Done) {
+            if !matches!(done.outcome, Outcome::Success) {
                 return None;
             }
             logs.push((done.completed.since(done.issued).0 as f64).max(1.0).ln());
