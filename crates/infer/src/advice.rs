@@ -1,8 +1,12 @@
-//! What to type: partition start, file-system options, and what not to do with this part.
+//! What to type: partition start, file-system options, and what not to do with this part. What drives that read on
+//! several chips at once are told besides stands in [`drives`].
 //!
-//! Only from findings that are sure enough to format a device by. The options' meanings, from the manual pages: ext4
+//! Only from findings that are sure enough to format a device by. A command stands behind the last `: `, or alone. The
+//! options' meanings, from the manual pages: ext4
 //! `stride` and `stripe-width` count file-system blocks; f2fs segments are 2 MiB, `-s` is segments per section and
 //! `active_logs` a mount option of 2, 4 or 6; mkfs.fat `-s` and `-R` count sectors.
+
+mod drives;
 
 use crate::numbers::digits;
 use flashscope_model::Estimate;
@@ -32,14 +36,20 @@ pub(crate) fn advise(geometry: &Geometry, capacity: Option<Bytes>) -> Vec<Advice
     let start = unit.map(|unit| partition_start(unit, first, sure(&geometry.fast_area)));
     let mut advice = Vec::new();
     if let (Some(unit), Some(start)) = (unit, start) {
-        advice.push(partition(unit, start, sure(&geometry.fast_area)));
-        advice.push(ext4(unit, page));
+        advice.push(partition(start, capacity, because_of_unit(unit, sure(&geometry.fast_area))));
+        advice.push(ext4(unit, "unit", page));
         advice.push(f2fs(unit, &geometry.open_units_linear));
         advice.extend(fat(unit, start, capacity, sure(&geometry.fast_area)));
         advice.extend(exfat(unit, start, capacity));
     }
+    if unit.is_none() {
+        advice.extend(drives::layout(geometry, capacity));
+    }
     advice.extend(streams(&geometry.open_units_linear));
     advice.extend(random_writes(geometry));
+    advice.extend(drives::requests(geometry));
+    advice.extend(drives::discard(geometry));
+    advice.extend(drives::spare(geometry));
     advice
 }
 
@@ -58,18 +68,36 @@ fn partition_start(unit: Bytes, first: Bytes, area: Option<FastArea>) -> Bytes {
     slow.map_or(Bytes::mib(1), |area| area.end).max(Bytes::mib(1)).saturating_sub(first).align_up(unit) + first
 }
 
-fn partition(unit: Bytes, start: Bytes, area: Option<FastArea>) -> Advice {
+/// MBR partition tables end here.
+const LARGEST_MBR: Bytes = Bytes::gib(2048);
+
+fn partition(start: Bytes, capacity: Option<Bytes>, because: String) -> Advice {
+    // Binary units are taken as they are by parted, whatever the device's sectors.
+    let place = match start / Bytes::mib(1) {
+        mib if start.is_multiple_of(Bytes::mib(1)) => format!("{mib}MiB"),
+        _ => format!("{}KiB", start / Bytes::kib(1)),
+    };
+    let label = if capacity.is_some_and(|capacity| capacity > LARGEST_MBR) { "gpt" } else { "msdos" };
+    let text = format!(
+        "start the first partition at {start} (sector {}): parted -s DEVICE mklabel {label} mkpart primary {place} 100%",
+        start / Bytes::SECTOR
+    );
+    advice("partition", text, because)
+}
+
+fn because_of_unit(unit: Bytes, area: Option<FastArea>) -> String {
     let mut because = format!("the allocation unit is {unit}");
     if let Some(area) = area.filter(|area| area.kind != AreaKind::None) {
         let way = if area.ratio > 1.0 { "faster" } else { "slower" };
         because.push_str(&format!(", and {} to {} is {way} ({}×)", area.first, area.end, digits(area.ratio)));
     }
-    advice("partition", format!("start the first partition at {start} (sector {})", start / Bytes::SECTOR), because)
+    because
 }
 
-fn ext4(unit: Bytes, page: Option<Bytes>) -> Advice {
+/// Options of ext4 for rows of `row` bytes, a `what`.
+fn ext4(unit: Bytes, what: &str, page: Option<Bytes>) -> Advice {
     let blocks = |size: Bytes| (size / EXT4_BLOCK).max(1);
-    let mut because = format!("stripe-width = {unit} unit / {EXT4_BLOCK}");
+    let mut because = format!("stripe-width = {unit} {what} / {EXT4_BLOCK}");
     let stride = page.map_or(String::new(), |page| {
         because = format!("stride = {page} page / {EXT4_BLOCK}, {because}");
         format!("stride={},", blocks(page))
@@ -86,7 +114,7 @@ fn f2fs(unit: Bytes, open: &Estimate<u32>) -> Advice {
     let mount = match (logs, count) {
         (Some(logs), Some(count)) => {
             let least = if open.value().is_none() { "at least " } else { "" };
-            because.push_str(&format!("; {least}{count} units can be open in order"));
+            because.push_str(&format!("; {least}{count} open units, sequential"));
             format!("; mount -o active_logs={logs}")
         }
         _ => String::new(),
@@ -172,7 +200,7 @@ fn streams(open: &Estimate<u32>) -> Option<Advice> {
     Some(advice(
         "use",
         format!("write no more than {count} streams at once; a file system's metadata is one of them"),
-        format!("{} (open units in order)", open.evidence()),
+        format!("{} (open units, sequential)", open.evidence()),
     ))
 }
 
@@ -186,15 +214,15 @@ fn random_writes(geometry: &Geometry) -> Option<Advice> {
     let escape = sure(&geometry.small_write_path)
         .map(|path| path.size)
         .filter(|size| *size < penalty.block)
-        .map_or(String::new(), |size| format!("; writes up to {size} take another way and fare better"));
+        .map_or(String::new(), |size| format!("; writes ≤ {size} take a separate path and fare better"));
     Some(advice(
         "use",
         format!(
-            "write in order; writes of {} at random are about {}× slower{escape}",
+            "write sequentially: random writes of {} are about {}× slower{escape}",
             penalty.block,
             digits(penalty.ratio)
         ),
-        format!("{} in order and {} at random within one unit", penalty.in_order, penalty.random),
+        format!("{} sequential and {} random within one unit", penalty.in_order, penalty.random),
     ))
 }
 
@@ -223,18 +251,19 @@ mod tests {
     fn options_follow_the_geometry() {
         let fast = FastArea { first: Bytes::mib(4), end: Bytes::mib(8), kind: AreaKind::Faster, ratio: 1.9 };
         let sd = texts(Bytes::mib(4), Bytes::kib(16), known(8), Some(fast));
-        assert_eq!(sd[0], "start the first partition at 4 MiB (sector 8192)");
+        let table = "parted -s DEVICE mklabel msdos mkpart primary 4MiB 100%";
+        assert_eq!(sd[0], format!("start the first partition at 4 MiB (sector 8192): {table}"));
         assert_eq!(sd[1], "mkfs.ext4 -b 4096 -E stride=4,stripe-width=1024 PARTITION");
         assert_eq!(sd[2], "mkfs.f2fs -s 2 PARTITION; mount -o active_logs=6");
         assert!(sd[3].contains("mkfs.fat -F 32 -a -s 64 -R "), "{}", sd[3]);
         assert!(sd[4].starts_with("write no more than 8 streams"), "{}", sd[4]);
         let odd =
             texts(Bytes::mib(3), Bytes::kib(2), Estimate::at_least(4, 0.95, "e", &[ExperimentName::Boundaries]), None);
-        assert_eq!(odd[0], "start the first partition at 3 MiB (sector 6144)");
+        assert!(odd[0].starts_with("start the first partition at 3 MiB (sector 6144): "), "{}", odd[0]);
         assert_eq!(odd[1], "mkfs.ext4 -b 4096 -E stride=1,stripe-width=768 PARTITION");
         assert_eq!(odd[2], "mkfs.f2fs -s 3 PARTITION; mount -o active_logs=4");
         let small = texts(Bytes::kib(512), Bytes::kib(4), known(1), None);
-        assert_eq!(small[0], "start the first partition at 1 MiB (sector 2048)");
+        assert!(small[0].starts_with("start the first partition at 1 MiB (sector 2048): "), "{}", small[0]);
         assert_eq!(small[2], "mkfs.f2fs -s 1 PARTITION; mount -o active_logs=2");
     }
 
@@ -242,7 +271,7 @@ mod tests {
     fn a_slow_start_is_left_alone() {
         let slow = FastArea { first: Bytes::ZERO, end: Bytes::mib(12), kind: AreaKind::Slower, ratio: 0.2 };
         let texts = texts(Bytes::mib(4), Bytes::kib(8), known(4), Some(slow));
-        assert_eq!(texts[0], "start the first partition at 12 MiB (sector 24576)");
+        assert!(texts[0].ends_with(" mkpart primary 12MiB 100%"), "{}", texts[0]);
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod performance;
 mod pool;
 mod reading;
 mod regions;
+mod shares;
 mod situation;
 mod small_write;
 mod survey;
@@ -104,6 +105,7 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
     if no_card {
         caution::of_everything(&mut geometry, caution::NO_CARD);
     }
+    shares::fit(&mut geometry);
     let mut notes: Vec<_> = host_file.into_iter().collect();
     notes.extend(alignment.notes);
     notes.extend(write_align::notes(observations));

@@ -169,8 +169,8 @@ fn runs(observations: &Observations, order: Order) -> impl Iterator<Item = &Open
 /// The order in words.
 pub(crate) fn words(order: Order) -> &'static str {
     match order {
-        Order::InOrder => "in order",
-        Order::Random => "at random",
+        Order::InOrder => "sequential",
+        Order::Random => "random",
     }
 }
 

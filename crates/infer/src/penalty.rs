@@ -106,7 +106,10 @@ fn of_sources(observations: &Observations) -> Estimate<Penalty> {
         (program(observations), ExperimentName::Program),
     ];
     sources.into_iter().find_map(|(rates, method)| largest(&rates, method)).unwrap_or_else(|| {
-        Estimate::unknown(Reason::NotMeasured, "no unit was written both in order and at random at the same block size")
+        Estimate::unknown(
+            Reason::NotMeasured,
+            "no unit was written both sequentially and at random at the same block size",
+        )
     })
 }
 
@@ -124,7 +127,7 @@ fn largest(rates: &Rates, method: ExperimentName) -> Option<Estimate<Penalty>> {
     let first = measured[0];
     let mut penalty = first.penalty;
     let mut evidence =
-        format!("one unit at {}: {} in order, {} at random", penalty.block, penalty.in_order, penalty.random);
+        format!("one unit at {}: {} sequential, {} random", penalty.block, penalty.in_order, penalty.random);
     let others: Vec<String> = measured
         .iter()
         .skip(1)
@@ -160,7 +163,7 @@ fn largest(rates: &Rates, method: ExperimentName) -> Option<Estimate<Penalty>> {
             ),
         ));
     }
-    evidence.push_str(&format!("; right to ±{:.0} %", 100.0 * (TOLERANCE - 1.0)));
+    evidence.push_str(&format!("; ± {:.0} %", 100.0 * (TOLERANCE - 1.0)));
     if smallest > SMALL_ENOUGH {
         evidence.push_str(&format!("; no block below {smallest} was written, where it may be larger"));
         return Some(Estimate::at_least(penalty, probability(confidence.min(0.9)), evidence, &[method]));

@@ -95,6 +95,8 @@ fn cell(direction: Direction, order: Order, block: Bytes, times: &[Nanos], swing
     let extremes = (quantile(&values, 0.0)?, quantile(&values, 1.0)?);
     let (low, high) = median_interval(&values, 0.95)
         .map_or(extremes, |interval| allowing_for_drift(&values, middle, (interval.low, interval.high), swing));
+    // A median is no shorter than the shortest time and no longer than the longest, however much they drift.
+    let (low, high) = (low.max(extremes.0), high.min(extremes.1));
     let total: Nanos = times.iter().copied().sum();
     let nanos = |value: f64| Nanos(value.round() as u64);
     Some(PerformanceCell {

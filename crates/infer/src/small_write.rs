@@ -109,7 +109,7 @@ impl Curve {
         }
         let certainty = 1.0 - 0.25 * (-(factor.ln() / FASTER.ln()) * (repeats as f64).sqrt()).exp() - self.weakness;
         let evidence = format!(
-            "{}: {} at {}, {} at {}: blocks up to {} take another way",
+            "{}: {} at {}, {} at {}; writes ≤ {} take a separate path",
             self.what,
             ByteRate(small.1.mean),
             small.0,

@@ -35,7 +35,7 @@ struct Escape {
 pub(crate) fn small_write_path(observations: &Observations) -> Option<Estimate<Bytes>> {
     let escape = escapes(observations).into_iter().max_by_key(|escape| escape.rows)?;
     let evidence = format!(
-        "writes of {} aligned to {} take {}, those aligned to only {} {}, in {} rows: the latter take another way",
+        "writes of {} aligned to {} take {}, those aligned to only {} {}, in {} rows: the latter take a separate path",
         escape.access,
         escape.access,
         Nanos(escape.slow as u64),

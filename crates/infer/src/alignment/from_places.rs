@@ -270,21 +270,21 @@ impl<'a> View<'a> {
     fn unit_evidence(&self) -> String {
         let [base, _, _, page, middle, unit] = self.levels;
         let (Some(size), Some((level, count))) = (self.chain.unit, unit) else { return String::new() };
-        let mut text = format!("straddling costs {level} at every {size} multiple");
+        let mut text = format!("reads that cross a {size} boundary take {level} longer");
         let mut places = count;
         if let (Some(size), Some((level, count))) = (self.chain.middle, middle) {
-            text.push_str(&format!(", {level} at other {size} ones"));
+            text.push_str(&format!("; across other {size} boundaries {level}"));
             places += count;
         }
         if let Some((level, count)) = page.or(base) {
             let grid = self.chain.page.map_or(String::new(), |page| format!(" {page}"));
-            text.push_str(&format!(", {level} at other{grid} ones"));
+            text.push_str(&format!("; across other{grid} boundaries {level}"));
             places += count;
         }
         let text = format!("{text} ({places} places)");
         match self.changes {
             Some(changes) => format!(
-                "{text}; the first read in each takes {} longer than those before it in the same ({} changes)",
+                "{text}; the first read after a change of allocation unit takes {} longer ({} changes)",
                 Contrast(changes.cost),
                 changes.count
             ),
@@ -303,7 +303,7 @@ impl<'a> View<'a> {
             _ => String::new(),
         };
         let seen = format!(
-            "no step that stands out above the page: straddling costs {level} ± {} at {count} places{aside}, up to multiples of \
+            "no step that stands out above the page; straddling costs {level} ± {} at {count} places{aside}, up to multiples of \
              {}; either reads do not show the unit, or its boundaries are no multiples of its size",
             Contrast(finest.scatter * finest.access),
             Bytes(largest)
@@ -350,7 +350,7 @@ impl<'a> View<'a> {
         let inner = self.levels[class::INNER].zip(self.chain.inner);
         let places = count + others + inner.map_or(0, |((_, count), _)| count);
         let before = match inner {
-            Some(((inner, _), size)) => format!("; before it {} at {size}", signed(inner)),
+            Some(((inner, _), size)) => format!("; across other {size} boundaries {inner}"),
             None => String::new(),
         };
         match self.largest_below(page) {
@@ -362,8 +362,7 @@ impl<'a> View<'a> {
                 )
             }
             _ => format!(
-                "{} at multiples of {page}{before}, {} elsewhere ({places} places)",
-                signed(level),
+                "reads that cross a {page} boundary take {level} longer{before}; across none of them {} ({places} places)",
                 signed(base)
             ),
         }
@@ -388,7 +387,8 @@ impl<'a> View<'a> {
         if confidence < ENOUGH {
             return Estimate::unknown(Reason::Ambiguous, format!("a level inside the {page} page is not clear"));
         }
-        let evidence = format!("{} at multiples of {size} that are none of {page} ({count} places)", signed(level));
+        let evidence =
+            format!("reads that cross a {size} boundary (not a {page} one) take {level} longer ({count} places)");
         Estimate::known(size, confidence, evidence, METHOD)
     }
 

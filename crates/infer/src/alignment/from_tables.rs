@@ -152,7 +152,7 @@ fn unit_evidence(levels: Option<&Levels>, onset: Bytes, tables: &[Table]) -> Str
     let Some((levels, (low, high, middle))) = levels.and_then(|levels| levels.top.map(|top| (levels, top))) else {
         return format!("a step at {onset}");
     };
-    let mut text = format!("straddling costs {middle} at multiples of {onset} ({low} to {high})");
+    let mut text = format!("reads that cross a {onset} boundary take {middle} longer ({low} to {high})");
     if let Some((align, level)) = levels.middle {
         text.push_str(&format!(", {level} at odd {align} ones"));
     } else if let Some((align, level)) = levels.below {

@@ -59,11 +59,11 @@ fn weigh(clues: &[Clue]) -> Estimate<MappingKind> {
     let writes =
         clues.iter().any(|clue| [ExperimentName::OpenUnits, ExperimentName::Throughput].contains(&clue.method));
     if !writes {
-        return Estimate::unknown(Reason::NeedsWrites, "only writes tell");
+        return Estimate::unknown(Reason::NeedsWrites, "");
     }
     let mut posterior = posterior(clues);
     let (kind, share) = posterior[0];
-    let words: Vec<&str> = clues.iter().map(|clue| clue.words.as_str()).collect();
+    let words: Vec<&str> = clues.iter().map(|clue| clue.words.as_str()).filter(|words| !words.is_empty()).collect();
     if share < LEAST_SHARE {
         return Estimate::unknown(
             Reason::Ambiguous,
@@ -72,7 +72,7 @@ fn weigh(clues: &[Clue]) -> Estimate<MappingKind> {
     }
     let mut methods: Vec<ExperimentName> = clues.iter().map(|clue| clue.method).collect();
     methods.dedup();
-    Estimate::known(kind, share.min(SUREST), words.join("; "), &methods).with_alternatives(posterior.split_off(1))
+    Estimate::known(kind, share.min(SUREST), words.join(", "), &methods).with_alternatives(posterior.split_off(1))
 }
 
 /// Kinds with their probabilities, likeliest first.
@@ -95,8 +95,8 @@ const SUREST: f64 = 0.99;
 /// in order, nothing is at random, whatever the mapping; and where each random write is merged, that hides any limit.
 /// The shares are those of fleets of cards and drives with a known inside, and no less than 0.005.
 fn open_units(geometry: &Geometry) -> Option<Clue> {
-    let in_order = limited(&geometry.open_units_linear, "in order");
-    let at_random = limited(&geometry.open_units_random, "at random");
+    let in_order = limited(&geometry.open_units_linear, "sequential");
+    let at_random = limited(&geometry.open_units_random, "random");
     let likelihood = match (in_order.as_ref().map(|found| found.0), at_random.as_ref().map(|found| found.0)) {
         (Some(true), Some(true)) => [0.005, 0.93, 0.42, 0.25],
         (Some(true), Some(false)) => [0.01, 0.01, 0.5, 0.25],
@@ -109,19 +109,19 @@ fn open_units(geometry: &Geometry) -> Option<Clue> {
         (None, None) => return None,
     };
     let words: Vec<String> = [in_order, at_random].into_iter().flatten().map(|found| found.1).collect();
-    Some(Clue { likelihood, words: words.join("; "), method: ExperimentName::OpenUnits })
+    Some(Clue { likelihood, words: words.join(", "), method: ExperimentName::OpenUnits })
 }
 
 /// Whether some number of units is too many, in words as well.
 fn limited(open: &Estimate<u32>, order: &str) -> Option<(bool, String)> {
     open.confidence().filter(|sure| *sure >= GOOD_ENOUGH_FOR_A_LIMIT)?;
     if let Some(count) = open.value() {
-        return Some((true, format!("{count} units can be open {order}")));
+        return Some((true, format!("{count} open units ({order})")));
     }
     // Of a printed table, whose regions may be units or not, twice as many tell as much.
     let many = if open.method().contains(&ExperimentName::OpenAu) { 2 * MANY } else { MANY };
     let least = open.least().filter(|least| *least >= many)?;
-    Some((false, format!("{least} units written in turn {order} are not too many")))
+    Some((false, format!("{least} open units are not too many ({order})")))
 }
 
 /// What random order costs within one unit: of whole pages where they are known, since a write that covers a page in part
@@ -151,8 +151,9 @@ fn penalty(geometry: &Geometry, observations: &Observations) -> Option<Clue> {
 /// Whether reads show units at all.
 fn unit(geometry: &Geometry) -> Option<Clue> {
     let found = &geometry.allocation_unit;
-    let unit = found.value().filter(|_| found.confidence().is_some_and(|sure| sure >= GOOD_ENOUGH))?;
-    let words = format!("units of {unit} show");
+    found.value().filter(|_| found.confidence().is_some_and(|sure| sure >= GOOD_ENOUGH))?;
+    // The line of the allocation unit says it already.
+    let words = String::new();
     Some(Clue { likelihood: [0.03, 0.9, 0.9, 0.5], words, method: ExperimentName::Boundaries })
 }
 
@@ -192,7 +193,7 @@ pub(super) fn disown_units(geometry: &mut Geometry, observations: &Observations)
     let reads_agree = geometry.map_reach.value().is_some() || stripes(geometry) || few_pages;
     if by_page && reads_agree {
         let why = format!(
-            "{}, but addresses are mapped by page ({}): such a step is that of a part of the map, or of rows of chips",
+            "{}, but the device is page-mapped ({}): such a step is that of a part of the map, or of rows of chips",
             geometry.allocation_unit.evidence(),
             mapping.evidence()
         );

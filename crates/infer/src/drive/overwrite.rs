@@ -88,13 +88,15 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
     let whole = plan(block, span, 1);
     let piece = whole.random / PIECE_SHARE;
     let (plan, why) = match series(now.observations) {
-        None => (Overwrite { random: piece, ..whole }, "all of it in order, then at random: how much space is spare?"),
+        None => {
+            (Overwrite { random: piece, ..whole }, "all of it sequentially, then at random: how much space is spare?")
+        }
         Some(series) if series.span != span => return None,
         Some(series) if end(&series).is_some() => return None,
         Some(series) if series.random.len() as u64 * u64::from(series.window) >= piece * MOST_PIECES => return None,
         Some(series) => {
             let plan = Overwrite { block: series.block, window: series.window, in_order: 0, random: piece, span };
-            (plan, "writes at random have not become slower yet: go on")
+            (plan, "random writes have not become slower yet: go on")
         }
     };
     Some(Choice { experiment: Experiment::Overwrite(plan), why: why.to_owned() })
@@ -129,10 +131,7 @@ pub(super) fn estimate(observations: &Observations, mapping: Option<MappingKind>
         return nothing(Reason::NotMeasured, how);
     };
     if matches!(mapping, Some(MappingKind::UnitLog | MappingKind::UnitInOrder)) {
-        return nothing(
-            Reason::Absent,
-            "addresses are mapped by unit: what a write at random costs is a copy of its unit".into(),
-        );
+        return nothing(Reason::Absent, "block-mapped: what a random write costs is a copy of its unit".into());
     }
     let written = series.block * (u64::from(series.window) * series.random.len() as u64);
     if series.in_order.len() < OF || series.random.len() < OF {
@@ -142,7 +141,7 @@ pub(super) fn estimate(observations: &Observations, mapping: Option<MappingKind>
         return nothing(
             Reason::NothingShows,
             format!(
-                "writes at random are no slower than those in order after {written}: more space is spare, or the way to the \
+                "random writes are no slower than sequential ones after {written}: more space is spare, or the way to the \
              flash hides what collection costs"
             ),
         );
@@ -152,7 +151,7 @@ pub(super) fn estimate(observations: &Observations, mapping: Option<MappingKind>
         return nothing(
             Reason::Ambiguous,
             format!(
-                "writes at random take {} times as long as those in order from the first on, and not for want of space",
+                "random writes take {} times as long as sequential ones from the first on, and not for want of space",
                 digits(end.behind / end.fresh)
             ),
         );
@@ -170,7 +169,7 @@ fn found(observations: &Observations, series: &Series, end: &End) -> (Estimate<f
     let whole = observations.capacity.is_some_and(|capacity| series.span.length + window >= capacity);
     let user = observations.capacity.unwrap_or(series.span.length).max(series.span.length).as_f64();
     let evidence = format!(
-        "after {} in order, {spare} at random before a write takes {} times as long",
+        "after {} sequential, {spare} random before a write takes {} times as long",
         series.span.length,
         digits(end.behind / end.fresh)
     );

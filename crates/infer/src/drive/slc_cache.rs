@@ -127,7 +127,7 @@ fn found(observations: &Observations, stretch: &Series, fall: &Fall, sure: f64, 
     }
     let rate = |seconds: f64| ByteRate(stretch.block.as_f64() / seconds);
     let evidence = format!(
-        "writes of {} in order: {} until {size} are written, {} then ({} times as long){words}",
+        "sequential writes of {}: {} until {size} are written, {} then ({} times as long){words}",
         stretch.block,
         rate(fall.fast),
         rate(fall.slow),
@@ -164,9 +164,7 @@ fn no_fall(longest: &Series) -> Estimate<SlcCache> {
     Estimate::at_least(
         bound,
         0.97,
-        format!(
-            "{rate} throughout {written} of writes in order; behind more of them (--max-write) a larger cache would show"
-        ),
+        format!("{rate} throughout {written} of sequential writes; a larger cache needs a larger --max-write"),
         &[ExperimentName::SlcCache],
     )
 }

@@ -132,10 +132,10 @@ fn evidence(places: &[Bytes], parts: &[Range<usize>], looks: &[Look], compared: 
             figure.map(|(ln_ratio, _)| format!("{name} {}×", digits(ln_ratio.exp())))
         };
         let by_page = look.by_page.map(|by_page| match by_page {
-            true => "no copies for writes at random".to_owned(),
-            false => "copies for writes at random as elsewhere".to_owned(),
+            true => "random writes without copies".to_owned(),
+            false => "random writes with copies, as elsewhere".to_owned(),
         });
-        let all: Vec<String> = [ratio("in order", look.in_order), ratio("small writes", look.small), by_page]
+        let all: Vec<String> = [ratio("sequential", look.in_order), ratio("small writes", look.small), by_page]
             .into_iter()
             .flatten()
             .collect();

@@ -35,7 +35,7 @@ pub(super) fn estimate(
 ) -> Estimate<Collection> {
     let stretches = slc_cache::stretches(observations);
     if stretches.is_empty() {
-        return Estimate::unknown(Reason::NotMeasured, "nothing long was written in order");
+        return Estimate::unknown(Reason::NotMeasured, "nothing long was written sequentially");
     }
     let (Some(unit), Some(open)) = (unit.value(), open.value().or(open.least())) else {
         return Estimate::unknown(
@@ -56,7 +56,7 @@ pub(super) fn estimate(
         return Estimate::unknown(
             Reason::TooFew,
             format!(
-                "{seen} stalls in {written} written in order behind the first {open} units: too few to tell their spacing"
+                "{seen} stalls in {written} written sequentially behind the first {open} units: too few to tell their spacing"
             ),
         );
     }
@@ -65,7 +65,7 @@ pub(super) fn estimate(
         return Estimate::unknown(
             Reason::Ambiguous,
             format!(
-                "{} stalls in {written} written in order: nearly as many as units were begun, so that closing others may be why",
+                "{} stalls in {written} written sequentially: nearly as many as units were begun, so that closing others may be why",
                 stalls.len()
             ),
         );
@@ -75,7 +75,7 @@ pub(super) fn estimate(
     let stall = time(median(&stalls).unwrap_or_default());
     let found = Collection { stall, shortest: time(stalls[0]), longest: time(stalls[stalls.len() - 1]), spacing };
     let evidence = format!(
-        "{} stalls of {} to {} in {written} written in order behind the first {open} units, {} times the usual write or more",
+        "{} stalls of {} to {} in {written} written sequentially behind the first {open} units, {} times the usual write or more",
         stalls.len(),
         found.shortest,
         found.longest,

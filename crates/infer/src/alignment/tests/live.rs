@@ -328,7 +328,7 @@ fn evidence_names_the_levels() {
     let unit = &findings.allocation_unit;
     assert_eq!(unit.value(), Some(Bytes::mib(4)));
     assert!(
-        unit.evidence().contains("at every 4 MiB multiple") && unit.evidence().contains("at other 2 MiB ones"),
+        unit.evidence().contains("cross a 4 MiB boundary") && unit.evidence().contains("other 2 MiB boundaries"),
         "{unit:?}"
     );
     assert_eq!(findings.page.value(), Some(Bytes::kib(16)));
