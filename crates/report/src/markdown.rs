@@ -3,14 +3,18 @@
 use crate::foreign::{self, markdown as markdown_text};
 use flashscope_model::RunRecord;
 use flashscope_model::finding::Severity;
+use flashscope_view::advice::instruction;
 use flashscope_view::answer::{self, Answer};
+use flashscope_view::card::{Row, Tone, card};
 use flashscope_view::table::{Cell, Room, Table, performance};
 
 /// The whole report of a run as Markdown.
 pub fn markdown(run: &RunRecord) -> String {
-    let mut text = format!("# {}\n\n", markdown_text(&title(run)));
+    let card = card(run);
+    let mut text = format!("# {}\n\n", markdown_text(&card.title));
+    text.extend(card.rows.iter().map(row));
+    text.push_str("\n## The run\n\n");
     let mut facts = Vec::new();
-    facts.extend(run.observations.capacity.map(|capacity| format!("Capacity: {capacity}")));
     let claims = answer::claims(run);
     facts.extend((!claims.is_empty()).then(|| format!("Claims: {}", claims.join(", "))));
     facts.extend(answer::state_word(&run.observations.runs).map(|state| format!("State: {state}")));
@@ -33,36 +37,32 @@ pub fn markdown(run: &RunRecord) -> String {
         text.push_str("\n## What to do with it\n\n");
         let advice = run.findings.advice.iter();
         text.extend(advice.map(|item| {
-            format!(
-                "- **{}**: `{}` (because: {})\n",
-                markdown_text(&item.topic),
-                foreign::markdown_code(&item.text),
-                markdown_text(&item.because)
-            )
+            let parts = instruction(&item.text);
+            let command = parts.command.map(|command| format!("`{}`", foreign::markdown_code(command)));
+            let said: Vec<String> = parts.words.map(markdown_text).into_iter().chain(command).collect();
+            let (topic, because) = (markdown_text(&item.topic), markdown_text(&item.because));
+            format!("- **{topic}**: {} (because {because})\n", said.join(": "))
         }));
     }
     notes(run, &mut text);
     text
 }
 
-/// What the report is about, in a few words.
-pub(crate) fn title(run: &RunRecord) -> String {
-    match &run.envelope.device {
-        Some(device) if device.simulated => format!("{} {} (simulated)", answer::kind_word(device.kind), device.name),
-        Some(device) if run.envelope.subject() == device.name => {
-            format!("{} {}", answer::kind_word(device.kind), device.name)
-        }
-        Some(_) | None => run.envelope.subject().to_owned(),
-    }
+/// One line of the card.
+fn row(row: &Row) -> String {
+    let text = match row.tone {
+        Tone::Command => format!("`{}`", foreign::markdown_code(&row.text)),
+        Tone::Plain | Tone::Warning | Tone::Open => markdown_text(&row.text),
+    };
+    format!("- **{}**: {text}\n", row.name)
 }
 
 fn geometry(answers: &[Answer]) -> Table {
     let row = |answer: &Answer| {
-        let figure = answer.figure.clone().unwrap_or_else(|| "cannot tell".to_owned());
+        let figure = answer.verdict();
         let confidence = answer.confidence.map_or(Cell::Absent, |confidence| Cell::Text(answer::percent(confidence)));
-        let others =
-            answer.alternatives.iter().map(|(other, share)| format!(" or {other} ({})", answer::percent(*share)));
-        let why: String = std::iter::once(answer.why.clone()).chain(others).collect::<Vec<_>>().join(";");
+        let why = [Some(answer.why.clone()).filter(|why| !why.is_empty()), answer.others()];
+        let why = why.into_iter().flatten().collect::<Vec<_>>().join("; ");
         vec![Cell::Text(answer.name.to_owned()), Cell::Text(figure), confidence, Cell::Text(why)]
     };
     Table {

@@ -3,7 +3,9 @@
 use crate::{foreign, small, table};
 use flashscope_model::finding::{Advice, Note, Severity};
 use flashscope_model::{Findings, Run, RunRecord};
+use flashscope_view::advice::instruction;
 use flashscope_view::answer::{self, Answer};
+use flashscope_view::card::{Card, Tone, card, has_nothing};
 use flashscope_view::conclusion;
 use flashscope_view::table::{Room, performance, tables};
 
@@ -14,7 +16,7 @@ pub struct Style {
     pub colour: bool,
     /// Columns of the terminal.
     pub width: usize,
-    /// Whether all of the evidence is printed, rather than what a first glance needs.
+    /// Whether all of the evidence is printed, rather than one clause for each answer.
     pub verbose: bool,
 }
 
@@ -24,22 +26,30 @@ const NAME: usize = 22;
 const FIGURE: usize = 16;
 /// Columns of their confidences.
 const CONFIDENCE: usize = 8;
+/// Columns of the names of a card's lines.
+const CARD_NAME: usize = 16;
+/// Columns of the topics of advice.
+const TOPIC: usize = 12;
 /// What is left for words at the least, however narrow the terminal.
 const WORDS_AT_LEAST: usize = 30;
 /// From this width on, the performance table has all its columns.
 const WIDE: usize = 106;
+/// Longer lines are hard to read, however wide the terminal.
+const WIDEST: usize = 110;
 /// From this width on, it has its most telling columns.
 const MEDIUM: usize = 80;
 
 /// The whole report of a run.
 pub fn terminal(run: &RunRecord, style: Style) -> String {
-    let mut page = Page { text: String::new(), style };
-    page.header(run);
+    let mut page = Page { text: String::new(), style: Style { width: style.width.min(WIDEST), ..style } };
+    page.card(&card(run));
+    page.facts(run);
     page.geometry(run);
     page.performance(run);
     page.advice(&run.findings.advice);
     page.notes(run);
-    page.line(&format!("{} {}", page.bold("Cost:"), answer::cost(run)));
+    let lead = page.bold("Cost:");
+    page.hanging(&format!("{lead} "), "Cost: ".len(), &answer::cost(run), Page::plain);
     page.text
 }
 
@@ -82,25 +92,32 @@ struct Page {
 }
 
 impl Page {
-    fn header(&mut self, run: &RunRecord) {
-        let mut parts = Vec::new();
-        match &run.envelope.device {
-            Some(device) => {
-                let simulated = if device.simulated { " (simulated)" } else { "" };
-                parts.push(self.bold(&format!("{} {}{simulated}", answer::kind_word(device.kind), device.name)));
-                parts.push(device.capacity.to_string());
-            }
-            None => {
-                parts.push(self.bold(&run.envelope.target));
-                parts.extend(run.observations.capacity.map(|capacity| capacity.to_string()));
-            }
+    /// The first glance.
+    fn card(&mut self, card: &Card) {
+        for (at, line) in wrap(&card.title, self.style.width).iter().enumerate() {
+            let indent = if at == 0 { "" } else { "  " };
+            self.line(&format!("{indent}{}", self.bold(line)));
         }
-        let claims = answer::claims(run);
-        parts.extend((!claims.is_empty()).then(|| format!("claims: {}", claims.join(", "))));
-        parts.extend(answer::state_word(&run.observations.runs).map(|state| format!("state: {state}")));
-        self.line(&parts.join("   "));
+        for row in &card.rows {
+            let shade = match row.tone {
+                Tone::Plain => Page::plain,
+                Tone::Command => Page::bold,
+                Tone::Warning => Page::warn,
+                Tone::Open => Page::dim,
+            };
+            let lead = format!("  {:CARD_NAME$} ", row.name);
+            self.hanging(&lead, lead.chars().count(), &row.text, shade);
+        }
+    }
+
+    /// What else is known before anything was measured.
+    fn facts(&mut self, run: &RunRecord) {
         if let Some(path) = answer::path(run) {
             self.wrapped("", &path, Page::dim);
+        }
+        let claims = answer::claims(run);
+        if !claims.is_empty() {
+            self.wrapped("claims: ", &claims.join(", "), Page::dim);
         }
         if let Some(why) = answer::cut_short(&run.envelope.stop) {
             self.wrapped("", &format!("cut short: {why}"), Page::warn);
@@ -108,17 +125,31 @@ impl Page {
     }
 
     fn geometry(&mut self, run: &RunRecord) {
+        if has_nothing(run) {
+            return;
+        }
         self.heading("Geometry", "");
+        let mut unasked: Vec<&str> = Vec::new();
         for answer in answer::answers(&run.findings.geometry) {
-            self.answer(&answer);
+            if answer.was_asked() || self.style.verbose {
+                self.answer(&answer);
+            } else {
+                unasked.push(answer.finding.label());
+            }
+        }
+        if !unasked.is_empty() {
+            let lead = format!("  {:NAME$} ", "not measured");
+            self.hanging(&lead, lead.chars().count(), &unasked.join("; "), Page::dim);
         }
     }
 
     fn answer(&mut self, answer: &Answer) {
+        let why = if self.style.verbose { &answer.why } else { answer.clause() };
         let Some(figure) = &answer.figure else {
             let lead = format!("  {:NAME$} ", answer.name);
-            let why = format!("cannot tell: {}", answer.why);
-            return self.hanging(&lead, lead.chars().count(), &why, Page::dim);
+            let verdict = answer.verdict();
+            let words = if why.is_empty() { verdict } else { format!("{verdict}: {why}") };
+            return self.hanging(&lead, lead.chars().count(), &words, Page::dim);
         };
         let confidence = answer.confidence.map(answer::percent).unwrap_or_default();
         let wide = figure.chars().count().max(FIGURE);
@@ -134,16 +165,12 @@ impl Page {
             self.bold(&format!("{figure:>wide$}")),
             shade(self, &format!("{confidence:>CONFIDENCE$}")),
         );
-        self.hanging(&lead, indent, &answer.why, Page::plain);
-        if !answer.alternatives.is_empty() {
-            let others: Vec<String> = answer
-                .alternatives
-                .iter()
-                .map(|(figure, confidence)| format!("{figure} ({})", answer::percent(*confidence)))
-                .collect();
-            let lead = " ".repeat(indent);
-            self.hanging(&lead, indent, &format!("or {}", others.join(", ")), Page::dim);
-        }
+        let words = match answer.others() {
+            Some(others) if why.is_empty() => others,
+            Some(others) => format!("{why}; {others}"),
+            None => why.to_owned(),
+        };
+        self.hanging(&lead, indent, &words, Page::plain);
     }
 
     fn performance(&mut self, run: &RunRecord) {
@@ -176,10 +203,20 @@ impl Page {
         }
         self.heading("What to do with it", "");
         for item in advice {
-            let lead = format!("  {:NAME$} ", item.topic);
-            self.hanging(&lead, lead.chars().count(), &item.text, Page::plain);
-            let lead = " ".repeat(2 + NAME + 1);
-            self.hanging(&lead, lead.len(), &format!("because: {}", item.because), Page::dim);
+            let parts = instruction(&item.text);
+            let mut lead = format!("  {:TOPIC$} ", item.topic);
+            let indent = lead.chars().count();
+            if let Some(words) = parts.words {
+                self.hanging(&lead, indent, words, Page::plain);
+                lead = " ".repeat(indent);
+            }
+            // A command is copied: it is not broken.
+            if let Some(command) = parts.command {
+                self.line(&format!("{lead}{}", self.bold(command)));
+                lead = " ".repeat(indent);
+            }
+            let because = if self.style.verbose { &item.because } else { answer::clause(&item.because) };
+            self.hanging(&lead, indent, &format!("because {because}"), Page::dim);
         }
     }
 
@@ -226,6 +263,9 @@ impl Page {
             (lead.to_owned(), indent, room)
         } else {
             self.line(lead.trim_end());
+            if words.is_empty() {
+                return;
+            }
             ("      ".to_owned(), 6, self.style.width.saturating_sub(6).max(WORDS_AT_LEAST))
         };
         for (at, line) in wrap(words, room).iter().enumerate() {

@@ -43,16 +43,16 @@ fn every_question_that_was_measured_has_its_plots() {
     let page = html(&fixture::simulated_card());
     for title in [
         "Extra time across a boundary, reading blocks of 1 KiB",
-        "Units written in turn, each in order",
-        "Units written in turn, each at random",
-        "The first units against others, 1 MiB writes in order",
-        "Writes to each of the first units in order",
+        "Units written in turn, each sequentially",
+        "Units written in turn, each randomly",
+        "The first units against others, 1 MiB sequential writes",
+        "Writes to each of the first units, each sequentially",
         "Shortest read time by size",
         "Distance from the straight line, by size",
         "Reads of 4 KiB all over the device",
         "Reads of 16 KiB at each of 1024 positions from 0 B",
-        "16 KiB writes in order: latency",
-        "16 KiB writes at random: latency request by request",
+        "16 KiB sequential writes: latency",
+        "16 KiB random writes: latency request by request",
     ] {
         assert!(page.contains(&format!("<h3>{title}</h3>")), "{title}");
     }

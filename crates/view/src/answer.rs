@@ -20,14 +20,68 @@ pub struct Answer {
     pub name: &'static str,
     /// The figure or the bound; `None` where it is unknown.
     pub figure: Option<String>,
-    /// Probability that it is right.
+    /// What stands in place of a figure: `cannot tell`, `unknown`, `not measured`.
+    pub without: &'static str,
+    /// Where there is no figure, the likeliest and the next, with their probabilities: `leaning to 4 MiB, 41 %; else 8 MiB`.
+    pub leaning: Option<String>,
+    /// Probability that the figure or bound is right; `None` where none is given.
     pub confidence: Option<f64>,
     /// Other figures with their probabilities, where they are worth a line.
     pub alternatives: Vec<(String, f64)>,
-    /// The evidence, or why it is unknown and what it leans to.
+    /// The evidence, or why it is unknown; empty where what stands in place of a figure says all.
     pub why: String,
     /// The experiments that it rests on.
     pub method: Vec<ExperimentName>,
+}
+
+impl Answer {
+    /// The figure, or `cannot tell (leaning to 4 MiB, 41 %; else 8 MiB)`.
+    pub fn verdict(&self) -> String {
+        match (&self.figure, &self.leaning) {
+            (Some(figure), _) => figure.clone(),
+            (None, Some(leaning)) => format!("{} ({leaning})", self.without),
+            (None, None) => self.without.to_owned(),
+        }
+    }
+
+    /// Whether anything was measured that could answer it, or there is something to lean to.
+    pub fn was_asked(&self) -> bool {
+        self.figure.is_some() || self.leaning.is_some() || self.without == "cannot tell"
+    }
+
+    /// The first clause of the evidence: what shows the answer.
+    pub fn clause(&self) -> &str {
+        clause(&self.why)
+    }
+
+    /// Other figures in words: `or 8 MiB (9.0 %), 2 MiB (2.1 %)`; `None` where none is worth a word.
+    pub fn others(&self) -> Option<String> {
+        let each: Vec<String> =
+            self.alternatives.iter().map(|(figure, share)| format!("{figure} ({})", percent(*share))).collect();
+        (!each.is_empty()).then(|| format!("or {}", each.join(", ")))
+    }
+}
+
+/// The first clause of a sentence of evidence; what stands in brackets is not cut.
+pub fn clause(evidence: &str) -> &str {
+    let mut depth = 0_u32;
+    for (at, letter) in evidence.char_indices() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            ';' if depth == 0 => return &evidence[..at],
+            _ => {}
+        }
+    }
+    evidence
+}
+
+/// A figure that is less likely is not claimed: it is what an answer leans to.
+pub const CLAIMED_FROM: f64 = 0.5;
+
+/// The figure of an estimate, where it is more likely right than not.
+pub(crate) fn claimed<T>(estimate: &Estimate<T>) -> Option<&T> {
+    estimate.figure().filter(|_| estimate.is_sure(CLAIMED_FROM))
 }
 
 /// Alternatives below this are not worth a line.
@@ -65,13 +119,13 @@ fn has_a_line(finding: Finding, geometry: &Geometry) -> bool {
         | F::WriteBuffer
         | F::ReadBuffer
         | F::ReadAhead => true,
-        F::BoundaryOffset => geometry.boundary_offset.value().is_some_and(|offset| offset > Bytes::ZERO),
+        F::BoundaryOffset => claimed(&geometry.boundary_offset).is_some_and(|offset| *offset > Bytes::ZERO),
         F::PageInner => !geometry.page_inner.is_unknown(),
-        F::FastAreaParts => geometry.fast_area_parts.figure().is_some(),
+        F::FastAreaParts => claimed(&geometry.fast_area_parts).is_some(),
         F::WriteBufferVolatile | F::WriteBufferFlushedByRead | F::WriteBufferFlushWindow => {
-            geometry.write_buffer.figure().is_some()
+            claimed(&geometry.write_buffer).is_some()
         }
-        F::Collection => geometry.collection.figure().is_some(),
+        F::Collection => claimed(&geometry.collection).is_some(),
         F::Mapping => was_looked_for(&geometry.mapping),
         F::Stripe => was_looked_for(&geometry.stripe),
         F::ParallelUnits => was_looked_for(&geometry.parallel_units),
@@ -83,7 +137,7 @@ fn has_a_line(finding: Finding, geometry: &Geometry) -> bool {
         F::WriteAmplification => was_looked_for(&geometry.write_amplification),
         F::PhysicalOverUser => was_looked_for(&geometry.physical_over_user),
         F::Discard => was_looked_for(&geometry.discard),
-        F::NeverWritten => geometry.never_written.value().is_some_and(|share| share > 0.0),
+        F::NeverWritten => claimed(&geometry.never_written).is_some_and(|share| *share > 0.0),
     }
 }
 
@@ -99,7 +153,7 @@ pub fn answer(finding: Finding, geometry: &Geometry) -> Answer {
     let size = Bytes::to_string;
     let count = u32::to_string;
     let ratio = |ratio: &f64| format!("{ratio:.2}×");
-    let unit = geometry.allocation_unit.value();
+    let unit = claimed(&geometry.allocation_unit).copied();
     match finding {
         F::AllocationUnit => of(finding, &geometry.allocation_unit, size),
         F::BoundaryOffset => of(finding, &geometry.boundary_offset, size),
@@ -146,35 +200,64 @@ fn name(finding: Finding) -> &'static str {
 }
 
 fn of<T>(finding: Finding, estimate: &Estimate<T>, print: impl Fn(&T) -> String) -> Answer {
-    let bound = || {
-        Some(match estimate.bound()?.ends() {
-            (Some(low), Some(high)) => format!("{} … {}", print(low), print(high)),
-            (Some(low), None) => format!("at least {}", print(low)),
-            (None, high) => format!("at most {}", print(high?)),
-        })
-    };
+    with_bound(finding, estimate, &print, |bound| match bound {
+        Bound::Between(low, high) => format!("{} … {}", print(low), print(high)),
+        Bound::AtLeast(low) => format!("at least {}", print(low)),
+        Bound::AtMost(high) => format!("at most {}", print(high)),
+    })
+}
+
+/// The one place that decides what is claimed, and what only leaned to.
+fn with_bound<T>(
+    finding: Finding,
+    estimate: &Estimate<T>,
+    print: impl Fn(&T) -> String,
+    bound: impl Fn(&Bound<T>) -> String,
+) -> Answer {
+    let figure = estimate.figure().map(&print).or_else(|| estimate.bound().map(bound));
     let alternatives = estimate.alternatives().iter().filter(|(_, confidence)| *confidence >= ALTERNATIVE_AT_LEAST);
-    Answer {
+    let alternatives: Vec<(String, f64)> = alternatives.map(|(figure, share)| (print(figure), *share)).collect();
+    let answer = Answer {
         finding,
         name: name(finding),
-        figure: estimate.figure().map(&print).or_else(bound),
-        confidence: estimate.confidence(),
-        alternatives: alternatives.map(|(figure, confidence)| (print(figure), *confidence)).collect(),
-        why: match estimate {
-            Estimate::Unknown(unknown) => why_unknown(unknown, &print),
-            _ => estimate.evidence().to_owned(),
-        },
+        figure: None,
+        without: "cannot tell",
+        leaning: None,
+        confidence: None,
+        alternatives: Vec::new(),
+        why: estimate.evidence().to_owned(),
         method: estimate.method().to_vec(),
+    };
+    match (estimate, figure, estimate.confidence()) {
+        (Estimate::Unknown(unknown), ..) => {
+            let (without, why) = why_unknown(unknown);
+            let leaning = unknown.leaning.as_ref().map(|(figure, share)| leaning(&print(figure), *share, &[]));
+            Answer { without, leaning, why, ..answer }
+        }
+        (_, Some(figure), Some(share)) if share < CLAIMED_FROM => {
+            Answer { leaning: Some(leaning(&figure, share, &alternatives)), ..answer }
+        }
+        (_, figure, confidence) => Answer { figure, confidence, alternatives, ..answer },
     }
 }
 
-fn why_unknown<T>(unknown: &Unknown<T>, print: impl Fn(&T) -> String) -> String {
-    let mut why =
-        if unknown.evidence.is_empty() { reason(unknown.reason).to_owned() } else { unknown.evidence.clone() };
-    if let Some((figure, probability)) = &unknown.leaning {
-        why.push_str(&format!(" (leaning to {}, {})", print(figure), percent(*probability)));
+/// `leaning to 4 MiB, 41 %; else 8 MiB`. Whole percents, rounded down: what is below a half stays below it.
+fn leaning(figure: &str, share: f64, others: &[(String, f64)]) -> String {
+    let other = others.first().map_or(String::new(), |(other, _)| format!("; else {other}"));
+    format!("leaning to {figure}, {:.0} %{other}", (share * 100.0).floor())
+}
+
+/// What stands in place of a figure, and what there is to say of it.
+fn why_unknown<T>(unknown: &Unknown<T>) -> (&'static str, String) {
+    let said = |otherwise: &str| match unknown.evidence.as_str() {
+        "" => otherwise.to_owned(),
+        evidence => evidence.to_owned(),
+    };
+    match unknown.reason {
+        Reason::NotMeasured => ("not measured", said("")),
+        Reason::NeedsWrites => ("unknown", said(reason(Reason::NeedsWrites))),
+        other => ("cannot tell", said(reason(other))),
     }
-    why
 }
 
 /// A reason in a few words, where nothing else is known of it.
@@ -201,20 +284,20 @@ fn none_above<T>(
     print: impl Fn(&T) -> String,
     size: impl Fn(&T) -> Bytes,
 ) -> Answer {
-    let mut answer = of(finding, estimate, print);
-    if let Some(Bound::AtMost(most)) = estimate.bound() {
-        answer.figure = Some(format!("none ≥ {}", size(most)));
-    }
-    answer
+    with_bound(finding, estimate, &print, |bound| match bound {
+        Bound::AtMost(most) => format!("none ≥ {}", size(most)),
+        Bound::AtLeast(least) => format!("at least {}", print(least)),
+        Bound::Between(low, high) => format!("{} … {}", print(low), print(high)),
+    })
 }
 
 /// Where the rate never fell, there may be no cache at all.
 fn none_below(finding: Finding, estimate: &Estimate<SlcCache>) -> Answer {
-    let mut answer = of(finding, estimate, slc_cache);
-    if let Some(Bound::AtLeast(least)) = estimate.bound() {
-        answer.figure = Some(format!("none in the first {} written", least.size));
-    }
-    answer
+    with_bound(finding, estimate, slc_cache, |bound| match bound {
+        Bound::AtLeast(least) => format!("none seen in the first {} written", least.size),
+        Bound::AtMost(most) => format!("at most {}", slc_cache(most)),
+        Bound::Between(low, high) => format!("{} … {}", slc_cache(low), slc_cache(high)),
+    })
 }
 
 /// `zeros from 64 KiB, 412 µs`.
@@ -240,9 +323,9 @@ fn slc_cache(cache: &SlcCache) -> String {
 /// A kind of mapping in a few words.
 pub fn mapping_word(kind: MappingKind) -> &'static str {
     match kind {
-        MappingKind::Page => "by page",
-        MappingKind::UnitLog => "unit logs",
-        MappingKind::UnitInOrder => "units in order",
+        MappingKind::Page => "page-mapped",
+        MappingKind::UnitLog => "block-mapped, log blocks",
+        MappingKind::UnitInOrder => "block-mapped, sequential writes only",
         MappingKind::Other => "none known",
     }
 }
@@ -404,13 +487,13 @@ fn area(area: &FastArea, unit: Option<Bytes>) -> String {
     format!("{}{}{kind}", span(area.first, area.end), units.unwrap_or_default())
 }
 
-/// `4–8 MiB 1.9×; 8–12 MiB by page`, or `1.9× throughout`. What is as elsewhere is left to the evidence.
+/// `4–8 MiB 1.9×; 8–12 MiB page-mapped`, or `1.9× throughout`. What is as elsewhere is left to the evidence.
 fn area_parts(parts: &[AreaPart]) -> String {
     let differs = |ratio: &f64| ratio.ln().abs() > AS_ELSEWHERE.ln();
     let words = |part: &AreaPart| {
         let in_order = part.in_order.filter(differs).map(|ratio| format!("{ratio:.1}×"));
         let small = part.small.filter(differs).map(|ratio| format!("small writes {ratio:.1}×"));
-        let by_page = part.by_page.filter(|by_page| *by_page).map(|_| "by page".to_owned());
+        let by_page = part.by_page.filter(|by_page| *by_page).map(|_| "page-mapped".to_owned());
         let said: Vec<String> = [in_order, small, by_page].into_iter().flatten().collect();
         if said.is_empty() { "nearly as elsewhere".to_owned() } else { said.join(", ") }
     };
@@ -467,12 +550,23 @@ mod tests {
 
         let check = |estimate: Estimate<Bytes>, expect: &str| {
             let seen = of(&estimate);
-            assert_eq!((seen.figure, seen.why.as_str()), (None, expect));
+            assert_eq!(seen.figure, None);
+            assert_eq!(format!("{}: {}", seen.verdict(), seen.why), expect);
         };
-        check(Estimate::unknown(Reason::TooNoisy, "reads scatter by 40 %"), "reads scatter by 40 %");
-        check(Estimate::unknown(Reason::NeedsWrites, ""), "needs write tests");
+        check(Estimate::unknown(Reason::TooNoisy, "reads scatter by 40 %"), "cannot tell: reads scatter by 40 %");
+        check(Estimate::unknown(Reason::NeedsWrites, ""), "unknown: needs write tests");
         let leaning = Estimate::unknown(Reason::Ambiguous, "no size stands out").leaning_to(Bytes::mib(4), 0.41);
-        check(leaning, "no size stands out (leaning to 4 MiB, 41.0 %)");
+        check(leaning, "cannot tell (leaning to 4 MiB, 41 %): no size stands out");
+        let unlikely = Estimate::known(Bytes::mib(4), 0.4999, "e", &[]).with_alternatives(vec![(Bytes::mib(8), 0.3)]);
+        check(unlikely, "cannot tell (leaning to 4 MiB, 49 %; else 8 MiB): e");
+        check(Estimate::at_least(Bytes::mib(4), 0.2, "e", &[]), "cannot tell (leaning to at least 4 MiB, 20 %): e");
+    }
+
+    #[test]
+    fn a_clause_ends_outside_of_brackets() {
+        assert_eq!(clause("one (a; b), two; three"), "one (a; b), two");
+        assert_eq!(clause("one"), "one");
+        assert_eq!(clause(""), "");
     }
 
     #[test]
@@ -510,7 +604,7 @@ mod tests {
         };
         let (fast, paged) = (part(4, 8, 1.9, false), part(8, 12, 1.0, true));
         assert_eq!(area_parts(&[fast]), "1.9× throughout");
-        assert_eq!(area_parts(&[fast, paged]), "4–8 MiB 1.9×; 8–12 MiB by page");
+        assert_eq!(area_parts(&[fast, paged]), "4–8 MiB 1.9×; 8–12 MiB page-mapped");
         let plain = part(8, 12, 1.08, false);
         assert_eq!(area_parts(&[fast, plain]), "4–8 MiB 1.9×; 8–12 MiB nearly as elsewhere");
     }

@@ -4,12 +4,16 @@
 //! the rate of a round, the bins of a histogram, where an axis has its ticks) is worked out here, as plain
 //! data with units. Nothing here draws conclusions: those are in the record's findings.
 //!
-//! Where to start: [`view`] for plots, [`tables`] for the figures of one experiment, [`answer`] for findings in words.
+//! Where to start: [`view`] for plots, [`tables`] for the figures of one experiment, [`answer`] for findings in words,
+//! [`card`] for the opening of a report.
 
+pub mod advice;
 pub mod answer;
 pub mod axis;
 pub mod bench;
 pub mod calibration;
+pub mod card;
+pub mod claim;
 pub mod conclusion;
 pub mod contrast;
 pub mod iozone;

@@ -68,7 +68,7 @@ impl fmt::Display for Cell {
             Cell::Iops(Iops(iops)) if *iops >= 99.5 => f.pad(&format!("{iops:.0}")),
             Cell::Iops(iops) => f.pad(iops.to_string().trim_end_matches("IOPS").trim_end()),
             Cell::Count(count) => count.fmt(f),
-            Cell::Times(low, high) => f.pad(&between(&low.to_string(), &high.to_string())),
+            Cell::Times(low, high) => f.pad(&between(*low, *high)),
             Cell::Text(text) => f.pad(text),
         }
     }
@@ -123,7 +123,7 @@ pub fn performance(cells: &[PerformanceCell], room: Room) -> Table {
         ("requests/s", room >= Room::Wide),
         ("median", true),
         ("95 % interval", room >= Room::Medium),
-        ("p99", room >= Room::Medium),
+        ("p99", room == Room::Wide || room == Room::Medium && cells.iter().any(|cell| cell.service_time_p99.is_some())),
         ("longest", true),
         ("requests", room >= Room::Wide),
     ];
@@ -142,22 +142,22 @@ pub fn performance(cells: &[PerformanceCell], room: Room) -> Table {
         ];
         figures.into_iter().zip(shown).filter(|(_, (_, shown))| *shown).map(|(figure, _)| figure).collect()
     };
-    let queue = if queued { "" } else { ", one request at a time" };
+    let queue = if queued { "" } else { ", QD1" };
     Table {
-        caption: format!("direct I/O{queue}; rate over all the time, stalls included; service times"),
+        caption: format!("direct I/O{queue}; rates include stalls; latency is service time"),
         columns: shown.iter().filter(|(_, shown)| *shown).map(|(name, _)| (*name).to_owned()).collect(),
         rows: cells.iter().map(row).collect(),
     }
 }
 
-/// `read in order`, `write at random`.
+/// `sequential read`, `random write`.
 pub fn work(direction: Direction, order: Order) -> String {
-    format!("{} {}", direction_word(direction), order_word(order))
+    format!("{} {}", order_word(order), direction_word(direction))
 }
 
-/// `reads in order`, `writes at random`.
+/// `sequential reads`, `random writes`.
 pub fn works(direction: Direction, order: Order) -> String {
-    format!("{}s {}", direction_word(direction), order_word(order))
+    format!("{} {}s", order_word(order), direction_word(direction))
 }
 
 /// `read` or `write`.
@@ -168,11 +168,19 @@ pub fn direction_word(direction: Direction) -> &'static str {
     }
 }
 
-/// `in order` or `at random`.
+/// `sequential` or `random`.
 pub fn order_word(order: Order) -> &'static str {
     match order {
-        Order::InOrder => "in order",
-        Order::Random => "at random",
+        Order::InOrder => "sequential",
+        Order::Random => "random",
+    }
+}
+
+/// `sequentially` or `randomly`.
+pub fn order_adverb(order: Order) -> &'static str {
+    match order {
+        Order::InOrder => "sequentially",
+        Order::Random => "randomly",
     }
 }
 
@@ -268,7 +276,7 @@ fn open_units(data: &OpenUnitsData) -> Table {
     };
     let unit = data.unit.map_or(String::new(), |unit| format!(" of {unit}"));
     Table {
-        caption: format!("{count}{unit} written in turn, each {}", order_word(data.order)),
+        caption: format!("{count}{unit} written in turn, each {}", order_adverb(data.order)),
         columns: heads(&["block", "rate", "slowest round", "median round", "fastest round"]),
         rows: rows.collect(),
     }
@@ -280,7 +288,7 @@ fn fat(data: &FatData) -> Table {
         let rate = |at: usize| row.units.get(at).and_then(|unit| rate::of_evidence(row.block, unit));
         std::iter::once(Cell::Size(row.block)).chain((0..units).map(rate).map(or_absent(Cell::Rate))).collect()
     });
-    let order = data.order.map_or(String::new(), |order| format!(", each {}", order_word(order)));
+    let order = data.order.map_or(String::new(), |order| format!(", each {}", order_adverb(order)));
     let mut columns = vec!["block".to_owned()];
     columns.extend((0..units).map(|unit| format!("unit {unit}")));
     Table { caption: format!("writes to each of the first units{order}"), columns, rows: rows.collect() }
@@ -394,10 +402,17 @@ fn summary_row(summary: time::Summary) -> Vec<Cell> {
 }
 
 /// `26.2 … 27.5 ms` where both ends have the same unit.
-fn between(low: &str, high: &str) -> String {
-    match (low.split_once(' '), high.split_once(' ')) {
-        (Some((bare, unit)), Some((_, same))) if unit == same => format!("{bare} … {high}"),
-        _ => format!("{low} … {high}"),
+/// Both ends in the unit of the upper one, unless the lower one is so small that this would hide it.
+fn between(low: Nanos, high: Nanos) -> String {
+    let (low_text, high_text) = (low.to_string(), high.to_string());
+    let (Some((bare, unit)), Some((figure, other))) = (low_text.split_once(' '), high_text.split_once(' ')) else {
+        return format!("{low_text} … {high_text}");
+    };
+    let scale = figure.parse::<f64>().map_or(0.0, |figure| figure / high.as_f64());
+    match low.as_f64() * scale {
+        _ if unit == other => format!("{bare} … {high_text}"),
+        small if small >= 0.0095 => format!("{small:.2} … {high_text}"),
+        _ => format!("{low_text} … {high_text}"),
     }
 }
 

@@ -6,7 +6,7 @@ use flashscope_model::{Direction, RunRecord};
 use flashscope_view::axis::shared_tops;
 use flashscope_view::contrast::ContrastView;
 use flashscope_view::rate::{FastAreaView, FatView, OpenUnitsView};
-use flashscope_view::table::{order_word, works};
+use flashscope_view::table::{order_adverb, works};
 use flashscope_view::time::{ScatterView, ServiceTimesView, SurveyView, TransferView};
 use flashscope_view::{View, view};
 use maud::Markup;
@@ -56,7 +56,7 @@ fn open_units(run: &RunRecord, views: &[OpenUnitsView]) -> Vec<Figure> {
         };
         let keys = view.curves.iter().enumerate();
         let keys = keys.map(|(at, curve)| rule(Hue::Series(at), curve.block.to_string())).collect();
-        figure(format!("Units written in turn, each {}", order_word(view.order)), what.to_owned(), keys, |size| {
+        figure(format!("Units written in turn, each {}", order_adverb(view.order)), what.to_owned(), keys, |size| {
             plot::open_units(view, views, &run.findings.geometry, size)
         })
     };
@@ -74,7 +74,7 @@ fn first_units(run: &RunRecord, view: &View) -> Vec<Figure> {
         )
     };
     let fat = |view: &FatView| {
-        let order = view.order.map_or(String::new(), |order| format!(" {}", order_word(order)));
+        let order = view.order.map_or(String::new(), |order| format!(", each {}", order_adverb(order)));
         let keys = view.rows.iter().enumerate().map(|(at, (block, _))| rule(Hue::Series(at), block.to_string()));
         figure(
             format!("Writes to each of the first units{order}"),

@@ -6,10 +6,11 @@ pub(crate) mod plots;
 
 pub(crate) use page::{SURFACES, page, styled_page};
 
-use crate::markdown::title;
 use flashscope_model::finding::{Advice, Severity};
 use flashscope_model::{RunRecord, run::Plan};
+use flashscope_view::advice::instruction;
 use flashscope_view::answer::{self, Answer};
+use flashscope_view::card::{self, Card, Tone};
 use flashscope_view::table::{Cell, Room, Table, performance, tables};
 use maud::{Markup, html as markup};
 
@@ -31,7 +32,7 @@ pub fn html(run: &RunRecord) -> String {
         }
         footer { "flashscope " (run.envelope.tool.version) ". Every sample stands in the run's JSON record." }
     };
-    page(&title(run), &body)
+    page(&card::subject(run), &body)
 }
 
 fn header(run: &RunRecord) -> Markup {
@@ -58,6 +59,7 @@ fn header(run: &RunRecord) -> Markup {
                 }
                 @if device.is_some_and(|device| device.simulated) { span.badge { "simulated" } }
             }
+            (glance(&card::card(run)))
             dl.facts {
                 @for (name, fact) in facts {
                     @if let Some(fact) = fact { div { dt { (name) } dd { (fact) } } }
@@ -65,6 +67,23 @@ fn header(run: &RunRecord) -> Markup {
             }
             @if let Some(why) = answer::cut_short(&run.envelope.stop) {
                 p.callout { strong { "Cut short" } ": " (why) }
+            }
+        }
+    }
+}
+
+/// The first glance.
+fn glance(card: &Card) -> Markup {
+    markup! {
+        dl."card glance" {
+            @for row in &card.rows {
+                dt { (row.name) }
+                @match row.tone {
+                    Tone::Command => { dd { code { (row.text) } } }
+                    Tone::Plain => { dd { (row.text) } }
+                    Tone::Warning => { dd.warning { (row.text) } }
+                    Tone::Open => { dd.open { (row.text) } }
+                }
             }
         }
     }
@@ -82,14 +101,12 @@ fn geometry(run: &RunRecord) -> Markup {
 }
 
 fn one_answer(answer: &Answer) -> Markup {
-    let others: Vec<String> =
-        answer.alternatives.iter().map(|(figure, share)| format!("{figure} ({})", answer::percent(*share))).collect();
     markup! {
         div {
             span.name { (answer.name) }
             @match &answer.figure {
                 Some(figure) => { span.figure { (figure) } }
-                None => { span."figure unknown" { "cannot tell" } }
+                None => { span."figure unknown" { (answer.verdict()) } }
             }
             @match answer.confidence {
                 Some(share) => {
@@ -101,7 +118,7 @@ fn one_answer(answer: &Answer) -> Markup {
             }
             span.why {
                 (answer.why)
-                @if !others.is_empty() { span.others { "or " (others.join(", ")) } }
+                @if let Some(others) = answer.others() { span.others { (others) } }
             }
         }
     }
@@ -125,7 +142,7 @@ fn advice(advice: &[Advice]) -> Markup {
                         div {
                             span.topic { (item.topic) }
                             (typed(&item.text))
-                            span.because { "because: " (item.because) }
+                            span.because { "because " (item.because) }
                         }
                     }
                 }
@@ -134,16 +151,13 @@ fn advice(advice: &[Advice]) -> Markup {
     }
 }
 
-/// What has an option in it is typed, what stands before a colon introduces it, and all else is read.
+/// What is read, and below it what is typed.
 fn typed(text: &str) -> Markup {
-    let (lead, command) = match text.rsplit_once(": ") {
-        Some((lead, command)) if command.contains(" -") => (Some(lead), command),
-        _ => (None, text),
-    };
+    let parts = instruction(text);
     markup! {
         span {
-            @if let Some(lead) = lead { (lead) ": " br; }
-            @if command.contains(" -") { code { (command) } } @else { (command) }
+            @if let Some(words) = parts.words { (words) @if parts.command.is_some() { ":" br; } }
+            @if let Some(command) = parts.command { code { (command) } }
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn slc_cache(data: &SlcCacheData) -> Table {
         })
     });
     Table {
-        caption: format!("writes of {} in order, in bursts after rests", data.block),
+        caption: format!("sequential writes of {}, in bursts after rests", data.block),
         columns: heads(&["rest before", "written", "rate", "median", "longest"]),
         rows: rows.collect(),
     }
@@ -54,7 +54,7 @@ pub(super) fn map_reach(data: &MapReachData) -> Table {
     let mut columns = heads(&["range"]);
     columns.extend(heads(&SUMMARY));
     Table {
-        caption: format!("{} at random within ranges from {} on", data.block, data.start),
+        caption: format!("random {} within ranges from {} on", data.block, data.start),
         columns,
         rows: rows.collect(),
     }
@@ -76,7 +76,7 @@ pub(super) fn overwrite(data: &OverwriteData) -> Table {
     Table {
         caption: format!("writes of {} over {} from {} on", data.block, data.span.length, data.span.start),
         columns: heads(&["order", "written", "rate"]),
-        rows: [part("in order", &data.in_order), part("at random", &data.random)].concat(),
+        rows: [part("sequential", &data.in_order), part("random", &data.random)].concat(),
     }
 }
 

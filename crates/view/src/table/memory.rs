@@ -63,7 +63,7 @@ pub(super) fn read_cache(data: &ReadCacheData) -> Vec<Table> {
             rows: indices.collect(),
         },
         Table {
-            caption: format!("{block} so far behind a run in order, after a rest"),
+            caption: format!("{block} so far behind a sequential run, after a rest"),
             columns: heads(&["distance", "median"]),
             rows: ahead.collect(),
         },
