@@ -3,6 +3,7 @@
 mod bench;
 mod bench_devices;
 mod black_box;
+mod card;
 mod devices;
 mod doors;
 mod dry_runs;

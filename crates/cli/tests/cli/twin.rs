@@ -68,7 +68,7 @@ fn a_twin_of_a_drive_says_what_of_it_is_missing() {
     run.expect(0);
     let lost = run.stdout.split("could not be carried over").nth(1).unwrap_or_else(|| panic!("{}", run.stdout));
     let lost = lost.split("\n\n").next().unwrap_or_default();
-    for part in ["by page", "stripe", "512 KiB", "parallel units"] {
+    for part in ["page-mapped", "stripe", "512 KiB", "parallel units"] {
         assert!(lost.contains(part), "'{part}' is missing from:\n{lost}");
     }
     assert!(run.stdout.lines().nth(1).is_some_and(|line| line.starts_with("Caution: ")), "{}", run.stdout);
