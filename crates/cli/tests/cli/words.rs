@@ -187,7 +187,6 @@ fn every_help_text_keeps_to_the_words() {
 }
 
 #[test]
-#[ignore = "the new text of inspect has to land first"]
 fn every_catalogue_model_is_described_in_the_words() {
     let folder = scratch();
     let models = said(&folder, &["sim", "list"]);
@@ -260,7 +259,6 @@ fn fleets_twins_probes_and_lists_keep_to_the_words() {
 }
 
 #[test]
-#[ignore = "the new texts of infer and bench have to land first"]
 fn logs_loads_and_presets_keep_to_the_words() {
     let field = |name: &str| fixture(&format!("field/{name}.txt"));
     let (log, other) = (field("card-6-2"), field("card-29-1"));

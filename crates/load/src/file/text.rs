@@ -118,7 +118,7 @@ job_text! {
     think: String => "think" <"TIME"> in "Load";
     /// See --think [default: 1]
     think_every: u32 => "think-every" <"N"> in "Load";
-    /// End after this number of bytes per worker [default without any end: once through the span; 10 s if random]
+    /// End after this number of bytes per worker [default without any end: once through the span; 10 s if random and without a size]
     bytes: Text => "bytes" <"SIZE"> in "End";
     /// End after this number of requests per worker
     count: u64 => "count" <"N"> in "End";
