@@ -33,6 +33,8 @@ pub fn markdown(run: &RunRecord) -> String {
             table(&performance)
         ));
         let changes = rate_changes(&run.findings.performance);
+        // What follows a table without a blank line would be a row of it.
+        text.push_str(if changes.is_empty() { "" } else { "\n" });
         text.extend(changes.iter().map(|change| format!("- {}\n", markdown_text(change))));
     }
     if !run.findings.advice.is_empty() {

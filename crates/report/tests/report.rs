@@ -26,7 +26,7 @@ fn the_terminal_shows_figure_confidence_and_evidence() {
     assert_eq!(sections[1], "virtual time, queue depth 1");
     assert_eq!(sections[2], "claims: class 10, AU 4 MiB");
     assert_eq!(sections[3], "Geometry");
-    assert!(sections[4].starts_with("Performance  (direct I/O"));
+    assert!(sections[4].starts_with("Performance  (direct"));
     assert_eq!(sections[5..7], ["What to do with it", "Notes"]);
     assert_eq!(sections[7], "Cost: 610 MiB written (8.0 % of capacity; 1304 unit erases), 412 MiB read, 96.2 s");
     assert_eq!(

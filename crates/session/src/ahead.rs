@@ -48,7 +48,9 @@ impl Paces {
     /// Takes note of an experiment that was done.
     pub(crate) fn note(&mut self, experiment: &Experiment, device: &DeviceFacts, took: Nanos) {
         let (requests, length, writes) = size(experiment, device);
-        if requests > 0.0 {
+        // One that its own time ended did fewer requests than it was given.
+        let whole = most_time(experiment).is_none_or(|most| took < most);
+        if requests > 0.0 && whole {
             let busy = took.saturating_sub(rests(experiment)).as_f64();
             self.0.push(Pace { name: experiment.name(), writes, length, each_ns: busy / requests });
         }
@@ -84,7 +86,8 @@ impl Paces {
                 each + length / rate * 1e9
             }
         };
-        rests(experiment) + Nanos((each * requests) as u64).min(LONGEST)
+        let most = most_time(experiment).unwrap_or(LONGEST);
+        rests(experiment) + Nanos((each * requests) as u64).min(most)
     }
 }
 
@@ -93,6 +96,14 @@ fn size(experiment: &Experiment, device: &DeviceFacts) -> (f64, f64, bool) {
     let cost = cost(experiment, device);
     let requests = cost.requests as f64;
     (requests, (cost.read + cost.written).as_f64() / requests.max(1.0), cost.written > Bytes::ZERO)
+}
+
+/// After which time an experiment ends, whatever is left of it.
+fn most_time(experiment: &Experiment) -> Option<Nanos> {
+    match experiment {
+        Experiment::Throughput(throughput) => throughput.most_time,
+        _ => None,
+    }
 }
 
 /// The rests that do not grow with the requests: those before long writes are far longer than the writes.

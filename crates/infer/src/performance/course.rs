@@ -46,7 +46,8 @@ pub(crate) fn open_at_once(observations: &Observations) -> Option<(u64, Bytes)> 
     let unit = open_units::trial_unit(observations)?;
     let found = open_units::estimate(observations, Order::InOrder);
     let count = found.value().or(found.least())?;
-    Some((u64::from(count), unit))
+    // A record may hold a unit of nothing.
+    (unit > Bytes::ZERO).then_some((u64::from(count), unit))
 }
 
 /// Random writes beyond those that close what was left open: what is said of the rate rests on them.
