@@ -1,10 +1,10 @@
 //! How often a comparison is right: pairs of simulated parts whose true ratio is known, under drift, stalls and sessions.
 //!
-//! A pair is a drawn device and the same with all its times changed by one factor ([`pair`]). What is true of it is the
+//! A pair is a drawn device and the same with all its times changed by one factor (`pair.rs`). What is true of it is the
 //! ratio of two long runs without noise. Then runs are done by the design of [`flashscope_experiment::Campaign`]: short runs of the
-//! same devices, each multiplied by what a host adds ([`surroundings`]): a session that both sides of a block share, scatter
+//! same devices, each multiplied by what a host adds (`surroundings.rs`): a session that both sides of a block share, scatter
 //! that is correlated from run to run, a slow trend, now and then a stall. Beside the campaign's verdict stands what others would have
-//! said of the same runs ([`readers`]), and what a number of blocks that was fixed before needs ([`fixed`]).
+//! said of the same runs (`readers.rs`), and what a number of blocks that was fixed before needs (`fixed.rs`).
 
 mod fixed;
 mod pair;
