@@ -47,21 +47,15 @@ pub(super) fn of_pairs(runs: &[(Block, Vec<Run>)]) -> Vec<f64> {
         .collect()
 }
 
-/// The smallest number of blocks, fixed before, that keeps the share of false differences at `alpha` on `nulls` and finds the
-/// share `power` of `others`; which of the contrasts is given by `design` (0: blocks of four runs, 1: of two). `None`
+/// The smallest number of blocks, fixed before, at which a t test of level `alpha` finds the share `power` of `others`; which of the contrasts is given by `design` (0: blocks of four runs, 1: of two). `None`
 /// where as many as there are do not.
-pub(super) fn number(nulls: &[&Outcome], others: &[&Outcome], design: usize, alpha: f64, power: f64) -> Option<u32> {
+pub(super) fn number(others: &[&Outcome], design: usize, alpha: f64, power: f64) -> Option<u32> {
     let most = others.first()?.contrasts[design].len();
     (3..=most).find_map(|n| {
         let p = |outcome: &&Outcome| {
             one_sample_t(&outcome.contrasts[design][..n], Alternative::TwoSided).map_or(1.0, |test| test.p_value)
         };
-        // The level that this share of the nulls passes, so that both have the same false alarms.
-        let mut null: Vec<f64> = nulls.iter().map(p).collect();
-        null.sort_by(f64::total_cmp);
-        let level =
-            null.get((alpha * null.len() as f64).floor() as usize).copied().unwrap_or(alpha).min(alpha.max(0.0005));
-        let found = others.iter().filter(|outcome| p(outcome) <= level).count();
+        let found = others.iter().filter(|outcome| p(outcome) <= alpha).count();
         (found as f64 >= power * others.len() as f64).then_some(n as u32)
     })
 }

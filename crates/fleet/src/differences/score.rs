@@ -158,14 +158,17 @@ fn blocks(outcomes: &[Outcome], is_null: &dyn Fn(&Outcome) -> bool) -> Option<Bl
         let shown = of.iter().filter(|outcome| outcome.campaigns[0].difference_after.is_some()).count();
         shown as f64 / of.len() as f64
     };
-    let (alpha, power) = (share(&nulls), share(&fives));
+    // Of few false alarms the share says little, and none at all would ask the impossible of the fixed number: Laplace's rule.
+    let false_alarms = share(&nulls) * nulls.len() as f64;
+    let alpha = (false_alarms + 1.0) / (nulls.len() as f64 + 2.0);
+    let power = share(&fives);
     let until = |outcome: &&Outcome| {
         f64::from(outcome.campaigns[0].difference_after.unwrap_or(outcome.contrasts[0].len() as u32))
     };
     Some(Blocks {
         ours: fives.iter().map(until).sum::<f64>() / fives.len() as f64,
-        fixed: fixed::number(&nulls, &fives, 0, alpha, power),
-        fixed_pairs: fixed::number(&nulls, &fives, 1, alpha, power),
+        fixed: fixed::number(&fives, 0, alpha, power),
+        fixed_pairs: fixed::number(&fives, 1, alpha, power),
         alpha,
         power,
     })
