@@ -306,17 +306,23 @@ pub fn outlook(device: &DeviceFacts, budget: Budget) -> Outlook {
         within(seconds((total / USUAL_SHARE).min(budget.write), ASSUMED_RATES[0])),
         within(seconds(total.min(budget.write), ASSUMED_RATES[1])),
     );
-    // In the order of the plan, as the run spends it; what writes all of a device needs all that it says.
-    let usual = parts.iter().map(|(name, bytes)| (*name, *bytes / USUAL_SHARE)).chain(all_over);
+    // In the order of the plan, as the run spends it.
     let (mut left, mut experiments, mut left_out) = (budget.write, Vec::new(), Vec::new());
-    for (name, bytes) in usual {
+    for (name, bytes) in &parts {
+        let bytes = *bytes / USUAL_SHARE;
         match left.get().checked_sub(bytes.get()) {
             Some(rest) => {
                 left = Bytes(rest);
                 experiments.push(format!("{name}: usually {bytes}"));
             }
-            None => left_out.push(name.to_owned()),
+            None => left_out.push((*name).to_owned()),
         }
+    }
+    // What overwrites all of a device goes on for as long as it may, and is named wherever it can come to that.
+    for (name, bytes) in all_over {
+        let bytes = bytes.min(left);
+        left = left.saturating_sub(bytes);
+        experiments.push(format!("{name}: usually {bytes}"));
     }
     Outlook {
         will_write_at_most: budget.write,

@@ -247,8 +247,7 @@ fn no_time_no_experiment_and_an_outlook_within_the_budget() {
     // What overwrites all of a device is named before anybody consents to it, and only where it can come to that.
     let names = |write: Bytes| outlook(&facts, Budget { write, time: None }).experiments.join("; ");
     assert!(!names(facts.capacity).contains("all of it"), "{}", names(facts.capacity));
-    // One pass for the cache and one for spare space, and the usual experiments beside them.
-    let much = names(facts.capacity * 3);
+    let much = names(facts.capacity * 2);
     assert!(much.contains("spare space") && much.contains("a cache of fast cells shrinks"), "{much}");
 }
 
