@@ -1,7 +1,8 @@
 //! What was repeated: runs in sessions of parts, and blocks that hold both sides.
 
 use flashscope_model::comparison::{Centre, Counts, Doubt, Level, Reading, Readings};
-use flashscope_stats::test::{Alternative, one_sample_t};
+use flashscope_stats::test::Summary;
+use flashscope_stats::{Interval, StatsError};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A statement on models needs so many parts of each.
@@ -77,11 +78,14 @@ impl<'a> Logs<'a> {
     pub(crate) fn centre(&self, level: Level, blocks: u32, confidence: f64) -> Centre {
         let values = self.repetitions(level);
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let test = one_sample_t(&values, Alternative::TwoSided);
-        let interval = test.and_then(|test| test.interval(confidence)).ok();
-        let ends = interval.map(|interval| (interval.low.exp(), interval.high.exp()));
-        Centre { value: mean.exp(), interval: ends, counts: self.counts(blocks) }
+        let interval = Summary::of(&values).and_then(|summary| summary.interval(confidence));
+        Centre { value: mean.exp(), interval: ends(interval), counts: self.counts(blocks) }
     }
+}
+
+/// The ends of an interval of logarithms, as values; `None` where there is none.
+pub(crate) fn ends(interval: Result<Interval, StatsError>) -> Option<(f64, f64)> {
+    interval.ok().map(|interval| (interval.low.exp(), interval.high.exp()))
 }
 
 /// How two sides are to be set against each other.

@@ -1,7 +1,7 @@
 //! Runs that were done: their number was fixed before anyone looked.
 
 use crate::judge::{Evidence, Question, family_size, judge};
-use crate::levels::{Logs, Setting};
+use crate::levels::{Logs, Setting, ends};
 use crate::settings::Settings;
 use flashscope_model::comparison::{
     Centre, Compared, Comparison, Counts, Doubt, Level, Method, Ratio, Readings, SummaryRow,
@@ -128,7 +128,7 @@ fn of_summaries(baseline: &SummaryRow, other: &SummaryRow, settings: &Settings) 
     let summary = |row: &SummaryRow| Summary { mean: row.mean, deviation: row.deviation, count: row.count };
     let centre = |row: &SummaryRow, logs: Option<Summary>| Centre {
         value: logs.map_or(row.mean, |logs| logs.mean.exp()),
-        interval: logs.and_then(|logs| alone(logs, settings.confidence())),
+        interval: logs.and_then(|logs| ends(logs.interval(settings.confidence()))),
         counts: Counts { parts: 1, sessions: 1, blocks: 0, runs: row.count },
     };
     let logs = [baseline, other].map(|row| summary(row).logarithms().ok());
@@ -140,17 +140,4 @@ fn of_summaries(baseline: &SummaryRow, other: &SummaryRow, settings: &Settings) 
         Err(_) if repetitions < 2 => Err((Doubt::TooFew, centres.map(Some))),
         Err(_) => Err((Doubt::NoScatter, centres.map(Some))),
     }
-}
-
-/// The interval of one summary of logarithms by itself, as values.
-fn alone(logs: Summary, confidence: f64) -> Option<(f64, f64)> {
-    let mean = WelchT {
-        difference: logs.mean,
-        standard_error: logs.deviation / f64::from(logs.count).sqrt(),
-        t: 0.0,
-        freedom: f64::from(logs.count.checked_sub(1).filter(|freedom| *freedom > 0)?),
-        p_value: 1.0,
-    };
-    let interval = mean.interval(confidence).ok()?;
-    Some((interval.low.exp(), interval.high.exp()))
 }

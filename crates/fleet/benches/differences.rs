@@ -4,15 +4,13 @@
 #![allow(clippy::print_stdout, missing_docs)]
 
 use flashscope_fleet::differences::{Figures, MARGINS, NOISY, Plan, QUIET, Share, differences};
-use flashscope_testkit::Targets;
+use flashscope_testkit::{Targets, may_be_chance};
 use std::error::Error;
 use std::io::{self, Stdout};
 use std::process::ExitCode;
 
 /// Blocks that a campaign may take.
 const MOST_BLOCKS: u32 = 30;
-/// How improbable chance must be before the quick part calls a target missed.
-const CHANCE: f64 = 0.001;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let words: Vec<String> = std::env::args().collect();
@@ -74,24 +72,15 @@ fn judge(targets: &mut Targets<Stdout>, figures: &Figures, scatter: f64, quick: 
 
 fn at_most(targets: &mut Targets<Stdout>, target: &str, most: f64, share: Share, quick: bool) -> io::Result<()> {
     let Some(value) = share.value() else { return targets.left_out(target, "no such pair") };
-    let met = if quick { at_least_so_many(share, most) > CHANCE } else { value <= most };
+    let met = if quick { may_be_chance(share.count, share.all, most) } else { value <= most };
     targets.row(target, &format!("≤ {:.1} %", 100.0 * most), &words(share), met)
 }
 
 fn at_least(targets: &mut Targets<Stdout>, target: &str, least: f64, share: Share, quick: bool) -> io::Result<()> {
     let Some(value) = share.value() else { return targets.left_out(target, "no such pair") };
-    let amiss = Share { count: share.all - share.count, all: share.all };
-    let met = if quick { at_least_so_many(amiss, 1.0 - least) > CHANCE } else { value >= least };
+    let amiss = share.all - share.count;
+    let met = if quick { may_be_chance(amiss, share.all, 1.0 - least) } else { value >= least };
     targets.row(target, &format!("≥ {:.1} %", 100.0 * least), &words(share), met)
-}
-
-/// Probability of so many of all, or more, each with probability `p`.
-fn at_least_so_many(share: Share, p: f64) -> f64 {
-    let term = |count: u32| {
-        let ways: f64 = (0..count).map(|i| f64::from(share.all - i) / f64::from(i + 1)).product();
-        ways * p.powi(count as i32) * (1.0 - p).powi((share.all - count) as i32)
-    };
-    (share.count..=share.all).map(term).sum()
 }
 
 fn words(share: Share) -> String {

@@ -12,7 +12,7 @@ use flashscope_fleet::{
 use flashscope_host::load::usage::CpuTime;
 use flashscope_model::Finding;
 use flashscope_model::fleet::{CostSummary, Percentiles};
-use flashscope_testkit::Targets;
+use flashscope_testkit::{Targets, may_be_chance};
 use flashscope_units::Nanos;
 use std::error::Error;
 use std::io::{self, Stdout};
@@ -27,9 +27,6 @@ const OF_ALL: [Parameter; 6] = [
     Parameter::Of(Finding::RandomOrderPenalty),
     Parameter::Of(Finding::FastArea),
 ];
-
-/// How improbable chance must be before the quick part calls a target missed.
-const CHANCE: f64 = 0.001;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let words: Vec<String> = std::env::args().collect();
@@ -89,19 +86,9 @@ fn share(
         return targets.left_out(target, "no such device");
     }
     let amiss = all - good;
-    let met =
-        if quick { at_least(amiss, all, 1.0 - least) > CHANCE } else { f64::from(good) >= least * f64::from(all) };
+    let met = if quick { may_be_chance(amiss, all, 1.0 - least) } else { f64::from(good) >= least * f64::from(all) };
     let found = format!("{:.1} % ({good} of {all})", 100.0 * f64::from(good) / f64::from(all));
     targets.row(target, &format!("≥ {:.1} %", 100.0 * least), &found, met)
-}
-
-/// Probability of `amiss` or more failures of `all`, each with probability `p`.
-fn at_least(amiss: u32, all: u32, p: f64) -> f64 {
-    let term = |count: u32| {
-        let ways: f64 = (0..count).map(|i| f64::from(all - i) / f64::from(i + 1)).product();
-        ways * p.powi(count as i32) * (1.0 - p).powi((all - count) as i32)
-    };
-    (amiss..=all).map(term).sum()
 }
 
 fn calibration(targets: &mut Targets<Stdout>, generator: Generator, summary: &Summary) -> io::Result<()> {

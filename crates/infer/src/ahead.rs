@@ -25,8 +25,8 @@ pub struct Upcoming {
 /// How many experiments a question still needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Left {
-    /// Just so many.
-    Exactly(u32),
+    /// One.
+    One,
     /// So many are usual in all, of which so many are done: at least one more.
     Usually(u32, u32),
 }
@@ -48,7 +48,7 @@ pub fn ahead(
     let upcoming = SUBJECTS.iter().filter_map(|subject| {
         let next = (subject.choice)(&now)?.experiment;
         let (count, exact) = match (subject.left)(&now) {
-            Left::Exactly(count) => (count.max(1), true),
+            Left::One => (1, true),
             Left::Usually(usual, done) => (usual.saturating_sub(done).max(1), false),
         };
         // A question asks no further than what may be written reaches.
@@ -65,7 +65,7 @@ pub fn ahead(
 
 /// One experiment settles it.
 pub(crate) fn one(_: &Situation) -> Left {
-    Left::Exactly(1)
+    Left::One
 }
 
 /// Experiments of a question in a usual run: the median of the catalogue's devices at the default seed.

@@ -1,18 +1,5 @@
 //! What a comparison says: one side's figures against the other's, each with its verdict, and what it rests on.
 
-use crate::envelope::Envelope;
-
-/// Everything about one comparison.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ComparisonRecord {
-    /// Who, when, where, and how it ended.
-    pub envelope: Envelope,
-    /// What was compared, and with which result.
-    pub comparison: Comparison,
-    /// What it was worked out from.
-    pub readings: Readings,
-}
-
 /// Figures of runs: who was measured, what, and how often.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Readings {
@@ -44,16 +31,6 @@ pub enum Better {
     Higher,
     /// The lower one: times.
     Lower,
-}
-
-impl Better {
-    /// Its word in records.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Better::Higher => "higher",
-            Better::Lower => "lower",
-        }
-    }
 }
 
 /// One figure of one run.
@@ -118,16 +95,6 @@ pub enum Method {
     Sequence,
 }
 
-impl Method {
-    /// Its word in records.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Method::Fixed => "fixed number",
-            Method::Sequence => "confidence sequence",
-        }
-    }
-}
-
 /// Over which comparisons the chance of a false verdict is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
@@ -139,21 +106,6 @@ pub enum Family {
     Each,
     /// The share of false ones among the verdicts, by Benjamini and Hochberg: for screening many.
     Screen,
-}
-
-impl Family {
-    /// All of them.
-    pub const ALL: [Family; 4] = [Family::All, Family::Side, Family::Each, Family::Screen];
-
-    /// Its word in records and on the command line.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Family::All => "all",
-            Family::Side => "side",
-            Family::Each => "each",
-            Family::Screen => "screen",
-        }
-    }
 }
 
 /// One figure, one side against the baseline.
@@ -227,18 +179,6 @@ pub enum Level {
     Part,
 }
 
-impl Level {
-    /// Its word in records.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Level::Run => "run",
-            Level::Block => "block",
-            Level::Session => "session",
-            Level::Part => "part",
-        }
-    }
-}
-
 /// What a comparison of one figure comes to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
@@ -250,18 +190,6 @@ pub enum Verdict {
     Equivalent,
     /// Neither is shown.
     CannotTell(Doubt),
-}
-
-impl Verdict {
-    /// Its words.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Verdict::Better => "better",
-            Verdict::Worse => "worse",
-            Verdict::Equivalent => "equivalent",
-            Verdict::CannotTell(_) => "cannot tell",
-        }
-    }
 }
 
 /// Why a comparison cannot tell.

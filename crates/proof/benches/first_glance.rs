@@ -3,14 +3,10 @@
 //! the last in virtual time. `scripts/prove first-glance [--quick] [-- --devices N --seed S]`; exit code 1 where a target is missed.
 #![allow(clippy::print_stdout, missing_docs)]
 
-use flashscope_device::{Target, WriteGrant};
 use flashscope_fleet::{Generator, draw};
 use flashscope_model::finding::{Figure, Visit};
-use flashscope_model::plan::Budget;
 use flashscope_model::{Estimate, Finding, Geometry};
-use flashscope_proof::Nobody;
 use flashscope_proof::agreement::{MARGIN, speeds};
-use flashscope_session::{Options, inspect, usual_write_budget};
 use flashscope_sim::SimTarget;
 use flashscope_testkit::Targets;
 use flashscope_view::answer::answer;
@@ -73,14 +69,14 @@ struct Found {
 impl Found {
     fn add(&mut self, name: &str, open: &dyn Fn(u64) -> Result<SimTarget, String>, seed: u64) {
         match speeds(open, seed) {
-            Ok(compared) => {
-                self.cells += compared.len() as u32;
-                self.apart.extend(compared.iter().filter(|row| !row.agrees).map(|row| format!("{name}: {row}")));
+            Ok(looked) => {
+                let apart = looked.cells.iter().filter(|row| !row.agrees);
+                self.apart.extend(apart.map(|row| format!("{name}: {row}")));
+                self.cells += looked.cells.len() as u32;
+                let geometry = &looked.report.findings.geometry;
+                geometry.each(&mut Sums { found: self, geometry });
             }
             Err(why) => self.without.push(format!("{name}: {why}")),
-        }
-        if let Ok(geometry) = geometry(open, seed) {
-            geometry.each(&mut Sums { found: self, geometry: &geometry });
         }
     }
 
@@ -128,14 +124,6 @@ impl Visit for Sums<'_> {
         let said = answer(finding, self.geometry).verdict();
         self.found.claimed += u32::from(confidence < 0.5 && !said.starts_with("cannot tell"));
     }
-}
-
-fn geometry(open: &dyn Fn(u64) -> Result<SimTarget, String>, seed: u64) -> Result<Geometry, String> {
-    let mut target = open(seed)?;
-    let write = usual_write_budget(target.facts().capacity);
-    let mut grant = WriteGrant::simulated(target.facts(), write).ok_or("no grant for a simulated device")?;
-    let options = Options { seed, budget: Budget { write, time: None } };
-    Ok(inspect(&mut target, Some(&mut grant), options, &mut Nobody).findings.geometry)
 }
 
 /// The README's first command as a newcomer types it, but for the target directory, which is empty each time.

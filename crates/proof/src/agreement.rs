@@ -58,11 +58,20 @@ impl fmt::Display for Compared {
     }
 }
 
-/// Every cell that `inspect` measures on this device, beside `bench`. `open` gives a fresh copy of the device for a seed.
+/// What `inspect` found on a device, and its speeds beside `bench`.
+#[derive(Clone, Debug)]
+pub struct Looked {
+    /// The run of `inspect`.
+    pub report: SessionReport,
+    /// Every cell of its performance table.
+    pub cells: Vec<Compared>,
+}
+
+/// Inspects a device, and sets every cell that was measured beside `bench`. `open` gives a fresh copy of the device for a seed.
 ///
 /// # Errors
 /// Where `inspect` did not come to its end, or `bench` cannot be run, with the reason.
-pub fn speeds(open: &dyn Fn(u64) -> Result<SimTarget, String>, seed: u64) -> Result<Vec<Compared>, String> {
+pub fn speeds(open: &dyn Fn(u64) -> Result<SimTarget, String>, seed: u64) -> Result<Looked, String> {
     let mut target = open(seed)?;
     let write = usual_write_budget(target.facts().capacity);
     let mut grant = WriteGrant::simulated(target.facts(), write).ok_or("no grant for a simulated device")?;
@@ -71,7 +80,8 @@ pub fn speeds(open: &dyn Fn(u64) -> Result<SimTarget, String>, seed: u64) -> Res
     if report.stop != StopReason::Complete {
         return Err(format!("inspect did not come to its end: {:?}", report.stop));
     }
-    report.findings.performance.iter().map(|cell| compared(cell, &report, open, &target)).collect()
+    let cells = report.findings.performance.iter().map(|cell| compared(cell, &report, open, &target));
+    Ok(Looked { cells: cells.collect::<Result<_, String>>()?, report })
 }
 
 fn compared(

@@ -1,11 +1,11 @@
 //! One truth about speed: `inspect`'s table and `bench` agree on every model of the catalogue.
 
 use flashscope_fleet::{Generator, Noise};
-use flashscope_proof::agreement::speeds;
+use flashscope_proof::agreement::{Looked, speeds};
 
 fn check(model: &str) {
     let open = |seed| flashscope_sim::open(model, seed).map_err(|error| error.to_string());
-    let compared = speeds(&open, 1).expect("both run");
+    let compared = speeds(&open, 1).expect("both run").cells;
     assert_eq!(compared.len(), 16, "{model}: reads and writes, sequential and random, of four sizes");
     let apart: Vec<String> = compared.iter().filter(|row| !row.agrees).map(ToString::to_string).collect();
     assert!(apart.is_empty(), "{model}:\n{}", apart.join("\n"));
@@ -21,7 +21,7 @@ fn inspect_and_bench_agree_on_every_model_of_the_catalogue() {
 fn a_device_of_another_speed_does_not_agree() {
     let slower = |seed: u64| if seed == 1 { "sd-4mib" } else { "card-3" };
     let open = |seed| flashscope_sim::open(slower(seed), seed).map_err(|error| error.to_string());
-    let compared = speeds(&open, 1).expect("both run");
+    let compared = speeds(&open, 1).expect("both run").cells;
     let apart = compared.iter().filter(|row| !row.agrees).count();
     assert!(apart >= 12, "only {apart} of {} cells of two devices differ", compared.len());
 }
@@ -36,7 +36,7 @@ fn inspect_and_bench_agree_on_most_cells_of_a_small_fleet() {
         let open = |seed| {
             flashscope_sim::open_with("drawn.toml", seed, |_| Ok(drawn.text.clone())).map_err(|error| error.to_string())
         };
-        let Ok(compared) = speeds(&open, drawn.seed) else { continue };
+        let Ok(Looked { cells: compared, .. }) = speeds(&open, drawn.seed) else { continue };
         cells += compared.len();
         apart.extend(compared.iter().filter(|row| !row.agrees).map(|row| format!("{index} ({}): {row}", drawn.title)));
     }

@@ -22,7 +22,8 @@ pub struct Sustained {
     pub low: f64,
     /// Upper end of its 95 % interval.
     pub high: f64,
-    /// Whether the rest shows no change any more; where it does, the interval covers the means of all its parts.
+    /// Whether the rest shows no change any more; where it does, the interval covers the means of all its parts, and a change
+    /// as large as the last one.
     pub is_settled: bool,
 }
 
@@ -74,7 +75,7 @@ pub fn sustained(values: &[f64]) -> Result<Sustained, StatsError> {
     if values.iter().any(|value| *value < 0.0) || mean(values) <= 0.0 {
         return Err(StatsError::NotPositive);
     }
-    let mut from = 0;
+    let (mut from, mut last_change) = (0, 0.0f64);
     let mut is_settled = false;
     for _ in 0..CHANGES {
         let rest = &values[from..];
@@ -85,6 +86,7 @@ pub fn sustained(values: &[f64]) -> Result<Sustained, StatsError> {
         if rest.len() - change < LEAST {
             break;
         }
+        last_change = apart(mean(&rest[change..]), mean(&rest[..change]));
         from += change;
     }
     let rest = &values[from..];
@@ -94,7 +96,7 @@ pub fn sustained(values: &[f64]) -> Result<Sustained, StatsError> {
     let mut wide = half_width(rest);
     if !is_settled {
         let parts = parts(rest, rest.len().min(BATCHES) / 2);
-        let far = parts.iter().map(|part| (part.max(middle * f64::EPSILON) / middle).ln().abs()).fold(0.0, f64::max);
+        let far = parts.iter().map(|part| apart(middle, *part)).fold(last_change, f64::max);
         wide = wide.max(far);
     }
     Ok(Sustained {
@@ -105,6 +107,11 @@ pub fn sustained(values: &[f64]) -> Result<Sustained, StatsError> {
         high: middle * wide.exp(),
         is_settled,
     })
+}
+
+/// How far another mean lies from this one, as a logarithm; a mean of nothing is as far as a number can be.
+fn apart(middle: f64, other: f64) -> f64 {
+    (other.max(middle * f64::EPSILON) / middle).ln().abs()
 }
 
 /// Half of the 95 % interval of the logarithm of the mean.

@@ -320,7 +320,7 @@ mod tests {
         };
         check(preset(&good, CacheVerdict::Cache, |_| {}), "memory's");
         check(preset(&good, CacheVerdict::Mixed, |_| {}), "page cache's");
-        check(preset(&good, CacheVerdict::Unknown, |_| {}), "nobody can tell");
+        check(preset(&good, CacheVerdict::Unknown, |_| {}), "unknown whether");
         check(
             preset(&good, CacheVerdict::Device, |record| record.envelope.stop = StopReason::Interrupted),
             "cut short",

@@ -7,11 +7,13 @@
 //!
 //! [`Targets`] are of another kind: what a capability is to reach, beside what it was found to reach.
 
+mod chance;
 mod content;
 mod scripted;
 mod targets;
 mod wrappers;
 
+pub use chance::may_be_chance;
 pub use scripted::{History, ScriptedTarget};
 pub use targets::Targets;
 pub use wrappers::{Failing, Recorded, Recording, Vanishing};

@@ -34,13 +34,13 @@ impl Surroundings {
 
     /// A new session: what it adds is the same for all its runs, and scatter begins anew.
     pub(super) fn session(&mut self) {
-        self.session = BETWEEN_SESSIONS * normal(&mut self.rng);
+        self.session = BETWEEN_SESSIONS * self.rng.normal();
         self.before = None;
     }
 
     /// One run as it is measured here and now.
     pub(super) fn around(&mut self, run: Run) -> Run {
-        let fresh = normal(&mut self.rng);
+        let fresh = self.rng.normal();
         // Stationary from the first run on.
         let scatter =
             self.before.map_or(fresh, |before| CORRELATION * before + (1.0 - CORRELATION * CORRELATION).sqrt() * fresh);
@@ -54,10 +54,4 @@ impl Surroundings {
         run.requests.mean -= shift;
         run
     }
-}
-
-/// Standard normal by Box and Muller's transform.
-fn normal(rng: &mut Rng) -> f64 {
-    let radius = (-2.0 * (1.0 - rng.unit()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * rng.unit()).cos()
 }

@@ -142,7 +142,7 @@ fn jackknife_acceleration(values: &[f64], statistic: impl Fn(&[f64]) -> Option<f
 mod tests {
     use super::*;
     use crate::location::median;
-    use crate::simulate::{close, normal, normals};
+    use crate::simulate::{close, normals};
 
     const SETTINGS: Bootstrap = Bootstrap { resamples: 300, confidence: 0.9 };
 
@@ -194,7 +194,7 @@ mod tests {
         // First-order autoregression with 0.8: the mean's standard error is three times the naive one.
         let series: Vec<f64> = (0..600)
             .map(|_| {
-                level = 0.8 * level + normal(&mut rng);
+                level = 0.8 * level + rng.normal();
                 level
             })
             .collect();

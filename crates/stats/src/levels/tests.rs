@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Rng;
-use crate::simulate::{close, normal, normals};
+use crate::simulate::{close, normals};
 
 fn settings() -> LevelSettings {
     LevelSettings {
@@ -72,7 +72,7 @@ fn scatter_beyond_the_noise_is_not_taken_for_steps() {
     let (mut naive, mut averaged) = (0.0, 0.0);
     for _ in 0..20 {
         // Noise 0.05 within a group, but groups of one level differ by 0.4.
-        let truth: Vec<f64> = (0..12).map(|i| if i < 6 { 0.0 } else { 3.0 } + 0.4 * normal(&mut rng)).collect();
+        let truth: Vec<f64> = (0..12).map(|i| if i < 6 { 0.0 } else { 3.0 } + 0.4 * rng.normal()).collect();
         let data = groups(&mut rng, &truth, 0.05);
         let wide = LevelSettings { scatter: vec![0.0, 0.1, 0.2, 0.4, 0.8], outlier_probability: 0.0, ..settings() };
         naive += find_levels(&data, &settings()).unwrap().last_start_probability[6] / 20.0;

@@ -107,7 +107,7 @@ impl NormalSequence {
 mod tests {
     use super::*;
     use crate::Rng;
-    use crate::simulate::{close, normal, normals};
+    use crate::simulate::{close, normals};
 
     fn of(values: &[f64]) -> NormalSequence {
         let mut sequence = NormalSequence::default();
@@ -123,7 +123,7 @@ mod tests {
         for _ in 0..runs {
             let mut sequence = NormalSequence::default();
             let holds = (0..60).all(|_| {
-                sequence.push(3.0 + 0.2 * normal(&mut rng)).unwrap();
+                sequence.push(3.0 + 0.2 * rng.normal()).unwrap();
                 sequence.interval(0.9).is_none_or(|interval| interval.contains(3.0))
             });
             missed += u32::from(!holds);

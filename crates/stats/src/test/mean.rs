@@ -69,6 +69,11 @@ impl Summary {
         Ok(Summary { mean: self.mean.ln() - 0.5 * variance, deviation: variance.sqrt(), count: self.count })
     }
 
+    /// Two-sided Student interval of the mean, for values near normal; of values that do not scatter there is none.
+    pub fn interval(&self, confidence: f64) -> Result<Interval, StatsError> {
+        t_of(*self, Alternative::TwoSided)?.interval(confidence)
+    }
+
     fn squared_error(&self) -> Result<f64, StatsError> {
         if self.count < 2 {
             return Err(StatsError::TooFew { needed: 2, got: self.count as usize });
@@ -106,7 +111,14 @@ pub fn welch_t_of(x: Summary, y: Summary, alternative: Alternative) -> Result<We
 
 /// One-sample t test: the mean of two values or more, against zero. `difference` of the result is the mean.
 pub fn one_sample_t(values: &[f64], alternative: Alternative) -> Result<WelchT, StatsError> {
-    let Summary { mean, deviation, count } = Summary::of(values)?;
+    t_of(Summary::of(values)?, alternative)
+}
+
+fn t_of(summary: Summary, alternative: Alternative) -> Result<WelchT, StatsError> {
+    let Summary { mean, deviation, count } = summary;
+    if count < 2 {
+        return Err(StatsError::TooFew { needed: 2, got: count as usize });
+    }
     if deviation <= 0.0 {
         return Err(StatsError::NoSpread);
     }
