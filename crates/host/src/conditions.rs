@@ -161,7 +161,7 @@ fn bus_mode(bus: &Bus) -> Option<String> {
 }
 
 /// `cpu0`, `cpu1` …
-fn processors(sys: &SysRoot) -> Vec<String> {
+pub(crate) fn processors(sys: &SysRoot) -> Vec<String> {
     let is_number = |name: &String| {
         name.strip_prefix("cpu").is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
     };

@@ -15,6 +15,7 @@ mod entry;
 mod errno;
 mod error;
 mod ioctl;
+pub mod knob;
 mod list;
 pub mod load;
 mod loop_device;

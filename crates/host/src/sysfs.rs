@@ -53,7 +53,7 @@ impl SysRoot {
     }
 
     /// The same path without links; `None` where nothing is there.
-    fn canonical(&self, path: &Path) -> Option<PathBuf> {
+    pub(crate) fn canonical(&self, path: &Path) -> Option<PathBuf> {
         if self.is_live() {
             return fs::canonicalize(path).ok();
         }
