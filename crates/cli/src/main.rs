@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         Command::Infer(args) => commands::infer::run(args),
         Command::Report(args) => commands::report::run(args),
         Command::Bench(args) => commands::bench::run(&args),
+        Command::Compare(args) => commands::compare::run(*args),
         Command::List(args) => commands::list::run(args),
         Command::Sim(args) => commands::sim::run(args),
         Command::Fleet(args) => commands::fleet::run(args),

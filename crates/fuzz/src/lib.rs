@@ -21,10 +21,11 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     Target { name: "log", run: targets::log },
     Target { name: "record", run: targets::record },
     Target { name: "any-record", run: targets::any_record },
+    Target { name: "table", run: targets::table },
     Target { name: "model", run: targets::model },
     Target { name: "fio", run: targets::fio },
     Target { name: "iozone", run: targets::iozone },

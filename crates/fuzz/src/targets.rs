@@ -42,7 +42,21 @@ pub(crate) fn any_record(text: &[u8]) {
         let _ = flashscope_report::bench::html(record);
         let _ = flashscope_report::bench::csv(record);
     }
-    let _ = record.to_json();
+    if let AnyRecord::Comparison(record) = &record {
+        let _ = flashscope_report::comparison::terminal(record, Style { colour: false, width: 80, verbose: true });
+        let _ = flashscope_report::comparison::html(record);
+        let _ = flashscope_report::comparison::csv(record);
+    }
+    let _ = flashscope_view::figures::measured(&record);
+    let _ = flashscope_record::any_to_json(&record);
+}
+
+/// A table of runs or of summaries, and what comes of comparing it.
+pub(crate) fn table(text: &[u8]) {
+    let reader = flashscope_experiment::table::Reader { runs: Some(3), decimal: None };
+    for group in reader.read(&String::from_utf8_lossy(text)).unwrap_or_default() {
+        let _ = flashscope_experiment::compare(&group.readings, &flashscope_experiment::Settings::default());
+    }
 }
 
 /// A model file, and a few requests to what it describes.

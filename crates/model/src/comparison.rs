@@ -1,5 +1,87 @@
 //! What a comparison says: one side's figures against the other's, each with its verdict, and what it rests on.
 
+use crate::envelope::Envelope;
+
+/// Everything about one comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparisonRecord {
+    /// Who and when.
+    pub envelope: Envelope,
+    /// Where the figures of each side come from, in the order of the sides.
+    pub sources: Vec<Source>,
+    /// What was compared: one group, or one for each factor of a table that has several.
+    pub groups: Vec<Group>,
+    /// What else is not the same on all sides.
+    pub differences: Vec<Difference>,
+    /// How the runs were made, where the comparison made them.
+    pub campaign: Option<Campaigned>,
+}
+
+/// Where the figures of one side come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// What the side is called.
+    pub label: String,
+    /// The files or targets, as typed.
+    pub from: Vec<String>,
+}
+
+/// Figures of one set of sides, and what they come to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// What was varied; `None` where the sides have no such name.
+    pub factor: Option<String>,
+    /// Every figure that went in.
+    pub readings: Readings,
+    /// What they come to.
+    pub comparison: Comparison,
+}
+
+/// Something beside the figures that is not the same on all sides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// What (`bs`, `state`, `scheduler`).
+    pub what: String,
+    /// Each value, with the labels of the sides that have it.
+    pub values: Vec<(String, String)>,
+    /// Whether figures mean another thing because of it, so that they were compared by order only.
+    pub incomparable: bool,
+}
+
+/// How a comparison made its runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Campaigned {
+    /// The jobs of each run, as a job file.
+    pub job: String,
+    /// Seed of the orders and of the jobs.
+    pub seed: u64,
+    /// Blocks that were run whole.
+    pub blocks: u32,
+    /// Blocks that might have been run at most.
+    pub most_blocks: u32,
+    /// Runs that count for nothing: of a block that was cut short.
+    pub unused_runs: u32,
+    /// Why it stopped.
+    pub end: CampaignEnd,
+}
+
+/// Why a campaign stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CampaignEnd {
+    /// Every figure was decided.
+    Decided,
+    /// The blocks were used up.
+    Blocks,
+    /// The time was used up.
+    Time,
+    /// What may be written was used up.
+    Written,
+    /// The operator stopped it.
+    Interrupted,
+    /// A run could not be done.
+    Failed,
+}
+
 /// Figures of runs: who was measured, what, and how often.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Readings {

@@ -108,12 +108,14 @@ pub enum Kind {
     Fleet,
     /// A model fitted to a measured device.
     Twin,
+    /// Sides compared, figure by figure.
+    Compare,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 7] =
-        [Kind::Inspect, Kind::Probe, Kind::Infer, Kind::Bench, Kind::Iozone, Kind::Fleet, Kind::Twin];
+    pub const ALL: [Kind; 8] =
+        [Kind::Inspect, Kind::Probe, Kind::Infer, Kind::Bench, Kind::Iozone, Kind::Fleet, Kind::Twin, Kind::Compare];
 
     /// Its word in records and on the command line.
     pub const fn word(self) -> &'static str {
@@ -125,6 +127,7 @@ impl Kind {
             Kind::Iozone => "iozone",
             Kind::Fleet => "fleet",
             Kind::Twin => "twin",
+            Kind::Compare => "compare",
         }
     }
 
@@ -173,6 +176,11 @@ pub struct Conditions {
 }
 
 impl Conditions {
+    /// Whether a condition of this name changes by itself.
+    pub fn moves(name: &str) -> bool {
+        name.contains("frequency") || name.contains("temperature")
+    }
+
     /// The value of one before the run.
     pub fn find(&self, name: &str) -> Option<&str> {
         self.before.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
@@ -181,10 +189,9 @@ impl Conditions {
     /// Those that were not the same after the run as before it, each its name, the value before and the value after; what
     /// moves by itself (clocks and temperatures) is no change.
     pub fn changed(&self) -> Vec<(&str, &str, &str)> {
-        let moves = |name: &str| name.contains("frequency") || name.contains("temperature");
         let after = |name: &str| self.after.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str());
         let pairs = self.before.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str(), after(name)?)));
-        pairs.filter(|(name, before, after)| before != after && !moves(name)).collect()
+        pairs.filter(|(name, before, after)| before != after && !Conditions::moves(name)).collect()
     }
 }
 

@@ -17,6 +17,7 @@ pub mod iozone;
 pub mod observation;
 pub mod plan;
 pub mod preset;
+mod record;
 pub mod run;
 pub mod twin;
 
@@ -26,6 +27,7 @@ pub use facts::{Claims, DeviceFacts, DeviceKind, Identity};
 pub use finding::{Estimate, Finding, Findings, Geometry, Reason};
 pub use observation::{Observations, Run};
 pub use plan::Budget;
+pub use record::AnyRecord;
 pub use run::RunRecord;
 
 /// Which way data moves.

@@ -18,7 +18,8 @@ mod schema;
 pub mod wire;
 
 pub use error::RecordError;
-pub use kinds::{AnyRecord, Recorded};
+pub use flashscope_model::AnyRecord;
+pub use kinds::{Recorded, any_to_json};
 pub use schema::schema;
 
 use mirror::Mirror;
@@ -67,7 +68,7 @@ pub fn from_json_many<R: Recorded>(text: &str) -> Result<Vec<R>, RecordError> {
 /// # Errors
 /// As [`from_json`], but for the kind.
 pub fn read(text: &str) -> Result<AnyRecord, RecordError> {
-    AnyRecord::from_source(&Source::open(text)?)
+    kinds::any(&Source::open(text)?)
 }
 
 fn text(value: &Value) -> String {

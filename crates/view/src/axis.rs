@@ -185,6 +185,13 @@ impl Axis {
         Some(axis.with_ticks(linear_ticks(0.0, high, ticks), |value| plain(&format!("{value:.1}"))))
     }
 
+    /// Ratios on a logarithmic scale.
+    pub fn ratios(title: &str, ratios: impl Iterator<Item = f64>, ticks: usize) -> Option<Axis> {
+        let (low, high) = log_range(ratios, 0.06)?;
+        let axis = Axis::logarithmic(title, Quantity::Number, (low, high));
+        Some(axis.with_ticks(log_ticks(low, high, ticks), |value| plain(&format!("{value:.3}"))))
+    }
+
     /// Places in a row: 0, 1, 2 … with these names, every `every`th of each run of names bearing its label. An empty name
     /// is a gap.
     pub fn places(title: &str, names: Vec<String>, every: usize) -> Axis {

@@ -117,6 +117,18 @@ impl Bench {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JobWords(JobText);
 
+impl JobWords {
+    /// What was said of the job.
+    pub(crate) fn text(&self) -> &JobText {
+        &self.0
+    }
+
+    /// Whether nothing was said of it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0 == JobText::default()
+    }
+}
+
 impl Args for JobWords {
     fn augment_args(command: Command) -> Command {
         command.args(JobText::options().map(argument))

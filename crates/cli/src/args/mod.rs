@@ -1,6 +1,7 @@
 //! What can be typed. Dumb structs: nothing is opened, checked or decided here. clap is known nowhere else.
 
 mod bench;
+mod compare;
 mod emulate;
 mod fio;
 mod fleet;
@@ -15,6 +16,7 @@ mod target;
 mod twin;
 
 pub(crate) use bench::{Around, Bench, BenchKind};
+pub(crate) use compare::{Compare, Required};
 pub(crate) use emulate::Emulate;
 pub(crate) use fio::Fio;
 pub(crate) use fleet::Fleet;
@@ -108,6 +110,8 @@ pub(crate) enum Command {
     Report(Report),
     /// Load: how fast it really is, at any depth, and whether it was the page cache
     Bench(Box<Bench>),
+    /// Whether B is better than A, worse or equivalent: records, tables or devices, with verdicts that hold
+    Compare(Box<Compare>),
     /// List block devices: identity, claims, what holds them
     List(List),
     /// The simulated devices
@@ -121,7 +125,7 @@ pub(crate) enum Command {
     /// Print the JSON Schema of records
     #[command(after_help = "Example: flashscope schema bench > bench.schema.json")]
     Schema {
-        /// Of this kind alone: inspect, probe, infer, bench, iozone, fleet or twin [default: all of them]
+        /// Of this kind alone: inspect, probe, infer, bench, iozone, fleet, twin or compare [default: all of them]
         kind: Option<String>,
     },
 }

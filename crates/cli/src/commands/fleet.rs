@@ -44,7 +44,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     }
 
     let mut door = output::door(args.replace.force, None::<PathBuf>);
-    let outputs = reports::outputs(&mut door, args.html.as_deref(), args.output.as_deref())?;
+    let outputs = reports::outputs(&mut door, args.html.as_deref(), args.output.as_ref())?;
     let progress = Progress::new(plan.devices);
     let fleet = flashscope_fleet::sail(plan, &progress).map_err(anyhow::Error::from)?;
     progress.bar.finish_and_clear();

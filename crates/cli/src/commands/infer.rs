@@ -23,7 +23,7 @@ pub(crate) fn run(args: Infer) -> Result<Outcome, Failure> {
         return Err(Failure::Cannot(anyhow!("a report is of one input\nhint: call infer once per file")));
     }
     let mut door = output::door(args.replace.force, &args.files);
-    let outputs = report::outputs(&mut door, args.html.as_deref(), args.output.as_deref())?;
+    let outputs = report::outputs(&mut door, args.html.as_deref(), args.output.as_ref())?;
     // A file that cannot be read does not cost the others their answer.
     let mut records = Vec::new();
     let mut unreadable = 0;

@@ -1,6 +1,7 @@
 //! One module per command.
 
 pub(crate) mod bench;
+pub(crate) mod compare;
 pub(crate) mod emulate;
 pub(crate) mod fleet;
 pub(crate) mod infer;

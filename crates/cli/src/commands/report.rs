@@ -9,7 +9,7 @@ use flashscope_host::{Output, Outputs};
 use flashscope_record::AnyRecord;
 use flashscope_report::xlsx::Sheet;
 use flashscope_report::{self as report, sheet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: Report) -> Result<Outcome, Failure> {
     let mut door = output::door(args.replace.force, [&args.file]);
@@ -38,36 +38,41 @@ pub(crate) fn run(args: Report) -> Result<Outcome, Failure> {
 
 /// The one place that tells which kind of record has which form, and who makes it.
 fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Result<Vec<u8>, Failure> {
-    use AnyRecord::{Bench, Fleet, Iozone, Run, Twin};
+    use AnyRecord::{Bench, Comparison, Fleet, Iozone, Run, Twin};
     use ReportFormat::{Csv, Html, Json, Markdown, Text, Xlsx};
     let style = if to_terminal { output::style() } else { output::file_style() };
     let text = match (format, record) {
-        (Json, record) => record.to_json(),
+        (Json, record) => flashscope_record::any_to_json(record),
         (Text, Run(run)) => report::terminal(run, style),
         (Text, Bench(bench)) => report::bench::terminal(bench, style),
         (Text, Iozone(iozone)) => report::iozone::text(iozone, false, false),
         (Text, Fleet(fleet)) => report::fleet::text(fleet),
         (Text, Twin(twin)) if to_terminal => report::twin::summary(twin),
         (Text, Twin(twin)) => report::twin::text(twin, true),
+        (Text, Comparison(comparison)) => report::comparison::terminal(comparison, style),
         (Html, Run(run)) => report::html(run),
         (Html, Bench(bench)) => report::bench::html(bench),
         (Html, Iozone(iozone)) => report::iozone::page(iozone),
         (Html, Fleet(fleet)) => report::fleet::html(fleet),
         (Html, Twin(twin)) => report::twin::html(twin),
+        (Html, Comparison(comparison)) => report::comparison::html(comparison),
         (Markdown, Run(run)) => report::markdown(run),
         (Markdown, Bench(bench)) => report::bench::markdown(bench),
         (Markdown, Iozone(iozone)) => sheet::markdown(&iozone.envelope.command, &report::iozone::sheets(iozone)),
         (Markdown, Fleet(fleet)) => sheet::markdown("Fleet", &report::fleet::sheets(fleet)),
         (Markdown, Twin(twin)) => report::twin::markdown(twin, "Twin"),
+        (Markdown, Comparison(comparison)) => report::comparison::markdown(comparison),
         (Csv, Run(run)) => report::csv(run),
         (Csv, Bench(bench)) => report::bench::csv(bench),
         (Csv, Iozone(iozone)) => report::iozone::csv(iozone),
         (Csv, Fleet(fleet)) => first(&report::fleet::sheets(fleet)),
         (Csv, Twin(twin)) => first(&report::twin::sheets(twin)),
+        (Csv, Comparison(comparison)) => report::comparison::csv(comparison),
         (Xlsx, Bench(bench)) => return workbook(&report::bench::sheets(bench)),
         (Xlsx, Iozone(iozone)) => return workbook(&report::iozone::sheets(iozone)),
         (Xlsx, Fleet(fleet)) => return workbook(&report::fleet::sheets(fleet)),
         (Xlsx, Twin(twin)) => return workbook(&report::twin::sheets(twin)),
+        (Xlsx, Comparison(comparison)) => return workbook(&report::comparison::sheets(comparison)),
         (Xlsx, Run(run)) => return workbook(&report::sheets(run)),
     };
     Ok(text.into_bytes())
@@ -89,18 +94,24 @@ pub(crate) fn file(record: &AnyRecord, path: &Path) -> Result<Vec<u8>, Failure> 
 }
 
 /// The files for reports of a command that has --html and --output.
-pub(crate) fn outputs(door: &mut Outputs, html: Option<&Path>, other: Option<&Path>) -> Result<Vec<Output>, Failure> {
+pub(crate) fn outputs<'a>(
+    door: &mut Outputs,
+    html: Option<&'a Path>,
+    other: impl IntoIterator<Item = &'a PathBuf> + Clone,
+) -> Result<Vec<Output>, Failure> {
     // What must not be written to is refused whatever its name says.
-    let planned = html.into_iter().chain(other).map(|path| output::plan(door, path)).collect::<Result<_, _>>()?;
+    let planned = html
+        .into_iter()
+        .chain(other.clone().into_iter().map(PathBuf::as_path))
+        .map(|path| output::plan(door, path))
+        .collect::<Result<_, _>>()?;
     if let Some(path) = html.filter(|path| known_format(path).is_some_and(|format| format != ReportFormat::Html)) {
         let path = path.display();
         return Err(Failure::Cannot(anyhow!(
             "{path}: --html writes a page\nhint: -o {path} writes what the ending says"
         )));
     }
-    if let Some(path) = other {
-        format_of(path, ReportFormat::Json)?;
-    }
+    other.into_iter().try_for_each(|path| format_of(path, ReportFormat::Json).map(drop))?;
     Ok(planned)
 }
 

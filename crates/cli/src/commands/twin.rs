@@ -30,7 +30,7 @@ fn fit(args: &TwinFit) -> Result<Outcome, Failure> {
         )
         .into());
     }
-    let reports = report::outputs(&mut door, None, args.report.as_deref())?;
+    let reports = report::outputs(&mut door, None, args.report.as_ref())?;
     let mut parts = Vec::new();
     for file in &args.files {
         parts.extend(parts_of(file)?);

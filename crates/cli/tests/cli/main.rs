@@ -4,6 +4,7 @@ mod bench;
 mod bench_devices;
 mod black_box;
 mod card;
+mod compare;
 mod devices;
 mod doors;
 mod dry_runs;

@@ -7,11 +7,13 @@ use std::path::Path;
 const DONE: i32 = 0;
 const CANNOT: i32 = 2;
 
-const KINDS: [&str; 7] = ["inspect", "probe", "infer", "bench", "iozone", "fleet", "twin"];
+const KINDS: [&str; 8] = ["inspect", "probe", "infer", "bench", "iozone", "fleet", "twin", "compare"];
 
 /// A small record of this kind, made by the command that makes it.
 fn made(kind: &str, folder: &Path) -> Run {
     let log = fixture("field/pqi-32gb.txt");
+    let runs = folder.join("runs.csv").display().to_string();
+    std::fs::write(&runs, "label,metric,unit,value\na,w,MB/s,9\na,w,MB/s,9.1\nb,w,MB/s,8\nb,w,MB/s,8.2\n").unwrap();
     let arguments: Vec<&str> = match kind {
         "inspect" => vec!["inspect", "sim:sd-flat", "--read-only", "--max-time", "400ms", "--json"],
         "probe" => vec!["probe", "floor", "sim:sd-flat", "--count", "20", "--json"],
@@ -20,6 +22,7 @@ fn made(kind: &str, folder: &Path) -> Run {
         "iozone" => vec!["bench", "iozone", "-s", "64", "-r", "16", "-i", "0", "-i", "1", "--json"],
         "fleet" => vec!["fleet", "-n", "1", "--max-write", "1MiB", "--max-time", "300ms", "--no-naive", "--json"],
         "twin" => vec!["twin", "fit", &log, "-o", "twin.toml", "--json"],
+        "compare" => vec!["compare", &runs, "--json"],
         other => panic!("{other}"),
     };
     std::fs::write(folder.join("card.img"), vec![7u8; 4 << 20]).unwrap();

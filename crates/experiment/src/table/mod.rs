@@ -30,8 +30,6 @@ pub struct Reader {
     pub runs: Option<u32>,
     /// How fractions are written, where the file can be read in both ways.
     pub decimal: Option<Decimal>,
-    /// The label of the baseline instead of the first one.
-    pub baseline: Option<String>,
 }
 
 /// Readings of one comparison, with the name of its factor where the table has several.
@@ -43,8 +41,8 @@ pub struct Group {
     pub readings: Readings,
 }
 
-/// Values beyond this are no measurement.
-const LARGEST: f64 = 1e30;
+/// Values beyond this are no measurement, and no record holds them.
+const LARGEST: f64 = (1u64 << 48) as f64;
 /// A table with more sides or metrics than this is read wrongly.
 const MOST_NAMES: usize = 1000;
 
@@ -57,53 +55,39 @@ impl Reader {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let rows = rows(text)?;
         let headings = &rows.headings;
-        let mut groups = if headings.has("statistic") {
-            wide::read(self, &rows)?
+        if headings.has("statistic") {
+            wide::read(self, &rows)
         } else if headings.has("value") {
-            vec![long::runs(self, &rows)?]
+            Ok(vec![long::runs(self, &rows)?])
         } else if headings.has("mean") {
-            vec![long::summaries(self, &rows)?]
+            Ok(vec![long::summaries(self, &rows)?])
         } else {
-            return Err(TableError::new(
+            Err(TableError::new(
                 format!("no column `value`, `mean` or `statistic` among {}", headings.list()),
                 "a table of runs begins `label,metric,unit,value`, one of summaries `label,metric,mean,stdev,n`",
-            ));
-        };
-        for group in &mut groups {
-            self.check(group)?;
+            ))
         }
-        Ok(groups)
     }
+}
 
-    /// Brings the baseline to the front and refuses what leaves nothing to compare.
-    fn check(&self, group: &mut Group) -> Result<(), TableError> {
-        let readings = &mut group.readings;
-        if let Some(wanted) = &self.baseline {
-            let Some(at) = readings.sides.iter().position(|side| side == wanted) else {
-                let there = readings.sides.join("`, `");
-                return Err(TableError::new(
-                    format!("there is no label `{wanted}`"),
-                    format!("the labels are `{there}`"),
-                ));
-            };
-            let place = |side: usize| match side {
-                side if side == at => 0,
-                side if side < at => side + 1,
-                side => side,
-            };
-            readings.sides[..=at].rotate_right(1);
-            readings.rows.iter_mut().for_each(|row| row.side = place(row.side));
-            readings.summaries.iter_mut().for_each(|row| row.side = place(row.side));
-        }
-        if readings.sides.len() < 2 {
-            let only = readings.sides.first().map_or("no label".to_owned(), |side| format!("only the label `{side}`"));
-            return Err(TableError::new(
-                format!("the table has {only}, and a comparison needs two"),
-                "give a second file, or a column `label` with two names",
-            ));
-        }
-        Ok(())
-    }
+/// Makes the side of this label the baseline.
+///
+/// # Errors
+/// Where there is none; says which there are.
+pub fn put_first(readings: &mut Readings, label: &str) -> Result<(), TableError> {
+    let Some(at) = readings.sides.iter().position(|side| side == label) else {
+        let there = readings.sides.join("`, `");
+        return Err(TableError::new(format!("there is no label `{label}`"), format!("the labels are `{there}`")));
+    };
+    let place = |side: usize| match side {
+        side if side == at => 0,
+        side if side < at => side + 1,
+        side => side,
+    };
+    readings.sides[..=at].rotate_right(1);
+    readings.rows.iter_mut().for_each(|row| row.side = place(row.side));
+    readings.summaries.iter_mut().for_each(|row| row.side = place(row.side));
+    Ok(())
 }
 
 /// The rows of a table under their headings.

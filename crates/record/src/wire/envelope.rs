@@ -65,6 +65,8 @@ words! {
         Fleet,
         /// A model fitted to a measured device.
         Twin,
+        /// Sides compared, figure by figure.
+        Compare,
     }
 }
 

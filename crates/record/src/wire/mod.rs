@@ -5,6 +5,7 @@
 //! absent is `null`.
 
 mod bench;
+mod comparison;
 mod device;
 mod drive;
 mod envelope;
@@ -22,6 +23,11 @@ mod words;
 pub use bench::{
     BenchPart, Counter, Cpu, Evidence, Histogram, JobRun, Mismatch, Moved, OrderInterval, Phase, PhaseRun, ReadBack,
     RequestFailure, Series, Stall, Steady, Summary, Times, Verdict, Written,
+};
+pub use comparison::{
+    Better, CampaignEnd, Campaigned, Centre, Compared, Comparison, ComparisonPart, Control, Counts, Difference, Doubt,
+    Ends, Family, Group, Judged, Level, Method, Metric, OrderEffect, Ratio, Reading, Readings, SideSource, SummaryRow,
+    ValueOf, VerdictWord,
 };
 pub use device::{Claims, Device};
 pub use drive::{Fan, Range, Stretch};

@@ -6,6 +6,7 @@ use crate::Recorded;
 use crate::wire::Envelope;
 use flashscope_model::RunRecord;
 use flashscope_model::bench::BenchRecord;
+use flashscope_model::comparison::ComparisonRecord;
 use flashscope_model::fleet::FleetRecord;
 use flashscope_model::iozone::IozoneRecord;
 use flashscope_model::twin::TwinRecord;
@@ -43,6 +44,7 @@ fn part_of(kind: Kind, generator: &mut SchemaGenerator) -> Value {
         Kind::Iozone => generator.subschema_for::<Part<IozoneRecord>>(),
         Kind::Fleet => generator.subschema_for::<Part<FleetRecord>>(),
         Kind::Twin => generator.subschema_for::<Part<TwinRecord>>(),
+        Kind::Compare => generator.subschema_for::<Part<ComparisonRecord>>(),
     };
     schema.to_value()
 }

@@ -5,6 +5,7 @@
 //! data ([`data`]), to be read off and zoomed into.
 
 mod calibration;
+mod comparison;
 mod data;
 mod load;
 mod marks;
@@ -15,6 +16,7 @@ mod svg;
 mod theme;
 
 pub(crate) use calibration::reliability;
+pub(crate) use comparison::{ratios, runs, verdict_hue};
 pub(crate) use data::data;
 pub(crate) use load::{by_written, curves_by_time, curves_by_written, percentiles, rounds, times};
 pub(crate) use marks::{Plot, Size};

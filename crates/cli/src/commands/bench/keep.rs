@@ -24,6 +24,11 @@ pub(super) struct Kept {
 }
 
 impl Kept {
+    /// No file.
+    pub(super) fn nothing() -> Kept {
+        Kept { record: None, unfinished: None, turn: RefCell::new(Turn::now()), reports: Vec::new(), trace: None }
+    }
+
     /// Nothing is written to what the jobs run on, nor to the files that tell them, which are `read`.
     pub(super) fn plan(around: &Around, prepared: &Prepared, read: &[PathBuf]) -> Result<Kept, Failure> {
         let targets = prepared.targets().into_iter().map(PathBuf::from);

@@ -14,18 +14,21 @@ mod simulated;
 mod trace;
 mod watch;
 
-use crate::args::{Around, Bench, BenchKind};
+use crate::args::{Around, Bench, BenchKind, TargetArgs};
 use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::{input, output};
 use anyhow::anyhow;
-use flashscope_load::file;
+use flashscope_load::file::{self, JobText};
 use flashscope_load::job::{JobSet, Phase};
 use flashscope_model::bench::{BenchRecord, JobRun};
 use flashscope_model::{Kind, StopReason};
-use flashscope_units::Nanos;
+use flashscope_sim::SimTarget;
+use flashscope_units::{Bytes, Nanos};
 use keep::Kept;
-use run::{Enough, Setup, prepare};
+use run::{Enough, Prepared, Setup, prepare};
+use std::path::Path;
+pub(crate) use watch::bar;
 
 pub(crate) fn run(args: &Bench) -> Result<Outcome, Failure> {
     match &args.kind {
@@ -43,7 +46,7 @@ pub(crate) fn run(args: &Bench) -> Result<Outcome, Failure> {
     if let Some(name) = &args.preset {
         return preset::run(args, name);
     }
-    let prepared = prepare(setup(args), jobs(args)?)?;
+    let prepared = prepare(setup(args), jobs(args.job.as_deref(), &args.text(), args.target.seed)?)?;
     if args.around.dry_run {
         output::data(&prepared.describe()?)?;
         return Ok(Outcome::Done);
@@ -66,14 +69,13 @@ fn setup(args: &Bench) -> Setup {
     }
 }
 
-/// The jobs of the file, or the one of the command line.
-fn jobs(args: &Bench) -> Result<JobSet, Failure> {
-    let text = args.text();
-    let mut set = match &args.job {
+/// The jobs of the file, or the one that was typed.
+pub(crate) fn jobs(file: Option<&Path>, text: &JobText, seed: u64) -> Result<JobSet, Failure> {
+    let mut set = match file {
         Some(path) => {
             let hint = "name a job file; --dry-run prints one";
             let file = input::text(path, hint)?;
-            file::parse(&file, &text).map_err(|error| match error.to_string() {
+            file::parse(&file, text).map_err(|error| match error.to_string() {
                 said if said.contains("hint: ") => anyhow!("{}: {said}", path.display()),
                 said => anyhow!("{}: {}\nhint: {hint}", path.display(), said.trim_end()),
             })?
@@ -89,10 +91,40 @@ fn jobs(args: &Bench) -> Result<JobSet, Failure> {
     // Every job draws by the seed of the command line, unless its file names one.
     for job in set.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
         if job.seed == 1 {
-            job.seed = args.target.seed;
+            job.seed = seed;
         }
     }
     Ok(set)
+}
+
+/// Jobs that were checked, to be run once without a word.
+pub(crate) struct Quiet(Prepared);
+
+/// Checks jobs against a target; nothing is made, written or opened for long.
+pub(crate) fn quiet(target: TargetArgs, jobs: JobSet) -> Result<Quiet, Failure> {
+    let setup = Setup {
+        target,
+        repeat: 1,
+        prepare: 0,
+        enough: Enough::never(),
+        timeout: None,
+        warm: false,
+        keep: false,
+        quiet: true,
+    };
+    prepare(setup, jobs).map(Quiet)
+}
+
+impl Quiet {
+    /// The most that it writes; `None` where only time limits that.
+    pub(crate) fn most_written(&self) -> Result<Option<Bytes>, Failure> {
+        Ok(self.0.budget()?.most())
+    }
+
+    /// Runs them; a simulated device goes on from run to run.
+    pub(crate) fn run(self, device: &mut Option<SimTarget>) -> Result<BenchRecord, Failure> {
+        self.0.run_on(device, &Kept::nothing())
+    }
 }
 
 /// Shows and keeps what came of it, and says how it ended.

@@ -8,7 +8,7 @@ use super::{host, simulated};
 use crate::args::TargetArgs;
 use crate::envelope;
 use crate::error::Failure;
-use crate::interrupt;
+use crate::{interrupt, target};
 use anyhow::anyhow;
 use flashscope_host::Surroundings;
 use flashscope_load::budget::{OverBudget, WriteBudget};
@@ -18,6 +18,7 @@ use flashscope_load::plan::{Limits, Resolved, resolve_set};
 use flashscope_model::bench::{BenchPhase, BenchRecord, JobRun, PhaseRun};
 use flashscope_model::run::{Cost, Erases};
 use flashscope_model::{Envelope, Kind, StopReason};
+use flashscope_sim::SimTarget;
 use flashscope_units::{Bytes, Nanos};
 use std::rc::Rc;
 
@@ -128,15 +129,20 @@ impl Prepared {
 
     /// Runs them. What was measured before an interrupt, or before a device was lost, is in the record.
     pub(super) fn run(self, kept: &Kept) -> Result<BenchRecord, Failure> {
+        self.run_on(&mut None, kept)
+    }
+
+    /// The same on a simulated device that goes on from run to run, as a real one does: `device` is filled by the first one.
+    pub(super) fn run_on(self, device: &mut Option<SimTarget>, kept: &Kept) -> Result<BenchRecord, Failure> {
         interrupt::arm();
         let target = self.targets().join(", ");
-        match &self.simulated {
-            Some(spec) => {
-                let envelope = envelope::simulated(Kind::Bench, "bench", target, self.setup.target.seed);
-                simulated::run(&self, spec, envelope, kept)
-            }
-            None => host::run(&self, &target, kept),
-        }
+        let Some(spec) = &self.simulated else { return host::run(&self, &target, kept) };
+        let envelope = envelope::simulated(Kind::Bench, "bench", target, self.setup.target.seed);
+        let device = match device {
+            Some(device) => device,
+            none => none.insert(target::open_model(spec, self.setup.target.seed)?),
+        };
+        simulated::run(&self, device, envelope, kept)
     }
 
     /// What the jobs run on, each once.

@@ -51,11 +51,10 @@ pub(super) fn resolve(setup: &Setup, set: &JobSet, spec: &str) -> Result<Vec<Vec
 
 pub(super) fn run(
     prepared: &Prepared,
-    spec: &str,
+    target: &mut SimTarget,
     mut envelope: Envelope,
     kept: &Kept,
 ) -> Result<BenchRecord, Failure> {
-    let target = target::open_model(spec, prepared.setup.target.seed)?;
     let budget = prepared.budget()?;
     let needed = budget.needed(prepared.all_jobs());
     if prepared.setup.target.consent.read_only && needed > Bytes::ZERO {

@@ -30,7 +30,7 @@ pub(super) struct Watch<'a> {
 }
 
 /// A bar that shows what is measured; silent where stderr is no terminal.
-pub(super) fn bar(name: &str, quiet: bool) -> ProgressBar {
+pub(crate) fn bar(name: &str, quiet: bool) -> ProgressBar {
     let target =
         if quiet || output::quiet() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(5) };
     let bar = ProgressBar::new_spinner();

@@ -1,0 +1,395 @@
+//! Sides that are measured in turns while it decides.
+
+use super::readings::{Settings as Compared, no_such_figure};
+use super::sides::Side;
+use super::{allow, finish};
+use crate::args::Compare as Args;
+use crate::commands::bench;
+use crate::envelope;
+use crate::error::{Failure, Outcome};
+use crate::{interrupt, output};
+use anyhow::anyhow;
+use flashscope_experiment::{Block, Campaign, Settings};
+use flashscope_host::{Output, Surroundings, SysRoot};
+use flashscope_load::file::{JobText, to_toml};
+use flashscope_load::job::{JobSet, Phase};
+use flashscope_model::bench::BenchRecord;
+use flashscope_model::comparison::{
+    CampaignEnd, Campaigned, ComparisonRecord, Difference, Doubt, Group, Metric, Source, Verdict,
+};
+use flashscope_model::{AnyRecord, Envelope, Kind, StopReason};
+use flashscope_sim::SimTarget;
+use flashscope_stats::rng::stream;
+use flashscope_units::{Bytes, Nanos};
+use flashscope_view::figures::{Figure, measured};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How often what was measured so far is kept in the file of --output.
+const KEEP_EVERY: Duration = Duration::from_secs(10);
+
+/// What would be done, in words, with the jobs of a run.
+pub(super) fn describe(args: &Args, sides: &[Side]) -> Result<String, Failure> {
+    let mut bench = Bench::new(args, sides);
+    let mut most = Some(Bytes::ZERO);
+    for side in 0..sides.len() {
+        let one = bench.prepare(side)?.most_written()?;
+        // The baseline has two runs in a block; so has the other side, where there is one.
+        let runs = 1 + u64::from(side == 0 || sides.len() == 2) * u64::from(args.blocks) + u64::from(args.blocks);
+        most = most.zip(one).map(|(sum, one)| Bytes(sum.get().saturating_add(one.get().saturating_mul(runs))));
+    }
+    let per_block = if sides.len() == 2 { 4 } else { sides.len() + 1 };
+    let written = most.map_or("an amount that only their time limits".to_owned(), |most| format!("at most {most}"));
+    Ok(format!(
+        "# {} sides in turns: one run each that counts for nothing, then at most {} blocks of {per_block} runs\n# writes {written}\n{}",
+        sides.len(),
+        args.blocks,
+        bench.job()?
+    ))
+}
+
+/// Measures until every figure is decided, or something else ends it.
+pub(super) fn run(args: &Args, settings: &Settings, sides: &[Side], outputs: &[Output]) -> Result<Outcome, Failure> {
+    if sides.len() < 2 {
+        return Err(Failure::Cannot(anyhow!(
+            "there is only one side, and a comparison needs two\nhint: name a second target, or measure this one with `flashscope bench`"
+        )));
+    }
+    interrupt::arm();
+    let here = host_side(sides).map(|path| Surroundings::of(&SysRoot::live(), Path::new(path)));
+    let mut bench = Bench::new(args, sides);
+    let first = bench.first_runs()?;
+    allow(args, &first.differences)?;
+    let labels: Vec<String> = sides.iter().map(|side| side.label.clone()).collect();
+    let mut campaign = Campaign::new(labels, first.metrics.clone(), *settings, args.seed);
+    let mut frame = Frame { args, sides, here: here.as_ref(), first, job: bench.job()?, envelope: None };
+    frame.envelope = Some(frame.begin());
+    let mut progress = Progress::new(args);
+    let mut unused = 0;
+    let end = loop {
+        if let Some(end) = bench.end_before_block(&campaign) {
+            break (end, None);
+        }
+        let block = campaign.next_block();
+        let done = bench.block(&block, &frame.first.metrics, &progress, &campaign);
+        campaign.push(&block, &done.values);
+        if let Some(end) = done.end {
+            unused = u32::try_from(done.values.len()).unwrap_or(u32::MAX);
+            break end;
+        }
+        if campaign.decided() {
+            break (CampaignEnd::Decided, None);
+        }
+        progress.keep(outputs, args, || frame.record(&campaign, 0, CampaignEnd::Interrupted, None));
+    };
+    progress.bar.finish_and_clear();
+    let (end, failure) = end;
+    let record = frame.record(&campaign, unused, end, failure.as_ref());
+    progress.forget(outputs, args);
+    let shown = finish(args, &record, outputs);
+    // Why a run could not be done says more than that the record is cut short.
+    match failure {
+        Some(Stopped::Failure(failure)) => Err(failure),
+        _ => shown,
+    }
+}
+
+/// The first side that is a thing of this machine.
+fn host_side(sides: &[Side]) -> Option<&str> {
+    sides.iter().map(|side| side.items[0].typed.as_str()).find(|typed| !typed.starts_with("sim:"))
+}
+
+/// What a run that could not be done came to.
+enum Stopped {
+    /// It ended early, and its record says why.
+    Early(StopReason),
+    /// It did not begin.
+    Failure(Failure),
+}
+
+/// What the first run of each side tells.
+struct First {
+    metrics: Vec<Metric>,
+    differences: Vec<Difference>,
+}
+
+/// Runs of the sides, one at a time.
+struct Bench<'a> {
+    args: &'a Args,
+    targets: Vec<&'a str>,
+    /// Simulated sides, from their first run on.
+    devices: Vec<Option<SimTarget>>,
+    labels: Vec<&'a str>,
+    began: Instant,
+    runs: u64,
+    written: Bytes,
+    /// The most that one block has written.
+    block: Bytes,
+}
+
+/// What came of a block.
+struct BlockDone {
+    /// Of each run that was done, in the order of the slots.
+    values: Vec<Vec<Option<f64>>>,
+    /// Why it was cut short.
+    end: Option<(CampaignEnd, Option<Stopped>)>,
+}
+
+impl<'a> Bench<'a> {
+    fn new(args: &'a Args, sides: &'a [Side]) -> Bench<'a> {
+        Bench {
+            args,
+            targets: sides.iter().map(|side| side.items[0].typed.as_str()).collect(),
+            devices: sides.iter().map(|_| None).collect(),
+            labels: sides.iter().map(|side| side.label.as_str()).collect(),
+            began: Instant::now(),
+            runs: 0,
+            written: Bytes::ZERO,
+            block: Bytes::ZERO,
+        }
+    }
+
+    /// The jobs of a run: those that were asked for, else sequential and random reads.
+    fn jobs(&self, seed: u64) -> Result<JobSet, Failure> {
+        if self.args.job.is_some() || !self.args.words.is_empty() {
+            return bench::jobs(self.args.job.as_deref(), self.args.text(), seed);
+        }
+        let phase = |name: &str, rw: &str, size: &str| {
+            let words = JobText {
+                rw: Some(rw.to_owned()),
+                bs: Some(size.into()),
+                runtime: Some("2s".into()),
+                ..JobText::default()
+            };
+            let job = words.job(name).map_err(|error| anyhow!("{error}"))?;
+            Ok(Phase { jobs: vec![job], pause: Nanos::ZERO })
+        };
+        let phases = [("sequential", "read", "1MiB"), ("random", "randread", "4KiB")];
+        let phases = phases.into_iter().map(|(name, rw, size)| phase(name, rw, size));
+        let mut set = JobSet { phases: phases.collect::<Result<_, Failure>>()? };
+        set.phases.iter_mut().flat_map(|phase| &mut phase.jobs).for_each(|job| job.seed = seed);
+        Ok(set)
+    }
+
+    /// The jobs as a job file.
+    fn job(&self) -> Result<String, Failure> {
+        Ok(to_toml(&self.jobs(self.args.seed)?))
+    }
+
+    /// The next run of a side, with a seed of its own.
+    fn prepare(&mut self, side: usize) -> Result<bench::Quiet, Failure> {
+        let seed = stream(self.args.seed, self.runs);
+        self.runs += 1;
+        let mut jobs = self.jobs(seed)?;
+        if let (Some(rest), Some(first)) = (self.args.pause, jobs.phases.first_mut()) {
+            first.pause = rest;
+        }
+        bench::quiet(self.args.target(self.targets[side], seed), jobs)
+    }
+
+    fn one(&mut self, side: usize) -> Result<BenchRecord, Stopped> {
+        let prepared = self.prepare(side).map_err(Stopped::Failure)?;
+        let record = prepared.run(&mut self.devices[side]).map_err(Stopped::Failure)?;
+        self.written = Bytes(self.written.get() + record.envelope.cost.as_ref().map_or(0, |cost| cost.written.get()));
+        match &record.envelope.stop {
+            StopReason::Complete => Ok(record),
+            early => Err(Stopped::Early(early.clone())),
+        }
+    }
+
+    /// One run of each side that counts for nothing: whatever would go wrong goes wrong early, and each side has been used.
+    fn first_runs(&mut self) -> Result<First, Failure> {
+        let (mut metrics, mut settings): (Vec<Metric>, _) = (Vec::new(), Compared::default());
+        for side in 0..self.targets.len() {
+            let record = self.one(side).map_err(|stopped| match stopped {
+                Stopped::Failure(failure) => failure,
+                Stopped::Early(stop) => match envelope::exit(&stop) {
+                    Err(failure) => failure,
+                    Ok(_) => Failure::Cannot(anyhow!(
+                        "the first run of {} ended early: {stop:?}\nhint: try its job with `flashscope bench`",
+                        self.labels[side]
+                    )),
+                },
+            })?;
+            let seen = measured(&AnyRecord::Bench(Box::new(record)));
+            settings.add(self.labels[side], &seen.settings);
+            for Figure { metric, .. } in seen.runs.into_iter().flatten() {
+                if !metrics.iter().any(|other| other.name == metric.name) {
+                    metrics.push(metric);
+                }
+            }
+        }
+        let wanted: Vec<Metric> = metrics.iter().filter(|metric| self.args.wants(&metric.name)).cloned().collect();
+        if wanted.is_empty() {
+            return Err(no_such_figure(&metrics));
+        }
+        Ok(First { metrics: wanted, differences: settings.differences() })
+    }
+
+    /// Whether another block may begin.
+    fn end_before_block(&self, campaign: &Campaign) -> Option<CampaignEnd> {
+        let spent = Nanos(u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        let next = Bytes(self.written.get() + self.block.get());
+        match () {
+            () if interrupt::asked() => Some(CampaignEnd::Interrupted),
+            () if campaign.blocks() >= self.args.blocks => Some(CampaignEnd::Blocks),
+            () if self.args.max_time.is_some_and(|most| spent >= most) => Some(CampaignEnd::Time),
+            () if self.args.consent.max_write.is_some_and(|most| next > most) => Some(CampaignEnd::Written),
+            () => None,
+        }
+    }
+
+    fn block(&mut self, block: &Block, metrics: &[Metric], progress: &Progress, campaign: &Campaign) -> BlockDone {
+        let before = self.written;
+        let mut done = BlockDone { values: Vec::new(), end: None };
+        for (at, slot) in block.iter().enumerate() {
+            progress.show(campaign, self.args.blocks, (at, block.len()), self.labels[slot.side]);
+            match self.one(slot.side) {
+                Ok(record) => done.values.push(self.values(slot.side, record, metrics)),
+                Err(stopped) => {
+                    let end = match &stopped {
+                        Stopped::Early(StopReason::Interrupted) => CampaignEnd::Interrupted,
+                        Stopped::Early(StopReason::BudgetSpent) => CampaignEnd::Written,
+                        _ => CampaignEnd::Failed,
+                    };
+                    done.end = Some((end, Some(stopped)));
+                    return done;
+                }
+            }
+        }
+        self.block = self.block.max(Bytes(self.written.get() - before.get()));
+        done
+    }
+
+    /// The values of a run; none of one during which a condition did not hold.
+    fn values(&self, side: usize, record: BenchRecord, metrics: &[Metric]) -> Vec<Option<f64>> {
+        if let Some((what, before, after)) = record.envelope.conditions.changed().first() {
+            output::talk(&format!("a run of {} is void: {what} was {before} and then {after}", self.labels[side]));
+            return vec![None; metrics.len()];
+        }
+        let seen = measured(&AnyRecord::Bench(Box::new(record)));
+        let figures: Vec<Figure> = seen.runs.into_iter().flatten().collect();
+        let value = |metric: &Metric| figures.iter().find(|figure| figure.metric == *metric).map(|figure| figure.value);
+        metrics.iter().map(value).collect()
+    }
+}
+
+/// Everything of the record but what is still being found out.
+struct Frame<'a> {
+    args: &'a Args,
+    sides: &'a [Side],
+    here: Option<&'a Surroundings>,
+    first: First,
+    job: String,
+    envelope: Option<Envelope>,
+}
+
+impl Frame<'_> {
+    fn begin(&self) -> Envelope {
+        let typed = self.args.sides.join(" ");
+        match (self.here, host_side(self.sides)) {
+            (Some(here), Some(path)) => {
+                Envelope { target: typed, ..envelope::begin(Kind::Compare, "compare", path, here) }
+            }
+            _ => envelope::simulated(Kind::Compare, "compare", typed, self.args.seed),
+        }
+    }
+
+    fn record(
+        &self,
+        campaign: &Campaign,
+        unused: u32,
+        end: CampaignEnd,
+        stopped: Option<&Stopped>,
+    ) -> ComparisonRecord {
+        let mut envelope = self.envelope.clone().unwrap_or_else(|| self.begin());
+        envelope.stop = match (end, stopped) {
+            (CampaignEnd::Decided | CampaignEnd::Blocks | CampaignEnd::Time, _) => StopReason::Complete,
+            (CampaignEnd::Written, _) => StopReason::BudgetSpent,
+            (CampaignEnd::Interrupted, _) => StopReason::Interrupted,
+            (CampaignEnd::Failed, Some(Stopped::Early(stop))) => stop.clone(),
+            (CampaignEnd::Failed, Some(Stopped::Failure(why))) => StopReason::DeviceLost(why.to_string()),
+            (CampaignEnd::Failed, None) => StopReason::Failing,
+        };
+        envelope::seal(&mut envelope, self.here);
+        let source = |side: &Side| Source { label: side.label.clone(), from: vec![side.items[0].typed.clone()] };
+        ComparisonRecord {
+            envelope,
+            sources: self.sides.iter().map(source).collect(),
+            groups: vec![Group {
+                factor: None,
+                readings: campaign.readings().clone(),
+                comparison: campaign.comparison(),
+            }],
+            differences: self.first.differences.clone(),
+            campaign: Some(Campaigned {
+                job: self.job.clone(),
+                seed: self.args.seed,
+                blocks: campaign.blocks() - u32::from(unused > 0),
+                most_blocks: self.args.blocks,
+                unused_runs: unused,
+                end,
+            }),
+        }
+    }
+}
+
+/// What is seen while it measures, and what is kept of it.
+struct Progress {
+    bar: indicatif::ProgressBar,
+    began: Instant,
+    kept: Instant,
+}
+
+impl Progress {
+    fn new(args: &Args) -> Progress {
+        Progress { bar: bench::bar("compare", args.json), began: Instant::now(), kept: Instant::now() }
+    }
+
+    fn show(&self, campaign: &Campaign, most: u32, (run, runs): (usize, usize), label: &str) {
+        let blocks = campaign.blocks();
+        let rows = campaign.comparison().rows;
+        let open = rows.iter().filter(|row| matches!(row.verdict, Verdict::CannotTell(_))).count();
+        let more = rows.iter().filter_map(|row| match row.verdict {
+            Verdict::CannotTell(Doubt::Open { more }) => Some(more.unwrap_or(most)),
+            _ => None,
+        });
+        let left = more.max().unwrap_or(most).min(most - blocks.min(most));
+        let per_block = self.began.elapsed().as_secs_f64() / f64::from(blocks.max(1));
+        let left = match blocks {
+            0 => String::new(),
+            _ => format!("; about {:.0} s left", (per_block * f64::from(left)).max(1.0)),
+        };
+        let decided = rows.len() - open;
+        self.bar.set_message(format!(
+            "block {} of at most {most}, run {} of {runs} ({label}); {decided} of {} decided{left}",
+            blocks + 1,
+            run + 1,
+            rows.len()
+        ));
+        self.bar.tick();
+    }
+
+    /// Keeps what was measured so far beside the record that is to come.
+    fn keep(&mut self, outputs: &[Output], args: &Args, record: impl FnOnce() -> ComparisonRecord) {
+        if self.kept.elapsed() < KEEP_EVERY {
+            return;
+        }
+        self.kept = Instant::now();
+        if let Some(unfinished) = unfinished(outputs, args) {
+            // What cannot be kept now may still be kept at the end, and then it is said.
+            drop(unfinished.keep(flashscope_record::to_json(&record()).as_bytes()));
+        }
+    }
+
+    /// The whole is about to be written.
+    fn forget(&self, outputs: &[Output], args: &Args) {
+        unfinished(outputs, args).iter().for_each(Output::remove);
+    }
+}
+
+/// The file of what was measured so far.
+fn unfinished(outputs: &[Output], args: &Args) -> Option<Output> {
+    let path = outputs.first()?.path().with_extension("unfinished.json");
+    output::door(args.replace.force, None::<&Path>).plan(&path).ok()
+}

@@ -1,0 +1,40 @@
+//! A record of whatever kind.
+
+use crate::bench::BenchRecord;
+use crate::comparison::ComparisonRecord;
+use crate::envelope::Envelope;
+use crate::fleet::FleetRecord;
+use crate::iozone::IozoneRecord;
+use crate::run::RunRecord;
+use crate::twin::TwinRecord;
+
+/// A record of whatever kind; readers tell kinds apart by it and by nothing else.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AnyRecord {
+    /// `inspect`, `probe` and `infer`.
+    Run(Box<RunRecord>),
+    /// `bench`.
+    Bench(Box<BenchRecord>),
+    /// `bench iozone`.
+    Iozone(Box<IozoneRecord>),
+    /// `fleet`.
+    Fleet(Box<FleetRecord>),
+    /// `twin fit`.
+    Twin(Box<TwinRecord>),
+    /// `compare`.
+    Comparison(Box<ComparisonRecord>),
+}
+
+impl AnyRecord {
+    /// Who, when, where, on what, and how it ended.
+    pub fn envelope(&self) -> &Envelope {
+        match self {
+            AnyRecord::Run(record) => &record.envelope,
+            AnyRecord::Bench(record) => &record.envelope,
+            AnyRecord::Iozone(record) => &record.envelope,
+            AnyRecord::Fleet(record) => &record.envelope,
+            AnyRecord::Twin(record) => &record.envelope,
+            AnyRecord::Comparison(record) => &record.envelope,
+        }
+    }
+}
