@@ -1,6 +1,6 @@
 //! Verdicts on runs that were done, beside an independent computation and beside what must be refused.
 
-use flashscope_experiment::table::{Decimal, Group, Reader};
+use flashscope_experiment::table::{Decimal, Group, Reader, put_first};
 use flashscope_experiment::{Settings, compare};
 use flashscope_model::comparison::{Compared, Comparison, Doubt, Family, Level, Verdict};
 use std::path::Path;
