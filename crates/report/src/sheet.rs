@@ -2,6 +2,7 @@
 //! [`crate::xlsx`].)
 
 use crate::foreign::{csv_lines, markdown as escape};
+use crate::html;
 use crate::xlsx::{Cell, Sheet};
 use maud::{Markup, html as markup};
 use std::borrow::Cow;
@@ -38,6 +39,16 @@ pub fn markdown(title: &str, sheets: &[Sheet]) -> String {
         }
     }
     text
+}
+
+/// Sheets as a page of their own that loads nothing.
+pub fn page(command: &str, title: &str, sheets: &[Sheet]) -> String {
+    let body = markup! {
+        header { p.eyebrow { (command) } h1 { (title) } }
+        main { (sections(sheets)) }
+        footer { "flashscope " (env!("CARGO_PKG_VERSION")) }
+    };
+    html::page(title, &body)
 }
 
 /// Rows of a sheet that stand open on a page.

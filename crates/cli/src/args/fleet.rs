@@ -1,7 +1,7 @@
 //! What `fleet` takes.
 
 use super::{Replace, up_to};
-use clap::Args;
+use clap::{Args, Subcommand};
 use flashscope_fleet::{Generator, Noise};
 use flashscope_units::{Bytes, Nanos};
 use std::path::PathBuf;
@@ -18,7 +18,10 @@ const LAST_INDEX: i64 = 1_000_000_000;
   flashscope fleet --seed 7 --show 12 > device.toml && flashscope inspect sim:device.toml
 
 The rules of scoring stand in docs/fleet.md.")]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Fleet {
+    #[command(subcommand)]
+    pub(crate) kind: Option<FleetKind>,
     /// How many devices
     #[arg(short = 'n', long, default_value_t = 100, value_name = "N", value_parser = up_to(MOST_DEVICES))]
     pub(crate) devices: u32,
@@ -64,4 +67,46 @@ pub(crate) struct Fleet {
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) replace: Replace,
+}
+
+/// What else is measured of flashscope itself.
+#[derive(Debug, Subcommand)]
+pub(crate) enum FleetKind {
+    /// Measure how often compare is right, on pairs of simulated devices whose ratio is known
+    Compare(FleetCompare),
+}
+
+/// Pairs of one fleet.
+const MOST_PAIRS: i64 = 100_000;
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example: flashscope fleet compare --pairs 300 --seed 7 -o differences.html
+
+What is counted stands in docs/differences.md.")]
+pub(crate) struct FleetCompare {
+    /// How many pairs: a third are the same device twice
+    #[arg(short = 'n', long, default_value_t = 120, value_name = "N", value_parser = up_to(MOST_PAIRS))]
+    pub(crate) pairs: u32,
+    /// Seed of the fleet; the same seed draws the same pairs
+    #[arg(long, default_value_t = 1, env = "FLASHSCOPE_SEED")]
+    pub(crate) seed: u64,
+    /// Scatter of runs, as the standard deviation of a logarithm [default: 0.02 and then 0.05]
+    #[arg(long, value_name = "SD", value_parser = scatter)]
+    pub(crate) scatter: Option<f64>,
+    /// A campaign takes at most this many blocks
+    #[arg(long, default_value_t = 30, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub(crate) blocks: u32,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write a report to this file, by its ending: .html, .json, .csv, .md or .xlsx
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Replace,
+}
+
+fn scatter(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| format!("'{text}' is no number"))?;
+    if (0.001..=0.5).contains(&value) { Ok(value) } else { Err("it must lie between 0.001 and 0.5".to_owned()) }
 }

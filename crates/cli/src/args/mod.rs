@@ -19,7 +19,7 @@ pub(crate) use bench::{Around, Bench, BenchKind};
 pub(crate) use compare::{Compare, Required};
 pub(crate) use emulate::Emulate;
 pub(crate) use fio::Fio;
-pub(crate) use fleet::Fleet;
+pub(crate) use fleet::{Fleet, FleetCompare, FleetKind};
 pub(crate) use infer::Infer;
 pub(crate) use inspect::Inspect;
 pub(crate) use list::List;

@@ -1,6 +1,6 @@
 //! `fleet`: how often `inspect` is right on devices it has never seen.
 
-use crate::args::Fleet as Args;
+use crate::args::{Fleet as Args, FleetKind};
 use crate::commands::report as reports;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
@@ -17,7 +17,12 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+mod compare;
+
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
+    if let Some(FleetKind::Compare(args)) = &args.kind {
+        return compare::run(args);
+    }
     let plan = Plan {
         devices: args.devices,
         first: args.first,

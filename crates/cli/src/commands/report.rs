@@ -83,7 +83,7 @@ fn first(sheets: &[Sheet]) -> String {
     sheets.first().map(sheet::csv).unwrap_or_default()
 }
 
-fn workbook(sheets: &[Sheet]) -> Result<Vec<u8>, Failure> {
+pub(crate) fn workbook(sheets: &[Sheet]) -> Result<Vec<u8>, Failure> {
     report::xlsx::workbook(sheets).map_err(|error| Failure::Cannot(anyhow!("{error}")))
 }
 

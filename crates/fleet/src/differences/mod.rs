@@ -9,10 +9,12 @@
 mod fixed;
 mod pair;
 mod readers;
+mod rows;
 mod score;
 mod surroundings;
 
 pub use readers::Read;
+pub use rows::{Row, Target, rows};
 pub use score::{Figures, Share};
 
 use crate::DrawError;
@@ -28,6 +30,8 @@ use surroundings::Surroundings;
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
+    /// Number of the first pair.
+    pub first: u32,
     /// How many pairs.
     pub pairs: u32,
     /// The same seed draws the same pairs and the same noise.
@@ -112,7 +116,7 @@ pub const MARGINS: [f64; 2] = [1.05, 1.10];
 /// # Errors
 /// Where no pair of devices can be drawn: the catalogue and the drawing no longer agree.
 pub fn differences(plan: Plan) -> Result<Vec<Outcome>, DrawError> {
-    (0..plan.pairs).into_par_iter().map(|index| outcome(plan, index)).collect()
+    (plan.first..plan.first.saturating_add(plan.pairs)).into_par_iter().map(|index| outcome(plan, index)).collect()
 }
 
 fn outcome(plan: Plan, index: u32) -> Result<Outcome, DrawError> {
