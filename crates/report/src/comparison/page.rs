@@ -55,7 +55,7 @@ fn figures(group: &Group) -> Markup {
     markup! {
         section {
             h2 { "Figures" @if let Some(factor) = &group.factor { ": " (factor) } }
-            (one_table(&table(group, Room::Wide)))
+            div."card scroll" { (one_table(&table(group, Room::Wide))) }
             p.muted { (how(&group.comparison)) }
             @for doubt in doubts(group) { p.muted { (doubt) } }
         }
