@@ -39,6 +39,8 @@ fn main() -> ExitCode {
         Command::Emulate(args) => commands::emulate::run(args),
         Command::Twin(args) => commands::twin::run(args),
         Command::Schema { kind } => commands::schema(kind.as_deref()),
+        Command::Completions(args) => commands::man::completions(&args),
+        Command::Man(args) => commands::man::run(args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

@@ -25,5 +25,5 @@ pub mod xlsx;
 pub use csv::{csv, sheets};
 pub use html::html;
 pub use markdown::markdown;
-pub use ours::{is_ours, signed, signed_model};
+pub use ours::{is_ours, man_mark, signed, signed_model};
 pub use terminal::{Style, probe_conclusion, probe_table, terminal};

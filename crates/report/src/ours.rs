@@ -8,6 +8,7 @@
 //! | workbook | its author |
 //! | text, Markdown | its last line ([`signed`]) |
 //! | model | its first line ([`signed_model`]) |
+//! | manual page | its first line ([`man_mark`]) |
 
 use std::io::{Read, Seek, SeekFrom};
 
@@ -27,6 +28,7 @@ const HEADINGS: [&str; 8] = [
 ];
 
 const MODEL: &str = "# made by flashscope ";
+const MAN: &str = ".\\\" made by flashscope ";
 
 /// What is looked at of a file's beginning; all marks but those of a text's end and a workbook are in there.
 const HEAD: u64 = 4096;
@@ -45,6 +47,7 @@ pub fn is_ours(file: &mut (impl Read + Seek)) -> bool {
         || head.contains(&format!("<meta name=\"generator\" content=\"{GENERATOR}\">"))
         || head.contains(" – flashscope</title>")
         || head.starts_with(MODEL)
+        || head.starts_with(MAN)
         || HEADINGS.iter().any(|headings| head.starts_with(headings))
         || is_signed(file)
 }
@@ -57,6 +60,11 @@ pub fn signed(text: &str) -> String {
 /// A model that goes to a file, with a first line that says who wrote it.
 pub fn signed_model(text: &str) -> String {
     format!("{MODEL}{}\n{text}", env!("CARGO_PKG_VERSION"))
+}
+
+/// The first line of a manual page, a comment that says who made it.
+pub fn man_mark() -> String {
+    format!("{MAN}{}\n", env!("CARGO_PKG_VERSION"))
 }
 
 const SIGNATURE: &str = "flashscope ";
@@ -109,6 +117,8 @@ mod tests {
         check("my notes on\nflashscope\n", false);
         check(&signed_model("[device]\n"), true);
         check("# a model for flashscope\n[device]\n", false);
+        check(&format!("{}.TH flashscope 1\n", man_mark()), true);
+        check(".TH flashscope 1\n.\\\" made by flashscope\n", false);
         check("section,item,figure,value\nrun,tool,version,0.1.0\n", true);
         check("section,item\n", false);
         check("", false);

@@ -2,12 +2,14 @@
 
 mod bench;
 mod compare;
+mod completions;
 mod emulate;
 mod fio;
 mod fleet;
 mod infer;
 mod inspect;
 mod list;
+mod man;
 mod manner;
 mod probe;
 mod report;
@@ -17,12 +19,14 @@ mod twin;
 
 pub(crate) use bench::{Around, Bench, BenchKind};
 pub(crate) use compare::{Compare, Required};
+pub(crate) use completions::Completions;
 pub(crate) use emulate::Emulate;
 pub(crate) use fio::Fio;
 pub(crate) use fleet::{Fleet, FleetCompare, FleetKind};
 pub(crate) use infer::Infer;
 pub(crate) use inspect::Inspect;
 pub(crate) use list::List;
+pub(crate) use man::{ManPages, man_pages};
 pub(crate) use manner::{ColorWhen, Manner};
 pub(crate) use probe::{Format, Probe, ProbeCommon, ProbeKind};
 pub(crate) use probe::{ProbeCells, ProbeGc, ProbeMapReach, ProbeParallel, ProbeSlcCache};
@@ -128,6 +132,10 @@ pub(crate) enum Command {
         /// Of this kind alone: inspect, probe, infer, bench, iozone, fleet, twin or compare [default: all of them]
         kind: Option<String>,
     },
+    /// Print the script that makes a shell complete commands, options and simulated devices
+    Completions(Completions),
+    /// Print a manual page, or write all of them
+    Man(ManPages),
 }
 
 /// A count from 1 on. What is typed goes into plans, whose sums and products must stay numbers.

@@ -7,6 +7,7 @@ pub(crate) mod fleet;
 pub(crate) mod infer;
 pub(crate) mod inspect;
 pub(crate) mod list;
+pub(crate) mod man;
 pub(crate) mod probe;
 pub(crate) mod report;
 pub(crate) mod sim;

@@ -18,6 +18,7 @@ mod iozone;
 mod lost;
 mod manner;
 mod mistakes;
+mod pages;
 mod presets;
 mod readme;
 mod records;
