@@ -13,17 +13,27 @@ mod interrupt;
 mod near;
 mod output;
 mod progress;
+mod settings;
 mod target;
 
-use args::Command;
+use args::{Command, Usage};
 use error::{Failure, Outcome};
+use settings::Settings;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
-    let cli = match args::parse(&words) {
+    let named = match args::settings_file(&words) {
+        Ok(named) => named,
+        Err(usage) => return report_usage(&usage),
+    };
+    let settings = match Settings::load(named.as_deref()) {
+        Ok(settings) => settings,
+        Err(failure) => return report_failure(&failure),
+    };
+    let cli = match args::parse(&words, &settings) {
         Ok(cli) => cli,
-        Err(usage) => return output::usage(&usage).map_or_else(|failure| report_failure(&failure), ExitCode::from),
+        Err(usage) => return report_usage(&usage),
     };
     output::set_manner(cli.manner);
     let outcome = match cli.command {
@@ -39,6 +49,7 @@ fn main() -> ExitCode {
         Command::Emulate(args) => commands::emulate::run(args),
         Command::Twin(args) => commands::twin::run(args),
         Command::Schema { kind } => commands::schema(kind.as_deref()),
+        Command::Settings(args) => commands::settings::run(&args, &settings),
         Command::Completions(args) => commands::man::completions(&args),
         Command::Man(args) => commands::man::run(args),
     };
@@ -47,6 +58,10 @@ fn main() -> ExitCode {
         Ok(Outcome::ExpectationFailed) => ExitCode::from(1),
         Err(failure) => report_failure(&failure),
     }
+}
+
+fn report_usage(usage: &Usage) -> ExitCode {
+    output::usage(usage).map_or_else(|failure| report_failure(&failure), ExitCode::from)
 }
 
 fn report_failure(failure: &Failure) -> ExitCode {

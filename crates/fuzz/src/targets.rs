@@ -106,7 +106,9 @@ pub(crate) fn iozone(text: &[u8]) {
 
 /// A job file.
 pub(crate) fn jobs(text: &[u8]) {
-    if let Ok(set) = flashscope_load::file::parse(&String::from_utf8_lossy(text), &JobText::default()) {
+    if let Ok(set) =
+        flashscope_load::file::parse(&String::from_utf8_lossy(text), &JobText::default(), &JobText::default())
+    {
         read_back(&set);
     }
 }
@@ -115,7 +117,7 @@ pub(crate) fn jobs(text: &[u8]) {
 fn read_back(set: &flashscope_load::job::JobSet) {
     let text = flashscope_load::file::to_toml(set);
     assert!(
-        flashscope_load::file::parse(&text, &JobText::default())
+        flashscope_load::file::parse(&text, &JobText::default(), &JobText::default())
             .is_ok_and(|again| again.phases.len() == set.phases.len()),
         "the printed plan is no job file:\n{text}"
     );

@@ -376,13 +376,13 @@ impl Mode {
 pub const RANDOM_TIME: Nanos = Nanos::secs(10);
 
 impl Job {
-    /// A job at random that nothing ends goes on for ten seconds: as many requests as the span has blocks would take hours on a
+    /// A job at random that nothing ends goes on for so long: as many requests as the span has blocks would take hours on a
     /// card. One that is to reach every block, to check all that it wrote, or was given a size goes through the span all the same.
-    pub fn end_when_random(&mut self) {
+    pub fn end_when_random(&mut self, time: Nanos) {
         let sized = self.span.length.is_some();
         let to_the_end = sized || self.pattern == Pattern::RandomOnce || self.verify == Verify::Written;
         if self.pattern.is_random() && !to_the_end && self.stop == Stop::default() {
-            self.stop.time = Some(RANDOM_TIME);
+            self.stop.time = Some(time);
         }
     }
 

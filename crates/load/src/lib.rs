@@ -11,7 +11,7 @@
 //! use flashscope_load::plan::{Limits, resolve};
 //! use flashscope_units::Bytes;
 //!
-//! let set = parse("[[job]]\nname = 'reads'\nrw = 'randread'\nbs = '16k'\ncount = 500\n", &JobText::default()).unwrap();
+//! let set = parse("[[job]]\nname = 'reads'\nrw = 'randread'\nbs = '16k'\ncount = 500\n", &JobText::default(), &JobText::default()).unwrap();
 //! let job = &set.phases[0].jobs[0];
 //! // What was left open is filled in, and what cannot be is refused before anything runs.
 //! let card = Limits { capacity: Bytes::gib(8), granularity: Bytes::SECTOR };

@@ -1,6 +1,7 @@
 //! What `bench` takes. Words stay words here: [`flashscope_load::file`] says what they mean, the same as in a job file.
 
 use super::{Fio, Replace, TargetArgs};
+use crate::settings::JobDefaults;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use flashscope_load::file::{JobOption, JobText};
@@ -55,6 +56,9 @@ pub(crate) struct Bench {
     pub(crate) schema: bool,
     #[command(flatten)]
     pub(crate) around: Around,
+    /// What the settings file says of jobs.
+    #[arg(skip)]
+    pub(crate) defaults: JobDefaults,
 }
 
 /// What is said around jobs, in whoever's words these are.

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 /// The heading of these options in every help text.
-const HEADING: &str = "Global options";
+pub(super) const HEADING: &str = "Global options";
 
 /// What every command takes.
 #[derive(Args, Clone, Copy, Debug, Default)]

@@ -13,6 +13,7 @@ mod man;
 mod manner;
 mod probe;
 mod report;
+mod settings;
 mod sim;
 mod target;
 mod twin;
@@ -31,13 +32,16 @@ pub(crate) use manner::{ColorWhen, Manner};
 pub(crate) use probe::{Format, Probe, ProbeCommon, ProbeKind};
 pub(crate) use probe::{ProbeCells, ProbeGc, ProbeMapReach, ProbeParallel, ProbeSlcCache};
 pub(crate) use report::{Report, ReportFormat};
+pub(crate) use settings::{ShowSettings, Source, Value};
 pub(crate) use sim::{Sim, SimCommand};
 pub(crate) use target::{Consent, Replace, TargetArgs};
 pub(crate) use twin::{Twin, TwinCommand, TwinFit};
 
+use crate::settings::Settings;
 use clap::builder::RangedI64ValueParser;
 use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// The simulated card that is looked at when no target is named.
 pub(crate) const DEMO: &str = "sim:sd-4mib";
@@ -59,6 +63,10 @@ const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("FLASHS
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) manner: Manner,
+    /// Read the settings from this file [default: flashscope/settings.toml below ~/.config]
+    #[arg(long, value_name = "FILE", env = "FLASHSCOPE_SETTINGS", hide_env_values = true, global = true)]
+    #[arg(help_heading = manner::HEADING)]
+    settings: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -75,17 +83,34 @@ pub(crate) struct Usage {
     pub(crate) color: Option<ColorWhen>,
 }
 
-/// Understands what was typed; the first word is the name of the program.
-pub(crate) fn parse(words: &[OsString]) -> Result<Cli, Box<Usage>> {
+/// The settings file that was typed. What is wrong with what was typed is found here already.
+pub(crate) fn settings_file(words: &[OsString]) -> Result<Option<PathBuf>, Box<Usage>> {
     let matches = tree().try_get_matches_from(words);
-    matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| {
-        let said = error.render();
-        Box::new(Usage {
-            coloured: said.ansi().to_string(),
-            plain: said.to_string(),
-            asked_for: !error.use_stderr(),
-            color: ColorWhen::typed(words.iter().cloned()),
-        })
+    let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    cli.map(|cli| cli.settings).map_err(|error| usage(words, &error))
+}
+
+/// Understands what was typed, over what the settings say; the first word is the name of the program.
+pub(crate) fn parse(words: &[OsString], said: &Settings) -> Result<Cli, Box<Usage>> {
+    let matches = settings::below(tree(), said).try_get_matches_from(words).map_err(|error| usage(words, &error))?;
+    let mut cli = Cli::from_arg_matches(&matches).map_err(|error| usage(words, &error))?;
+    // What was typed is not silenced by a file.
+    cli.manner.quiet &= settings::is_typed(&matches, "quiet") || !settings::is_typed(&matches, "verbose");
+    match (&mut cli.command, matches.subcommand()) {
+        (Command::Bench(bench), _) => bench.defaults = said.job_defaults(),
+        (Command::Settings(show), Some((_, inner))) => show.values = settings::values(inner, said),
+        _ => {}
+    }
+    Ok(cli)
+}
+
+fn usage(words: &[OsString], error: &clap::Error) -> Box<Usage> {
+    let said = error.render();
+    Box::new(Usage {
+        coloured: said.ansi().to_string(),
+        plain: said.to_string(),
+        asked_for: !error.use_stderr(),
+        color: ColorWhen::typed(words.iter().cloned()),
     })
 }
 
@@ -132,6 +157,8 @@ pub(crate) enum Command {
         /// Of this kind alone: inspect, probe, infer, bench, iozone, fleet, twin or compare [default: all of them]
         kind: Option<String>,
     },
+    /// Print every setting, its value, and who says so
+    Settings(ShowSettings),
     /// Print the script that makes a shell complete commands, options and simulated devices
     Completions(Completions),
     /// Print a manual page, or write all of them

@@ -10,6 +10,7 @@ pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod probe;
 pub(crate) mod report;
+pub(crate) mod settings;
 pub(crate) mod sim;
 pub(crate) mod twin;
 

@@ -11,7 +11,12 @@ pub(crate) struct Call(Command);
 /// The binary with these arguments, in a folder of its own, with nothing inherited that changes what it prints.
 pub(crate) fn flashscope(arguments: &[&str]) -> Call {
     let mut command = Command::new(env!("CARGO_BIN_EXE_flashscope"));
-    command.args(arguments).current_dir(scratch()).env_remove("FLASHSCOPE_SEED").env("COLUMNS", "100");
+    command.args(arguments).current_dir(scratch()).env("COLUMNS", "100");
+    for name in ["FLASHSCOPE_SEED", "FLASHSCOPE_MAX_WRITE", "FLASHSCOPE_SETTINGS"] {
+        command.env_remove(name);
+    }
+    // Nobody's settings are there.
+    command.env("XDG_CONFIG_HOME", env!("CARGO_TARGET_TMPDIR"));
     Call(command)
 }
 

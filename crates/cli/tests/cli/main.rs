@@ -22,6 +22,7 @@ mod pages;
 mod presets;
 mod readme;
 mod records;
+mod settings;
 mod terminal;
 mod twin;
 mod words;

@@ -57,8 +57,9 @@ struct FileText {
 }
 
 /// Reads a job file: `[all]` holds for every `[[job]]`; jobs run one after another, those with `beside = true` beside the
-/// one before. What `over` says goes over the whole file (a command line over a job file).
-pub fn parse(text: &str, over: &JobText) -> Result<JobSet, JobTextError> {
+/// one before. What `over` says goes over the whole file (a command line over a job file), and what `under` says holds where
+/// neither says anything.
+pub fn parse(text: &str, over: &JobText, under: &JobText) -> Result<JobSet, JobTextError> {
     let file: FileText =
         toml::from_str(text).map_err(|error| JobTextError::File(error.to_string().trim_end().to_owned()))?;
     if file.job.len() > MOST_JOBS {
@@ -66,7 +67,7 @@ pub fn parse(text: &str, over: &JobText) -> Result<JobSet, JobTextError> {
     }
     let mut phases: Vec<Phase> = Vec::new();
     for (index, text) in file.job.iter().enumerate() {
-        let text = over.over(&text.over(&file.all));
+        let text = over.over(&text.over(&file.all).over(under));
         let job = text.job(&format!("job {}", index + 1))?;
         match phases.last_mut() {
             Some(phase) if text.beside == Some(true) => phase.jobs.push(job),
@@ -126,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_file_becomes_phases() {
-        let set = parse(FILE, &JobText::default()).unwrap();
+        let set = parse(FILE, &JobText::default(), &JobText::default()).unwrap();
         let names: Vec<Vec<&str>> =
             set.phases.iter().map(|phase| phase.jobs.iter().map(|job| job.name.as_str()).collect()).collect();
         assert_eq!(names, [vec!["readers", "writer"], vec!["after"], vec!["job 4"], vec!["job 5"]]);
@@ -140,14 +141,14 @@ mod tests {
 
     #[test]
     fn what_is_printed_reads_back_the_same() {
-        let set = parse(FILE, &JobText::default()).unwrap();
-        assert_eq!(parse(&to_toml(&set), &JobText::default()), Ok(set));
+        let set = parse(FILE, &JobText::default(), &JobText::default()).unwrap();
+        assert_eq!(parse(&to_toml(&set), &JobText::default(), &JobText::default()), Ok(set));
     }
 
     #[test]
     fn the_command_line_goes_over_the_file() {
         let over = JobText { iodepth: Some(2), bs: Some("8k".into()), ..JobText::default() };
-        let set = parse(FILE, &over).unwrap();
+        let set = parse(FILE, &over, &JobText::default()).unwrap();
         assert!(
             set.phases
                 .iter()
@@ -157,9 +158,25 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_under_a_file_holds_where_it_says_nothing() {
+        let under = JobText { iodepth: Some(2), ..JobText::default() };
+        let depths = |over: &JobText| {
+            let set = parse(FILE, over, &under).unwrap();
+            set.phases.iter().flat_map(|phase| &phase.jobs).map(|job| job.queue_depth).collect::<Vec<_>>()
+        };
+        assert_eq!(depths(&JobText::default()), [8, 2, 2, 2, 2], "the first says 8 itself");
+        assert_eq!(depths(&JobText { iodepth: Some(3), ..JobText::default() }), [3; 5]);
+    }
+
+    #[test]
     fn a_bare_number_is_seconds_where_fio_takes_seconds() {
         let check = |value: &str, expect: Nanos| {
-            let set = parse(&format!("[[job]]\nruntime = {value}\nwarm_up = {value}"), &JobText::default()).unwrap();
+            let set = parse(
+                &format!("[[job]]\nruntime = {value}\nwarm_up = {value}"),
+                &JobText::default(),
+                &JobText::default(),
+            )
+            .unwrap();
             let job = &set.phases[0].jobs[0];
             assert_eq!((job.stop.time, job.warm_up), (Some(expect), expect), "{value}");
         };
@@ -172,7 +189,7 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         let check = |text: &str, words: &str| {
-            let error = parse(text, &JobText::default()).expect_err(text).to_string();
+            let error = parse(text, &JobText::default(), &JobText::default()).expect_err(text).to_string();
             assert!(error.contains(words), "{error}");
         };
         check("[[job]]\nnosuch = 1", "nosuch");

@@ -17,10 +17,11 @@ mod watch;
 use crate::args::{Around, Bench, BenchKind, TargetArgs};
 use crate::envelope;
 use crate::error::{Failure, Outcome};
+use crate::settings::JobDefaults;
 use crate::{input, output};
 use anyhow::anyhow;
 use flashscope_load::file::{self, JobText};
-use flashscope_load::job::{JobSet, Phase};
+use flashscope_load::job::{JobSet, Phase, RANDOM_TIME};
 use flashscope_model::bench::{BenchRecord, JobRun};
 use flashscope_model::{Kind, StopReason};
 use flashscope_sim::SimTarget;
@@ -46,7 +47,8 @@ pub(crate) fn run(args: &Bench) -> Result<Outcome, Failure> {
     if let Some(name) = &args.preset {
         return preset::run(args, name);
     }
-    let prepared = prepare(setup(args), jobs(args.job.as_deref(), &args.text(), args.target.seed)?)?;
+    let jobs = jobs(args.job.as_deref(), &args.text(), &args.defaults, args.target.seed)?;
+    let prepared = prepare(setup(args), jobs)?;
     if args.around.dry_run {
         output::data(&prepared.describe()?)?;
         return Ok(Outcome::Done);
@@ -69,24 +71,24 @@ fn setup(args: &Bench) -> Setup {
     }
 }
 
-/// The jobs of the file, or the one that was typed.
-pub(crate) fn jobs(file: Option<&Path>, text: &JobText, seed: u64) -> Result<JobSet, Failure> {
+/// The jobs of the file, or the one that was typed, with what holds where neither says anything.
+pub(crate) fn jobs(file: Option<&Path>, text: &JobText, defaults: &JobDefaults, seed: u64) -> Result<JobSet, Failure> {
     let mut set = match file {
         Some(path) => {
             let hint = "name a job file; --dry-run prints one";
             let file = input::text(path, hint)?;
-            file::parse(&file, text).map_err(|error| match error.to_string() {
+            file::parse(&file, text, &defaults.words).map_err(|error| match error.to_string() {
                 said if said.contains("hint: ") => anyhow!("{}: {said}", path.display()),
                 said => anyhow!("{}: {}\nhint: {hint}", path.display(), said.trim_end()),
             })?
         }
         None => {
-            let job = text.job("bench").map_err(|error| anyhow!("{error}"))?;
+            let job = text.over(&defaults.words).job("bench").map_err(|error| anyhow!("{error}"))?;
             JobSet { phases: vec![Phase { jobs: vec![job], pause: Nanos::ZERO }] }
         }
     };
     for job in set.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
-        job.end_when_random();
+        job.end_when_random(defaults.random_time.unwrap_or(RANDOM_TIME));
     }
     // Every job draws by the seed of the command line, unless its file names one.
     for job in set.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {

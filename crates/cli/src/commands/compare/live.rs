@@ -7,6 +7,7 @@ use crate::args::Compare as Args;
 use crate::commands::bench;
 use crate::envelope;
 use crate::error::{Failure, Outcome};
+use crate::settings::JobDefaults;
 use crate::{interrupt, output};
 use anyhow::anyhow;
 use flashscope_experiment::{Block, Campaign, Settings};
@@ -152,7 +153,7 @@ impl<'a> Bench<'a> {
     /// The jobs of a run: those that were asked for, else sequential and random reads.
     fn jobs(&self, seed: u64) -> Result<JobSet, Failure> {
         if self.args.job.is_some() || !self.args.words.is_empty() {
-            return bench::jobs(self.args.job.as_deref(), self.args.text(), seed);
+            return bench::jobs(self.args.job.as_deref(), self.args.text(), &JobDefaults::default(), seed);
         }
         let phase = |name: &str, rw: &str, size: &str| {
             let words = JobText {
