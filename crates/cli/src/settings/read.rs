@@ -130,7 +130,7 @@ mod tests {
         check("max_write = 100", 1, "max_write is a size with its unit");
         check("max_write = '4KB'", 1, "cannot be max_write: ");
         check("[inspect]\nmax_time = '10'", 2, "cannot be inspect.max_time: ");
-        check("[bench]\nrandom_time = '0s'", 2, "hint: from 10 ms to ");
+        check("[bench]\nrandom_time = '0s'", 2, "hint: from 10.0 ms to 240 h");
         check("[bench]\nengine = 'fast'", 2, "cannot be bench.engine: ");
         check("seed = 1\nseed = 2", 2, "duplicate key");
         check("seed 1", 1, "hint: a setting is a line like");
