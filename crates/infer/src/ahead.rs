@@ -75,6 +75,8 @@ mod usual {
     /// It begins at the limit that was found in order.
     pub(super) const SEARCH_AT_RANDOM: u32 = 6;
     pub(super) const ONE_UNIT: u32 = 12;
+    /// The limit and one more, in either order.
+    pub(super) const OTHER_BLOCK: u32 = 4;
     pub(super) const AREA: u32 = 3;
     pub(super) const READ_CACHE: u32 = 3;
     pub(super) const BUFFER: u32 = 3;
@@ -96,6 +98,16 @@ pub(crate) fn search(now: &Situation, order: Order) -> Left {
 
 pub(crate) fn one_unit(now: &Situation) -> Left {
     Left::Usually(usual::ONE_UNIT, throughputs(now, Purpose::OneUnit, Direction::Write))
+}
+
+/// The first search settles the block size; trials at another one are of this question.
+pub(crate) fn other_block(now: &Situation) -> Left {
+    let block = |data: &Data| match data {
+        Data::OpenUnits(trial) if !is_table(trial) => trial.rows.first().map(|row| row.block),
+        _ => None,
+    };
+    let first = now.observations.runs.iter().find_map(|run| block(&run.data));
+    Left::Usually(usual::OTHER_BLOCK, done(now, |data| block(data).is_some_and(|block| Some(block) != first)))
 }
 
 pub(crate) fn area(now: &Situation) -> Left {

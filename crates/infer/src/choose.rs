@@ -126,7 +126,7 @@ pub(crate) const SUBJECTS: &[Subject] = &[
     Subject {
         words: "whether the count of open units depends on the block size",
         choice: writing::other_block,
-        left: |_| Left::Usually(1, 0),
+        left: ahead::other_block,
         most_left: writing::most_other_block,
         kept_back: inside,
         ..READS

@@ -37,21 +37,35 @@ fn said(model: &str, time: Option<Nanos>) -> (Vec<Ahead>, Nanos) {
 #[test]
 fn steps_and_time_are_about_what_they_turn_out_to_be() {
     for model in ["sd-4mib", "emmc-cached", "sd-24mib", "sd-flat"] {
-        let (ahead, took) = said(model, None);
+        let (ahead, _) = said(model, None);
         let steps = ahead.len();
         // From a third of the way on, when the search for boundaries is over on most devices.
         for (done, ahead) in ahead.iter().enumerate().skip(steps / 3) {
             let of = (done as u32 + ahead.steps) as f64 / steps as f64;
             assert!((0.6..=1.5).contains(&of), "{model}, step {}: {} ahead, {steps} in all", done + 1, ahead.steps);
         }
-        let middle = ahead[steps / 2];
-        let left = (took.as_f64() - middle.spent.as_f64()).max(1.0);
-        let off = (middle.this + middle.rest).as_f64() / left;
-        // Crude where writes of one kind take a hundred times as long as those that were timed: 8.5 times on sd-4mib.
-        assert!((0.1..=10.0).contains(&off), "{model}: {off:.2} times the {left:.3e} ns that were left half-way");
         let last = ahead.last().expect("a step");
         assert_eq!((last.steps, last.rest), (1, Nanos::ZERO), "{model}: nothing is behind the last one");
     }
+}
+
+#[test]
+fn half_way_the_time_left_is_about_what_it_turns_out_to_be() {
+    let mut off: Vec<(f64, &str)> = Vec::new();
+    for model in flashscope_sim::catalogue() {
+        let (ahead, took) = said(model.name, None);
+        let middle = ahead[ahead.len() / 2];
+        let left = (took.as_f64() - middle.spent.as_f64()).max(1.0);
+        off.push(((middle.this + middle.rest).as_f64() / left, model.name));
+    }
+    off.sort_by(|one, other| one.0.total_cmp(&other.0));
+    // Below a third lie the two that keep as many units open as are tried and whose cache fills: the trials at another
+    // block size and the search for the end of the cache are only known when they come.
+    assert!(off.iter().all(|(off, _)| (0.15..=3.0).contains(off)), "times the device time that was left: {off:.2?}");
+    let near = off.iter().filter(|(off, _)| (0.4..=2.5).contains(off)).count();
+    assert!(near + 2 >= off.len(), "{near} of {} are near: {off:.2?}", off.len());
+    let median = off[off.len() / 2].0;
+    assert!((0.7..=1.4).contains(&median), "the median is {median:.2}");
 }
 
 #[test]

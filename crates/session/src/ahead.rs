@@ -2,7 +2,7 @@
 
 use flashscope_infer::Upcoming;
 use flashscope_model::plan::SlcCache;
-use flashscope_model::{DeviceFacts, Experiment, ExperimentName};
+use flashscope_model::{DeviceFacts, Experiment, ExperimentName, Order};
 use flashscope_probe::cost;
 use flashscope_units::{Bytes, Nanos};
 
@@ -21,13 +21,25 @@ pub struct Ahead {
     pub spent: Nanos,
 }
 
+/// The requests of one experiment, as far as their time goes by it.
+#[derive(Clone, Copy, Debug)]
+struct Requests {
+    name: ExperimentName,
+    writes: bool,
+    /// Random ones; an experiment that has no order takes its places one after another.
+    random: bool,
+    /// How many.
+    count: f64,
+    /// Their mean length, in bytes.
+    length: f64,
+    /// Over how much they go at once, in bytes: what is one unit's work to a device may be too much when it lies in nine.
+    spread: f64,
+}
+
 /// How long the requests of one experiment took.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
-    name: ExperimentName,
-    writes: bool,
-    /// Mean length of a request, in bytes.
-    length: f64,
+    of: Requests,
     /// Mean time of a request and what belongs to it, in nanoseconds.
     each_ns: f64,
 }
@@ -47,19 +59,21 @@ const LONGEST: Nanos = Nanos::secs(864_000);
 impl Paces {
     /// Takes note of an experiment that was done.
     pub(crate) fn note(&mut self, experiment: &Experiment, device: &DeviceFacts, took: Nanos) {
-        let (requests, length, writes) = size(experiment, device);
+        let of = Requests::of(experiment, device);
         // One that its own time ended did fewer requests than it was given.
         let whole = most_time(experiment).is_none_or(|most| took < most);
-        if requests > 0.0 && whole {
+        if of.count > 0.0 && whole {
             let busy = took.saturating_sub(rests(experiment)).as_f64();
-            self.0.push(Pace { name: experiment.name(), writes, length, each_ns: busy / requests });
+            self.0.push(Pace { of, each_ns: busy / of.count });
         }
     }
 
     /// What lies ahead of a run that begins this experiment.
     pub(crate) fn ahead(&self, this: &Experiment, upcoming: &[Upcoming], device: &DeviceFacts, spent: Nanos) -> Ahead {
-        let all: Nanos =
-            upcoming.iter().map(|subject| self.time(&subject.next, device) * u64::from(subject.count)).sum();
+        // A question that rests does so before its first experiment.
+        let busy = |next: &Experiment| self.time(next, device).saturating_sub(rests(next));
+        let whole = |subject: &Upcoming| rests(&subject.next) + busy(&subject.next) * u64::from(subject.count);
+        let all: Nanos = upcoming.iter().map(whole).sum();
         let this = self.time(this, device);
         Ahead {
             // What begins may be asked for by nothing but the operator.
@@ -71,31 +85,54 @@ impl Paces {
         }
     }
 
-    /// The time of an experiment, by the latest one that is most like it: of the same direction, then of the same kind,
-    /// then of the nearest length. Longer requests take longer in proportion, shorter ones no less.
+    /// The time of an experiment, by the latest one that is most like it. What longer requests move beside, they move at the
+    /// best rate that was seen; shorter ones take no less time.
     fn time(&self, experiment: &Experiment, device: &DeviceFacts) -> Nanos {
-        let (requests, length, writes) = size(experiment, device);
-        let unlike = |pace: &&Pace| {
-            let apart = (pace.length.max(1.0) / length.max(1.0)).ln().abs();
-            (pace.name != experiment.name(), (apart * 1e3) as u64)
-        };
-        let each = match self.0.iter().rev().filter(|pace| pace.writes == writes).min_by_key(unlike) {
-            Some(pace) => pace.each_ns * (length / pace.length.max(1.0)).max(1.0),
+        let asked = Requests::of(experiment, device);
+        let paces = || self.0.iter().rev().filter(|pace| pace.of.writes == asked.writes);
+        let each = match paces().min_by(|one, other| asked.unlike(&one.of).total_cmp(&asked.unlike(&other.of))) {
+            Some(pace) => {
+                let per_byte = paces().map(|pace| pace.each_ns / pace.of.length.max(1.0)).fold(f64::INFINITY, f64::min);
+                pace.each_ns + (asked.length - pace.of.length).max(0.0) * per_byte
+            }
             None => {
-                let (rate, each) = if writes { ASSUMED_WRITE } else { ASSUMED_READ };
-                each + length / rate * 1e9
+                let (rate, each) = if asked.writes { ASSUMED_WRITE } else { ASSUMED_READ };
+                each + asked.length / rate * 1e9
             }
         };
         let most = most_time(experiment).unwrap_or(LONGEST);
-        rests(experiment) + Nanos((each * requests) as u64).min(most)
+        rests(experiment) + Nanos((each * asked.count) as u64).min(most)
     }
 }
 
-/// Requests, their mean length in bytes, and whether they write.
-fn size(experiment: &Experiment, device: &DeviceFacts) -> (f64, f64, bool) {
-    let cost = cost(experiment, device);
-    let requests = cost.requests as f64;
-    (requests, (cost.read + cost.written).as_f64() / requests.max(1.0), cost.written > Bytes::ZERO)
+impl Requests {
+    fn of(experiment: &Experiment, device: &DeviceFacts) -> Requests {
+        let cost = cost(experiment, device);
+        let count = cost.requests as f64;
+        let (order, spread) = match experiment {
+            Experiment::Throughput(plan) => (plan.order, plan.length),
+            Experiment::OpenUnits(plan) => (plan.order, plan.unit * plan.units.len() as u64),
+            Experiment::FastArea(plan) => (plan.order, plan.unit),
+            _ => (Order::InOrder, cost.read + cost.written),
+        };
+        Requests {
+            name: experiment.name(),
+            writes: cost.written > Bytes::ZERO,
+            random: order == Order::Random,
+            count,
+            length: (cost.read + cost.written).as_f64() / count.max(1.0),
+            spread: spread.as_f64(),
+        }
+    }
+
+    /// How far apart these requests are from others of their direction. The order decides most on cards, and of the rest a
+    /// factor of e in length as much as one of e² in spread or another experiment.
+    fn unlike(&self, other: &Requests) -> f64 {
+        let apart = |one: f64, other: f64| (one.max(1.0) / other.max(1.0)).ln().abs();
+        let order = if self.random == other.random { 0.0 } else { 10.0 };
+        let name = if self.name == other.name { 0.0 } else { 1.0 };
+        order + name + apart(self.length, other.length) + apart(self.spread, other.spread) / 2.0
+    }
 }
 
 /// After which time an experiment ends, whatever is left of it.
@@ -118,7 +155,7 @@ fn rests(experiment: &Experiment) -> Nanos {
 mod tests {
     use super::*;
     use flashscope_model::plan::{Floor, Span, Stretch};
-    use flashscope_model::{Claims, DeviceKind, plan};
+    use flashscope_model::{Claims, DeviceKind, Direction, plan};
 
     fn device() -> DeviceFacts {
         DeviceFacts {
@@ -151,6 +188,30 @@ mod tests {
         assert_eq!(paces.time(&reads(Bytes::kib(4), 300), &device()), Nanos::millis(300));
         assert_eq!(paces.time(&reads(Bytes::kib(8), 100), &device()), Nanos::millis(200), "longer ones in proportion");
         assert_eq!(paces.time(&reads(Bytes::kib(2), 100), &device()), Nanos::millis(100), "shorter ones no less");
+    }
+
+    fn writes(order: Order, length: Bytes) -> Experiment {
+        Experiment::Throughput(plan::Throughput {
+            direction: Direction::Write,
+            order,
+            block: Bytes::kib(16),
+            start: Bytes::ZERO,
+            length,
+            requests: 40,
+            most_time: None,
+            purpose: plan::Purpose::OneUnit,
+        })
+    }
+
+    #[test]
+    fn random_writes_tell_nothing_of_sequential_ones_where_there_are_such() {
+        let mut paces = Paces::default();
+        let unit = Bytes::mib(4);
+        paces.note(&writes(Order::InOrder, unit), &device(), Nanos::millis(100));
+        paces.note(&writes(Order::Random, unit), &device(), Nanos::secs(10));
+        assert_eq!(paces.time(&writes(Order::InOrder, unit), &device()), Nanos::millis(100));
+        assert_eq!(paces.time(&writes(Order::InOrder, unit * 9), &device()), Nanos::millis(100));
+        assert_eq!(paces.time(&writes(Order::Random, unit), &device()), Nanos::secs(10));
     }
 
     #[test]
