@@ -6,7 +6,7 @@ use flashscope_model::finding::Severity;
 use flashscope_view::advice::instruction;
 use flashscope_view::answer::{self, Answer};
 use flashscope_view::card::{Row, Tone, card};
-use flashscope_view::table::{Cell, Room, Table, performance, rate_changes};
+use flashscope_view::table::{Cell, Room, Table, performance, remarks};
 
 /// The whole report of a run as Markdown.
 pub fn markdown(run: &RunRecord) -> String {
@@ -26,13 +26,13 @@ pub fn markdown(run: &RunRecord) -> String {
     text.push_str("\n## Geometry\n\n");
     text.push_str(&table(&geometry(&answer::answers(&run.findings.geometry))));
     if !run.findings.performance.is_empty() {
-        let performance = performance(&run.findings.performance, Room::Wide);
+        let performance = performance(&run.findings.performance, Room::Page);
         text.push_str(&format!(
             "\n## Performance\n\n{}.\n\n{}",
             markdown_text(&performance.caption),
             table(&performance)
         ));
-        let changes = rate_changes(&run.findings.performance);
+        let changes = remarks(&run.findings.performance);
         // What follows a table without a blank line would be a row of it.
         text.push_str(if changes.is_empty() { "" } else { "\n" });
         text.extend(changes.iter().map(|change| format!("- {}\n", markdown_text(change))));

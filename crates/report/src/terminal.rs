@@ -7,7 +7,7 @@ use flashscope_view::advice::instruction;
 use flashscope_view::answer::{self, Answer};
 use flashscope_view::card::{Card, Tone, card, has_nothing};
 use flashscope_view::conclusion;
-use flashscope_view::table::{Room, performance, rate_changes, tables};
+use flashscope_view::table::{Room, performance, remarks, tables};
 
 /// How to print on a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,7 +188,7 @@ impl Page {
         for line in table::lines(&table, self.style.width) {
             self.line(&line);
         }
-        for change in rate_changes(cells) {
+        for change in remarks(cells) {
             self.wrapped("  ", &change, Page::dim);
         }
         if let Some(line) = &run.findings.transfer {

@@ -70,12 +70,12 @@ fn cache(record: &BenchRecord) -> String {
     let runs = || record.phases.iter().flat_map(|phase| &phase.runs);
     let count = |verdict| runs().filter(|run| run.evidence.verdict == verdict).count();
     let words = [
-        (CacheVerdict::Device, "the device's"),
-        (CacheVerdict::Mixed, "partly the page cache's"),
-        (CacheVerdict::Cache, "memory's"),
-        (CacheVerdict::Unknown, "nobody can tell whose"),
+        (CacheVerdict::Device, "not cached"),
+        (CacheVerdict::Mixed, "partly cached"),
+        (CacheVerdict::Cache, "cached"),
+        (CacheVerdict::Unknown, "with nothing to tell"),
     ];
     let all = words.iter().map(|(verdict, words)| (count(*verdict), words)).filter(|(count, _)| *count > 0);
-    let all: Vec<String> = all.map(|(count, words)| format!("{count} results are {words}")).collect();
+    let all: Vec<String> = all.map(|(count, words)| format!("{count} results {words}")).collect();
     all.join(", ")
 }

@@ -5,7 +5,7 @@ mod drive;
 mod memory;
 mod speed;
 
-pub use speed::{Room, performance, rate_changes};
+pub use speed::{Room, performance, remarks};
 
 use crate::contrast;
 use crate::rate;
@@ -73,7 +73,7 @@ impl fmt::Display for Cell {
             Cell::Iops(iops) => f.pad(iops.to_string().trim_end_matches("IOPS").trim_end()),
             Cell::Count(count) => count.fmt(f),
             Cell::Times(low, high) => f.pad(&between(*low, *high)),
-            Cell::Rates(low, high) => f.pad(&joined(&low.to_string(), &high.to_string())),
+            Cell::Rates(low, high) => f.pad(&rates(*low, *high)),
             Cell::Text(text) => f.pad(text),
         }
     }
@@ -379,6 +379,18 @@ fn joined(low: &str, high: &str) -> String {
     }
 }
 
+/// Rates of one interval have one unit, that of the upper end, where the lower end still has digits to show in it.
+fn rates(low: ByteRate, high: ByteRate) -> String {
+    let (below, above) = (low.to_string(), high.to_string());
+    let unit = [("KB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9)].into_iter().find(|(unit, _)| above.ends_with(unit));
+    match unit {
+        Some((unit, factor)) if !below.ends_with(unit) && low.0 >= 0.01 * factor => {
+            format!("{:.3} … {above}", low.0 / factor)
+        }
+        _ => joined(&below, &above),
+    }
+}
+
 fn heads(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
@@ -413,6 +425,15 @@ fn mean_of_minima(places: &[Straddle], of: fn(&Straddle) -> &[Nanos]) -> Option<
 mod tests {
     use super::*;
     use flashscope_model::observation::AlignRow;
+
+    #[test]
+    fn an_interval_of_rates_has_one_unit() {
+        let check = |low: f64, high: f64, expect: &str| assert_eq!(rates(ByteRate(low), ByteRate(high)), expect);
+        check(35.2e3, 54.9e3, "35.2 … 54.9 KB/s");
+        check(723e3, 2.13e6, "0.723 … 2.13 MB/s");
+        check(12.4e3, 1.05e6, "0.012 … 1.05 MB/s");
+        check(4.2e3, 1.05e6, "4.20 KB/s … 1.05 MB/s");
+    }
 
     #[test]
     fn align_prints_the_mean_over_places_of_minima() {

@@ -87,7 +87,11 @@ impl Files {
             return Ok(None);
         }
         let asked = args.output.clone().unwrap_or_else(|| default_prefix(facts));
-        // A prefix may hold a stop; only an ending that is known asks for a form.
+        // A prefix may hold a stop, as in `card-1.2`; letters behind it ask for a form.
+        let ending = |path: &Path| path.extension()?.to_str()?.chars().next();
+        if args.output.as_deref().and_then(ending).is_some_and(char::is_alphabetic) {
+            report::told_format(&asked)?;
+        }
         let (prefix, ending) = match report::known_format(&asked) {
             Some(ReportFormat::Json) => (asked.with_extension(""), "html".to_owned()),
             Some(_) => (asked.with_extension(""), asked.extension().unwrap_or_default().to_string_lossy().into_owned()),

@@ -77,6 +77,7 @@ fn a_name_that_asks_for_something_else_is_refused() {
         assert!(run.stderr.contains(says) && run.stderr.contains("\nhint: "), "{}", run.stderr);
     };
     check(&["infer", &log, "--html", "x.csv"], "x.csv: --html writes a page");
+    check(&["inspect", "-o", "card.pdf"], "card.pdf: the name does not say which report is wanted");
     check(&["twin", "fit", &log, "-o", "x.html"], "x.html: a model is TOML");
 }
 

@@ -57,7 +57,7 @@ fn answers(fleet: &FleetRecord) -> String {
         "\nAnswers: inspect, a naive reader of flashbench's tables, and infer on a log of these same tables\n",
     );
     out.push_str(&format!(
-        "{:<22}{:>6} │{:>8}{:>7}{:>7}{:>7}{:>8}{:>7}{:>7} │{:>8}{:>7}{:>7}{:>8} │{:>8}{:>7}{:>7}{:>7}\n",
+        "{:<31}{:>6} │{:>8}{:>7}{:>7}{:>7}{:>8}{:>7}{:>7} │{:>8}{:>7}{:>7}{:>8} │{:>8}{:>7}{:>7}{:>7}\n",
         "",
         "told",
         "exact",
@@ -79,7 +79,7 @@ fn answers(fleet: &FleetRecord) -> String {
     for Scoring { words, inspect: row, naive, log, .. } in &fleet.parameters {
         let (naive, log) = (naive.unwrap_or_default(), log.unwrap_or_default());
         out.push_str(&format!(
-            "{:<22}{:>6} │{:>8}{:>7}{:>7}{:>7}{:>8}{:>7}{:>7} │{:>8}{:>7}{:>7}{:>8} │{:>8}{:>7}{:>7}{:>7}\n",
+            "{:<31}{:>6} │{:>8}{:>7}{:>7}{:>7}{:>8}{:>7}{:>7} │{:>8}{:>7}{:>7}{:>8} │{:>8}{:>7}{:>7}{:>7}\n",
             words,
             row.told,
             percent(row.share_exact()),

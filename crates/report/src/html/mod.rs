@@ -11,7 +11,7 @@ use flashscope_model::{RunRecord, run::Plan};
 use flashscope_view::advice::instruction;
 use flashscope_view::answer::{self, Answer};
 use flashscope_view::card::{self, Card, Tone};
-use flashscope_view::table::{Cell, Room, Table, performance, rate_changes, tables};
+use flashscope_view::table::{Cell, Room, Table, performance, remarks, tables};
 use maud::{Markup, html as markup};
 
 /// Rows of a table of single figures that a page shows.
@@ -166,13 +166,13 @@ fn performance_section(run: &RunRecord) -> Markup {
     let cells = &run.findings.performance;
     markup! {
         @if !cells.is_empty() {
-            @let table = performance(cells, Room::Wide);
+            @let table = performance(cells, Room::Page);
             section {
                 h2 { "Performance" }
                 div."card scroll" { (one_table(&table)) }
                 p.muted style="margin-top:8px;font-size:13px" {
                     (table.caption)
-                    @for change in rate_changes(cells) { "; " (change) }
+                    @for change in remarks(cells) { "; " (change) }
                     @if let Some(line) = &run.findings.transfer {
                         "; long reads take " (line.access) " and then " (line.rate)
                     }

@@ -11,8 +11,10 @@ pub enum Room {
     Narrow,
     /// 80 columns.
     Medium,
-    /// As much as it takes.
+    /// 106 columns.
     Wide,
+    /// As much as it takes.
+    Page,
 }
 
 /// The performance table of a run.
@@ -29,7 +31,7 @@ pub fn performance(cells: &[PerformanceCell], room: Room) -> Table {
         ("95 % interval", medium && by_rate),
         ("requests/s", room >= Room::Wide),
         ("median", true),
-        ("95 % interval of the median", room >= Room::Wide || (medium && !by_rate)),
+        ("95 % interval of the median", room >= Room::Page || (medium && !by_rate)),
         ("p99", medium),
         ("longest", true),
         ("requests", room >= Room::Wide),
@@ -51,16 +53,22 @@ pub fn performance(cells: &[PerformanceCell], room: Room) -> Table {
         figures.into_iter().zip(shown).filter(|(_, (_, shown))| *shown).map(|(figure, _)| figure).collect()
     };
     let queue = if queued { "" } else { ", QD1" };
-    let writes = if cells.iter().any(|cell| cell.direction == Direction::Write) { "; writes dsync" } else { "" };
     Table {
-        caption: format!("direct{queue}; long-run rates{writes}; random over all data"),
+        caption: format!("direct{queue}; long-run rates; random over all data"),
         columns: shown.iter().filter(|(_, shown)| *shown).map(|(name, _)| (*name).to_owned()).collect(),
         rows: cells.iter().map(row).collect(),
     }
 }
 
-/// The cells whose rate changed while they were measured, a sentence each.
-pub fn rate_changes(cells: &[PerformanceCell]) -> Vec<String> {
+/// What the table does not show, a sentence each: cells whose rate changed while they were measured, and how writes ended.
+pub fn remarks(cells: &[PerformanceCell]) -> Vec<String> {
+    let writes = cells.iter().any(|cell| cell.direction == Direction::Write);
+    let durable =
+        "writes wait for the medium, as with bench --mode dsync; with bench's own default, direct, they need not";
+    rate_changes(cells).into_iter().chain(writes.then(|| durable.to_owned())).collect()
+}
+
+fn rate_changes(cells: &[PerformanceCell]) -> Vec<String> {
     let changes = cells.iter().filter_map(|cell| {
         let run = cell.long_run?;
         let what = format!("{}, {}", work(cell.direction, cell.order), cell.block);
