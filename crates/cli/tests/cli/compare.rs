@@ -2,6 +2,7 @@
 
 use crate::harness::*;
 use serde_json::Value;
+use std::process::Stdio;
 
 const A: &str = "sim:sd-4mib,noise=field";
 /// Random reads of 4 KiB take about 7 % longer than on the other.
@@ -203,4 +204,31 @@ fn comparisons_are_scored_on_pairs_whose_ratio_is_known() {
     assert!(of("best of three: true nulls")["met"].is_null());
     assert!(std::fs::read_to_string(&page).unwrap().contains("a band of 10 %"));
     run(&["fleet", "compare", "--scatter", "7"]).expect(2);
+}
+
+#[test]
+fn an_interrupt_keeps_the_blocks_that_were_done() {
+    let folder = scratch();
+    let (a, b) = (folder.join("a"), folder.join("b"));
+    for side in [&a, &b] {
+        std::fs::create_dir(side).unwrap();
+    }
+    let job =
+        ["--rw", "randread", "--size", "1M", "--mode", "cached", "--runtime", "200ms", "--blocks", "1000", "--json"];
+    let sides = [a.display().to_string(), b.display().to_string()];
+    let words = [&["compare", &sides[0], &sides[1], "--margin", "0.01%"][..], &job].concat();
+    let mut command = flashscope(&words).command();
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(5));
+    interrupt(&child);
+    let ended = Run::from(child.wait_with_output().unwrap());
+    ended.expect(2);
+    let record: Value = serde_json::from_str(&ended.stdout).expect("a record");
+    assert_eq!(record["ended"]["how"], "interrupted");
+    assert!(record["campaign"]["blocks"].as_u64().unwrap() >= 1, "{}", record["campaign"]);
+    assert!(!record["groups"][0]["readings"]["rows"].as_array().unwrap().is_empty());
+    // Nothing is left of the files that it made.
+    for side in [&a, &b] {
+        assert_eq!(std::fs::read_dir(side).unwrap().count(), 0);
+    }
 }

@@ -51,20 +51,15 @@ pub(super) fn describe(args: &Args, sides: &[Side]) -> Result<String, Failure> {
 
 /// Measures until every figure is decided, or something else ends it.
 pub(super) fn run(args: &Args, settings: &Settings, sides: &[Side], outputs: &[Output]) -> Result<Outcome, Failure> {
-    if sides.len() < 2 {
-        return Err(Failure::Cannot(anyhow!(
-            "there is only one side, and a comparison needs two\nhint: name a second target, or measure this one with `flashscope bench`"
-        )));
-    }
     interrupt::arm();
     let here = host_side(sides).map(|path| Surroundings::of(&SysRoot::live(), Path::new(path)));
+    let envelope = begin(args, sides, here.as_ref());
     let mut bench = Bench::new(args, sides);
     let first = bench.first_runs()?;
     allow(args, &first.differences)?;
     let labels: Vec<String> = sides.iter().map(|side| side.label.clone()).collect();
     let mut campaign = Campaign::new(labels, first.metrics.clone(), *settings, args.seed);
-    let mut frame = Frame { args, sides, here: here.as_ref(), first, job: bench.job()?, envelope: None };
-    frame.envelope = Some(frame.begin());
+    let frame = Frame { args, sides, here: here.as_ref(), first, job: bench.job()?, envelope };
     let mut progress = Progress::new(args);
     let mut unused = 0;
     let end = loop {
@@ -282,20 +277,19 @@ struct Frame<'a> {
     here: Option<&'a Surroundings>,
     first: First,
     job: String,
-    envelope: Option<Envelope>,
+    /// As it was before the first run.
+    envelope: Envelope,
+}
+
+fn begin(args: &Args, sides: &[Side], here: Option<&Surroundings>) -> Envelope {
+    let typed = args.sides.join(" ");
+    match (here, host_side(sides)) {
+        (Some(here), Some(path)) => Envelope { target: typed, ..envelope::begin(Kind::Compare, "compare", path, here) },
+        _ => envelope::simulated(Kind::Compare, "compare", typed, args.seed),
+    }
 }
 
 impl Frame<'_> {
-    fn begin(&self) -> Envelope {
-        let typed = self.args.sides.join(" ");
-        match (self.here, host_side(self.sides)) {
-            (Some(here), Some(path)) => {
-                Envelope { target: typed, ..envelope::begin(Kind::Compare, "compare", path, here) }
-            }
-            _ => envelope::simulated(Kind::Compare, "compare", typed, self.args.seed),
-        }
-    }
-
     fn record(
         &self,
         campaign: &Campaign,
@@ -303,7 +297,7 @@ impl Frame<'_> {
         end: CampaignEnd,
         stopped: Option<&Stopped>,
     ) -> ComparisonRecord {
-        let mut envelope = self.envelope.clone().unwrap_or_else(|| self.begin());
+        let mut envelope = self.envelope.clone();
         envelope.stop = match (end, stopped) {
             (CampaignEnd::Decided | CampaignEnd::Blocks | CampaignEnd::Time, _) => StopReason::Complete,
             (CampaignEnd::Written, _) => StopReason::BudgetSpent,

@@ -43,6 +43,11 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
                 sides.iter().find(|side| side.is_live()).map_or("TARGET", |side| &side.items[0].typed)
             )));
         }
+        _ if sides.len() < 2 => {
+            return Err(Failure::Cannot(anyhow!(
+                "there is only one side, and a comparison needs two\nhint: name a second target, or measure this one with `flashscope bench`"
+            )));
+        }
         _ if args.dry_run => {
             output::data(&live::describe(&args, &sides)?)?;
             return Ok(Outcome::Done);
