@@ -3,7 +3,8 @@
 //! Pure: figures go in, verdicts come out. It neither runs anything nor knows where a figure came from. The effect is the
 //! logarithm of a ratio throughout, so that "12 % slower" and "12 % faster" are alike and IOPS, MB/s and ms stand on one axis.
 //!
-//! Where to start: [`compare`] for runs that were done, [`Campaign`] for runs that are done while it decides.
+//! Where to start: [`compare`] for runs that were done, [`Campaign`] for runs that are done while it decides, [`mod@sweep`] for
+//! what the conditions of a campaign say of the knobs that make them.
 
 mod campaign;
 mod control;
@@ -12,6 +13,7 @@ mod judge;
 mod levels;
 mod recorded;
 mod settings;
+pub mod sweep;
 pub mod table;
 
 pub use campaign::Campaign;

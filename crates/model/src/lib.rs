@@ -19,6 +19,7 @@ pub mod plan;
 pub mod preset;
 mod record;
 pub mod run;
+pub mod sweep;
 pub mod twin;
 
 pub use envelope::{Envelope, Kind, StopReason};
