@@ -4,8 +4,8 @@
 
 use crate::output;
 use flashscope_emulate::signals;
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -40,7 +40,18 @@ pub(crate) fn arm() {
     });
 }
 
+/// What is done before the program is ended at once.
+static LAST: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
+
+/// To be done before the program is ended at once: what must not be left behind. Only the latest is done.
+pub(crate) fn before_end(act: impl FnOnce() + Send + 'static) {
+    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(act));
+}
+
 fn end() -> ! {
+    if let Some(last) = LAST.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        last();
+    }
     output::talk("ended; if it does not go, a device keeps the kernel waiting");
     std::process::exit(130)
 }

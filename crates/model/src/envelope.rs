@@ -110,12 +110,23 @@ pub enum Kind {
     Twin,
     /// Sides compared, figure by figure.
     Compare,
+    /// Conditions compared, and what their knobs do.
+    Sweep,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 8] =
-        [Kind::Inspect, Kind::Probe, Kind::Infer, Kind::Bench, Kind::Iozone, Kind::Fleet, Kind::Twin, Kind::Compare];
+    pub const ALL: [Kind; 9] = [
+        Kind::Inspect,
+        Kind::Probe,
+        Kind::Infer,
+        Kind::Bench,
+        Kind::Iozone,
+        Kind::Fleet,
+        Kind::Twin,
+        Kind::Compare,
+        Kind::Sweep,
+    ];
 
     /// Its word in records and on the command line.
     pub const fn word(self) -> &'static str {
@@ -128,6 +139,7 @@ impl Kind {
             Kind::Fleet => "fleet",
             Kind::Twin => "twin",
             Kind::Compare => "compare",
+            Kind::Sweep => "sweep",
         }
     }
 

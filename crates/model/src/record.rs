@@ -6,6 +6,7 @@ use crate::envelope::Envelope;
 use crate::fleet::FleetRecord;
 use crate::iozone::IozoneRecord;
 use crate::run::RunRecord;
+use crate::sweep::SweepRecord;
 use crate::twin::TwinRecord;
 
 /// A record of whatever kind; readers tell kinds apart by it and by nothing else.
@@ -23,6 +24,8 @@ pub enum AnyRecord {
     Twin(Box<TwinRecord>),
     /// `compare`.
     Comparison(Box<ComparisonRecord>),
+    /// `sweep`.
+    Sweep(Box<SweepRecord>),
 }
 
 impl AnyRecord {
@@ -35,6 +38,7 @@ impl AnyRecord {
             AnyRecord::Fleet(record) => &record.envelope,
             AnyRecord::Twin(record) => &record.envelope,
             AnyRecord::Comparison(record) => &record.envelope,
+            AnyRecord::Sweep(record) => &record.comparison.envelope,
         }
     }
 }

@@ -1,6 +1,15 @@
 //! What a sweep says: which knobs were varied, under which conditions runs were made, and what each knob does.
 
-use crate::comparison::{Doubt, Ratio, Verdict};
+use crate::comparison::{ComparisonRecord, Doubt, Ratio, Verdict};
+
+/// Everything about one sweep: a comparison whose sides are conditions, and what they say of the knobs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepRecord {
+    /// The conditions compared with the baseline; who and when.
+    pub comparison: ComparisonRecord,
+    /// What was varied, and what it does.
+    pub sweep: Sweep,
+}
 
 /// What was varied, and what it does.
 #[derive(Clone, Debug, PartialEq)]

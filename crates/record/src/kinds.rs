@@ -35,6 +35,7 @@ pub(crate) fn any(source: &Source<'_>) -> Result<AnyRecord, RecordError> {
         Kind::Fleet => AnyRecord::Fleet(Box::new(source.of_this_kind()?)),
         Kind::Twin => AnyRecord::Twin(Box::new(source.of_this_kind()?)),
         Kind::Compare => AnyRecord::Comparison(Box::new(source.of_this_kind()?)),
+        Kind::Sweep => AnyRecord::Sweep(Box::new(source.of_this_kind()?)),
     })
 }
 
@@ -47,5 +48,6 @@ pub fn any_to_json(record: &AnyRecord) -> String {
         AnyRecord::Fleet(record) => crate::to_json(record.as_ref()),
         AnyRecord::Twin(record) => crate::to_json(record.as_ref()),
         AnyRecord::Comparison(record) => crate::to_json(record.as_ref()),
+        AnyRecord::Sweep(record) => crate::to_json(record.as_ref()),
     }
 }

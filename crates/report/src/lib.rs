@@ -17,6 +17,7 @@ mod ours;
 mod plot;
 pub mod sheet;
 mod small;
+pub mod sweep;
 mod table;
 mod terminal;
 pub mod twin;

@@ -15,14 +15,15 @@ use std::io::{Read, Seek, SeekFrom};
 /// What a generator's mark in a page says.
 pub(crate) const GENERATOR: &str = "flashscope";
 
-/// Lines of headings begin like this: of a run, a load, iozone's tests, a fleet, a twin, a comparison, a trace and an emulator's log.
-const HEADINGS: [&str; 8] = [
+/// Lines of headings begin like this: of a run, a load, iozone's tests, a fleet, a twin, a comparison, a sweep, a trace and an emulator's log.
+const HEADINGS: [&str; 9] = [
     "section,item,figure,value\n",
     "phase,run,job,direction,count,bytes,elapsed_ns,",
     "figure,file_bytes,record_bytes,records,moved_bytes,elapsed_ns,",
     "parameter,reader,devices,",
     "test,table,run,row_bytes,",
     "factor,figure,unit,better,baseline,side,",
+    "condition,figure,unit,runs,void_runs,mean,",
     "phase,worker,kind,offset_bytes,length_bytes,",
     "arrived_ns,done_ns,answered_ns,kind,offset_bytes,",
 ];

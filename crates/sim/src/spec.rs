@@ -9,7 +9,13 @@ use crate::truth;
 use toml::{Table, Value};
 
 /// Short names for parameters that are often changed.
-const SHORT: [(&str, &str); 3] = [("capacity", "device.capacity"), ("noise", "noise.level"), ("state", "state.start")];
+const SHORT: [(&str, &str); 4] = [
+    ("capacity", "device.capacity"),
+    ("noise", "noise.level"),
+    ("state", "state.start"),
+    // What findings call open units.
+    ("mapping.open", "mapping.logs_in_order"),
+];
 
 /// A target taken apart.
 #[derive(Clone, Debug)]

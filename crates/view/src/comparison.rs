@@ -9,7 +9,8 @@ use flashscope_model::comparison::{
     Better, CampaignEnd, Campaigned, Compared, Comparison, ComparisonRecord, Difference, Doubt, Family, Group, Level,
     Method, Metric, Verdict,
 };
-use values::{counted, interval, spread};
+pub(crate) use values::counted;
+use values::{interval, spread};
 
 /// Decided figures that are told one by one before the table.
 const TOLD: usize = 6;
@@ -79,7 +80,7 @@ fn changed(metric: &Metric, row: &Compared) -> String {
 }
 
 /// What people call a figure that is larger, or smaller, than another.
-fn direction(metric: &Metric, larger: bool) -> &'static str {
+pub(crate) fn direction(metric: &Metric, larger: bool) -> &'static str {
     match (metric.unit.as_str(), metric.better, larger) {
         ("B/s" | "IOPS" | "MB/s" | "MiB/s" | "MBps" | "TPS", _, true) => "faster",
         ("B/s" | "IOPS" | "MB/s" | "MiB/s" | "MBps" | "TPS", _, false) => "slower",

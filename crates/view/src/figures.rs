@@ -51,13 +51,21 @@ const PERCENTILE: f64 = 0.99;
 pub fn measured(record: &AnyRecord) -> Measured {
     let mut measured = match record {
         AnyRecord::Run(run) => of_run(run),
-        AnyRecord::Bench(bench) => of_bench(bench),
+        AnyRecord::Bench(bench) => of_bench(bench, LARGE),
         AnyRecord::Iozone(iozone) => of_iozone(iozone),
-        AnyRecord::Fleet(_) | AnyRecord::Twin(_) | AnyRecord::Comparison(_) => Measured::default(),
+        AnyRecord::Fleet(_) | AnyRecord::Twin(_) | AnyRecord::Comparison(_) | AnyRecord::Sweep(_) => {
+            Measured::default()
+        }
     };
     measured.runs.retain(|run| !run.is_empty());
     measured.settings.extend(surroundings(record.envelope()));
     measured
+}
+
+/// The figures of a load's runs with every rate in bytes: where the size of requests differs from run to run, their number says
+/// little.
+pub fn measured_in_bytes(bench: &BenchRecord) -> Vec<Vec<Figure>> {
+    of_bench(bench, Bytes::ZERO).runs
 }
 
 fn rate(name: String, value: f64) -> Figure {
@@ -73,8 +81,8 @@ fn time(name: String, value: Nanos) -> Figure {
 }
 
 /// Bytes or requests per second, whichever people count of requests of this size.
-fn speed(name: String, mean_size: f64, bytes_per_s: f64, requests_per_s: f64) -> Figure {
-    if mean_size >= LARGE.as_f64() { rate(name, bytes_per_s) } else { per_second(name, requests_per_s) }
+fn speed(name: String, (mean_size, large): (f64, Bytes), bytes_per_s: f64, requests_per_s: f64) -> Figure {
+    if mean_size >= large.as_f64() { rate(name, bytes_per_s) } else { per_second(name, requests_per_s) }
 }
 
 fn of_run(run: &RunRecord) -> Measured {
@@ -82,13 +90,14 @@ fn of_run(run: &RunRecord) -> Measured {
     for cell in &run.findings.performance {
         let depth = if cell.queue_depth > 1 { format!(" QD{}", cell.queue_depth) } else { String::new() };
         let name = format!("{} {}{depth}", work(cell.direction, cell.order), cell.block);
-        figures.push(speed(name.clone(), cell.block.as_f64(), cell.mean_rate.get(), cell.iops.0));
+        figures.push(speed(name.clone(), (cell.block.as_f64(), LARGE), cell.mean_rate.get(), cell.iops.0));
         figures.extend(cell.service_time_p99.map(|p99| time(format!("{name} p99"), p99)));
     }
     Measured { runs: vec![figures], settings: Vec::new() }
 }
 
-fn of_bench(bench: &BenchRecord) -> Measured {
+/// `large` is the size from which on rates are counted in bytes.
+fn of_bench(bench: &BenchRecord, large: Bytes) -> Measured {
     let mut measured = Measured::default();
     let mut names: Vec<String> = Vec::new();
     for phase in &bench.phases {
@@ -102,7 +111,7 @@ fn of_bench(bench: &BenchRecord) -> Measured {
             if measured.runs.len() <= at {
                 measured.runs.resize_with(at + 1, Vec::new);
             }
-            measured.runs[at].extend(run.jobs.iter().zip(&fresh).flat_map(|(job, name)| of_job(job, name)));
+            measured.runs[at].extend(run.jobs.iter().zip(&fresh).flat_map(|(job, name)| of_job(job, name, large)));
         }
         let mut verdicts: Vec<&str> = phase.runs.iter().map(|run| whose(run.evidence.verdict)).collect();
         verdicts.dedup();
@@ -128,12 +137,13 @@ fn load<'a>(job: &'a JobRun, name: &'a str) -> impl Iterator<Item = Setting> + '
     })
 }
 
-fn of_job(job: &JobRun, name: &str) -> Vec<Figure> {
+fn of_job(job: &JobRun, name: &str, large: Bytes) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (direction, moved) in [(Direction::Read, &job.read), (Direction::Write, &job.write)] {
         let Some(moved) = moved.as_ref().filter(|moved| moved.requests > 0) else { continue };
         let name = format!("{name} {}", direction_word(direction));
-        figures.push(speed(name.clone(), mean_size(moved), moved.bytes_per_s, moved.requests_per_s));
+        let size = (mean_size(moved), large);
+        figures.push(speed(name.clone(), size, moved.bytes_per_s, moved.requests_per_s));
         figures.extend(percentile(&moved.service).map(|p99| time(format!("{name} p99"), p99)));
     }
     figures

@@ -21,6 +21,7 @@ pub mod figures;
 pub mod iozone;
 pub mod rate;
 pub mod surface;
+pub mod sweep;
 pub mod table;
 pub mod time;
 

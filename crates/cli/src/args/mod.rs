@@ -15,6 +15,7 @@ mod probe;
 mod report;
 mod settings;
 mod sim;
+mod sweep;
 mod target;
 mod twin;
 
@@ -34,6 +35,7 @@ pub(crate) use probe::{ProbeCells, ProbeGc, ProbeMapReach, ProbeParallel, ProbeS
 pub(crate) use report::{Report, ReportFormat};
 pub(crate) use settings::{ShowSettings, Source, Value};
 pub(crate) use sim::{Sim, SimCommand};
+pub(crate) use sweep::Sweep;
 pub(crate) use target::{Consent, Replace, TargetArgs};
 pub(crate) use twin::{Twin, TwinCommand, TwinFit};
 
@@ -141,6 +143,8 @@ pub(crate) enum Command {
     Bench(Box<Bench>),
     /// Whether B is better than A, worse or equivalent: records, tables or devices, with verdicts that hold
     Compare(Box<Compare>),
+    /// What a knob does: a setting of the kernel, the job or a simulated device, varied and put back
+    Sweep(Box<Sweep>),
     /// List block devices: identity, claims, what holds them
     List(List),
     /// The simulated devices
@@ -154,7 +158,7 @@ pub(crate) enum Command {
     /// Print the JSON Schema of records
     #[command(after_help = "Example: flashscope schema bench > bench.schema.json")]
     Schema {
-        /// Of this kind alone: inspect, probe, infer, bench, iozone, fleet, twin or compare [default: all of them]
+        /// Of this kind alone: inspect, probe, infer, bench, iozone, fleet, twin, compare or sweep [default: all of them]
         kind: Option<String>,
     },
     /// Print every setting, its value, and who says so

@@ -1,6 +1,7 @@
 //! One module per command.
 
 pub(crate) mod bench;
+mod campaign;
 pub(crate) mod compare;
 pub(crate) mod emulate;
 pub(crate) mod fleet;
@@ -12,6 +13,7 @@ pub(crate) mod probe;
 pub(crate) mod report;
 pub(crate) mod settings;
 pub(crate) mod sim;
+pub(crate) mod sweep;
 pub(crate) mod twin;
 
 use crate::error::{Failure, Outcome};

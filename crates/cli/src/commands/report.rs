@@ -38,7 +38,7 @@ pub(crate) fn run(args: Report) -> Result<Outcome, Failure> {
 
 /// The one place that tells which kind of record has which form, and who makes it.
 fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Result<Vec<u8>, Failure> {
-    use AnyRecord::{Bench, Comparison, Fleet, Iozone, Run, Twin};
+    use AnyRecord::{Bench, Comparison, Fleet, Iozone, Run, Sweep, Twin};
     use ReportFormat::{Csv, Html, Json, Markdown, Text, Xlsx};
     let style = if to_terminal { output::style() } else { output::file_style() };
     let text = match (format, record) {
@@ -50,29 +50,34 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Text, Twin(twin)) if to_terminal => report::twin::summary(twin),
         (Text, Twin(twin)) => report::twin::text(twin, true),
         (Text, Comparison(comparison)) => report::comparison::terminal(comparison, style),
+        (Text, Sweep(sweep)) => report::sweep::terminal(sweep, style),
         (Html, Run(run)) => report::html(run),
         (Html, Bench(bench)) => report::bench::html(bench),
         (Html, Iozone(iozone)) => report::iozone::page(iozone),
         (Html, Fleet(fleet)) => report::fleet::html(fleet),
         (Html, Twin(twin)) => report::twin::html(twin),
         (Html, Comparison(comparison)) => report::comparison::html(comparison),
+        (Html, Sweep(sweep)) => report::sweep::html(sweep),
         (Markdown, Run(run)) => report::markdown(run),
         (Markdown, Bench(bench)) => report::bench::markdown(bench),
         (Markdown, Iozone(iozone)) => sheet::markdown(&iozone.envelope.command, &report::iozone::sheets(iozone)),
         (Markdown, Fleet(fleet)) => sheet::markdown("Fleet", &report::fleet::sheets(fleet)),
         (Markdown, Twin(twin)) => report::twin::markdown(twin, "Twin"),
         (Markdown, Comparison(comparison)) => report::comparison::markdown(comparison),
+        (Markdown, Sweep(sweep)) => report::sweep::markdown(sweep),
         (Csv, Run(run)) => report::csv(run),
         (Csv, Bench(bench)) => report::bench::csv(bench),
         (Csv, Iozone(iozone)) => report::iozone::csv(iozone),
         (Csv, Fleet(fleet)) => first(&report::fleet::sheets(fleet)),
         (Csv, Twin(twin)) => first(&report::twin::sheets(twin)),
         (Csv, Comparison(comparison)) => report::comparison::csv(comparison),
+        (Csv, Sweep(sweep)) => report::sweep::csv(sweep),
         (Xlsx, Bench(bench)) => return workbook(&report::bench::sheets(bench)),
         (Xlsx, Iozone(iozone)) => return workbook(&report::iozone::sheets(iozone)),
         (Xlsx, Fleet(fleet)) => return workbook(&report::fleet::sheets(fleet)),
         (Xlsx, Twin(twin)) => return workbook(&report::twin::sheets(twin)),
         (Xlsx, Comparison(comparison)) => return workbook(&report::comparison::sheets(comparison)),
+        (Xlsx, Sweep(sweep)) => return workbook(&report::sweep::sheets(sweep)),
         (Xlsx, Run(run)) => return workbook(&report::sheets(run)),
     };
     Ok(text.into_bytes())

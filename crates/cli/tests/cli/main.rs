@@ -23,6 +23,7 @@ mod presets;
 mod readme;
 mod records;
 mod settings;
+mod sweep;
 mod terminal;
 mod twin;
 mod words;

@@ -10,7 +10,7 @@ use crate::settings::Settings;
 use flashscope_model::comparison::{Comparison, Doubt, Ratio, Readings, Verdict};
 use flashscope_model::sweep::{Condition, Effect, Knob, Layout, Term};
 use flashscope_stats::sequential::NormalSequence;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All effects, those of one value first. `conditions` are the sides of the readings, in their order; `comparison` is what the
 /// campaign makes of them. A condition that was given up counts for nothing.
@@ -22,10 +22,10 @@ pub fn effects(
     comparison: &Comparison,
     settings: &Settings,
 ) -> Vec<Effect> {
-    if layout == Layout::OneAtATime || knobs.len() == 1 {
-        return alone(knobs, conditions, comparison);
-    }
     let blocks = Blocks::of(readings);
+    if layout == Layout::OneAtATime || knobs.len() == 1 {
+        return alone(knobs, conditions, &blocks, comparison);
+    }
     let withheld = comparison.control.is_some_and(|control| control.fails());
     let (single, several): (Vec<Vec<Term>>, Vec<Vec<Term>>) =
         terms(knobs).into_iter().partition(|terms| terms.len() == 1);
@@ -38,17 +38,17 @@ pub fn effects(
 }
 
 /// Effects that are comparisons with the baseline.
-fn alone(knobs: &[Knob], conditions: &[Condition], comparison: &Comparison) -> Vec<Effect> {
+fn alone(knobs: &[Knob], conditions: &[Condition], blocks: &Blocks, comparison: &Comparison) -> Vec<Effect> {
     let effect = |row: &flashscope_model::comparison::Compared| {
         let condition = conditions.get(row.side)?;
         let knob = (0..knobs.len()).find(|knob| condition.values[*knob] != knobs[*knob].baseline)?;
-        let is_given_up = condition.ended.is_some();
+        let is_missing = !blocks.has(row.metric, (row.side, condition));
         Some(Effect {
             terms: vec![Term { knob, value: condition.values[knob] }],
             metric: row.metric,
             ratio: row.ratio,
             blocks: row.other.map_or(0, |centre| centre.counts.blocks),
-            verdict: if is_given_up { Verdict::CannotTell(Doubt::Missing) } else { row.verdict },
+            verdict: if is_missing { Verdict::CannotTell(Doubt::Missing) } else { row.verdict },
             p_difference: row.p_difference,
             p_equivalence: row.p_equivalence,
         })
@@ -85,7 +85,7 @@ fn judged(
         (0..readings.metrics.len()).flat_map(|metric| (0..family.len()).map(move |which| (metric, which))).collect();
     let sequences: Vec<Result<NormalSequence, Doubt>> = asked
         .iter()
-        .map(|(metric, which)| blocks.sequence(*metric, &weights(&family[*which], knobs, conditions)?))
+        .map(|(metric, which)| blocks.sequence(*metric, &weights(*metric, &family[*which], knobs, conditions, blocks)?))
         .collect();
     let able: Vec<usize> =
         asked.iter().zip(&sequences).filter(|(_, found)| found.is_ok()).map(|((_, which), _)| *which).collect();
@@ -125,9 +125,15 @@ fn judged(
 ///
 /// # Errors
 /// There are none such.
-fn weights(terms: &[Term], knobs: &[Knob], conditions: &[Condition]) -> Result<BTreeMap<usize, f64>, Doubt> {
+fn weights(
+    metric: usize,
+    terms: &[Term],
+    knobs: &[Knob],
+    conditions: &[Condition],
+    blocks: &Blocks,
+) -> Result<BTreeMap<usize, f64>, Doubt> {
     let mut corners: BTreeMap<Vec<usize>, Vec<(usize, f64)>> = BTreeMap::new();
-    for (side, condition) in conditions.iter().enumerate().filter(|(_, condition)| condition.ended.is_none()) {
+    for (side, condition) in conditions.iter().enumerate().filter(|side| blocks.has(metric, *side)) {
         let sign = terms.iter().map(|term| match condition.values[term.knob] {
             value if value == term.value => 1.0,
             value if value == knobs[term.knob].baseline => -1.0,
@@ -151,6 +157,8 @@ fn weights(terms: &[Term], knobs: &[Knob], conditions: &[Condition]) -> Result<B
 struct Blocks {
     /// Of each metric and block: what there is of each side; `None` where a value has no logarithm.
     logs: BTreeMap<(usize, u32), BTreeMap<usize, Option<f64>>>,
+    /// Sides with a run of any figure, and of this metric.
+    seen: (BTreeSet<usize>, BTreeSet<(usize, usize)>),
 }
 
 impl Blocks {
@@ -174,7 +182,14 @@ impl Blocks {
                 found.entry((metric, block)).or_default().insert(side, Some(mean).filter(|mean| mean.is_finite()));
             }
         }
-        Blocks { logs: found }
+        let sides = readings.rows.iter().map(|row| row.side).collect();
+        Blocks { logs: found, seen: (sides, readings.rows.iter().map(|row| (row.metric, row.side)).collect()) }
+    }
+
+    /// Whether a condition has, or can still get, values of a metric: it was not given up, and none of its runs came without.
+    fn has(&self, metric: usize, (side, condition): (usize, &Condition)) -> bool {
+        let came_without = self.seen.0.contains(&side) && !self.seen.1.contains(&(metric, side));
+        condition.ended.is_none() && !came_without
     }
 
     /// One value of the contrast per block that has all it needs.

@@ -67,6 +67,8 @@ words! {
         Twin,
         /// Sides compared, figure by figure.
         Compare,
+        /// Conditions compared, and what their knobs do.
+        Sweep,
     }
 }
 

@@ -17,6 +17,7 @@ mod observation;
 mod preset;
 mod printed;
 mod run;
+mod sweep;
 mod twin;
 mod words;
 
@@ -48,6 +49,7 @@ pub use observation::{
 pub use preset::{FigureStatistic, FigureUnit, LeftOut, Limit, LimitVerdict, Preset, PresetFigure, Rounds, Tracked};
 pub use printed::{PrintedAlign, PrintedInterval, PrintedRate, PrintedTime, Rate};
 pub use run::{Budget, Cost, Erases, Path, Plan, Step};
+pub use sweep::{Answer, Condition, Effect, Knob, KnobPlace, Layout, SweepPart, Term};
 pub use twin::{
     Band, Cell, CellUnit, Errors, Goodness, HeldErrors, Origin, Parameter, Plateau, Pool, TwinFinding, TwinOutcome,
     TwinPart, Wrong,

@@ -9,6 +9,7 @@ use flashscope_model::bench::BenchRecord;
 use flashscope_model::comparison::ComparisonRecord;
 use flashscope_model::fleet::FleetRecord;
 use flashscope_model::iozone::IozoneRecord;
+use flashscope_model::sweep::SweepRecord;
 use flashscope_model::twin::TwinRecord;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 
@@ -45,6 +46,7 @@ fn part_of(kind: Kind, generator: &mut SchemaGenerator) -> Value {
         Kind::Fleet => generator.subschema_for::<Part<FleetRecord>>(),
         Kind::Twin => generator.subschema_for::<Part<TwinRecord>>(),
         Kind::Compare => generator.subschema_for::<Part<ComparisonRecord>>(),
+        Kind::Sweep => generator.subschema_for::<Part<SweepRecord>>(),
     };
     schema.to_value()
 }

@@ -4,6 +4,7 @@ mod page;
 mod text;
 
 pub use page::html;
+pub(crate) use page::{ratio_figures, run_figures};
 pub use text::{markdown, terminal};
 
 use crate::sheet::{self, sheet};

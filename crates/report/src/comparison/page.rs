@@ -34,7 +34,7 @@ pub fn html(record: &ComparisonRecord) -> String {
                     ul { @for sentence in sentences(group) { li { (sentence) } } }
                 }
             }
-            (sections(vec![("Ratios", record.groups.iter().flat_map(ratios).collect())]))
+            (sections(vec![("Ratios", record.groups.iter().flat_map(ratio_figures).collect())]))
             @for group in &record.groups { (figures(group)) }
             section {
                 h2 { "What it rests on" }
@@ -43,7 +43,7 @@ pub fn html(record: &ComparisonRecord) -> String {
                     details { summary { "The jobs of each run" } div."card scroll" { pre.definition { (campaign.job) } } }
                 }
             }
-            (sections(vec![("Runs in order of time", record.groups.iter().flat_map(runs).collect())]))
+            (sections(vec![("Runs in order of time", record.groups.iter().flat_map(run_figures).collect())]))
             (sheet::sections(&sheets(record)[1..]))
         }
         footer { "flashscope " (record.envelope.tool.version) ". Every run stands in the JSON record." }
@@ -62,7 +62,7 @@ fn figures(group: &Group) -> Markup {
     }
 }
 
-fn ratios(group: &Group) -> Vec<Figure> {
+pub(crate) fn ratio_figures(group: &Group) -> Vec<Figure> {
     let all = bars(group);
     let margin = group.comparison.margin;
     let keys = || {
@@ -87,7 +87,7 @@ fn ratios(group: &Group) -> Vec<Figure> {
     all.chunks(RATIOS).map(of).collect()
 }
 
-fn runs(group: &Group) -> Vec<Figure> {
+pub(crate) fn run_figures(group: &Group) -> Vec<Figure> {
     let of = |(at, metric): (usize, &Metric)| {
         let sides = course(group, at);
         if sides.iter().all(Vec::is_empty) {

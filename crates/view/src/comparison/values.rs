@@ -54,7 +54,7 @@ fn places(interval: Option<(f64, f64)>) -> usize {
 }
 
 /// `1 figure`, `2 figures`.
-pub(super) fn counted(count: usize, of: &str) -> String {
+pub(crate) fn counted(count: usize, of: &str) -> String {
     if count == 1 { format!("1 {of}") } else { format!("{count} {of}s") }
 }
 

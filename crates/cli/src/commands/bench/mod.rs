@@ -27,6 +27,7 @@ use flashscope_model::{Kind, StopReason};
 use flashscope_sim::SimTarget;
 use flashscope_units::{Bytes, Nanos};
 use keep::Kept;
+pub(crate) use preset::jobs as preset_jobs;
 use run::{Enough, Prepared, Setup, prepare};
 use std::path::Path;
 pub(crate) use watch::bar;
@@ -104,7 +105,12 @@ pub(crate) struct Quiet(Prepared);
 
 /// Checks jobs against a target; nothing is made, written or opened for long.
 pub(crate) fn quiet(target: TargetArgs, jobs: JobSet) -> Result<Quiet, Failure> {
-    let setup = Setup {
+    prepare(once(target), jobs).map(Quiet)
+}
+
+/// One run, without a word.
+fn once(target: TargetArgs) -> Setup {
+    Setup {
         target,
         repeat: 1,
         prepare: 0,
@@ -113,8 +119,7 @@ pub(crate) fn quiet(target: TargetArgs, jobs: JobSet) -> Result<Quiet, Failure> 
         warm: false,
         keep: false,
         quiet: true,
-    };
-    prepare(setup, jobs).map(Quiet)
+    }
 }
 
 impl Quiet {

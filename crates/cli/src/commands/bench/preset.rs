@@ -3,11 +3,13 @@
 use super::keep::Kept;
 use super::run::{Enough, Setup, prepare};
 use super::{finish, host, setup};
-use crate::args::Bench;
+use crate::args::{Bench, TargetArgs};
 use crate::error::{Failure, Outcome};
 use crate::{input, near, output, target};
 use anyhow::anyhow;
 use flashscope_device::Target;
+use flashscope_load::file::JobText;
+use flashscope_load::job::JobSet;
 use flashscope_model::bench::BenchRecord;
 use flashscope_model::preset::LimitVerdict;
 use flashscope_suite::{Definition, Ground, Ran, Wish, answers_to, evaluate};
@@ -65,6 +67,16 @@ pub(super) fn run(args: &Bench, name: &str) -> Result<Outcome, Failure> {
         Some(limit) if !is_met(&record, limit) => Ok(Outcome::ExpectationFailed),
         _ => Ok(outcome),
     }
+}
+
+/// The jobs that a preset asks for on a target, each phase once.
+pub(crate) fn jobs(name: &str, target: TargetArgs, over: JobText, quick: bool) -> Result<JobSet, Failure> {
+    let definition = definition(name)?;
+    let seed = target.seed;
+    let ground = ground(&super::once(target))?;
+    let wish = Wish { quick, over, repeat: Some(1), seed };
+    let schedule = definition.for_claim(ground.claimed_unit).schedule(ground, &wish);
+    schedule.map(|schedule| schedule.set).map_err(|error| Failure::Cannot(anyhow!("{error}")))
 }
 
 /// What is known beforehand of what it runs on.

@@ -1,0 +1,55 @@
+//! What is seen and kept of runs that are done in turns.
+
+use crate::output;
+use flashscope_host::Output;
+use flashscope_model::comparison::{Doubt, Verdict};
+use flashscope_model::sweep::Effect;
+use flashscope_units::Nanos;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How often what was measured so far is kept.
+const KEEP_EVERY: Duration = Duration::from_secs(10);
+
+/// Keeps what was measured so far beside the first file that is asked for, so that it outlives a kill.
+pub(crate) struct Keep {
+    unfinished: Option<Output>,
+    kept: Instant,
+}
+
+impl Keep {
+    pub(crate) fn new(outputs: &[Output], force: bool) -> Keep {
+        let path = outputs.first().map(|output| output.path().with_extension("unfinished.json"));
+        let unfinished = path.and_then(|path| output::door(force, None::<&Path>).plan(&path).ok());
+        Keep { unfinished, kept: Instant::now() }
+    }
+
+    /// Keeps it if it is time to.
+    pub(crate) fn so_far(&mut self, record: impl FnOnce() -> String) {
+        if let Some(unfinished) = self.unfinished.as_ref().filter(|_| self.kept.elapsed() >= KEEP_EVERY) {
+            // What cannot be kept now may still be kept at the end, and then it is said.
+            drop(unfinished.keep(record().as_bytes()));
+            self.kept = Instant::now();
+        }
+    }
+
+    /// The whole is about to be written.
+    pub(crate) fn forget(&self) {
+        self.unfinished.iter().for_each(Output::remove);
+    }
+}
+
+/// Time that is probably left: the blocks that the effect furthest from a verdict still needs, at the pace so far.
+pub(crate) fn left(elapsed: Duration, blocks: u32, most: u32, effects: &[Effect]) -> Option<Nanos> {
+    if blocks == 0 {
+        return None;
+    }
+    let more = effects.iter().filter(|effect| effect.terms.len() == 1).filter_map(|effect| match effect.verdict {
+        Verdict::CannotTell(Doubt::Open { more }) => Some(more.unwrap_or(most)),
+        Verdict::CannotTell(Doubt::TooFew) => Some(1),
+        _ => None,
+    });
+    let more = more.max().unwrap_or(most).min(most.saturating_sub(blocks));
+    let left = elapsed.as_nanos() / u128::from(blocks) * u128::from(more);
+    u64::try_from(left).ok().map(Nanos)
+}

@@ -1,0 +1,234 @@
+//! What was typed behind `--vary`: knobs, whose they are, and the conditions that they make.
+
+use crate::args::Sweep as Args;
+use crate::error::Failure;
+use crate::{near, target};
+use anyhow::anyhow;
+use flashscope_experiment::sweep;
+use flashscope_host::SysRoot;
+use flashscope_host::knob::{self, KnobError, Knobs, Wanted};
+use flashscope_load::file::{JobOption, JobText};
+use flashscope_model::sweep::{Condition, Knob, KnobPlace, Layout};
+use std::path::Path;
+
+/// What is varied, and how each value is brought about.
+pub(super) struct Varied {
+    pub(super) knobs: Vec<Knob>,
+    pub(super) layout: Layout,
+    pub(super) conditions: Vec<Condition>,
+    /// The kernel's knobs among them, in their order.
+    pub(super) host: Vec<knob::Knob>,
+    ways: Vec<Way>,
+}
+
+/// How a knob is set.
+enum Way {
+    /// The kernel's: its place in [`Varied::host`].
+    Host(usize),
+    Job(&'static JobOption),
+    Model,
+}
+
+/// Noise of a simulated device that names none: without any, runs are identical, and nothing tells what chance does.
+const NOISE: &str = "noise=field";
+
+/// The machine, or the tree that stands for it.
+pub(super) fn sys(args: &Args) -> Result<SysRoot, Failure> {
+    let Some(path) = &args.sysfs else { return Ok(SysRoot::live()) };
+    // A tree is a copy: the machine's own files are reached without naming one.
+    let holds = path.join("sys").is_dir() && path.canonicalize().is_ok_and(|path| path != Path::new("/"));
+    match holds {
+        true => Ok(SysRoot::at(path)),
+        false => Err(Failure::Cannot(anyhow!(
+            "{} holds no tree\nhint: name a directory that holds `sys`, and `proc` beside it",
+            path.display()
+        ))),
+    }
+}
+
+impl Varied {
+    pub(super) fn of(args: &Args, sys: &SysRoot) -> Result<Varied, Failure> {
+        if args.vary.is_empty() {
+            return Err(Failure::Cannot(anyhow!(
+                "nothing is varied\nhint: --vary KNOB=A,B,… (--knobs lists the kernel's; settings of the job, as bs=4k,64k, are knobs too)"
+            )));
+        }
+        let layout = if args.full { Layout::Factorial } else { Layout::OneAtATime };
+        let mut varied =
+            Varied { knobs: Vec::new(), layout, conditions: Vec::new(), host: Vec::new(), ways: Vec::new() };
+        let known = Knobs::of(sys, Path::new(&args.target.target));
+        for typed in &args.vary {
+            varied.add(args, &known, typed)?;
+        }
+        sweep::check(&varied.knobs).map_err(|error| anyhow!("{error}"))?;
+        varied.conditions = sweep::conditions(&varied.knobs, layout).map_err(|error| anyhow!("{error}"))?;
+        Ok(varied)
+    }
+
+    fn add(&mut self, args: &Args, known: &Knobs, typed: &str) -> Result<(), Failure> {
+        let (name, values) = split(typed)?;
+        let model = args.target.target.strip_prefix("sim:");
+        let option = JobText::options().find(|known| known.option == name || known.alias == Some(name.as_str()));
+        let mut knob = Knob { name, place: KnobPlace::Job, values, baseline: 0, before: None, paths: Vec::new() };
+        let way = match (option, model) {
+            (Some(option), _) => {
+                knob.baseline = in_force(args.words.text(), option, &knob.values)?;
+                Way::Job(option)
+            }
+            (None, Some(spec)) => {
+                knob.place = KnobPlace::Model;
+                let mut given = spec.split(',').filter_map(|part| part.split_once('='));
+                let now = given.rfind(|(key, _)| key.trim() == knob.name);
+                knob.baseline = now.and_then(|(_, now)| place_of(&knob.values, now.trim())).unwrap_or(0);
+                Way::Model
+            }
+            (None, None) => {
+                let found = known.find(&knob.name).map_err(|error| unknown(error, &knob.name))?;
+                knob.place = KnobPlace::Host;
+                knob.before = found.value().map_err(|error| anyhow!("{error}"))?;
+                knob.paths = found.paths().map(|path| path.display().to_string()).collect();
+                knob.baseline = knob.before.as_ref().and_then(|now| place_of(&knob.values, now)).unwrap_or(0);
+                self.host.push(found);
+                Way::Host(self.host.len() - 1)
+            }
+        };
+        self.knobs.push(knob);
+        self.ways.push(way);
+        Ok(())
+    }
+
+    fn values<'a>(&'a self, condition: &'a Condition) -> impl Iterator<Item = (&'a Way, &'a str, &'a str)> {
+        let each = self.ways.iter().zip(&self.knobs).zip(&condition.values);
+        each.map(|((way, knob), value)| (way, knob.name.as_str(), knob.values[*value].as_str()))
+    }
+
+    /// The words of the job under a condition.
+    pub(super) fn words(&self, args: &Args, condition: &Condition) -> Result<JobText, Failure> {
+        let mut words = args.words.text().clone();
+        for (way, name, value) in self.values(condition) {
+            if let Way::Job(option) = way {
+                (option.set)(&mut words, value).map_err(|why| anyhow!("--vary {name}: {why}"))?;
+            }
+        }
+        Ok(words)
+    }
+
+    /// The target under a condition.
+    pub(super) fn target(&self, args: &Args, condition: &Condition) -> String {
+        let mut target = args.target.target.clone();
+        let is_model = target.starts_with("sim:");
+        for (_, name, value) in self.values(condition).filter(|(way, ..)| matches!(way, Way::Model)) {
+            target.push_str(&format!(",{name}={value}"));
+        }
+        if is_model && !self.names_noise(args) {
+            target.push_str(&format!(",{NOISE}"));
+        }
+        target
+    }
+
+    /// Whether somebody decided how noisy a simulated device is; a model file has decided it.
+    pub(super) fn names_noise(&self, args: &Args) -> bool {
+        let target = &args.target.target;
+        target.contains("noise") || target.contains('/') || self.knobs.iter().any(|knob| knob.name.contains("noise"))
+    }
+
+    /// What the kernel's knobs are under a condition.
+    pub(super) fn wanted(&self, condition: &Condition) -> Vec<Wanted> {
+        let host = self.values(condition).filter_map(|(way, _, value)| match way {
+            Way::Host(knob) => Some(Wanted { knob: *knob, value: value.to_owned() }),
+            Way::Job(_) | Way::Model => None,
+        });
+        host.collect()
+    }
+
+    /// Whether requests are of another size from condition to condition, so that their number says little.
+    pub(super) fn varies_sizes(&self) -> bool {
+        self.knobs.iter().any(|knob| ["bs", "block", "write-bs"].contains(&knob.name.as_str()))
+    }
+}
+
+/// `KNOB=A,B` or `KNOB=A;B`.
+fn split(typed: &str) -> Result<(String, Vec<String>), Failure> {
+    let wrong = |what: &str| {
+        Failure::Cannot(anyhow!("--vary {typed}: {what}\nhint: a knob and its values, as --vary read_ahead_kb=128,512"))
+    };
+    let (name, values) = typed.split_once('=').ok_or_else(|| wrong("there are no values"))?;
+    let between = if values.contains(';') { ';' } else { ',' };
+    let values: Vec<String> = values.split(between).map(|value| value.trim().to_owned()).collect();
+    if name.trim().is_empty() {
+        return Err(wrong("there is no knob"));
+    }
+    if values.iter().any(String::is_empty) {
+        return Err(wrong("a value is empty"));
+    }
+    if typed.contains(['\n', '\t', '\0']) {
+        return Err(wrong("names and values are one line without tabs"));
+    }
+    Ok((name.trim().to_owned(), values))
+}
+
+/// The value that the words of the job have already; the first where they have none of them.
+fn in_force(words: &JobText, option: &JobOption, values: &[String]) -> Result<usize, Failure> {
+    let mut found = None;
+    for (at, value) in values.iter().enumerate() {
+        let mut changed = words.clone();
+        (option.set)(&mut changed, value).map_err(|why| anyhow!("--vary {}={value}: {why}", option.option))?;
+        if changed == *words {
+            found = Some(at);
+        }
+    }
+    Ok(found.unwrap_or(0))
+}
+
+fn place_of(values: &[String], now: &str) -> Option<usize> {
+    let number = |text: &str| text.parse::<i128>().ok();
+    values.iter().position(|value| value == now || number(value).is_some_and(|value| number(now) == Some(value)))
+}
+
+/// A knob that there is not may be a slip.
+fn unknown(error: KnobError, name: &str) -> Failure {
+    match error {
+        KnobError::Unknown { known, .. } => {
+            let options = JobText::options().map(|option| option.option.to_owned());
+            let hint = near::hint(name, known.into_iter().chain(options));
+            Failure::Cannot(anyhow!("there is no knob '{name}'\n{hint}; or a path below /sys or /proc/sys"))
+        }
+        other => Failure::Cannot(anyhow!("{other}")),
+    }
+}
+
+/// Whether a simulated device can be made under a condition.
+pub(super) fn check_model(target: &str) -> Result<(), Failure> {
+    if let Some(spec) = target.strip_prefix("sim:") {
+        target::open_model(spec, 1)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_knob_and_its_values() {
+        let check = |typed: &str, name: &str, values: &[&str]| {
+            let (found, list) = split(typed).expect("sound");
+            assert_eq!((found.as_str(), list.iter().map(String::as_str).collect::<Vec<_>>()), (name, values.to_vec()));
+        };
+        check("read_ahead_kb=128, 512", "read_ahead_kb", &["128", "512"]);
+        check("bs=4k:3,64k:1;4k", "bs", &["4k:3,64k:1", "4k"]);
+        check("write_cache=write back,write through", "write_cache", &["write back", "write through"]);
+        for wrong in ["bs", "=1,2", "bs=4k,,8k", "bs=4k\t,8k"] {
+            assert!(split(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_found_however_it_is_written() {
+        let values = ["128".to_owned(), "0512".to_owned(), "none".to_owned()];
+        assert_eq!(
+            [place_of(&values, "512"), place_of(&values, "none"), place_of(&values, "64")],
+            [Some(1), Some(2), None]
+        );
+    }
+}
