@@ -3,7 +3,6 @@
 use crate::output;
 use flashscope_host::Output;
 use flashscope_model::comparison::{Doubt, Verdict};
-use flashscope_model::sweep::Effect;
 use flashscope_units::Nanos;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -39,12 +38,16 @@ impl Keep {
     }
 }
 
-/// Time that is probably left: the blocks that the effect furthest from a verdict still needs, at the pace so far.
-pub(crate) fn left(elapsed: Duration, blocks: u32, most: u32, effects: &[Effect]) -> Option<Nanos> {
+/// Time that is probably left: the blocks that the question furthest from a verdict still needs, at the pace so far.
+pub(crate) fn left(
+    elapsed: Duration,
+    (blocks, most): (u32, u32),
+    verdicts: impl Iterator<Item = Verdict>,
+) -> Option<Nanos> {
     if blocks == 0 {
         return None;
     }
-    let more = effects.iter().filter(|effect| effect.terms.len() == 1).filter_map(|effect| match effect.verdict {
+    let more = verdicts.filter_map(|verdict| match verdict {
         Verdict::CannotTell(Doubt::Open { more }) => Some(more.unwrap_or(most)),
         Verdict::CannotTell(Doubt::TooFew) => Some(1),
         _ => None,

@@ -1,10 +1,10 @@
 //! A sweep as one page: what each knob does, the chart of all ratios, a table per figure, and every run in order of time.
 
-use super::sheets;
-use crate::comparison::{ratio_figures, run_figures};
+use crate::comparison::{self, ratio_figures, run_figures};
 use crate::html::plots::sections;
 use crate::html::{one_table, page};
 use crate::sheet;
+use crate::xlsx::Sheet;
 use flashscope_model::sweep::SweepRecord;
 use flashscope_view::answer;
 use flashscope_view::comparison::how;
@@ -33,10 +33,10 @@ pub fn html(record: &SweepRecord) -> String {
             (sections(vec![("Ratios", groups.iter().flat_map(ratio_figures).collect())]))
             section {
                 h2 { "Conditions" }
-                @for table in tables(record) { (one_table(&table)) }
+                @for table in tables(record) { h3 { (table.caption) } div."card scroll" { (one_table(&table)) } }
                 @for group in groups { p.muted { (how(&group.comparison)) } }
             }
-            @if let Some(effects) = effects(record) { section { h2 { "Effects" } (one_table(&effects)) } }
+            @if let Some(effects) = effects(record) { section { h2 { "Effects" } p { (effects.caption) } div."card scroll" { (one_table(&effects)) } } }
             section {
                 h2 { "What it rests on" }
                 ul { @for note in notes(record) { li { (note) } } }
@@ -45,9 +45,14 @@ pub fn html(record: &SweepRecord) -> String {
                 }
             }
             (sections(vec![("Runs in order of time", groups.iter().flat_map(run_figures).collect())]))
-            (sheet::sections(&sheets(record)))
+            (sheet::sections(&run_sheet(record)))
         }
         footer { "flashscope " (envelope.tool.version) ". Every run stands in the JSON record." }
     };
     page(&title, &body)
+}
+
+/// Every run; what else the sheets hold stands on the page already.
+fn run_sheet(record: &SweepRecord) -> Vec<Sheet> {
+    comparison::sheets(&record.comparison).into_iter().filter(|sheet| sheet.name == "runs").collect()
 }

@@ -5,8 +5,10 @@ use super::sides::Side;
 use super::{allow, finish};
 use crate::args::Compare as Args;
 use crate::commands::bench;
+use crate::commands::campaign::{Keep, left};
 use crate::envelope;
 use crate::error::{Failure, Outcome};
+use crate::progress::whole;
 use crate::settings::JobDefaults;
 use crate::{interrupt, output};
 use anyhow::anyhow;
@@ -16,7 +18,7 @@ use flashscope_load::file::{JobText, to_toml};
 use flashscope_load::job::{JobSet, Phase};
 use flashscope_model::bench::BenchRecord;
 use flashscope_model::comparison::{
-    CampaignEnd, Campaigned, ComparisonRecord, Difference, Doubt, Group, Metric, Source, Verdict,
+    CampaignEnd, Campaigned, ComparisonRecord, Difference, Group, Metric, Source, Verdict,
 };
 use flashscope_model::{AnyRecord, Envelope, Kind, StopReason};
 use flashscope_sim::SimTarget;
@@ -24,10 +26,7 @@ use flashscope_stats::rng::stream;
 use flashscope_units::{Bytes, Nanos};
 use flashscope_view::figures::{Figure, measured};
 use std::path::Path;
-use std::time::{Duration, Instant};
-
-/// How often what was measured so far is kept in the file of --output.
-const KEEP_EVERY: Duration = Duration::from_secs(10);
+use std::time::Instant;
 
 /// What would be done, in words, with the jobs of a run.
 pub(super) fn describe(args: &Args, sides: &[Side]) -> Result<String, Failure> {
@@ -60,7 +59,8 @@ pub(super) fn run(args: &Args, settings: &Settings, sides: &[Side], outputs: &[O
     let labels: Vec<String> = sides.iter().map(|side| side.label.clone()).collect();
     let mut campaign = Campaign::new(labels, first.metrics.clone(), *settings, args.seed);
     let frame = Frame { args, sides, here: here.as_ref(), first, job: bench.job()?, envelope };
-    let mut progress = Progress::new(args);
+    let progress = Progress::new(args);
+    let mut kept = Keep::new(outputs, args.replace.force);
     let mut unused = 0;
     let end = loop {
         if let Some(end) = bench.end_before_block(&campaign) {
@@ -76,12 +76,13 @@ pub(super) fn run(args: &Args, settings: &Settings, sides: &[Side], outputs: &[O
         if campaign.decided() {
             break (CampaignEnd::Decided, None);
         }
-        progress.keep(outputs, args, || frame.record(&campaign, 0, CampaignEnd::Interrupted, None));
+        let so_far = || frame.record(&campaign, 0, CampaignEnd::Interrupted, None);
+        kept.so_far(|| flashscope_record::to_json(&so_far()));
     };
     progress.bar.finish_and_clear();
     let (end, failure) = end;
     let record = frame.record(&campaign, unused, end, failure.as_ref());
-    progress.forget(outputs, args);
+    kept.forget();
     let shown = finish(args, &record, outputs);
     // Why a run could not be done says more than that the record is cut short.
     match failure {
@@ -329,32 +330,23 @@ impl Frame<'_> {
     }
 }
 
-/// What is seen while it measures, and what is kept of it.
+/// What is seen while it measures.
 struct Progress {
     bar: indicatif::ProgressBar,
     began: Instant,
-    kept: Instant,
 }
 
 impl Progress {
     fn new(args: &Args) -> Progress {
-        Progress { bar: bench::bar("compare", args.json), began: Instant::now(), kept: Instant::now() }
+        Progress { bar: bench::bar("compare", args.json), began: Instant::now() }
     }
 
     fn show(&self, campaign: &Campaign, most: u32, (run, runs): (usize, usize), label: &str) {
         let blocks = campaign.blocks();
         let rows = campaign.comparison().rows;
         let open = rows.iter().filter(|row| matches!(row.verdict, Verdict::CannotTell(_))).count();
-        let more = rows.iter().filter_map(|row| match row.verdict {
-            Verdict::CannotTell(Doubt::Open { more }) => Some(more.unwrap_or(most)),
-            _ => None,
-        });
-        let left = more.max().unwrap_or(most).min(most - blocks.min(most));
-        let per_block = self.began.elapsed().as_secs_f64() / f64::from(blocks.max(1));
-        let left = match blocks {
-            0 => String::new(),
-            _ => format!("; about {:.0} s left", (per_block * f64::from(left)).max(1.0)),
-        };
+        let left = left(self.began.elapsed(), (blocks, most), rows.iter().map(|row| row.verdict));
+        let left = left.map_or_else(String::new, |left| format!("; about {} left", whole(left)));
         let decided = rows.len() - open;
         self.bar.set_message(format!(
             "block {} of at most {most}, run {} of {runs} ({label}); {decided} of {} decided{left}",
@@ -364,27 +356,4 @@ impl Progress {
         ));
         self.bar.tick();
     }
-
-    /// Keeps what was measured so far beside the record that is to come.
-    fn keep(&mut self, outputs: &[Output], args: &Args, record: impl FnOnce() -> ComparisonRecord) {
-        if self.kept.elapsed() < KEEP_EVERY {
-            return;
-        }
-        self.kept = Instant::now();
-        if let Some(unfinished) = unfinished(outputs, args) {
-            // What cannot be kept now may still be kept at the end, and then it is said.
-            drop(unfinished.keep(flashscope_record::to_json(&record()).as_bytes()));
-        }
-    }
-
-    /// The whole is about to be written.
-    fn forget(&self, outputs: &[Output], args: &Args) {
-        unfinished(outputs, args).iter().for_each(Output::remove);
-    }
-}
-
-/// The file of what was measured so far.
-fn unfinished(outputs: &[Output], args: &Args) -> Option<Output> {
-    let path = outputs.first()?.path().with_extension("unfinished.json");
-    output::door(args.replace.force, None::<&Path>).plan(&path).ok()
 }

@@ -366,7 +366,9 @@ impl Course<'_> {
             return;
         }
         let (blocks, most) = (self.campaign.blocks(), self.args.blocks);
-        let left = left(bench.began.elapsed(), blocks, most, &self.effects());
+        let effects = self.effects();
+        let mains = effects.iter().filter(|effect| effect.terms.len() == 1).map(|effect| effect.verdict);
+        let left = left(bench.began.elapsed(), (blocks, most), mains);
         let left = left.map_or_else(String::new, |left| format!("; about {} left", whole(left)));
         bar.set_message(format!("block {} of at most {most}, run {} of {runs}: {label}{left}", blocks + 1, run + 1));
         bar.tick();
