@@ -77,7 +77,8 @@ impl Paper<'_> {
             path.axis d=(ticks) {}
             @for (value, label) in &self.plot.x.ticks { text.mid x=(px(self.x(*value))) y=(px(below)) { (label) } }
             @for (value, label) in &self.plot.y.ticks { text.end x=(px(left - 7.0)) y=(px(self.y(*value) + 4.0)) { (label) } }
-            text.ink x="2" y="14" { (self.plot.y.title) }
+            // Places in a row need no title beside their names.
+            @if !self.plot.y.title.is_empty() { text.ink x="2" y="14" { (self.plot.y.title) } }
             text.ink.end x=(px(right)) y=(px(bottom + BELOW - 6.0)) { (self.plot.x.title) }
         }
     }
