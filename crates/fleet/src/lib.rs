@@ -12,6 +12,7 @@ mod coverage;
 pub mod differences;
 mod draw;
 mod guard;
+pub mod histories;
 mod markdown;
 mod meter;
 mod record;

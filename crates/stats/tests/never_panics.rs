@@ -1,7 +1,7 @@
 //! Whatever the numbers, the answer is a value or an error: no panic, no endless loop.
 
 use flashscope_stats::Rng;
-use flashscope_stats::change::{ChangeSettings, Penalty, biweight_changes, difference_noise, pelt};
+use flashscope_stats::change::{ChangeSettings, Penalty, biweight_changes, difference_noise, level_shifts, pelt};
 use flashscope_stats::interval::*;
 use flashscope_stats::levels::{LevelSettings, find_levels};
 use flashscope_stats::line::{ordinary_least_squares, weighted_least_squares};
@@ -82,6 +82,9 @@ proptest! {
                     prop_assert!(found.starts.is_sorted() && found.segments(&x).is_ok());
                 }
             }
+        }
+        for shift in level_shifts(&x, setting).map_or(Vec::new(), |found| found.shifts) {
+            prop_assert!(shift.earliest <= shift.start && shift.start <= shift.latest && shift.latest < x.len());
         }
         let _ = difference_noise(&x);
         let _ = fit_mixture(&x, MixtureSettings { max_components: length, sd_floor: setting });

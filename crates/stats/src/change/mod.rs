@@ -2,15 +2,18 @@
 //!
 //! The series must already be on the scale where steps matter and noise is even, normally the logarithm. [`pelt`] is
 //! exact for steps of the mean; [`biweight_changes`] is the one to take when single values fly far off (collection
-//! spikes in a write stream) and must not count. Groups of repeats over an ordered axis belong to [`crate::levels`].
+//! spikes in a write stream) and must not count. [`level_shifts`] is for histories: few points that resemble their neighbours,
+//! and an interval for each change. Groups of repeats over an ordered axis belong to [`crate::levels`].
 
 mod biweight;
 mod noise;
 mod pelt;
+mod shifts;
 
 pub use biweight::biweight_changes;
 pub use noise::difference_noise;
 pub use pelt::pelt;
+pub use shifts::{SHORTEST, Shift, Shifts, level_shifts};
 
 use crate::StatsError;
 use crate::location::{mad, median};
