@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Command::List(args) => commands::list::run(args),
         Command::Sim(args) => commands::sim::run(args),
         Command::Fleet(args) => commands::fleet::run(args),
+        Command::History(args) => commands::history::run(&args),
         Command::Emulate(args) => commands::emulate::run(args),
         Command::Twin(args) => commands::twin::run(args),
         Command::Schema { kind } => commands::schema(kind.as_deref()),

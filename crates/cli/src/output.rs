@@ -18,7 +18,8 @@ pub(crate) fn set_manner(manner: Manner) {
     let _ = MANNER.set(manner);
 }
 
-fn manner() -> Manner {
+/// What was said of it.
+pub(crate) fn manner() -> Manner {
     MANNER.get().copied().unwrap_or_default()
 }
 

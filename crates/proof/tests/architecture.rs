@@ -30,11 +30,11 @@ enum Reach {
 use Reach::{Nothing, Terminal, World};
 
 /// Crates that no crate but the binary and the tests may depend on.
-const AT_THE_END: [&str; 4] = ["cli", "fuzz", "proof", "testkit"];
+const AT_THE_END: [&str; 5] = ["cli", "fuzz", "proof", "store", "testkit"];
 /// Crates that depend on none of the workspace.
 const AT_THE_BEGINNING: [&str; 2] = ["units", "stats"];
 
-const ROOMS: [Room; 24] = [
+const ROOMS: [Room; 25] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),
@@ -58,7 +58,8 @@ const ROOMS: [Room; 24] = [
     room("testkit", Nothing, false, &["sim", "host"]),
     room("fuzz", Terminal, true, &["host", "emulate", "session", "cli"]),
     room("proof", Nothing, false, &["host", "emulate"]),
-    room("cli", Terminal, true, &[]),
+    room("store", Terminal, true, &["sim", "probe", "load", "infer", "cli"]),
+    room("cli", Terminal, true, &["store"]),
 ];
 
 const fn room(name: &'static str, reach: Reach, formats: bool, never_sees: &'static [&'static str]) -> Room {

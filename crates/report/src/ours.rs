@@ -15,8 +15,9 @@ use std::io::{Read, Seek, SeekFrom};
 /// What a generator's mark in a page says.
 pub(crate) const GENERATOR: &str = "flashscope";
 
-/// Lines of headings begin like this: of a run, a load, iozone's tests, a fleet, a twin, a comparison, a sweep, a trace and an emulator's log.
-const HEADINGS: [&str; 9] = [
+/// Lines of headings begin like this: of a run, a load, iozone's tests, a fleet, a twin, a comparison, a sweep, a trace,
+/// an emulator's log and a history.
+const HEADINGS: [&str; 10] = [
     "section,item,figure,value\n",
     "phase,run,job,direction,count,bytes,elapsed_ns,",
     "figure,file_bytes,record_bytes,records,moved_bytes,elapsed_ns,",
@@ -26,6 +27,7 @@ const HEADINGS: [&str; 9] = [
     "condition,figure,unit,runs,void_runs,mean,",
     "phase,worker,kind,offset_bytes,length_bytes,",
     "arrived_ns,done_ns,answered_ns,kind,offset_bytes,",
+    "record,at,measured,kind,command,target,device,",
 ];
 
 const MODEL: &str = "# made by flashscope ";

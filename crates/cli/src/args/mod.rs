@@ -6,6 +6,7 @@ mod completions;
 mod emulate;
 mod fio;
 mod fleet;
+mod history;
 mod infer;
 mod inspect;
 mod list;
@@ -25,6 +26,7 @@ pub(crate) use completions::Completions;
 pub(crate) use emulate::Emulate;
 pub(crate) use fio::Fio;
 pub(crate) use fleet::{Fleet, FleetCompare, FleetKind};
+pub(crate) use history::History;
 pub(crate) use infer::Infer;
 pub(crate) use inspect::Inspect;
 pub(crate) use list::List;
@@ -151,6 +153,8 @@ pub(crate) enum Command {
     Sim(Sim),
     /// Measure how often inspect is right, on random simulated devices
     Fleet(Fleet),
+    /// Keep records, and ask what changed over time
+    History(History),
     /// A simulated device as a real block device of this machine
     Emulate(Emulate),
     /// A simulated device fitted to a measured one

@@ -5,6 +5,7 @@ mod campaign;
 pub(crate) mod compare;
 pub(crate) mod emulate;
 pub(crate) mod fleet;
+pub(crate) mod history;
 pub(crate) mod infer;
 pub(crate) mod inspect;
 pub(crate) mod list;

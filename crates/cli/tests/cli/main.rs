@@ -13,6 +13,7 @@ mod faults;
 mod fio;
 mod forms;
 mod harness;
+mod history;
 mod hostile;
 mod iozone;
 mod lost;

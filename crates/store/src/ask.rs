@@ -1,0 +1,108 @@
+//! What a history says of figures.
+
+use crate::store::{COLUMNS, MEANT, entry};
+use crate::{Figure, Filter, Point, Row, Series, Store, StoreError};
+use flashscope_model::comparison::{Better, Metric};
+use rusqlite::params;
+
+impl Store {
+    /// The figures that there are, those of most records first.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn figures(&self) -> Result<Vec<Figure>, StoreError> {
+        let sql = "SELECT name, unit, higher_is_better, count(*) FROM figure JOIN reading ON figure = figure.id
+                   GROUP BY figure.id ORDER BY count(*) DESC, name";
+        let all = || {
+            let mut statement = self.connection.prepare(sql)?;
+            let rows = statement.query_map([], |row| Ok(Figure { metric: metric(row, 0)?, records: row.get(3)? }))?;
+            rows.collect::<rusqlite::Result<Vec<Figure>>>()
+        };
+        all().map_err(|error| StoreError::of(&self.path, error))
+    }
+
+    /// A figure over time, apart for each part and each setup; those with most points first.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn series(&self, figure: &str, filter: &Filter) -> Result<Vec<Series>, StoreError> {
+        // In this order of tables: the readings of a figure lie side by side.
+        let sql = format!(
+            "SELECT figure.name, figure.unit, higher_is_better, record.part, record.device, setup.text, record.id,
+                    strftime('%Y-%m-%dT%H:%M:%SZ', at, 'unixepoch'), value, spread
+             FROM figure CROSS JOIN reading ON reading.figure = figure.id
+             CROSS JOIN record ON record.id = reading.record LEFT JOIN setup ON setup.id = record.setup
+             WHERE figure.name = ?5 AND {MEANT}
+             ORDER BY figure.id, record.part, record.setup, at, record.id"
+        );
+        let all = || {
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            let meant = params![filter.target, filter.kind_word(), filter.since, filter.before, figure];
+            let mut rows = statement.query(meant)?;
+            let mut found: Vec<Series> = Vec::new();
+            while let Some(row) = rows.next()? {
+                let next = Series {
+                    metric: metric(row, 0)?,
+                    part: row.get(3)?,
+                    device: row.get(4)?,
+                    setup: row.get::<_, Option<String>>(5)?.unwrap_or_default(),
+                    points: Vec::new(),
+                };
+                let point = Point { record: row.get(6)?, at: row.get(7)?, value: row.get(8)?, spread: row.get(9)? };
+                let is_same =
+                    |last: &Series| (&last.part, &last.setup, &last.metric) == (&next.part, &next.setup, &next.metric);
+                match found.last_mut().filter(|last| is_same(last)) {
+                    Some(last) => last.points.push(point),
+                    None => found.push(Series { points: vec![point], ..next }),
+                }
+            }
+            Ok(found)
+        };
+        let mut found = all().map_err(|error| StoreError::of(&self.path, error))?;
+        found.sort_by_key(|series| std::cmp::Reverse(series.points.len()));
+        Ok(found)
+    }
+
+    /// Every figure of the records that are meant, one row each, oldest record first.
+    ///
+    /// # Errors
+    /// Where the file cannot be read, or `each` fails.
+    pub fn rows<E: From<StoreError>>(
+        &self,
+        filter: &Filter,
+        mut each: impl FnMut(Row) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let of = |error| E::from(StoreError::of(&self.path, error));
+        let sql = format!(
+            "SELECT {COLUMNS}, at, setup.text, name, unit, higher_is_better, value, runs, spread
+             FROM record JOIN reading ON reading.record = record.id JOIN figure ON figure.id = reading.figure
+             LEFT JOIN setup ON setup.id = record.setup
+             WHERE {MEANT} ORDER BY at, record.id, figure.id"
+        );
+        let mut statement = self.connection.prepare(&sql).map_err(of)?;
+        let meant = params![filter.target, filter.kind_word(), filter.since, filter.before];
+        let mut rows = statement.query(meant).map_err(of)?;
+        while let Some(row) = rows.next().map_err(of)? {
+            each(exported(row).map_err(of)?)?;
+        }
+        Ok(())
+    }
+}
+
+fn exported(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+    Ok(Row {
+        entry: entry(row)?,
+        seconds: row.get(10)?,
+        setup: row.get::<_, Option<String>>(11)?.unwrap_or_default(),
+        metric: metric(row, 12)?,
+        value: row.get(15)?,
+        runs: row.get(16)?,
+        spread: row.get(17)?,
+    })
+}
+
+/// Three columns from this one on.
+fn metric(row: &rusqlite::Row<'_>, from: usize) -> rusqlite::Result<Metric> {
+    let better = if row.get(from + 2)? { Better::Higher } else { Better::Lower };
+    Ok(Metric { name: row.get(from)?, unit: row.get(from + 1)?, better })
+}
