@@ -27,7 +27,7 @@ const HEADINGS: [&str; 10] = [
     "condition,figure,unit,runs,void_runs,mean,",
     "phase,worker,kind,offset_bytes,length_bytes,",
     "arrived_ns,done_ns,answered_ns,kind,offset_bytes,",
-    "record,at,measured,kind,command,target,device,",
+    "record,time,measured,kind,command,target,device,",
 ];
 
 const MODEL: &str = "# made by flashscope ";

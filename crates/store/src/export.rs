@@ -34,7 +34,7 @@ enum Cell {
 
 const COLUMNS: [Column; 16] = [
     column("record", Cell::Number(|row| row.entry.id)),
-    column("at", Cell::Time(|row| row.seconds, |row| &row.entry.at)),
+    column("time", Cell::Time(|row| row.seconds, |row| &row.entry.at)),
     column("measured", Cell::Flag(|row| row.entry.measured)),
     column("kind", Cell::Text(|row| &row.entry.kind)),
     column("command", Cell::Text(|row| &row.entry.command)),

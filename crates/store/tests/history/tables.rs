@@ -25,7 +25,7 @@ fn both_tables_hold_what_trend_says() {
     let mut reader = csv::Reader::from_reader(printed.as_bytes());
     let headings = reader.headers().unwrap().clone();
     let place_of = |name: &str| headings.iter().position(|heading| heading == name).expect("a column");
-    let (record, figure, value, at) = (place_of("record"), place_of("figure"), place_of("value"), place_of("at"));
+    let (record, figure, value, at) = (place_of("record"), place_of("figure"), place_of("value"), place_of("time"));
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     let rates = || rows.iter().filter(|row| &row[figure] == "bench read");
     let found: Vec<(i64, f64)> =
