@@ -1,9 +1,10 @@
-//! What is seen and kept of runs that are done in turns.
+//! What is seen and kept of runs that are done in turns, and what they may take.
 
-use crate::output;
+use crate::{interrupt, output};
 use flashscope_host::Output;
-use flashscope_model::comparison::{Doubt, Verdict};
-use flashscope_units::Nanos;
+use flashscope_model::bench::BenchRecord;
+use flashscope_model::comparison::{CampaignEnd, Doubt, Verdict};
+use flashscope_units::{Bytes, Nanos};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -35,6 +36,62 @@ impl Keep {
     /// The whole is about to be written.
     pub(crate) fn forget(&self) {
         self.unfinished.iter().for_each(Output::remove);
+    }
+}
+
+/// What runs may take.
+pub(crate) struct Limits {
+    /// Blocks.
+    pub(crate) blocks: u32,
+    /// No block begins after it.
+    pub(crate) time: Option<Nanos>,
+    /// No block begins that could write more.
+    pub(crate) written: Option<Bytes>,
+}
+
+/// What runs have taken so far.
+pub(crate) struct Meter {
+    limits: Limits,
+    began: Instant,
+    written: Bytes,
+    /// What was written before the block that is being run.
+    before: Bytes,
+    /// The most that one block has written.
+    block: Bytes,
+}
+
+impl Meter {
+    pub(crate) fn new(limits: Limits) -> Meter {
+        Meter { limits, began: Instant::now(), written: Bytes::ZERO, before: Bytes::ZERO, block: Bytes::ZERO }
+    }
+
+    /// A run was done.
+    pub(crate) fn count(&mut self, run: &BenchRecord) {
+        self.written = self.written + run.envelope.cost.as_ref().map_or(Bytes::ZERO, |cost| cost.written);
+    }
+
+    /// A block was done.
+    pub(crate) fn block_done(&mut self) {
+        self.block = self.block.max(self.written - self.before);
+        self.before = self.written;
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Why no further block may begin after so many, if none may.
+    pub(crate) fn end_before_block(&self, blocks: u32) -> Option<CampaignEnd> {
+        let spent = Nanos(u64::try_from(self.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        match () {
+            () if interrupt::asked() => Some(CampaignEnd::Interrupted),
+            () if blocks >= self.limits.blocks => Some(CampaignEnd::Blocks),
+            () if self.limits.time.is_some_and(|most| spent >= most) => Some(CampaignEnd::Time),
+            () if self.limits.written.is_some_and(|most| self.written + self.block > most) => {
+                Some(CampaignEnd::Written)
+            }
+            () => None,
+        }
     }
 }
 

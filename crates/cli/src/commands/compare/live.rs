@@ -5,7 +5,7 @@ use super::sides::Side;
 use super::{allow, finish};
 use crate::args::Compare as Args;
 use crate::commands::bench;
-use crate::commands::campaign::{Keep, left};
+use crate::commands::campaign::{Keep, Limits, Meter, left};
 use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::progress::whole;
@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args, settings: &Settings, sides: &[Side], outputs: &[O
     let mut kept = Keep::new(outputs, args.replace.force);
     let mut unused = 0;
     let end = loop {
-        if let Some(end) = bench.end_before_block(&campaign) {
+        if let Some(end) = bench.meter.end_before_block(campaign.blocks()) {
             break (end, None);
         }
         let block = campaign.next_block();
@@ -117,11 +117,8 @@ struct Bench<'a> {
     /// Simulated sides, from their first run on.
     devices: Vec<Option<SimTarget>>,
     labels: Vec<&'a str>,
-    began: Instant,
     runs: u64,
-    written: Bytes,
-    /// The most that one block has written.
-    block: Bytes,
+    meter: Meter,
 }
 
 /// What came of a block.
@@ -139,10 +136,8 @@ impl<'a> Bench<'a> {
             targets: sides.iter().map(|side| side.items[0].typed.as_str()).collect(),
             devices: sides.iter().map(|_| None).collect(),
             labels: sides.iter().map(|side| side.label.as_str()).collect(),
-            began: Instant::now(),
             runs: 0,
-            written: Bytes::ZERO,
-            block: Bytes::ZERO,
+            meter: Meter::new(Limits { blocks: args.blocks, time: args.max_time, written: args.consent.max_write }),
         }
     }
 
@@ -187,7 +182,7 @@ impl<'a> Bench<'a> {
     fn one(&mut self, side: usize) -> Result<BenchRecord, Stopped> {
         let prepared = self.prepare(side).map_err(Stopped::Failure)?;
         let record = prepared.run(&mut self.devices[side]).map_err(Stopped::Failure)?;
-        self.written = Bytes(self.written.get() + record.envelope.cost.as_ref().map_or(0, |cost| cost.written.get()));
+        self.meter.count(&record);
         match &record.envelope.stop {
             StopReason::Complete => Ok(record),
             early => Err(Stopped::Early(early.clone())),
@@ -216,6 +211,7 @@ impl<'a> Bench<'a> {
                 }
             }
         }
+        self.meter.block_done();
         let wanted: Vec<Metric> = metrics.iter().filter(|metric| self.args.wants(&metric.name)).cloned().collect();
         if wanted.is_empty() {
             return Err(no_such_figure(&metrics));
@@ -223,21 +219,7 @@ impl<'a> Bench<'a> {
         Ok(First { metrics: wanted, differences: settings.differences() })
     }
 
-    /// Whether another block may begin.
-    fn end_before_block(&self, campaign: &Campaign) -> Option<CampaignEnd> {
-        let spent = Nanos(u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX));
-        let next = Bytes(self.written.get() + self.block.get());
-        match () {
-            () if interrupt::asked() => Some(CampaignEnd::Interrupted),
-            () if campaign.blocks() >= self.args.blocks => Some(CampaignEnd::Blocks),
-            () if self.args.max_time.is_some_and(|most| spent >= most) => Some(CampaignEnd::Time),
-            () if self.args.consent.max_write.is_some_and(|most| next > most) => Some(CampaignEnd::Written),
-            () => None,
-        }
-    }
-
     fn block(&mut self, block: &Block, metrics: &[Metric], progress: &Progress, campaign: &Campaign) -> BlockDone {
-        let before = self.written;
         let mut done = BlockDone { values: Vec::new(), end: None };
         for (at, slot) in block.iter().enumerate() {
             progress.show(campaign, self.args.blocks, (at, block.len()), self.labels[slot.side]);
@@ -254,7 +236,7 @@ impl<'a> Bench<'a> {
                 }
             }
         }
-        self.block = self.block.max(Bytes(self.written.get() - before.get()));
+        self.meter.block_done();
         done
     }
 

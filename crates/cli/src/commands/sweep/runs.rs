@@ -5,7 +5,7 @@ use super::plan::{jobs, target};
 use super::vary::Varied;
 use crate::args::Sweep as Args;
 use crate::commands::bench;
-use crate::commands::campaign::{Keep, left};
+use crate::commands::campaign::{Keep, Limits, Meter, left};
 use crate::envelope;
 use crate::error::Failure;
 use crate::progress::whole;
@@ -22,12 +22,10 @@ use flashscope_model::sweep::{Condition, Effect, Layout, Sweep, SweepRecord};
 use flashscope_model::{AnyRecord, Envelope, Kind, StopReason};
 use flashscope_sim::SimTarget;
 use flashscope_stats::rng::stream;
-use flashscope_units::{Bytes, Nanos};
 use flashscope_view::figures::{Figure, measured, measured_in_bytes};
 use indicatif::ProgressBar;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Instant;
 
 /// A condition whose runs were void so many times in a row is given up: another program wants it otherwise.
 const MOST_VOID: u32 = 3;
@@ -41,11 +39,6 @@ pub(super) fn run(
     outputs: &[Output],
 ) -> Result<(SweepRecord, Option<Failure>), Failure> {
     interrupt::arm();
-    if args.target.target.starts_with("sim:") && !varied.names_noise(args) {
-        output::talk(
-            "the simulated device has a host's noise (noise=field), as none was named; noise=none turns it off",
-        );
-    }
     // The machine as it is before anything is changed.
     let here = (!args.target.target.starts_with("sim:"))
         .then(|| Surroundings::of(&SysRoot::live(), Path::new(&args.target.target)));
@@ -125,11 +118,8 @@ struct Bench<'a> {
     hold: &'a Hold,
     /// Simulated devices by their targets: each goes on from run to run, as a real one does.
     devices: BTreeMap<String, Option<SimTarget>>,
-    began: Instant,
     runs: u64,
-    written: Bytes,
-    /// The most that one block has written.
-    block: Bytes,
+    meter: Meter,
 }
 
 /// What came of a run.
@@ -151,10 +141,12 @@ impl<'a> Bench<'a> {
             varied,
             hold,
             devices: BTreeMap::new(),
-            began: Instant::now(),
             runs: 0,
-            written: Bytes::ZERO,
-            block: Bytes::ZERO,
+            meter: Meter::new(Limits {
+                blocks: args.blocks,
+                time: args.max_time,
+                written: args.target.consent.max_write,
+            }),
         }
     }
 
@@ -174,7 +166,7 @@ impl<'a> Bench<'a> {
             Ok(record) => record,
             Err(failure) => return Ran::Failed(failure),
         };
-        self.written = Bytes(self.written.get() + record.envelope.cost.as_ref().map_or(0, |cost| cost.written.get()));
+        self.meter.count(&record);
         if record.envelope.stop != StopReason::Complete {
             return Ran::Early(record.envelope.stop);
         }
@@ -227,25 +219,13 @@ impl<'a> Bench<'a> {
                 }
             }
         }
+        self.meter.block_done();
         if metrics.is_empty() {
             return Err(Failure::Cannot(anyhow!(
                 "the job has no figure to compare\nhint: let it read or write something"
             )));
         }
         Ok(metrics)
-    }
-
-    /// Whether another block may begin.
-    fn end_before_block(&self, blocks: u32) -> Option<CampaignEnd> {
-        let spent = Nanos(u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX));
-        let next = Bytes(self.written.get() + self.block.get());
-        match () {
-            () if interrupt::asked() => Some(CampaignEnd::Interrupted),
-            () if blocks >= self.args.blocks => Some(CampaignEnd::Blocks),
-            () if self.args.max_time.is_some_and(|most| spent >= most) => Some(CampaignEnd::Time),
-            () if self.args.target.consent.max_write.is_some_and(|most| next > most) => Some(CampaignEnd::Written),
-            () => None,
-        }
     }
 }
 
@@ -277,7 +257,7 @@ impl Course<'_> {
         let bar = bench::bar("sweep", self.args.json);
         let mut kept = Keep::new(outputs, self.args.replace.force);
         let ended = loop {
-            if let Some(end) = bench.end_before_block(self.campaign.blocks()) {
+            if let Some(end) = bench.meter.end_before_block(self.campaign.blocks()) {
                 break Ended::By(end);
             }
             if let Some(ended) = self.block(bench, &bar) {
@@ -296,7 +276,6 @@ impl Course<'_> {
 
     /// One block; why it was cut short, if it was.
     fn block(&mut self, bench: &mut Bench<'_>, bar: &ProgressBar) -> Option<Ended> {
-        let before = bench.written;
         let block = self.campaign.next_block();
         let metrics = self.campaign.readings().metrics.clone();
         let mut values: Vec<Vec<Option<f64>>> = Vec::new();
@@ -343,7 +322,7 @@ impl Course<'_> {
             self.unused = u32::try_from(values.len()).unwrap_or(u32::MAX);
         }
         self.campaign.push(&block, &values);
-        bench.block = bench.block.max(Bytes(bench.written.get() - before.get()));
+        bench.meter.block_done();
         let lost = self.conditions[0].ended.clone();
         ended.or_else(|| lost.map(|why| Ended::Failed(Failure::Cannot(anyhow!("the baseline cannot be held: {why}")))))
     }
@@ -368,7 +347,7 @@ impl Course<'_> {
         let (blocks, most) = (self.campaign.blocks(), self.args.blocks);
         let effects = self.effects();
         let mains = effects.iter().filter(|effect| effect.terms.len() == 1).map(|effect| effect.verdict);
-        let left = left(bench.began.elapsed(), (blocks, most), mains);
+        let left = left(bench.meter.elapsed(), (blocks, most), mains);
         let left = left.map_or_else(String::new, |left| format!("; about {} left", whole(left)));
         bar.set_message(format!("block {} of at most {most}, run {} of {runs}: {label}{left}", blocks + 1, run + 1));
         bar.tick();

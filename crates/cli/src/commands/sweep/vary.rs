@@ -29,9 +29,6 @@ enum Way {
     Model,
 }
 
-/// Noise of a simulated device that names none: without any, runs are identical, and nothing tells what chance does.
-const NOISE: &str = "noise=field";
-
 /// The machine, or the tree that stands for it.
 pub(super) fn sys(args: &Args) -> Result<SysRoot, Failure> {
     let Some(path) = &args.sysfs else { return Ok(SysRoot::live()) };
@@ -116,20 +113,10 @@ impl Varied {
     /// The target under a condition.
     pub(super) fn target(&self, args: &Args, condition: &Condition) -> String {
         let mut target = args.target.target.clone();
-        let is_model = target.starts_with("sim:");
         for (_, name, value) in self.values(condition).filter(|(way, ..)| matches!(way, Way::Model)) {
             target.push_str(&format!(",{name}={value}"));
         }
-        if is_model && !self.names_noise(args) {
-            target.push_str(&format!(",{NOISE}"));
-        }
         target
-    }
-
-    /// Whether somebody decided how noisy a simulated device is; a model file has decided it.
-    pub(super) fn names_noise(&self, args: &Args) -> bool {
-        let target = &args.target.target;
-        target.contains("noise") || target.contains('/') || self.knobs.iter().any(|knob| knob.name.contains("noise"))
     }
 
     /// What the kernel's knobs are under a condition.
