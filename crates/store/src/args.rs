@@ -52,6 +52,11 @@ pub(crate) enum Command {
   flashscope history show 12 -o card.html
   flashscope history show 12 --json > card.json\n\n{EXIT_CODES}"))]
     Show(Show),
+    /// Records against each other, as `flashscope compare` does it
+    #[command(after_help = format!("Examples:
+  flashscope history compare 12 15
+  flashscope history compare before=12 before=13 after=15 after=16 --margin 3%\n\n{EXIT_CODES}"))]
+    Compare(Compare),
     /// A figure over time, and where its level changed
     #[command(after_help = format!("Examples:
   flashscope history trend                       the figures that there are
@@ -115,6 +120,13 @@ pub(crate) struct Show {
     /// Options of `flashscope report`: -o FILE, --format FORM, --force
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, conflicts_with = "json", value_name = "OPTIONS")]
     pub(crate) report: Vec<OsString>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Compare {
+    /// Numbers of records, each also as LABEL=NUMBER, then options of `flashscope compare`
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "NUMBERS AND OPTIONS")]
+    pub(crate) words: Vec<OsString>,
 }
 
 #[derive(Args, Debug)]

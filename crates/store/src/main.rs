@@ -17,6 +17,7 @@ fn main() -> ExitCode {
         Command::Add(add) => commands::add::run(&place, &add, cli.quiet),
         Command::List(list) => commands::list::run(&place.file, &list),
         Command::Show(show) => commands::show::run(&place.file, &show, cli.color, cli.verbose),
+        Command::Compare(compare) => commands::compare::run(&place.file, &compare),
         Command::Trend(trend) => commands::trend::run(&place.file, &trend),
         Command::Export(export) => commands::export::run(&place.file, &export, cli.quiet),
         Command::Prune(prune) => commands::prune::run(&place.file, &prune, cli.quiet),

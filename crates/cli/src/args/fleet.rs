@@ -74,9 +74,11 @@ pub(crate) struct Fleet {
 pub(crate) enum FleetKind {
     /// Measure how often compare is right, on pairs of simulated devices whose ratio is known
     Compare(FleetCompare),
+    /// Measure how often history's trend is right, on simulated histories whose changes are known
+    Trend(FleetTrend),
 }
 
-/// Pairs of one fleet.
+/// Pairs, or histories, of one fleet.
 const MOST_PAIRS: i64 = 100_000;
 
 #[derive(Args, Debug)]
@@ -96,6 +98,30 @@ pub(crate) struct FleetCompare {
     /// A campaign takes at most this many blocks
     #[arg(long, default_value_t = 30, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub(crate) blocks: u32,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write a report to this file, by its ending: .html, .json, .csv, .md or .xlsx
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Replace,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example: flashscope fleet trend --histories 900 --seed 7 -o marks.html
+
+What is counted stands in docs/differences.md.")]
+pub(crate) struct FleetTrend {
+    /// How many histories
+    #[arg(short = 'n', long, default_value_t = 900, value_name = "N", value_parser = up_to(MOST_PAIRS))]
+    pub(crate) histories: u32,
+    /// Seed of the fleet; the same seed draws the same histories
+    #[arg(long, default_value_t = 1, env = "FLASHSCOPE_SEED")]
+    pub(crate) seed: u64,
+    /// Scatter of runs, as the standard deviation of a logarithm [default: 0.02 and then 0.05]
+    #[arg(long, value_name = "SD", value_parser = scatter)]
+    pub(crate) scatter: Option<f64>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -67,7 +67,7 @@ impl Meter {
 
     /// A run was done.
     pub(crate) fn count(&mut self, run: &BenchRecord) {
-        self.written = self.written + run.envelope.cost.as_ref().map_or(Bytes::ZERO, |cost| cost.written);
+        self.written += run.envelope.cost.as_ref().map_or(Bytes::ZERO, |cost| cost.written);
     }
 
     /// A block was done.

@@ -18,10 +18,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 mod compare;
+mod scored;
+mod trend;
 
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
-    if let Some(FleetKind::Compare(args)) = &args.kind {
-        return compare::run(args);
+    match &args.kind {
+        Some(FleetKind::Compare(args)) => return compare::run(args),
+        Some(FleetKind::Trend(args)) => return trend::run(args),
+        None => {}
     }
     let plan = Plan {
         devices: args.devices,

@@ -198,12 +198,15 @@ fn comparisons_are_scored_on_pairs_whose_ratio_is_known() {
     let folder = scratch();
     let page = folder.join("pairs.html").display().to_string();
     let found = record(&["fleet", "compare", "-n", "6", "--scatter", "0.02", "--seed", "9", "-o", &page, "--json"]);
-    let figures = found["scatters"][0]["figures"].as_array().unwrap();
+    let figures = found["kinds"][0]["figures"].as_array().unwrap();
     let of = |words: &str| figures.iter().find(|figure| figure["figure"].as_str().unwrap().contains(words)).unwrap();
     assert_eq!(of("true nulls called better or worse")["share"]["all"], 2);
     assert!(of("best of three: true nulls")["met"].is_null());
     assert!(std::fs::read_to_string(&page).unwrap().contains("a band of 10 %"));
     run(&["fleet", "compare", "--scatter", "7"]).expect(2);
+    let marks = record(&["fleet", "trend", "-n", "90", "--scatter", "0.02", "--json"]);
+    assert_eq!(marks["kinds"].as_array().unwrap().len(), 3);
+    assert_eq!(marks["kinds"][0]["figures"][0]["met"], true, "{marks:#}");
 }
 
 #[test]

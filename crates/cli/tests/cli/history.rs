@@ -71,4 +71,27 @@ fn a_record_that_was_kept_is_shown_as_report_shows_it() {
     assert_eq!(flashscope(&["history", "show", "1", "--json"]).stdout, record);
     flashscope(&["history", "show", "1", "-o", "card.html"]);
     assert!(std::fs::read_to_string(folder.join("card.html")).unwrap().contains("<svg"));
+    // Two records of one card and two of a slower one: sides of two sessions each.
+    for (number, model) in (2..).zip(["sim:sd-4mib,noise=field", "sim:sd-4mib,noise=field,mapping.read.sense=300us"]) {
+        for seed in ["1", "2"] {
+            let name = format!("{number}-{seed}.json");
+            flashscope(&[
+                "bench",
+                model,
+                "--rw",
+                "randread",
+                "--runtime",
+                "1",
+                "--repeat",
+                "3",
+                "--seed",
+                seed,
+                "-o",
+                &name,
+            ]);
+            flashscope(&["history", "add", &name]);
+        }
+    }
+    let compared = flashscope(&["history", "compare", "A=2", "A=3", "B=4", "B=5", "--figure", "read"]).stdout;
+    assert!(compared.starts_with("B against A") && compared.contains("1 worse"), "{compared}");
 }

@@ -13,6 +13,8 @@ pub struct Row {
     pub value: Option<f64>,
     /// Of how many, where it is a share.
     pub share: Option<Share>,
+    /// Whether only many cases tell.
+    pub many: bool,
 }
 
 /// What a figure is to be.
@@ -29,6 +31,11 @@ pub enum Target {
 }
 
 impl Row {
+    /// A share.
+    pub fn of(what: String, target: Target, share: Share) -> Row {
+        Row { what, target, value: share.value(), share: Some(share), many: matches!(target, Target::Between(..)) }
+    }
+
     /// Whether the target is met; `None` where there is none, or nothing to hold against it.
     pub fn is_met(&self) -> Option<bool> {
         let value = self.value?;
@@ -65,7 +72,7 @@ impl Row {
 
 /// Everything that is wanted of comparisons at one scatter, then what others would have said.
 pub fn rows(figures: &Figures, scatter: f64, most_blocks: u32) -> Vec<Row> {
-    let share = |what: String, target, share: Share| Row { what, target, value: share.value(), share: Some(share) };
+    let share = Row::of;
     let mut rows =
         vec![share("true nulls called better or worse".to_owned(), Target::AtMost(0.05), figures.false_difference)];
     for (margin, found) in MARGINS.iter().zip(figures.false_equivalence) {
@@ -100,6 +107,7 @@ pub fn rows(figures: &Figures, scatter: f64, most_blocks: u32) -> Vec<Row> {
             target: Target::AtMost(most),
             value: Some(value),
             share: None,
+            many: true,
         })
     }));
     for (reader, name) in ["best of three", "Welch over requests", "a band of 10 %"].iter().enumerate() {

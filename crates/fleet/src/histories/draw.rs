@@ -16,6 +16,15 @@ pub enum Around {
 impl Around {
     /// All of them.
     pub const ALL: [Around; 3] = [Around::Independent, Around::Correlated, Around::Stalls];
+
+    /// In words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Around::Independent => "independent",
+            Around::Correlated => "neighbours correlated by 0.3",
+            Around::Stalls => "3 % of runs stalled",
+        }
+    }
 }
 
 /// What is planted in a history.

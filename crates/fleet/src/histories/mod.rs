@@ -6,9 +6,11 @@
 
 mod draw;
 mod readers;
+mod rows;
 mod score;
 
 pub use draw::{Around, History, Planted, Planting};
+pub use rows::rows;
 pub use score::{Figures, Found, PerThousand, found};
 
 use flashscope_stats::Rng;
@@ -19,6 +21,8 @@ use rayon::prelude::*;
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
+    /// Number of the first history.
+    pub first: u32,
     /// How many histories.
     pub histories: u32,
     /// The same seed draws the same histories.
@@ -47,7 +51,7 @@ pub struct Outcome {
 
 /// Draws the histories and reads them in every way; in their order.
 pub fn histories(plan: Plan) -> Vec<Outcome> {
-    (0..plan.histories).into_par_iter().map(|index| outcome(plan, index)).collect()
+    (plan.first..plan.first.saturating_add(plan.histories)).into_par_iter().map(|index| outcome(plan, index)).collect()
 }
 
 fn outcome(plan: Plan, index: u32) -> Outcome {

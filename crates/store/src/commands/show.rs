@@ -1,12 +1,13 @@
 //! `history show`: a record again. Its forms are the main program's, which is handed the record on its stdin.
 
+use super::{main_program, missing};
 use crate::args::Show;
 use crate::output;
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use flashscope_store::{Access, Store};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{ExitCode, Stdio};
 
 pub(crate) fn run(file: &Path, show: &Show, color: Option<String>, verbose: bool) -> Result<ExitCode> {
     let record = Store::open(file, Access::Read)?.record(show.id)?;
@@ -27,17 +28,4 @@ pub(crate) fn run(file: &Path, show: &Show, color: Option<String>, verbose: bool
     }
     let code = child.wait()?.code().and_then(|code| u8::try_from(code).ok());
     Ok(ExitCode::from(code.unwrap_or(2)))
-}
-
-/// `flashscope` beside this program, and none that lies elsewhere: both are of one build.
-fn main_program() -> Result<Command> {
-    let beside = std::env::current_exe()?.with_file_name("flashscope");
-    match beside.is_file() {
-        true => Ok(Command::new(beside)),
-        false => Err(missing(&format!("there is no {}", beside.display()))),
-    }
-}
-
-fn missing(why: &str) -> anyhow::Error {
-    anyhow!("the record cannot be shown: {why}\nhint: build it with `cargo build --release`, or add --json")
 }
