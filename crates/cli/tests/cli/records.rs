@@ -133,12 +133,12 @@ fn a_record_of_another_kind_is_refused_with_the_command_that_takes_it() {
     assert!(run.stderr.contains("flashbench logs are read by `flashscope infer`"), "{}", run.stderr);
     let later = folder.join("later.json");
     let today = flashscope(&["report", &fixture("records/v1/probe.json"), "--format", "json"]).run().stdout;
-    let text = today.replace("\"kind\": \"probe\"", "\"kind\": \"sweep\"");
+    let text = today.replace("\"kind\": \"probe\"", "\"kind\": \"tomorrow\"");
     assert_ne!(text, today);
     std::fs::write(&later, text).unwrap();
     let run = flashscope(&["report", later.to_str().unwrap()]).run();
     run.expect(CANNOT);
-    assert!(run.stderr.contains("kind 'sweep'") && run.stderr.contains("or a later one"), "{}", run.stderr);
+    assert!(run.stderr.contains("kind 'tomorrow'") && run.stderr.contains("or a later one"), "{}", run.stderr);
 }
 
 /// What a comparison needs: every run, the order in which they were done, when, under which conditions, at what cost, of which

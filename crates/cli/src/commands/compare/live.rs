@@ -228,6 +228,11 @@ impl<'a> Bench<'a> {
                 Err(stopped) => {
                     let end = match &stopped {
                         Stopped::Early(StopReason::Interrupted) => CampaignEnd::Interrupted,
+                        // A run that was being prepared when the wish came did not begin.
+                        Stopped::Failure(_) if interrupt::asked() => {
+                            done.end = Some((CampaignEnd::Interrupted, None));
+                            return done;
+                        }
                         Stopped::Early(StopReason::BudgetSpent) => CampaignEnd::Written,
                         _ => CampaignEnd::Failed,
                     };

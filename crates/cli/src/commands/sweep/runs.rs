@@ -310,6 +310,8 @@ impl Course<'_> {
                 Ran::Early(StopReason::Interrupted) => (CampaignEnd::Interrupted, StopReason::Interrupted),
                 Ran::Early(StopReason::BudgetSpent) => (CampaignEnd::Written, StopReason::BudgetSpent),
                 Ran::Early(stop) => (CampaignEnd::Failed, stop),
+                // A run that was being prepared when the wish came did not begin.
+                Ran::Failed(_) if interrupt::asked() => (CampaignEnd::Interrupted, StopReason::Interrupted),
                 Ran::Failed(failure) => {
                     ended = Some(Ended::Failed(failure));
                     break;
