@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Err(usage) => return report_usage(&usage),
     };
     output::set_manner(cli.manner);
+    commands::history::set_keeping(settings.entry("history.keep").is_some_and(|entry| entry.text == "true"));
     let outcome = match cli.command {
         Command::Inspect(args) => commands::inspect::run(args),
         Command::Probe(args) => commands::probe::run(args),

@@ -2,18 +2,55 @@
 
 use crate::args::{ColorWhen, History, Manner};
 use crate::error::{Failure, Outcome};
+use crate::input::said;
 use crate::output;
 use anyhow::anyhow;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Name of that program.
 const PROGRAM: &str = "flashscope-history";
 
+/// Whether the settings ask for every record to be kept.
+static KEEPS: AtomicBool = AtomicBool::new(false);
+
+/// Takes what the settings say of keeping records, before there is one.
+pub(crate) fn set_keeping(keeps: bool) {
+    KEEPS.store(keeps, Ordering::Relaxed);
+}
+
+/// Keeps the record of a run in the history, where the settings ask for it. Whatever becomes of that, the run's own result
+/// stands: a failure is a warning.
+pub(crate) fn keep(record: impl FnOnce() -> String) {
+    if !KEEPS.load(Ordering::Relaxed) {
+        return;
+    }
+    if let Err(why) = hand_over(&record()) {
+        output::talk(&format!("warning: the record is not kept in the history: {why}"));
+    }
+}
+
+fn hand_over(record: &str) -> Result<(), String> {
+    let mut command = Command::new(program().map_err(|error| error.to_string())?);
+    command.args(["--quiet", "add", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| said(&error))?;
+    // Where it does not want all of it, it says why itself.
+    let _ = child.stdin.take().map(|mut stdin| stdin.write_all(record.as_bytes()));
+    let ended = child.wait_with_output().map_err(|error| said(&error))?;
+    let words = String::from_utf8_lossy(&ended.stderr);
+    if ended.status.success() { Ok(()) } else { Err(words.trim().trim_start_matches("error: ").to_owned()) }
+}
+
+/// The program beside this one.
+fn program() -> std::io::Result<PathBuf> {
+    std::env::current_exe().map(|own| own.with_file_name(PROGRAM))
+}
+
 pub(crate) fn run(args: &History) -> Result<Outcome, Failure> {
-    let own = std::env::current_exe().map_err(|error| anyhow!("cannot tell where this program lies: {error}"))?;
-    let program = own.with_file_name(PROGRAM);
+    let program = program().map_err(|error| anyhow!("cannot tell where this program lies: {error}"))?;
     // It takes this one's place, so that its exit code, its signals and its terminal are its own.
     let error = Command::new(&program).args(manner(output::manner())).args(&args.words).exec();
     let shown = program.display();

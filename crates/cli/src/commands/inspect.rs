@@ -1,7 +1,7 @@
 //! `inspect`: the main job.
 
 use crate::args::{Inspect, ReportFormat};
-use crate::commands::report;
+use crate::commands::{history, report};
 use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
@@ -68,6 +68,7 @@ fn inspect<T: Target>(
     drop(progress);
     let record = envelope::record(envelope, here.as_ref(), report);
     let saved = files.map_or_else(Saved::default, |files| files.save(&record));
+    history::keep(|| to_json(&record));
     saved.after(print(args, &record))?;
     envelope::exit(&record.envelope.stop)
 }

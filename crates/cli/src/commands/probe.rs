@@ -3,7 +3,7 @@
 mod drive;
 
 use crate::args::{Format, Probe, ProbeCommon, ProbeKind, ReportFormat};
-use crate::commands::report;
+use crate::commands::{history, report};
 use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
@@ -59,6 +59,7 @@ pub(crate) fn run(args: Probe) -> Result<Outcome, Failure> {
         };
         saved.add(output, name, report::file(&AnyRecord::Run(Box::new(record.clone())), output.path()));
     }
+    history::keep(|| flashscope_record::to_json(&record));
     saved.after(print(common, &record))?;
     envelope::exit(&record.envelope.stop)
 }

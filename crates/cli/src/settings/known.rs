@@ -46,6 +46,7 @@ pub(crate) const KNOWN: &[Setting] = &[
     setting("bench.engine", Kind::JobWord("engine"), "auto"),
     setting("bench.mode", Kind::JobWord("mode"), "direct"),
     setting("bench.payload", Kind::JobWord("payload"), "incompressible"),
+    setting("history.keep", Kind::Flag, "false"),
 ];
 
 const fn setting(name: &'static str, kind: Kind, default: &'static str) -> Setting {

@@ -94,4 +94,14 @@ fn a_record_that_was_kept_is_shown_as_report_shows_it() {
     }
     let compared = flashscope(&["history", "compare", "A=2", "A=3", "B=4", "B=5", "--figure", "read"]).stdout;
     assert!(compared.starts_with("B against A") && compared.contains("1 worse"), "{compared}");
+    // With the setting, the record of a run is kept by itself; a history that takes none costs the run nothing.
+    std::fs::write(folder.join("settings.toml"), "[history]\nkeep = true\n").unwrap();
+    let listed = || flashscope(&["history", "list", "--json"]).stdout.matches("\"id\"").count();
+    let before = listed();
+    let run = ["probe", "floor", "sim:sd-flat", "--count", "20", "--settings", "settings.toml"];
+    flashscope(&run);
+    assert_eq!(listed(), before + 1);
+    std::fs::write(folder.join("flashscope/history.db"), "no database").unwrap();
+    let kept = flashscope(&run);
+    assert!(kept.stderr.contains("warning: the record is not kept in the history"), "{}", kept.stderr);
 }

@@ -15,6 +15,7 @@ mod trace;
 mod watch;
 
 use crate::args::{Around, Bench, BenchKind, TargetArgs};
+use crate::commands::history;
 use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::settings::JobDefaults;
@@ -140,6 +141,7 @@ fn finish(record: &BenchRecord, around: &Around, kept: &Kept) -> Result<Outcome,
     let wire = || flashscope_record::to_json(record);
     let printed =
         output::data(&if around.json { wire() } else { flashscope_report::bench::terminal(record, output::style()) });
+    history::keep(wire);
     saved.after(printed)?;
     outcome(record)
 }

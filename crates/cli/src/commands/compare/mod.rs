@@ -9,7 +9,7 @@ mod sides;
 
 use crate::args::Compare as Args;
 use crate::args::Required;
-use crate::commands::report;
+use crate::commands::{history, report};
 use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
@@ -108,6 +108,7 @@ fn finish(args: &Args, record: &ComparisonRecord, outputs: &[Output]) -> Result<
         true => flashscope_record::to_json(record),
         false => flashscope_report::comparison::terminal(record, output::style()),
     };
+    history::keep(|| flashscope_record::to_json(record));
     saved.after(output::data(&text))?;
     envelope::exit(&record.envelope.stop)?;
     let rows = || record.groups.iter().flat_map(|group| &group.comparison.rows);

@@ -9,7 +9,7 @@ mod runs;
 mod vary;
 
 use crate::args::Sweep as Args;
-use crate::commands::report;
+use crate::commands::{history, report};
 use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
@@ -103,6 +103,7 @@ fn finish(args: &Args, record: &SweepRecord, outputs: &[Output]) -> Result<Outco
         true => flashscope_record::to_json(record),
         false => flashscope_report::sweep::terminal(record, output::style()),
     };
+    history::keep(|| flashscope_record::to_json(record));
     saved.after(output::data(&text))?;
     envelope::exit(&record.comparison.envelope.stop)?;
     // A condition that was asked for and not measured is said by the exit code too.

@@ -7,6 +7,7 @@ mod help;
 mod workers;
 
 use super::watch::bar;
+use crate::commands::history;
 use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
@@ -305,6 +306,7 @@ fn show(record: &IozoneRecord, options: &Options, kept: &Kept) -> Result<(), Fai
     add(&kept.csv, "CSV", &|| Ok(report::csv(record).into_bytes()));
     add(&kept.page, "Page", &|| Ok(report::page(record).into_bytes()));
     let text = if options.ours.json { json() } else { report::text(record, excel, options.each_child) };
+    history::keep(json);
     saved.after(output::data(&text))
 }
 
