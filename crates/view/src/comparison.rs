@@ -288,11 +288,13 @@ pub struct Bar {
 
 /// The ratios of a group, in the order of the table.
 pub fn bars(group: &Group) -> Vec<Bar> {
+    let (several_sides, several_figures) = (group.readings.sides.len() > 2, group.readings.metrics.len() > 1);
     let bar = |row: &Compared| {
-        let name = &group.readings.metrics[row.metric].name;
-        let label = match group.readings.sides.len() {
-            2 => name.clone(),
-            _ => format!("{} {name}", group.readings.sides[row.side]),
+        let (side, name) = (&group.readings.sides[row.side], &group.readings.metrics[row.metric].name);
+        let label = match (several_sides, several_figures) {
+            (true, true) => format!("{side} {name}"),
+            (true, false) => side.clone(),
+            (false, _) => name.clone(),
         };
         let ratio = row.ratio?;
         Some(Bar { label, ratio: ratio.value, interval: ratio.interval, verdict: row.verdict })

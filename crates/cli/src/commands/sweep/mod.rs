@@ -1,8 +1,9 @@
 //! `sweep`: knobs varied in randomised blocks, and what each of them does.
 //!
 //! What was typed becomes knobs and conditions ([`vary`]); the kernel's knobs are held and put back ([`hold`]); the runs are done
-//! by `bench`, one per turn of a condition, until every knob is told ([`runs`]).
+//! by `bench`, one per turn of a condition ([`runs`]), until every knob is told ([`course`]).
 
+mod course;
 mod hold;
 mod plan;
 mod runs;
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
         output::data(&plan::describe(args, &varied)?)?;
         return Ok(Outcome::Done);
     }
-    let (record, failure) = runs::run(args, &settings, &sys, &mut varied, &outputs)?;
+    let (record, failure) = course::run(args, &settings, &sys, &mut varied, &outputs)?;
     let shown = finish(args, &record, &outputs);
     match failure {
         Some(failure) => Err(failure),
