@@ -99,8 +99,10 @@ fn usual_place() -> Option<PathBuf> {
     Some(config.join("flashscope/settings.toml"))
 }
 
+/// Whether the usual place holds no settings of whoever runs this: another's home, into which nobody may look, holds none either.
 fn is_absent(error: &std::io::Error) -> bool {
-    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+    use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+    matches!(error.kind(), NotFound | NotADirectory | PermissionDenied)
 }
 
 fn text(path: &Path) -> anyhow::Result<String> {
