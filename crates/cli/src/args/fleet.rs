@@ -89,23 +89,11 @@ pub(crate) struct FleetCompare {
     /// How many pairs: a third are the same device twice
     #[arg(short = 'n', long, default_value_t = 120, value_name = "N", value_parser = up_to(MOST_PAIRS))]
     pub(crate) pairs: u32,
-    /// Seed of the fleet; the same seed draws the same pairs
-    #[arg(long, default_value_t = 1, env = "FLASHSCOPE_SEED")]
-    pub(crate) seed: u64,
-    /// Scatter of runs, as the standard deviation of a logarithm [default: 0.02 and then 0.05]
-    #[arg(long, value_name = "SD", value_parser = scatter)]
-    pub(crate) scatter: Option<f64>,
     /// A campaign takes at most this many blocks
     #[arg(long, default_value_t = 30, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub(crate) blocks: u32,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Write a report to this file, by its ending: .html, .json, .csv, .md or .xlsx
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) replace: Replace,
+    pub(crate) scoring: ScoringArgs,
 }
 
 #[derive(Args, Debug)]
@@ -116,7 +104,14 @@ pub(crate) struct FleetTrend {
     /// How many histories
     #[arg(short = 'n', long, default_value_t = 900, value_name = "N", value_parser = up_to(MOST_PAIRS))]
     pub(crate) histories: u32,
-    /// Seed of the fleet; the same seed draws the same histories
+    #[command(flatten)]
+    pub(crate) scoring: ScoringArgs,
+}
+
+/// What the scoring of simulated cases takes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ScoringArgs {
+    /// Seed of the fleet; the same seed draws the same cases
     #[arg(long, default_value_t = 1, env = "FLASHSCOPE_SEED")]
     pub(crate) seed: u64,
     /// Scatter of runs, as the standard deviation of a logarithm [default: 0.02 and then 0.05]

@@ -1,6 +1,7 @@
 //! What can be typed. Dumb structs: nothing is opened, checked or decided here. clap is known nowhere else.
 
 mod bench;
+mod campaign;
 mod compare;
 mod completions;
 mod emulate;
@@ -21,11 +22,12 @@ mod target;
 mod twin;
 
 pub(crate) use bench::{Around, Bench, BenchKind};
+pub(crate) use campaign::Turns;
 pub(crate) use compare::{Compare, Required};
 pub(crate) use completions::Completions;
 pub(crate) use emulate::Emulate;
 pub(crate) use fio::Fio;
-pub(crate) use fleet::{Fleet, FleetCompare, FleetKind, FleetTrend};
+pub(crate) use fleet::{Fleet, FleetCompare, FleetKind, FleetTrend, ScoringArgs};
 pub(crate) use history::History;
 pub(crate) use infer::Infer;
 pub(crate) use inspect::Inspect;

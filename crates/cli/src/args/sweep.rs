@@ -1,11 +1,9 @@
 //! What `sweep` takes.
 
+use super::TargetArgs;
 use super::bench::JobWords;
-use super::compare::{FamilyWord, percent};
-use super::{Replace, TargetArgs, up_to};
+use super::campaign::{Judging, Results, Turns};
 use clap::Args;
-use flashscope_experiment::{Settings, SettingsError};
-use flashscope_units::Nanos;
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
@@ -38,24 +36,10 @@ pub(crate) struct Sweep {
     /// Change the knobs of this tree, which holds `sys` and `proc`, instead of the machine's: to try a sweep out
     #[arg(long, value_name = "DIR", help_heading = "Knobs")]
     pub(crate) sysfs: Option<PathBuf>,
-    /// Differences within this are none that matter
-    #[arg(long, default_value = "5%", value_name = "PERCENT", value_parser = percent, help_heading = "Verdicts")]
-    pub(crate) margin: f64,
-    /// Confidence of intervals and verdicts
-    #[arg(long, default_value = "95%", value_name = "PERCENT", value_parser = percent, help_heading = "Verdicts")]
-    pub(crate) confidence: f64,
-    /// Over which verdicts the chance of a false one is kept
-    #[arg(long, value_enum, default_value_t = FamilyWord::All, help_heading = "Verdicts")]
-    pub(crate) family: FamilyWord,
-    /// Measure at most this many blocks; each holds every condition once, and the baseline twice
-    #[arg(long, default_value_t = 30, value_name = "N", value_parser = up_to(1000), help_heading = "Runs")]
-    pub(crate) blocks: u32,
-    /// Begin no block after this time
-    #[arg(long, value_name = "TIME", help_heading = "Runs")]
-    pub(crate) max_time: Option<Nanos>,
-    /// Rest before each run, so that a device settles
-    #[arg(long, value_name = "TIME", help_heading = "Runs")]
-    pub(crate) pause: Option<Nanos>,
+    #[command(flatten, next_help_heading = "Verdicts")]
+    pub(crate) judging: Judging,
+    #[command(flatten, next_help_heading = "Runs")]
+    pub(crate) turns: Turns,
     /// Run the jobs of this file; what is given beside it goes over it
     #[arg(long, value_name = "FILE", help_heading = "Runs")]
     pub(crate) job: Option<PathBuf>,
@@ -70,22 +54,6 @@ pub(crate) struct Sweep {
     /// Print conditions, runs, time, and what would be changed on this machine, and do nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Print the record as JSON on stdout and nothing else
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Also keep the record in this file; or a report, where it ends in .html, .csv, .md, .txt or .xlsx
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) replace: Replace,
-}
-
-impl Sweep {
-    /// How it decides.
-    ///
-    /// # Errors
-    /// Where a figure is outside its range.
-    pub(crate) fn settings(&self) -> Result<Settings, SettingsError> {
-        Settings::new(self.confidence, 1.0 + self.margin, self.family.into())
-    }
+    pub(crate) results: Results,
 }

@@ -1,5 +1,6 @@
 //! What is seen and kept of runs that are done in turns, and what they may take.
 
+use crate::args::Turns;
 use crate::{interrupt, output};
 use flashscope_host::Output;
 use flashscope_model::bench::BenchRecord;
@@ -39,19 +40,11 @@ impl Keep {
     }
 }
 
-/// What runs may take.
-pub(crate) struct Limits {
-    /// Blocks.
-    pub(crate) blocks: u32,
-    /// No block begins after it.
-    pub(crate) time: Option<Nanos>,
-    /// No block begins that could write more.
-    pub(crate) written: Option<Bytes>,
-}
-
 /// What runs have taken so far.
 pub(crate) struct Meter {
-    limits: Limits,
+    turns: Turns,
+    /// No block begins that could write more.
+    max_write: Option<Bytes>,
     began: Instant,
     written: Bytes,
     /// What was written before the block that is being run.
@@ -61,8 +54,9 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    pub(crate) fn new(limits: Limits) -> Meter {
-        Meter { limits, began: Instant::now(), written: Bytes::ZERO, before: Bytes::ZERO, block: Bytes::ZERO }
+    pub(crate) fn new(turns: Turns, max_write: Option<Bytes>) -> Meter {
+        let [written, before, block] = [Bytes::ZERO; 3];
+        Meter { turns, max_write, began: Instant::now(), written, before, block }
     }
 
     /// A run was done.
@@ -85,11 +79,9 @@ impl Meter {
         let spent = Nanos(u64::try_from(self.elapsed().as_nanos()).unwrap_or(u64::MAX));
         match () {
             () if interrupt::asked() => Some(CampaignEnd::Interrupted),
-            () if blocks >= self.limits.blocks => Some(CampaignEnd::Blocks),
-            () if self.limits.time.is_some_and(|most| spent >= most) => Some(CampaignEnd::Time),
-            () if self.limits.written.is_some_and(|most| self.written + self.block > most) => {
-                Some(CampaignEnd::Written)
-            }
+            () if blocks >= self.turns.blocks => Some(CampaignEnd::Blocks),
+            () if self.turns.max_time.is_some_and(|most| spent >= most) => Some(CampaignEnd::Time),
+            () if self.max_write.is_some_and(|most| self.written + self.block > most) => Some(CampaignEnd::Written),
             () => None,
         }
     }

@@ -139,31 +139,32 @@ fn level(level: Level) -> &'static str {
 
 fn runs<'a>(factor: Option<&'a str>, readings: &'a Readings) -> impl Iterator<Item = Vec<Cell>> + 'a {
     readings.rows.iter().map(move |row| {
-        let metric = &readings.metrics[row.metric];
-        vec![
-            factor.map(str::to_owned).into(),
-            readings.sides[row.side].as_str().into(),
-            metric.name.as_str().into(),
-            metric.unit.as_str().into(),
+        let mut cells = whose(factor, readings, row.side, row.metric);
+        cells.extend([
             row.value.into(),
             row.part.as_str().into(),
             row.session.as_str().into(),
             row.block.map(|block| u64::from(block) + 1).into(),
-        ]
+        ]);
+        cells
     })
 }
 
 fn summaries<'a>(factor: Option<&'a str>, readings: &'a Readings) -> impl Iterator<Item = Vec<Cell>> + 'a {
     readings.summaries.iter().map(move |row| {
-        let metric = &readings.metrics[row.metric];
-        vec![
-            factor.map(str::to_owned).into(),
-            readings.sides[row.side].as_str().into(),
-            metric.name.as_str().into(),
-            metric.unit.as_str().into(),
-            row.mean.into(),
-            row.deviation.into(),
-            u64::from(row.count).into(),
-        ]
+        let mut cells = whose(factor, readings, row.side, row.metric);
+        cells.extend([row.mean.into(), row.deviation.into(), u64::from(row.count).into()]);
+        cells
     })
+}
+
+/// What a reading is of: factor, label, metric and unit.
+fn whose(factor: Option<&str>, readings: &Readings, side: usize, metric: usize) -> Vec<Cell> {
+    let metric = &readings.metrics[metric];
+    vec![
+        factor.map(str::to_owned).into(),
+        readings.sides[side].as_str().into(),
+        metric.name.as_str().into(),
+        metric.unit.as_str().into(),
+    ]
 }

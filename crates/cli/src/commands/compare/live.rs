@@ -5,7 +5,7 @@ use super::sides::Side;
 use super::{allow, finish};
 use crate::args::Compare as Args;
 use crate::commands::bench;
-use crate::commands::campaign::{Keep, Limits, Meter, left};
+use crate::commands::campaign::{Keep, Meter, left};
 use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::progress::whole;
@@ -25,8 +25,8 @@ use flashscope_sim::SimTarget;
 use flashscope_stats::rng::stream;
 use flashscope_units::{Bytes, Nanos};
 use flashscope_view::figures::{Figure, measured};
+use indicatif::ProgressBar;
 use std::path::Path;
-use std::time::Instant;
 
 /// What would be done, in words, with the jobs of a run.
 pub(super) fn describe(args: &Args, sides: &[Side]) -> Result<String, Failure> {
@@ -35,7 +35,8 @@ pub(super) fn describe(args: &Args, sides: &[Side]) -> Result<String, Failure> {
     for side in 0..sides.len() {
         let one = bench.prepare(side)?.most_written()?;
         // The baseline has two runs in a block; so has the other side, where there is one.
-        let runs = 1 + u64::from(side == 0 || sides.len() == 2) * u64::from(args.blocks) + u64::from(args.blocks);
+        let runs =
+            1 + u64::from(side == 0 || sides.len() == 2) * u64::from(args.turns.blocks) + u64::from(args.turns.blocks);
         most = most.zip(one).map(|(sum, one)| Bytes(sum.get().saturating_add(one.get().saturating_mul(runs))));
     }
     let per_block = if sides.len() == 2 { 4 } else { sides.len() + 1 };
@@ -43,7 +44,7 @@ pub(super) fn describe(args: &Args, sides: &[Side]) -> Result<String, Failure> {
     Ok(format!(
         "# {} sides in turns: one run each that counts for nothing, then at most {} blocks of {per_block} runs\n# writes {written}\n{}",
         sides.len(),
-        args.blocks,
+        args.turns.blocks,
         bench.job()?
     ))
 }
@@ -59,15 +60,15 @@ pub(super) fn run(args: &Args, settings: &Settings, sides: &[Side], outputs: &[O
     let labels: Vec<String> = sides.iter().map(|side| side.label.clone()).collect();
     let mut campaign = Campaign::new(labels, first.metrics.clone(), *settings, args.seed);
     let frame = Frame { args, sides, here: here.as_ref(), first, job: bench.job()?, envelope };
-    let progress = Progress::new(args);
-    let mut kept = Keep::new(outputs, args.replace.force);
+    let bar = bench::bar("compare", args.results.json);
+    let mut kept = Keep::new(outputs, args.results.replace.force);
     let mut unused = 0;
     let end = loop {
         if let Some(end) = bench.meter.end_before_block(campaign.blocks()) {
             break (end, None);
         }
         let block = campaign.next_block();
-        let done = bench.block(&block, &frame.first.metrics, &progress, &campaign);
+        let done = bench.block(&block, &frame.first.metrics, &bar, &campaign);
         campaign.push(&block, &done.values);
         if let Some(end) = done.end {
             unused = u32::try_from(done.values.len()).unwrap_or(u32::MAX);
@@ -79,7 +80,7 @@ pub(super) fn run(args: &Args, settings: &Settings, sides: &[Side], outputs: &[O
         let so_far = || frame.record(&campaign, 0, CampaignEnd::Interrupted, None);
         kept.so_far(|| flashscope_record::to_json(&so_far()));
     };
-    progress.bar.finish_and_clear();
+    bar.finish_and_clear();
     let (end, failure) = end;
     let record = frame.record(&campaign, unused, end, failure.as_ref());
     kept.forget();
@@ -137,7 +138,7 @@ impl<'a> Bench<'a> {
             devices: sides.iter().map(|_| None).collect(),
             labels: sides.iter().map(|side| side.label.as_str()).collect(),
             runs: 0,
-            meter: Meter::new(Limits { blocks: args.blocks, time: args.max_time, written: args.consent.max_write }),
+            meter: Meter::new(args.turns, args.consent.max_write),
         }
     }
 
@@ -173,7 +174,7 @@ impl<'a> Bench<'a> {
         let seed = stream(self.args.seed, self.runs);
         self.runs += 1;
         let mut jobs = self.jobs(seed)?;
-        if let (Some(rest), Some(first)) = (self.args.pause, jobs.phases.first_mut()) {
+        if let (Some(rest), Some(first)) = (self.args.turns.pause, jobs.phases.first_mut()) {
             first.pause = rest;
         }
         bench::quiet(self.args.target(self.targets[side], seed), jobs)
@@ -219,30 +220,47 @@ impl<'a> Bench<'a> {
         Ok(First { metrics: wanted, differences: settings.differences() })
     }
 
-    fn block(&mut self, block: &Block, metrics: &[Metric], progress: &Progress, campaign: &Campaign) -> BlockDone {
+    fn block(&mut self, block: &Block, metrics: &[Metric], bar: &ProgressBar, campaign: &Campaign) -> BlockDone {
         let mut done = BlockDone { values: Vec::new(), end: None };
         for (at, slot) in block.iter().enumerate() {
-            progress.show(campaign, self.args.blocks, (at, block.len()), self.labels[slot.side]);
-            match self.one(slot.side) {
-                Ok(record) => done.values.push(self.values(slot.side, record, metrics)),
-                Err(stopped) => {
-                    let end = match &stopped {
-                        Stopped::Early(StopReason::Interrupted) => CampaignEnd::Interrupted,
-                        // A run that was being prepared when the wish came did not begin.
-                        Stopped::Failure(_) if interrupt::asked() => {
-                            done.end = Some((CampaignEnd::Interrupted, None));
-                            return done;
-                        }
-                        Stopped::Early(StopReason::BudgetSpent) => CampaignEnd::Written,
-                        _ => CampaignEnd::Failed,
-                    };
-                    done.end = Some((end, Some(stopped)));
-                    return done;
+            self.show(bar, campaign, (at, block.len()), self.labels[slot.side]);
+            let stopped = match self.one(slot.side) {
+                Ok(record) => {
+                    done.values.push(self.values(slot.side, record, metrics));
+                    continue;
                 }
-            }
+                Err(stopped) => stopped,
+            };
+            done.end = Some(match stopped {
+                // A run that was being prepared when the wish came did not begin.
+                Stopped::Failure(_) if interrupt::asked() => (CampaignEnd::Interrupted, None),
+                Stopped::Early(StopReason::Interrupted) => (CampaignEnd::Interrupted, None),
+                Stopped::Early(StopReason::BudgetSpent) => (CampaignEnd::Written, None),
+                stopped => (CampaignEnd::Failed, Some(stopped)),
+            });
+            return done;
         }
         self.meter.block_done();
         done
+    }
+
+    fn show(&self, bar: &ProgressBar, campaign: &Campaign, (run, runs): (usize, usize), label: &str) {
+        if bar.is_hidden() {
+            return;
+        }
+        let (blocks, most) = (campaign.blocks(), self.args.turns.blocks);
+        let rows = campaign.comparison().rows;
+        let open = rows.iter().filter(|row| matches!(row.verdict, Verdict::CannotTell(_))).count();
+        let left = left(self.meter.elapsed(), (blocks, most), rows.iter().map(|row| row.verdict));
+        let left = left.map_or_else(String::new, |left| format!("; about {} left", whole(left)));
+        bar.set_message(format!(
+            "block {} of at most {most}, run {} of {runs} ({label}); {} of {} decided{left}",
+            blocks + 1,
+            run + 1,
+            rows.len() - open,
+            rows.len()
+        ));
+        bar.tick();
     }
 
     /// The values of a run; none of one during which a condition did not hold.
@@ -309,38 +327,10 @@ impl Frame<'_> {
                 job: self.job.clone(),
                 seed: self.args.seed,
                 blocks: campaign.blocks() - u32::from(unused > 0),
-                most_blocks: self.args.blocks,
+                most_blocks: self.args.turns.blocks,
                 unused_runs: unused,
                 end,
             }),
         }
-    }
-}
-
-/// What is seen while it measures.
-struct Progress {
-    bar: indicatif::ProgressBar,
-    began: Instant,
-}
-
-impl Progress {
-    fn new(args: &Args) -> Progress {
-        Progress { bar: bench::bar("compare", args.json), began: Instant::now() }
-    }
-
-    fn show(&self, campaign: &Campaign, most: u32, (run, runs): (usize, usize), label: &str) {
-        let blocks = campaign.blocks();
-        let rows = campaign.comparison().rows;
-        let open = rows.iter().filter(|row| matches!(row.verdict, Verdict::CannotTell(_))).count();
-        let left = left(self.began.elapsed(), (blocks, most), rows.iter().map(|row| row.verdict));
-        let left = left.map_or_else(String::new, |left| format!("; about {} left", whole(left)));
-        let decided = rows.len() - open;
-        self.bar.set_message(format!(
-            "block {} of at most {most}, run {} of {runs} ({label}); {decided} of {} decided{left}",
-            blocks + 1,
-            run + 1,
-            rows.len()
-        ));
-        self.bar.tick();
     }
 }

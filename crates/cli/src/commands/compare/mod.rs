@@ -23,13 +23,14 @@ use std::path::PathBuf;
 
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let settings = args
+        .judging
         .settings()
         .map_err(|error| Failure::Cannot(anyhow!("{error}\nhint: --margin 5% and --confidence 95% are usual")))?;
     let sides = sides::parse(&args.sides)?;
     let live = sides.iter().filter(|side| side.is_live()).count();
     let files = sides.iter().flat_map(|side| side.items.iter()).filter_map(|item| item.path());
-    let mut door = output::door(args.replace.force, files.map(PathBuf::from));
-    let outputs = report::outputs(&mut door, None, &args.output)?;
+    let mut door = output::door(args.results.replace.force, files.map(PathBuf::from));
+    let outputs = report::outputs(&mut door, None, &args.results.output)?;
     let record = match live {
         0 if !args.words.is_empty() || args.job.is_some() => {
             return Err(Failure::Cannot(anyhow!(
@@ -104,7 +105,7 @@ fn finish(args: &Args, record: &ComparisonRecord, outputs: &[Output]) -> Result<
     if !outputs.is_empty() {
         report::save(&mut saved, outputs, &AnyRecord::Comparison(Box::new(record.clone())));
     }
-    let text = match args.json {
+    let text = match args.results.json {
         true => flashscope_record::to_json(record),
         false => flashscope_report::comparison::terminal(record, output::style()),
     };

@@ -1,24 +1,24 @@
 //! `fleet compare`: how often a comparison is right, on pairs of devices whose true ratio is known.
 
-use super::scored::{Kind, Scoring, bar, in_lots, outputs};
+use super::scored::{Kind, Scoring, bar, in_lots, outputs, scatters};
 use crate::args::FleetCompare as Args;
 use crate::error::{Failure, Outcome};
-use flashscope_fleet::differences::{Figures, NOISY, Plan, QUIET, differences, rows};
+use flashscope_fleet::differences::{Figures, Plan, differences, rows};
 use serde_json::json;
 
 pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
     let scoring = Scoring {
         command: "fleet compare",
-        title: format!("Comparisons of {} pairs, seed {}", args.pairs, args.seed),
-        plan: json!({ "pairs": args.pairs, "seed": args.seed, "blocks": args.blocks }),
-        json: args.json,
-        outputs: outputs(args.replace, args.output.as_ref())?,
+        title: format!("Comparisons of {} pairs, seed {}", args.pairs, args.scoring.seed),
+        plan: json!({ "pairs": args.pairs, "seed": args.scoring.seed, "blocks": args.blocks }),
+        json: args.scoring.json,
+        outputs: outputs(&args.scoring)?,
     };
-    let scatters = args.scatter.map_or(vec![QUIET, NOISY], |scatter| vec![scatter]);
+    let scatters = scatters(&args.scoring);
     let bar = bar(u64::from(args.pairs) * scatters.len() as u64, "pairs");
     let mut found = Vec::new();
     for (number, scatter) in (0..).zip(scatters) {
-        let seed = args.seed.wrapping_add(number);
+        let seed = args.scoring.seed.wrapping_add(number);
         let pairs = in_lots(args.pairs, &bar, |first, pairs| {
             let plan = Plan { first, pairs, seed, scatter, most_blocks: args.blocks };
             differences(plan).map_err(|error| anyhow::Error::from(error).into())

@@ -1,12 +1,12 @@
 //! Figures beside their targets, in every form: what `fleet compare` and `fleet trend` come to.
 
-use crate::args::{Replace, ReportFormat};
+use crate::args::{ReportFormat, ScoringArgs};
 use crate::commands::report as reports;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
 use crate::{envelope, interrupt};
 use anyhow::anyhow;
-use flashscope_fleet::differences::{Row, Target};
+use flashscope_fleet::differences::{NOISY, QUIET, Row, Target};
 use flashscope_host::Output;
 use flashscope_report::sheet;
 use flashscope_report::xlsx::{Cell, Sheet};
@@ -40,9 +40,14 @@ pub(super) struct Kind {
 }
 
 /// The files, looked at before anything is run.
-pub(super) fn outputs(replace: Replace, output: Option<&PathBuf>) -> Result<Vec<Output>, Failure> {
-    let mut door = output::door(replace.force, None::<PathBuf>);
-    reports::outputs(&mut door, None, output)
+pub(super) fn outputs(args: &ScoringArgs) -> Result<Vec<Output>, Failure> {
+    let mut door = output::door(args.replace.force, None::<PathBuf>);
+    reports::outputs(&mut door, None, args.output.as_ref())
+}
+
+/// The scatters at which cases are run.
+pub(super) fn scatters(args: &ScoringArgs) -> Vec<f64> {
+    args.scatter.map_or(vec![QUIET, NOISY], |scatter| vec![scatter])
 }
 
 /// Runs `count` cases in lots; those that were done until a wish to stop.

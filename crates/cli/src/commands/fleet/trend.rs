@@ -1,25 +1,24 @@
 //! `fleet trend`: how often a mark in a history is right, on simulated histories whose changes are known.
 
-use super::scored::{Kind, Scoring, bar, in_lots, outputs};
+use super::scored::{Kind, Scoring, bar, in_lots, outputs, scatters};
 use crate::args::FleetTrend as Args;
 use crate::error::{Failure, Outcome};
-use flashscope_fleet::differences::{NOISY, QUIET};
 use flashscope_fleet::histories::{Around, Figures, Plan, histories, rows};
 use serde_json::json;
 
 pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
     let scoring = Scoring {
         command: "fleet trend",
-        title: format!("Marks in {} histories, seed {}", args.histories, args.seed),
-        plan: json!({ "histories": args.histories, "seed": args.seed }),
-        json: args.json,
-        outputs: outputs(args.replace, args.output.as_ref())?,
+        title: format!("Marks in {} histories, seed {}", args.histories, args.scoring.seed),
+        plan: json!({ "histories": args.histories, "seed": args.scoring.seed }),
+        json: args.scoring.json,
+        outputs: outputs(&args.scoring)?,
     };
-    let scatters = args.scatter.map_or(vec![QUIET, NOISY], |scatter| vec![scatter]);
+    let scatters = scatters(&args.scoring);
     let bar = bar(u64::from(args.histories) * scatters.len() as u64, "histories");
     let mut found = Vec::new();
     for (number, scatter) in (0..).zip(scatters) {
-        let seed = args.seed.wrapping_add(number);
+        let seed = args.scoring.seed.wrapping_add(number);
         let lot = |first, histories_of| Ok(histories(Plan { first, histories: histories_of, seed, scatter }));
         let all = in_lots(args.histories, &bar, lot)?;
         for around in Around::ALL {

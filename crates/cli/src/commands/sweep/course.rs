@@ -132,8 +132,8 @@ struct Course<'a> {
 
 impl Course<'_> {
     fn measure(&mut self, bench: &mut Bench<'_>, outputs: &[Output]) -> Ended {
-        let bar = bench::bar("sweep", self.args.json);
-        let mut kept = Keep::new(outputs, self.args.replace.force);
+        let bar = bench::bar("sweep", self.args.results.json);
+        let mut kept = Keep::new(outputs, self.args.results.replace.force);
         let ended = loop {
             if let Some(end) = bench.meter.end_before_block(self.campaign.blocks()) {
                 break Ended::By(end);
@@ -224,7 +224,7 @@ impl Course<'_> {
         if bar.is_hidden() {
             return;
         }
-        let (blocks, most) = (self.campaign.blocks(), self.args.blocks);
+        let (blocks, most) = (self.campaign.blocks(), self.args.turns.blocks);
         let effects = self.effects();
         let mains = effects.iter().filter(|effect| effect.terms.len() == 1).map(|effect| effect.verdict);
         let left = left(bench.meter.elapsed(), (blocks, most), mains);
@@ -261,7 +261,7 @@ impl Course<'_> {
                     job: self.job.clone(),
                     seed: self.args.target.seed,
                     blocks: self.campaign.blocks() - u32::from(self.unused > 0),
-                    most_blocks: self.args.blocks,
+                    most_blocks: self.args.turns.blocks,
                     unused_runs: self.unused,
                     end,
                 }),

@@ -31,8 +31,10 @@ pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
     if args.knobs {
         return list(args, &sys);
     }
-    let settings =
-        args.settings().map_err(|error| anyhow!("{error}\nhint: --margin 5% and --confidence 95% are usual"))?;
+    let settings = args
+        .judging
+        .settings()
+        .map_err(|error| anyhow!("{error}\nhint: --margin 5% and --confidence 95% are usual"))?;
     let mut varied = Varied::of(args, &sys)?;
     if !args.dry_run && !varied.host.is_empty() {
         let restored = finish_left(&sys).map_err(hold::failure)?;
@@ -43,8 +45,8 @@ pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
         }
     }
     let kept_out = [PathBuf::from(&args.target.target)].into_iter().chain(args.job.clone());
-    let mut door = output::door(args.replace.force, kept_out);
-    let outputs = report::outputs(&mut door, None, &args.output)?;
+    let mut door = output::door(args.results.replace.force, kept_out);
+    let outputs = report::outputs(&mut door, None, &args.results.output)?;
     plan::check(args, &varied)?;
     if args.dry_run {
         output::data(&plan::describe(args, &varied)?)?;
@@ -76,7 +78,7 @@ fn list(args: &Args, sys: &flashscope_host::SysRoot) -> Result<Outcome, Failure>
         )));
     }
     let listed = Knobs::of(sys, Path::new(&args.target.target)).here();
-    if args.json {
+    if args.results.json {
         let knobs = listed.iter().map(
             |knob| json!({ "name": knob.name, "about": knob.about, "value": knob.value, "choices": knob.choices }),
         );
@@ -100,7 +102,7 @@ fn finish(args: &Args, record: &SweepRecord, outputs: &[Output]) -> Result<Outco
     if !outputs.is_empty() {
         report::save(&mut saved, outputs, &AnyRecord::Sweep(Box::new(record.clone())));
     }
-    let text = match args.json {
+    let text = match args.results.json {
         true => flashscope_record::to_json(record),
         false => flashscope_report::sweep::terminal(record, output::style()),
     };

@@ -20,7 +20,7 @@ pub(super) fn jobs(args: &Args, varied: &Varied, condition: &Condition, seed: u6
         Some(name) => bench::preset_jobs(name, target(args, varied, condition, seed), words, args.quick)?,
         None => bench::jobs(args.job.as_deref(), &words, &JobDefaults::default(), seed)?,
     };
-    if let (Some(rest), Some(first)) = (args.pause, jobs.phases.first_mut()) {
+    if let (Some(rest), Some(first)) = (args.turns.pause, jobs.phases.first_mut()) {
         first.pause = rest;
     }
     Ok(jobs)
@@ -66,7 +66,7 @@ pub(super) fn describe(args: &Args, varied: &Varied) -> Result<String, Failure> 
         let name = varied.target(args, condition);
         let is_new = !varied.conditions[..at].iter().any(|other| varied.target(args, other) == name);
         devices += u64::from(is_new);
-        let runs = per_block * u64::from(args.blocks) + u64::from(is_new);
+        let runs = per_block * u64::from(args.turns.blocks) + u64::from(is_new);
         written = written.zip(one).map(|(sum, one)| Bytes(sum.get().saturating_add(one.get().saturating_mul(runs))));
         time = time.zip(longest).map(|(sum, one)| sum + one * runs);
     }
@@ -78,7 +78,7 @@ pub(super) fn describe(args: &Args, varied: &Varied) -> Result<String, Failure> 
         let _ = writeln!(text, "#   {}", condition.label);
     }
     let first = if devices == 1 { "one run that counts".to_owned() } else { format!("{devices} runs that count") };
-    let _ = writeln!(text, "# {first} for nothing, then at most {} blocks of {per_block} runs", args.blocks);
+    let _ = writeln!(text, "# {first} for nothing, then at most {} blocks of {per_block} runs", args.turns.blocks);
     let _ = match time {
         Some(time) => writeln!(text, "# at most {} of measuring", whole(time)),
         None => writeln!(text, "# jobs that end by size take as long as the device does (--max-time ends the sweep)"),

@@ -5,7 +5,7 @@ use super::plan::{jobs, target};
 use super::vary::Varied;
 use crate::args::Sweep as Args;
 use crate::commands::bench;
-use crate::commands::campaign::{Limits, Meter};
+use crate::commands::campaign::Meter;
 use crate::envelope;
 use crate::error::Failure;
 use anyhow::anyhow;
@@ -49,11 +49,7 @@ impl<'a> Bench<'a> {
             hold,
             devices: BTreeMap::new(),
             runs: 0,
-            meter: Meter::new(Limits {
-                blocks: args.blocks,
-                time: args.max_time,
-                written: args.target.consent.max_write,
-            }),
+            meter: Meter::new(args.turns, args.target.consent.max_write),
         }
     }
 
