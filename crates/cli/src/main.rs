@@ -23,15 +23,15 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
-    let named = match args::settings_file(&words) {
-        Ok(named) => named,
+    let typed = match args::typed(&words) {
+        Ok(typed) => typed,
         Err(usage) => return report_usage(&usage),
     };
-    let settings = match Settings::load(named.as_deref()) {
+    let settings = match Settings::load(typed.settings_file()) {
         Ok(settings) => settings,
         Err(failure) => return report_failure(&failure),
     };
-    let cli = match args::parse(&words, &settings) {
+    let cli = match typed.over(&words, &settings) {
         Ok(cli) => cli,
         Err(usage) => return report_usage(&usage),
     };

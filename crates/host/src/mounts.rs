@@ -5,7 +5,7 @@ use crate::sysfs::{DeviceNumber, SysRoot, names};
 use rustix::fs::{AtFlags, StatxFlags};
 use std::collections::HashSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// One mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,11 +77,38 @@ pub(crate) fn file_at(sys: &SysRoot, blocks: &Blocks, path: &str) -> Option<File
 
 /// The number of the file system on which a file lies, as the kernel's own tables give it; `None` before Linux 5.8.
 pub(crate) fn super_block(sys: &SysRoot, path: &Path) -> Option<DeviceNumber> {
+    mounted_at(sys, path).map(|mount| mount.device)
+}
+
+/// A mount of our own namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MountedAt {
+    /// Where.
+    pub(crate) point: PathBuf,
+    /// The file system, by the number of the kernel's own tables.
+    pub(crate) device: DeviceNumber,
+    /// The options of the mount, then those of the file system.
+    pub(crate) options: Vec<String>,
+}
+
+/// The mount that a path lies on; `None` before Linux 5.8.
+pub(crate) fn mounted_at(sys: &SysRoot, path: &Path) -> Option<MountedAt> {
     let found = rustix::fs::statx(rustix::fs::CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
     let id = (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id)?.to_string();
     let table = sys.text("/proc/self/mountinfo")?;
-    let mut lines = table.lines().map(|line| line.split(' '));
-    lines.find_map(|mut words| (words.next()? == id).then(|| DeviceNumber::parse(words.nth(1)?))?)
+    let line = table.lines().find(|line| line.split(' ').next() == Some(&id))?;
+    let (mount, super_block) = line.split_once(" - ")?;
+    let mut mount = mount.split(' ').skip(2);
+    let device = DeviceNumber::parse(mount.next()?)?;
+    let point = PathBuf::from(unescape(mount.nth(1)?));
+    let mut options: Vec<String> = mount.next()?.split(',').map(str::to_owned).collect();
+    for word in super_block.split(' ').nth(2).unwrap_or_default().split(',') {
+        // Of both there is one of these, and the mount's own decides.
+        if !["rw", "ro", ""].contains(&word) {
+            options.push(word.to_owned());
+        }
+    }
+    Some(MountedAt { point, device, options })
 }
 
 struct Resolver<'a> {

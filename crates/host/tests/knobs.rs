@@ -230,3 +230,56 @@ fn the_kernel_has_its_say_on_a_loop_device() {
     drop(held);
     assert_eq!([get("scheduler"), get("read_ahead_kb"), get("nr_requests")], was);
 }
+
+#[test]
+fn options_of_a_mount_are_varied_and_put_back() {
+    let test = "options_of_a_mount_are_varied_and_put_back";
+    if !can_loop(test) || !support::has("mkfs.ext4") {
+        return support::skip(test, "it needs a loop device and mkfs.ext4");
+    }
+    let _alone = machine();
+    let scratch = Scratch::new();
+    let device = Loop::new(&scratch.file("mounted.img", 16 << 20));
+    support::run("mkfs.ext4", &["-q", device.path.to_str().unwrap()]);
+    let point = scratch.directory("a mount");
+    let mounted = Mounted::new(&device, &point);
+    let sys = SysRoot::live();
+    let knob = Knobs::of(&sys, &point).find("mount").unwrap();
+    let was = knob.value().unwrap().unwrap();
+    assert!(was.starts_with("rw,") && knob.is("rw").unwrap() && knob.is(&was).unwrap(), "{was}");
+    let (mut held, _) = match Held::take(&sys, vec![knob.clone()]) {
+        Err(KnobError::Busy { .. }) => return support::skip(test, "another sweep holds the knobs of this machine"),
+        taken => taken.unwrap(),
+    };
+    let set = |value: &str| held.set(&wanted(&[value])).map(|()| knob.value().unwrap().unwrap());
+    assert_eq!(set("noatime").unwrap(), was.replace("relatime", "noatime"));
+    assert!(
+        set("noatime,discard,sync").unwrap().split(',').filter(|word| ["discard", "sync"].contains(word)).count() == 2
+    );
+    let now = set("strictatime").unwrap();
+    assert!(!["atime", "discard", "sync"].iter().any(|word| now.contains(word)), "{now}");
+    let refused = |value: &str| set(value).unwrap_err().to_string();
+    assert!(refused("nonsense").contains("EINVAL"), "{}", refused("nonsense"));
+    assert!(refused("commit=30").contains("could not be put back"));
+    set("noatime,discard").unwrap();
+    held.restore().unwrap();
+    assert_eq!(knob.value().unwrap().unwrap(), was);
+    drop(mounted);
+    assert!(knob.value().unwrap_err().to_string().contains("not mounted there any more"));
+}
+
+/// A loop device that is mounted, until it is dropped.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn new(device: &Loop, point: &Path) -> Mounted {
+        support::run("mount", &[device.path.to_str().unwrap(), point.to_str().unwrap()]);
+        Mounted(point.to_owned())
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        support::try_run("umount", &[self.0.to_str().unwrap()]);
+    }
+}

@@ -4,7 +4,9 @@
 //! its interval and that of `bench` overlap, [`MARGIN`] allowed for: on a fresh copy of the device, over what `bench` takes where
 //! nothing is said (all of it, for [`SHORT`]), with writes as durable as those of the table. What one of the two has not reached yet
 //! the other may have: a log that was not full after ten seconds, a unit that was left open. So where they differ, `bench` goes on
-//! for [`LONG`], and its last rate may agree with the table, or the rate before a change of one with the rate of the other.
+//! for [`LONG`], and its last rate may agree with the table, or the rate before a change of one with the rate of the other. And a
+//! device may not be alike all over: an area at its start differs, half of a fake is not there. So where they still differ, `bench`
+//! goes to the place that `inspect` measured.
 
 use crate::Nobody;
 use flashscope_device::{Target, WriteGrant};
@@ -96,9 +98,9 @@ fn compared(
         _ => None,
     });
     let mut found = Compared { cell: cell.clone(), bench: Vec::new(), agrees: false };
-    for time in [SHORT, LONG] {
+    for (part, time) in [(filled, SHORT), (filled, LONG), (place(cell, report), LONG)] {
         let mut target = if filled.is_some() { inspected.clone() } else { open(report.plan.seed ^ 0xbe)? };
-        let Some(run) = bench(&mut target, cell, filled, time)? else { continue };
+        let Some(run) = bench(&mut target, cell, part, time)? else { continue };
         found.agrees = agree(cell, &run);
         found.bench.push(run);
         if found.agrees {
@@ -108,9 +110,24 @@ fn compared(
     Ok(found)
 }
 
+/// Where `inspect` measured a cell.
+fn place(cell: &PerformanceCell, report: &SessionReport) -> Option<(Bytes, Bytes)> {
+    let runs = report.observations.runs.iter().rev();
+    runs.filter_map(|run| match &run.data {
+        Data::Throughput(data) if data.purpose == Purpose::Performance => Some(data),
+        _ => None,
+    })
+    .find(|data| (data.direction, data.order, data.block) == (cell.direction, cell.order, cell.block))
+    .map(|data| (data.start, data.length))
+}
+
 /// Whether two figures with their intervals are of one rate.
 fn agree(cell: &PerformanceCell, bench: &LongRun) -> bool {
-    let Some(inspect) = &cell.long_run else { return false };
+    // Of requests too few for an interval the rate itself is what is claimed.
+    let Some(inspect) = &cell.long_run else {
+        let rate = cell.mean_rate.get();
+        return rate <= bench.high * MARGIN && bench.low <= rate * MARGIN;
+    };
     let overlap = |one: (f64, f64), other: (f64, f64)| one.0 <= other.1 * MARGIN && other.0 <= one.1 * MARGIN;
     let table = (inspect.low.get(), inspect.high.get());
     let run = (bench.low, bench.high);

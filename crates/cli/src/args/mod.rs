@@ -45,9 +45,9 @@ pub(crate) use twin::{Twin, TwinCommand, TwinFit};
 
 use crate::settings::Settings;
 use clap::builder::RangedI64ValueParser;
-use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The simulated card that is looked at when no target is named.
 pub(crate) const DEMO: &str = "sim:sd-4mib";
@@ -89,25 +89,47 @@ pub(crate) struct Usage {
     pub(crate) color: Option<ColorWhen>,
 }
 
-/// The settings file that was typed. What is wrong with what was typed is found here already.
-pub(crate) fn settings_file(words: &[OsString]) -> Result<Option<PathBuf>, Box<Usage>> {
-    let matches = tree().try_get_matches_from(words);
-    let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
-    cli.map(|cli| cli.settings).map_err(|error| usage(words, &error))
+/// What was typed, understood.
+pub(crate) struct Typed {
+    matches: ArgMatches,
+    cli: Cli,
 }
 
-/// Understands what was typed, over what the settings say; the first word is the name of the program.
-pub(crate) fn parse(words: &[OsString], said: &Settings) -> Result<Cli, Box<Usage>> {
-    let matches = settings::below(tree(), said).try_get_matches_from(words).map_err(|error| usage(words, &error))?;
-    let mut cli = Cli::from_arg_matches(&matches).map_err(|error| usage(words, &error))?;
-    // What was typed is not silenced by a file.
-    cli.manner.quiet &= settings::is_typed(&matches, "quiet") || !settings::is_typed(&matches, "verbose");
-    match (&mut cli.command, matches.subcommand()) {
-        (Command::Bench(bench), _) => bench.defaults = said.job_defaults(),
-        (Command::Settings(show), Some((_, inner))) => show.values = settings::values(inner, said),
-        _ => {}
+/// Understands what was typed; the first word is the name of the program.
+pub(crate) fn typed(words: &[OsString]) -> Result<Typed, Box<Usage>> {
+    understood(tree(), words)
+}
+
+fn understood(tree: clap::Command, words: &[OsString]) -> Result<Typed, Box<Usage>> {
+    let read = tree.try_get_matches_from(words).and_then(|matches| {
+        let cli = Cli::from_arg_matches(&matches)?;
+        Ok(Typed { matches, cli })
+    });
+    read.map_err(|error| usage(words, &error))
+}
+
+impl Typed {
+    /// The settings file that was typed.
+    pub(crate) fn settings_file(&self) -> Option<&Path> {
+        self.cli.settings.as_deref()
     }
-    Ok(cli)
+
+    /// The same words over what the settings say. They are understood anew only where those say anything: definitions of
+    /// all commands are most of what a short command costs.
+    pub(crate) fn over(self, words: &[OsString], said: &Settings) -> Result<Cli, Box<Usage>> {
+        let Typed { matches, mut cli } = match said.entries.is_empty() {
+            true => self,
+            false => understood(settings::below(tree(), said), words)?,
+        };
+        // What was typed is not silenced by a file.
+        cli.manner.quiet &= settings::is_typed(&matches, "quiet") || !settings::is_typed(&matches, "verbose");
+        match (&mut cli.command, matches.subcommand()) {
+            (Command::Bench(bench), _) => bench.defaults = said.job_defaults(),
+            (Command::Settings(show), Some((_, inner))) => show.values = settings::values(inner, said),
+            _ => {}
+        }
+        Ok(cli)
+    }
 }
 
 fn usage(words: &[OsString], error: &clap::Error) -> Box<Usage> {

@@ -80,11 +80,6 @@ impl KnobFile {
         if text.contains('[') { words.iter().map(bare).collect() } else { Vec::new() }
     }
 
-    /// Whether the kernel has this value in the file now.
-    pub(crate) fn is(&self, value: &str) -> Result<bool, KnobError> {
-        self.read().map(|found| same(&found, value))
-    }
-
     /// Writes a value. Whether the kernel made it its own is for whoever reads it back.
     ///
     /// # Errors

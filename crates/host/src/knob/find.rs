@@ -2,6 +2,8 @@
 
 use super::error::KnobError;
 use super::file::KnobFile;
+use super::mount::Mount;
+use super::spot::Spot;
 use super::table::{Place, Row, TABLE};
 use crate::conditions::processors;
 use crate::list::disk_under;
@@ -17,15 +19,17 @@ pub struct Knobs {
     sys: SysRoot,
     /// The disk below the target (`mmcblk0`).
     disk: Option<String>,
+    /// The file system that a target lies on which is no device; `None` of a device, and where the kernel does not tell.
+    mount: Option<Mount>,
 }
 
-/// A knob that this machine has: one file, or one per processor.
+/// A knob that this machine has: one file, one per processor, or the options of a mount.
 #[derive(Clone, Debug)]
 pub struct Knob {
     name: String,
-    pub(super) files: Vec<KnobFile>,
+    pub(super) spots: Vec<Spot>,
     /// What the kernel changes along with it.
-    pub(super) along: Vec<KnobFile>,
+    pub(super) along: Vec<Spot>,
 }
 
 /// A knob as it is listed.
@@ -46,7 +50,9 @@ impl Knobs {
     pub fn of(sys: &SysRoot, target: &Path) -> Knobs {
         let there = target.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
         let disk = disk_under(sys, there).and_then(|disk| Some(disk.path.file_name()?.to_string_lossy().into_owned()));
-        Knobs { sys: sys.clone(), disk }
+        let is_file_level = there.is_dir() || there.is_file();
+        let mount = if is_file_level { Mount::of(sys, there) } else { None };
+        Knobs { sys: sys.clone(), disk, mount }
     }
 
     /// A knob by its name, `iosched/NAME`, or a path below `/sys` or `/proc/sys`.
@@ -54,7 +60,7 @@ impl Knobs {
     /// # Errors
     /// There is no such knob, or not here; it may not be read or written; the path leads elsewhere.
     pub fn find(&self, name: &str) -> Result<Knob, KnobError> {
-        let (files, along) = if name.starts_with('/') {
+        let (spots, along) = if name.starts_with('/') {
             (vec![self.file(name, PathBuf::from(name))?], Vec::new())
         } else if let Some(tunable) = name.strip_prefix(TUNABLE).filter(|tunable| !tunable.contains('/')) {
             let queue = self.queue().ok_or_else(|| no_disk(name))?;
@@ -63,7 +69,7 @@ impl Knobs {
             let row = TABLE.iter().find(|row| row.name == name).ok_or_else(|| unknown(name))?;
             self.of_row(row)?
         };
-        let knob = Knob { name: name.to_owned(), files, along };
+        let knob = Knob { name: name.to_owned(), spots, along };
         // What cannot be read cannot be put back.
         knob.value()?;
         Ok(knob)
@@ -73,13 +79,20 @@ impl Knobs {
     pub fn here(&self) -> Vec<ListedKnob> {
         let listed = |row: &Row| {
             let knob = self.find(row.name).ok()?;
-            let (value, choices) = (knob.value().ok().flatten(), knob.files[0].choices());
+            let (value, choices) = (knob.value().ok().flatten(), knob.spots[0].choices());
             Some(ListedKnob { name: row.name, about: row.about, value, choices })
         };
         TABLE.iter().filter_map(listed).collect()
     }
 
-    fn of_row(&self, row: &Row) -> Result<(Vec<KnobFile>, Vec<KnobFile>), KnobError> {
+    fn of_row(&self, row: &Row) -> Result<(Vec<Spot>, Vec<Spot>), KnobError> {
+        if row.place == Place::Mount {
+            let missing = || KnobError::Absent {
+                name: row.name.to_owned(),
+                missing: "mounted file system that it lies on".to_owned(),
+            };
+            return Ok((vec![Spot::Mount(self.mount.clone().ok_or_else(missing)?)], Vec::new()));
+        }
         let paths = self.paths(row.place).ok_or_else(|| no_disk(row.name))?;
         let files = paths.into_iter().map(|path| self.file(row.name, path)).collect::<Result<Vec<_>, _>>()?;
         if files.is_empty() {
@@ -88,13 +101,13 @@ impl Knobs {
         }
         let along = row.along.iter().filter_map(|place| self.paths(*place)).flatten();
         // What is not there, or is only shown, is not changed by the kernel either.
-        let along = along.filter_map(|path| KnobFile::at(&self.sys, &path).ok().flatten()).collect();
+        let along = along.filter_map(|path| KnobFile::at(&self.sys, &path).ok().flatten()).map(Spot::File).collect();
         Ok((files, along))
     }
 
-    fn file(&self, name: &str, path: PathBuf) -> Result<KnobFile, KnobError> {
+    fn file(&self, name: &str, path: PathBuf) -> Result<Spot, KnobError> {
         let absent = || KnobError::Absent { name: name.to_owned(), missing: path.display().to_string() };
-        KnobFile::at(&self.sys, &path)?.ok_or_else(absent)
+        KnobFile::at(&self.sys, &path)?.map(Spot::File).ok_or_else(absent)
     }
 
     /// `None` where it takes a disk, and there is none below the target.
@@ -123,6 +136,7 @@ impl Knobs {
                 vec![Path::new("/sys/kernel/debug").join(host).join(attribute)]
             }
             Place::Vm(name) => vec![Path::new("/proc/sys/vm").join(name)],
+            Place::Mount => return None,
         })
     }
 
@@ -143,7 +157,15 @@ impl Knob {
 
     /// The files that it stands for.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.files.iter().map(KnobFile::path)
+        self.spots.iter().map(Spot::path)
+    }
+
+    /// Whether this is its value now, however it is written.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn is(&self, value: &str) -> Result<bool, KnobError> {
+        self.spots.iter().map(|spot| spot.is(value)).try_fold(true, |all, is| Ok(all && is?))
     }
 
     /// Its value now; `None` where the files of several processors disagree.
@@ -151,7 +173,7 @@ impl Knob {
     /// # Errors
     /// It cannot be read.
     pub fn value(&self) -> Result<Option<String>, KnobError> {
-        let mut values = self.files.iter().map(KnobFile::read).collect::<Result<Vec<_>, _>>()?;
+        let mut values = self.spots.iter().map(Spot::read).collect::<Result<Vec<_>, _>>()?;
         values.dedup();
         Ok(if values.len() == 1 { values.pop() } else { None })
     }

@@ -1,9 +1,9 @@
 //! Knobs while they are changed, and put back.
 
 use super::error::KnobError;
-use super::file::{KnobFile, same};
 use super::find::Knob;
 use super::note::{self, Note, Old};
+use super::spot::Spot;
 use crate::sysfs::SysRoot;
 use std::path::PathBuf;
 
@@ -50,11 +50,11 @@ impl Held {
         let mut note = Note::take(sys)?;
         let restored = finish(&note.left(sys)?)?;
         let mut old: Vec<Old> = Vec::new();
-        for file in knobs.iter().flat_map(|knob| knob.files.iter().chain(&knob.along)) {
+        for file in knobs.iter().flat_map(|knob| knob.spots.iter().chain(&knob.along)) {
             // What stands beside a knob and shows no value (a tunable that is write-only) has none to keep.
             let Ok(value) = file.read() else { continue };
             if !old.iter().any(|one| one.file == *file) {
-                old.push(Old { file: file.clone(), value, disk: file.disk_sequence() });
+                old.push(Old { file: file.clone(), value, disk: file.owner() });
             }
         }
         note.write(&old)?;
@@ -67,13 +67,13 @@ impl Held {
     /// # Errors
     /// The kernel refuses a value, or makes another one of it. Knobs that come before it may have changed.
     pub fn set(&self, wanted: &[Wanted]) -> Result<(), KnobError> {
-        let mut goals: Vec<(&KnobFile, &str)> = Vec::new();
+        let mut goals: Vec<(&Spot, &str)> = Vec::new();
         for one in wanted {
-            goals.extend(self.knobs[one.knob].files.iter().map(|file| (file, one.value.as_str())));
+            goals.extend(self.knobs[one.knob].spots.iter().map(|file| (file, one.value.as_str())));
         }
         for one in wanted {
             let knob = &self.knobs[one.knob];
-            if knob.files.iter().all(|file| self.old_of(file).is_some_and(|old| same(old, &one.value))) {
+            if knob.spots.iter().all(|file| self.old_of(file).is_some_and(|old| file.says(old, &one.value))) {
                 for file in &knob.along {
                     let Some(old) = self.old_of(file) else { continue };
                     if !goals.iter().any(|(other, _)| *other == file) {
@@ -91,9 +91,9 @@ impl Held {
     /// [`KnobError::Changed`] where another program was at work.
     pub fn check(&self, wanted: &[Wanted]) -> Result<(), KnobError> {
         for one in wanted {
-            for file in &self.knobs[one.knob].files {
+            for file in &self.knobs[one.knob].spots {
                 let found = file.read()?;
-                if !same(&found, &one.value) {
+                if !file.says(&found, &one.value) {
                     let path = file.path().to_owned();
                     return Err(KnobError::Changed { path, wanted: one.value.clone(), found });
                 }
@@ -114,7 +114,7 @@ impl Held {
         Ok(())
     }
 
-    fn old_of(&self, file: &KnobFile) -> Option<&str> {
+    fn old_of(&self, file: &Spot) -> Option<&str> {
         self.old.iter().find(|old| old.file == *file).map(|old| old.value.as_str())
     }
 }
@@ -143,9 +143,9 @@ pub fn finish_left(sys: &SysRoot) -> Result<Vec<Restored>, KnobError> {
 /// Puts old values back, each unless it is there already or its disk is gone.
 fn finish(old: &[Old]) -> Result<Vec<Restored>, KnobError> {
     // A disk that went took its knobs along; another one of its name has knobs of its own.
-    let here: Vec<&Old> = old.iter().filter(|old| old.disk.is_none() || old.file.disk_sequence() == old.disk).collect();
+    let here: Vec<&Old> = old.iter().filter(|old| old.disk.is_none() || old.file.owner() == old.disk).collect();
     let found: Vec<Option<String>> = here.iter().map(|old| old.file.read().ok()).collect();
-    let goals: Vec<(&KnobFile, &str)> = here.iter().map(|old| (&old.file, old.value.as_str())).collect();
+    let goals: Vec<(&Spot, &str)> = here.iter().map(|old| (&old.file, old.value.as_str())).collect();
     settle(&goals);
     let off = |old: &&&Old| !old.file.is(&old.value).unwrap_or(false);
     let what: Vec<String> = here
@@ -161,7 +161,7 @@ fn finish(old: &[Old]) -> Result<Vec<Restored>, KnobError> {
     }
     let restored = here.iter().zip(found).filter_map(|(old, found)| {
         // What could not be read before came with another knob, and was not changed by itself.
-        let found = found.filter(|found| !same(found, &old.value))?;
+        let found = found.filter(|found| !old.file.says(found, &old.value))?;
         Some(Restored { path: old.file.path().to_owned(), found, value: old.value.clone() })
     });
     Ok(restored.collect())
@@ -169,7 +169,7 @@ fn finish(old: &[Old]) -> Result<Vec<Restored>, KnobError> {
 
 /// Writes what is not yet as wanted, in this order and more than once, as one value may stand in another's way. Gives the first
 /// reason that something is still not so.
-fn settle(goals: &[(&KnobFile, &str)]) -> Option<KnobError> {
+fn settle(goals: &[(&Spot, &str)]) -> Option<KnobError> {
     let mut failures: Vec<Option<KnobError>> = Vec::new();
     for _ in 0..ROUNDS {
         failures = goals

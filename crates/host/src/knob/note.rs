@@ -6,6 +6,8 @@
 
 use super::error::KnobError;
 use super::file::{KnobFile, said};
+use super::mount::Mount;
+use super::spot::Spot;
 use crate::entry::{Entry, inode};
 use crate::sysfs::SysRoot;
 use rustix::fd::OwnedFd;
@@ -21,13 +23,16 @@ const FOLDERS: [(&str, RawMode); 2] = [("flashscope", 0o755), ("sweep", 0o700)];
 const NAME: &str = "restore";
 const HEAD: &str = "flashscope sweep 1";
 const END: &str = "end";
+/// What a line is of.
+const FILE: &str = "old";
+const MOUNT: &str = "mount";
 
 /// A value before it was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Old {
-    pub(super) file: KnobFile,
+    pub(super) file: Spot,
     pub(super) value: String,
-    /// The disk whose knob it is, by the kernel's number.
+    /// The disk or file system whose knob it is, by the kernel's number.
     pub(super) disk: Option<String>,
 }
 
@@ -146,7 +151,8 @@ fn render(old: &[Old], boot: &str) -> String {
     let mut text = format!("{HEAD}\nboot {boot}\nprocess {}\n", std::process::id());
     for one in old {
         let disk = one.disk.as_deref().unwrap_or("-");
-        let _ = writeln!(text, "old\t{}\t{}\t{disk}", one.file.path().display(), one.value);
+        let kind = if matches!(one.file, Spot::Mount(_)) { MOUNT } else { FILE };
+        let _ = writeln!(text, "{kind}\t{}\t{}\t{disk}", one.file.path().display(), one.value);
     }
     text + END + "\n"
 }
@@ -158,10 +164,17 @@ fn parse(sys: &SysRoot, text: &str, boot: &str) -> Vec<Old> {
         return Vec::new();
     }
     let old = |line: &str| {
-        let (path, rest) = line.strip_prefix("old\t")?.split_once('\t')?;
+        let (kind, line) = line.split_once('\t')?;
+        let (path, rest) = line.split_once('\t')?;
         let (value, disk) = rest.rsplit_once('\t')?;
         let disk = (disk != "-").then(|| disk.to_owned());
-        Some(Old { file: KnobFile::noted(sys, PathBuf::from(path))?, value: value.to_owned(), disk })
+        let (path, value) = (PathBuf::from(path), value.to_owned());
+        let file = match kind {
+            FILE => Spot::File(KnobFile::noted(sys, path)?),
+            MOUNT => Spot::Mount(Mount::noted(sys, path, disk.as_deref()?, &value)),
+            _ => return None,
+        };
+        Some(Old { file, value, disk })
     };
     lines.filter_map(old).collect()
 }
@@ -171,7 +184,8 @@ mod tests {
     use super::*;
 
     fn old() -> Vec<Old> {
-        let file = |path: &str| KnobFile::noted(&SysRoot::live(), PathBuf::from(path)).expect("below /sys");
+        let file = |path: &str| Spot::File(KnobFile::noted(&SysRoot::live(), PathBuf::from(path)).expect("below /sys"));
+        let mount = Mount::noted(&SysRoot::live(), PathBuf::from("/mnt/a card"), "7:2", "rw,relatime");
         vec![
             Old {
                 file: file("/sys/block/x/queue/write_cache"),
@@ -180,6 +194,7 @@ mod tests {
             },
             // Some values are several numbers with tabs between them.
             Old { file: file("/proc/sys/vm/x"), value: "1\t2\t3".to_owned(), disk: None },
+            Old { file: Spot::Mount(mount), value: "rw,relatime".to_owned(), disk: Some("7:2".into()) },
         ]
     }
 
@@ -196,6 +211,6 @@ mod tests {
     #[test]
     fn a_note_leads_nowhere_else() {
         let text = render(&old(), "b").replace("/proc/sys/vm/x", "/proc/sys/../../etc/passwd");
-        assert_eq!(parse(&SysRoot::live(), &text, "b").len(), 1);
+        assert_eq!(parse(&SysRoot::live(), &text, "b").len(), 2);
     }
 }

@@ -15,6 +15,8 @@ pub(super) enum Place {
     MmcHost(&'static str),
     /// Below `/proc/sys/vm`.
     Vm(&'static str),
+    /// The options of the file system that the target lies on.
+    Mount,
 }
 
 /// A knob that has a name.
@@ -31,7 +33,7 @@ const fn row(name: &'static str, place: Place, about: &'static str) -> Row {
     Row { name, place, along: &[], about }
 }
 
-use Place::{Device, EachProcessor, MmcHost, Queue, QueueFolder, Vm};
+use Place::{Device, EachProcessor, MmcHost, Mount, Queue, QueueFolder, Vm};
 
 /// Meanings as in the kernel's documentation: `ABI/stable/sysfs-block`, `admin-guide/pm/cpufreq.rst`,
 /// `admin-guide/sysctl/vm.rst`, `driver-api/mmc`.
@@ -75,5 +77,6 @@ pub(super) const TABLE: &[Row] = &[
     },
     row("vm.dirty_expire_centisecs", Vm("dirty_expire_centisecs"), "age at which dirty data is written, 1/100 s"),
     row("vm.dirty_writeback_centisecs", Vm("dirty_writeback_centisecs"), "how often the flusher wakes, 1/100 s"),
+    row("mount", Mount, "options of the file system below, as for a remount"),
     row("vm.swappiness", Vm("swappiness"), "how readily memory is swapped out"),
 ];

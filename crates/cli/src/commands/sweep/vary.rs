@@ -84,7 +84,7 @@ impl Varied {
                 knob.place = KnobPlace::Host;
                 knob.before = found.value().map_err(|error| anyhow!("{error}"))?;
                 knob.paths = found.paths().map(|path| path.display().to_string()).collect();
-                knob.baseline = knob.before.as_ref().and_then(|now| place_of(&knob.values, now)).unwrap_or(0);
+                knob.baseline = knob.values.iter().position(|value| found.is(value).unwrap_or(false)).unwrap_or(0);
                 self.host.push(found);
                 Way::Host(self.host.len() - 1)
             }
