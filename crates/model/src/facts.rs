@@ -65,8 +65,30 @@ pub struct Claims {
     pub erase: Option<Bytes>,
     /// Speed class in words (`class 10`, `U3`, `V30`).
     pub speed_class: Option<String>,
+    /// Registers that tell of wear; absent where the device has none, as an SD card.
+    pub health: Option<Health>,
     /// Other claims, each a short phrase.
     pub other: Vec<String>,
+}
+
+/// What a device's registers say of its own wear. A register that this device does not have is absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Health {
+    /// eMMC `DEVICE_LIFE_TIME_EST_TYP_A`, UFS `bDeviceLifeTimeEstA` (the part with one bit per cell, in most devices): 1
+    /// while the first tenth of the rated life is being used, 10 for the last, 11 past it. 0 is "not defined", and absent
+    /// here.
+    pub life_time_a: Option<u8>,
+    /// The same of type B, the part with all bits per cell.
+    pub life_time_b: Option<u8>,
+    /// eMMC `PRE_EOL_INFO`, UFS `bPreEOLInfo`: 1 normal, 2 warning (80 % of the reserved blocks are used up), 3 urgent
+    /// (90 %).
+    pub pre_end_of_life: Option<u8>,
+    /// NVMe "percentage used", and its counterparts in SMART: 100 where the rated life is used up; it goes on to 255.
+    pub used_percent: Option<u8>,
+    /// NVMe "available spare": what is left of the spare blocks, 0…100.
+    pub spare_percent: Option<u8>,
+    /// Bytes that the host wrote in all the device's life.
+    pub written: Option<Bytes>,
 }
 
 /// What names one very device: `SERIAL:BYTES`, `MODEL:BYTES` or `loop:BACKING_PATH`.

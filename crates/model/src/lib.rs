@@ -24,7 +24,7 @@ pub mod twin;
 
 pub use envelope::{Envelope, Kind, StopReason};
 pub use experiment::{About, Data, Drawn, Experiment, ExperimentName, Form, Rows, Writes};
-pub use facts::{Claims, DeviceFacts, DeviceKind, Identity};
+pub use facts::{Claims, DeviceFacts, DeviceKind, Health, Identity};
 pub use finding::{Estimate, Finding, Findings, Geometry, Reason};
 pub use observation::{Observations, Run};
 pub use plan::Budget;

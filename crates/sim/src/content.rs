@@ -108,6 +108,11 @@ impl Contents {
         (1..starts.len()).map(move |i| (Bytes(starts[i] - starts[i - 1]), self.at(starts[i - 1])))
     }
 
+    /// How far it reaches.
+    pub(crate) fn capacity(&self) -> Bytes {
+        Bytes(self.capacity)
+    }
+
     /// What an erased place reads as.
     pub(crate) fn erased_byte(&self) -> u8 {
         self.erased_byte

@@ -96,12 +96,68 @@ pub(crate) trait Ftl {
     /// Erases and bytes programmed since it was made.
     fn wear(&self) -> Wear;
 
+    /// How the flash stands, for the truth of the state. Costs a look at the whole map.
+    fn inside(&self) -> Inside;
+
+    /// What the registers of health are worked out from. Costs nothing, so that they can follow every request.
+    fn use_of_life(&self) -> UseOfLife;
+
     /// Checks what the last step touched: says which invariant is broken (docs/devices.md lists them). Called after
     /// every step in debug and test builds.
     fn check(&self) -> Result<(), String>;
 
     /// Checks everything.
     fn check_all(&self) -> Result<(), String>;
+}
+
+/// How a mapping's flash stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Inside {
+    /// Bytes that have a place in the flash, what is hidden from the host included.
+    pub(crate) mapped: Bytes,
+    /// The same in what one entry of the map stands for.
+    pub(crate) pages: u64,
+    /// Stretches of these whose places follow each other as their addresses do.
+    pub(crate) runs: u64,
+    /// What was written and is not valid any more.
+    pub(crate) invalid: Invalid,
+    /// Erases of the unit that was erased most often.
+    pub(crate) most_erases: u32,
+}
+
+/// Sums over the units that were written to their end: their number, the invalid share of each, and its square.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Invalid {
+    pub(crate) units: u64,
+    pub(crate) pages: u64,
+    pub(crate) invalid_pages: u64,
+    pub(crate) shares: f64,
+    pub(crate) squares: f64,
+}
+
+impl Invalid {
+    /// One unit of so many pages.
+    pub(crate) fn add(&mut self, invalid: u32, pages: u32) {
+        let share = f64::from(invalid) / f64::from(pages);
+        self.units += 1;
+        self.pages += u64::from(pages);
+        self.invalid_pages += u64::from(invalid);
+        self.shares += share;
+        self.squares += share * share;
+    }
+}
+
+/// What was used up of a device's life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UseOfLife {
+    /// Erases of all units.
+    pub(crate) erases: u64,
+    /// Units in use.
+    pub(crate) units: u64,
+    /// Units beside those that the data and the work in progress need.
+    pub(crate) spare_left: u64,
+    /// The same when the device was new.
+    pub(crate) spare_when_new: u64,
 }
 
 /// What a device did beside programming and erasing; absent where its mapping does no such thing.
@@ -185,6 +241,14 @@ impl Ftl for Device {
 
     fn wear(&self) -> Wear {
         self.inner().wear()
+    }
+
+    fn inside(&self) -> Inside {
+        self.inner().inside()
+    }
+
+    fn use_of_life(&self) -> UseOfLife {
+        self.inner().use_of_life()
     }
 
     fn check(&self) -> Result<(), String> {

@@ -8,6 +8,7 @@
 //! Inside: `target` owns clock, queue, content and noise; a mapping behind the seam in `ftl` owns the flash. Nothing here
 //! does I/O, knows a clock or draws chance that was not seeded.
 
+mod ageing;
 mod au_log;
 mod catalogue;
 mod chance;

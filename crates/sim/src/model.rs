@@ -1,6 +1,7 @@
 //! What a model file says: the device as the host sees it, the link, the mapping with its flash, the state it starts
 //! in and the noise around it. Every parameter is written out in every file: there are no hidden defaults.
 
+use crate::ageing::AgeingParams;
 use crate::au_log::AuLogParams;
 use crate::discard::DiscardParams;
 use crate::fault::FaultParams;
@@ -37,6 +38,9 @@ pub(crate) struct Model {
     /// What discard does; absent where it forgets whatever it covers.
     #[serde(default)]
     pub(crate) discard: Option<DiscardParams>,
+    /// What use does to it; absent where it stays as it is.
+    #[serde(default)]
+    pub(crate) ageing: Option<AgeingParams>,
 }
 
 ranges!(Model {
@@ -51,6 +55,7 @@ ranges!(Model {
     read_buffer: Inner,
     read_ahead: Inner,
     discard: Inner,
+    ageing: Inner,
 });
 
 /// The device as a host sees it. Its claims are what its registers say, true or not.
@@ -201,6 +206,8 @@ ranges!(StartState { start, erased_byte: 0..=255 });
 pub(crate) enum Start {
     /// Never written.
     Blank,
+    /// The first half written once from start to end, the other never.
+    Half,
     /// Written once from start to end.
     Filled,
 }
@@ -254,6 +261,25 @@ impl Model {
             model.device.capacity = fault.medium(self.device.capacity);
         }
         model
+    }
+
+    /// Where what was written before the start ends, seen by the host. What one entry of the map stands for is written as a
+    /// whole or not at all.
+    pub(crate) fn written_until(&self) -> Bytes {
+        let capacity = self.device.capacity;
+        match (self.state.start, &self.mapping) {
+            (Start::Blank, _) => Bytes::ZERO,
+            (Start::Filled, _) => capacity,
+            (Start::Half, Mapping::AuLog(params)) => {
+                (params.hidden + capacity / 2).align_down(params.unit).saturating_sub(params.hidden)
+            }
+            (Start::Half, Mapping::PageMap(params)) => Bytes(capacity.get() / 2).align_down(params.unit),
+        }
+    }
+
+    /// Share of the device that was never written before the start, 0…1.
+    pub(crate) fn never_written(&self) -> f64 {
+        1.0 - self.written_until().as_f64() / self.device.capacity.as_f64()
     }
 
     /// Says what is out of its range or does not fit together.

@@ -1,5 +1,6 @@
 //! Reading a target like `sd-4mib,capacity=4GiB,noise=field`: a model and changes to its parameters.
 
+use crate::ageing;
 use crate::catalogue;
 use crate::error::SimError;
 use crate::fault;
@@ -16,6 +17,11 @@ const SHORT: [(&str, &str); 4] = [
     // What findings call open units.
     ("mapping.open", "mapping.logs_in_order"),
 ];
+
+type Defaults = fn() -> Table;
+
+/// Sections that a model file may leave out, and may hold in part: the defaults of their keys.
+const OPTIONAL: [(&str, Defaults); 2] = [(fault::SECTION, fault::defaults), (ageing::SECTION, ageing::defaults)];
 
 /// A target taken apart.
 #[derive(Clone, Debug)]
@@ -37,7 +43,7 @@ pub(crate) fn parse(spec: &str, read: impl Fn(&str) -> Result<String, String>) -
     let file = model_text(&name, read)?;
     let bad_file = |why: String| SimError::BadFile { model: name.clone(), why };
     let mut table: Table = file.parse().map_err(|error: toml::de::Error| bad_file(one_line(error.message())))?;
-    fault::complete(&mut table);
+    complete(&mut table);
     let mut seed = None;
     let mut changed = Vec::new();
     for part in parts.map(str::trim).filter(|part| !part.is_empty()) {
@@ -105,7 +111,7 @@ fn change(table: &mut Table, key: &str, value: &str) -> Result<(), SimError> {
     let fault_path = fault::path_of(key);
     let path = fault_path.as_deref().or_else(|| SHORT.iter().find(|(short, _)| *short == key).map(|(_, path)| *path));
     let path = path.unwrap_or(key);
-    fault::make_room(table, path);
+    make_room(table, path);
     let Some(place) = lookup(table, path) else {
         let mut keys: Vec<String> = Vec::new();
         all_keys("", &Value::Table(table.clone()), &mut keys);
@@ -131,6 +137,26 @@ fn change(table: &mut Table, key: &str, value: &str) -> Result<(), SimError> {
         }
     };
     Ok(())
+}
+
+/// Gives a model's table the whole section that `path` is in, where it may be left out and was.
+fn make_room(table: &mut Table, path: &str) {
+    for (section, defaults) in OPTIONAL {
+        if path.strip_prefix(section).is_some_and(|rest| rest.starts_with('.')) {
+            table.entry(section).or_insert_with(|| Value::Table(defaults()));
+        }
+    }
+}
+
+/// Fills in the keys that such sections leave out.
+fn complete(table: &mut Table) {
+    for (section, defaults) in OPTIONAL {
+        if let Some(Value::Table(section)) = table.get_mut(section) {
+            for (key, value) in defaults() {
+                section.entry(key).or_insert(value);
+            }
+        }
+    }
 }
 
 fn lookup<'t>(table: &'t mut Table, path: &str) -> Option<&'t mut Value> {
@@ -168,7 +194,7 @@ fn number<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, SimError> {
 fn blame(text: &str, changed: &[(&str, &str)], otherwise: SimError) -> SimError {
     for (key, value) in changed {
         let Ok(mut table) = text.parse::<Table>() else { return otherwise };
-        fault::complete(&mut table);
+        complete(&mut table);
         if change(&mut table, key, value).is_err() {
             return otherwise;
         }

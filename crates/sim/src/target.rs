@@ -5,13 +5,14 @@ mod faulty;
 
 pub use ahead::Source;
 
+use crate::ageing::{self, AgeingParams};
 use crate::content::{Contents, Held};
 use crate::discard::{DiscardParams, Effect};
 use crate::error::SimError;
 use crate::fault::Faults;
-use crate::ftl::{Extent, Ftl, Presence, Work};
+use crate::ftl::{Extent, Ftl, Inside, Presence, UseOfLife, Work};
 use crate::memory::Controller;
-use crate::model::{KindName, Model, Start};
+use crate::model::{KindName, Model};
 use crate::noise::NoiseSource;
 use crate::spec::{self, Spec};
 use flashscope_device::{
@@ -41,6 +42,10 @@ pub struct SimTarget {
     settled: Instant,
     outstanding: Vec<Completion>,
     checked: bool,
+    /// What use does to it; absent where the model does not say.
+    ageing: Option<AgeingParams>,
+    /// What the host wrote in all the device's life.
+    written: Bytes,
     /// Absent where nothing is wrong with the device.
     faults: Option<Box<Faults>>,
 }
@@ -75,13 +80,10 @@ impl SimTarget {
     pub(crate) fn new(spec: &Spec, seed: u64) -> SimTarget {
         let (model, seed) = (&spec.model, spec.seed.unwrap_or(seed));
         let medium = model.genuine();
-        let first = match model.state.start {
-            Start::Blank => Held::Erased,
-            Start::Filled => Held::Written(FIRST_FILL),
-        };
-        let contents = Contents::new(medium.device.capacity, model.state.erased_byte, first);
+        let mut contents = Contents::new(medium.device.capacity, model.state.erased_byte, Held::Erased);
+        contents.set(Bytes::ZERO, medium.written_until(), Held::Written(FIRST_FILL));
         let faults = model.fault.as_ref().map(|fault| Box::new(Faults::new(fault, model, &contents, seed)));
-        SimTarget {
+        let mut target = SimTarget {
             facts: facts(model),
             capabilities: Capabilities {
                 write: true,
@@ -99,8 +101,46 @@ impl SimTarget {
             settled: Instant::ORIGIN,
             outstanding: Vec::new(),
             checked: cfg!(debug_assertions),
+            ageing: model.ageing.clone(),
+            written: medium.written_until(),
             faults,
+        };
+        target.read_registers();
+        target
+    }
+
+    /// What the registers of health say now stands in the facts. Only a device that ages has such.
+    fn read_registers(&mut self) {
+        if let Some(ageing) = &self.ageing {
+            let used = self.device.use_of_life();
+            self.facts.claims.health = ageing::health(self.facts.kind, ageing, used, self.written);
         }
+    }
+
+    fn note_written(&mut self, length: Bytes) {
+        self.written += length;
+        self.read_registers();
+    }
+
+    pub(crate) fn inside(&self) -> Inside {
+        self.device.inside()
+    }
+
+    pub(crate) fn use_of_life(&self) -> UseOfLife {
+        self.device.use_of_life()
+    }
+
+    pub(crate) fn written(&self) -> Bytes {
+        self.written
+    }
+
+    pub(crate) fn ageing(&self) -> Option<&AgeingParams> {
+        self.ageing.as_ref()
+    }
+
+    /// What is really there: less than the facts say, where they lie.
+    pub(crate) fn real_capacity(&self) -> Bytes {
+        self.contents.capacity()
     }
 
     /// Checks the invariants after every request, as debug builds always do; a broken one is a [`DeviceError::System`].
@@ -149,6 +189,9 @@ impl SimTarget {
         let issued = self.now;
         let (outcome, content) = self.effect(request);
         let done = self.serve(issued, request.op(), request.offset(), request.length());
+        if let Op::Write { .. } = request.op() {
+            self.note_written(request.length());
+        }
         let completed = done + self.noise.delay(issued, done - issued);
         self.settled = self.settled.max(completed);
         self.outstanding.push(Completion { id: request.id(), issued, completed, outcome, content });
@@ -341,6 +384,7 @@ fn facts(model: &Model) -> DeviceFacts {
             preferred_erase: device.claims.preferred_erase,
             erase: device.claims.erase,
             speed_class: device.claims.speed_class.clone(),
+            health: None,
             other: device.claims.other.clone(),
         },
         identity: None,

@@ -7,9 +7,11 @@
 
 mod area;
 mod stalls;
+mod state;
 
 pub use area::{AreaPartTruth, AreaTruth};
 pub use stalls::StallTruth;
+pub use state::{StateTruth, state_of};
 
 use crate::au_log::AuLogParams;
 pub use crate::discard::DiscardTruth;
@@ -18,7 +20,7 @@ use crate::fault::FakeKind;
 use crate::ftl::{Extent, Ftl, Work};
 use crate::memory::Controller;
 pub use crate::memory::{AheadTruth, BufferTruth, MemoryTruth};
-use crate::model::{Mapping, Model, Start};
+use crate::model::{Mapping, Model};
 use crate::noise;
 pub use crate::page_map::DriveTruth;
 use crate::spec;
@@ -194,7 +196,7 @@ fn of_au_log(model: &Model, params: &AuLogParams) -> Truth {
         small_write_path: small_write_path(model, params),
         fast_area: area::fast_area(model, params),
         fast_area_parts: area::fast_area_parts(model, params),
-        never_written: Fact::known(if model.state.start == Start::Blank { 1.0 } else { 0.0 }),
+        never_written: Fact::known(model.never_written()),
         drive: None,
         stalls: stalls::stalls(params),
         memory: crate::memory::truth_of(model),

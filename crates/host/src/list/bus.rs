@@ -3,7 +3,7 @@
 use crate::blocks::Node;
 use crate::registers::{Cid, Csd, Family, Scr, Ssr};
 use crate::sysfs::{Directory, SysRoot};
-use flashscope_model::{Claims, DeviceKind};
+use flashscope_model::{Claims, DeviceKind, Health};
 use flashscope_units::Bytes;
 use std::path::PathBuf;
 
@@ -246,8 +246,27 @@ impl Bus {
             preferred_erase: facts.preferred_erase,
             erase: facts.erase,
             speed_class: status.and_then(Ssr::classes),
+            health: facts.health(),
             other: other_claims(facts),
         }
+    }
+}
+
+impl MmcFacts {
+    /// The registers that tell of wear, where the kernel shows any that is defined: 0 is "not defined".
+    fn health(&self) -> Option<Health> {
+        let defined = |word: &str, last: u8| {
+            let value = u8::from_str_radix(word.trim_start_matches("0x"), 16).ok()?;
+            (1..=last).contains(&value).then_some(value)
+        };
+        let mut life = self.life_time.as_deref().unwrap_or_default().split_whitespace();
+        let health = Health {
+            life_time_a: life.next().and_then(|word| defined(word, 11)),
+            life_time_b: life.next().and_then(|word| defined(word, 11)),
+            pre_end_of_life: self.pre_end_of_life.as_deref().and_then(|word| defined(word, 3)),
+            ..Health::default()
+        };
+        (health != Health::default()).then_some(health)
     }
 }
 

@@ -40,8 +40,26 @@ mirror! {
         erase_bytes: Option<u64> = erase,
         /// Speed class in words (`class 10`, `U3`, `V30`).
         speed_class: Option<String> = speed_class,
+        /// Registers that tell of wear; null where the device has none.
+        health: Option<Health> = health,
         /// Other claims, each a short phrase.
         other: Vec<String> = other,
+    }
+
+    /// What a device's registers say of its own wear; null each that it does not have.
+    Health of model::Health {
+        /// eMMC and UFS, type A: 1 in the first tenth of the rated life, 10 in the last, 11 past it.
+        life_time_a: Option<u8> = life_time_a,
+        /// The same of type B.
+        life_time_b: Option<u8> = life_time_b,
+        /// eMMC and UFS: 1 normal, 2 warning, 3 urgent.
+        pre_end_of_life: Option<u8> = pre_end_of_life,
+        /// Share of the rated life that is used up, in percent; above 100 past it.
+        used_percent: Option<u8> = used_percent,
+        /// What is left of the spare blocks, in percent.
+        spare_percent: Option<u8> = spare_percent,
+        /// Bytes that the host wrote in all the device's life.
+        written_bytes: Option<u64> = written,
     }
 }
 

@@ -96,14 +96,15 @@ pub(super) struct Flash {
 }
 
 impl Flash {
-    /// `sub_units` logical sub-units of `pages` pages each, all written sequentially or none; and `spare` blocks more.
-    pub(super) fn new(sub_units: u32, pages: u32, spare: u32, filled: bool) -> Flash {
+    /// `sub_units` logical sub-units of `pages` pages each, of which the first `written` were written sequentially and the
+    /// others never; and `spare` blocks more.
+    pub(super) fn new(sub_units: u32, pages: u32, spare: u32, written: u32) -> Flash {
         let (logical, blocks) = (sub_units as usize, (sub_units + spare) as usize);
-        let used = if filled { logical } else { 0 };
+        let used = written as usize;
         let mut flash = Flash {
             pages,
             map: vec![NONE; logical],
-            present: vec![if filled { Pages::All } else { Pages::None }; logical],
+            present: vec![Pages::None; logical],
             uses: vec![Use::Free; blocks],
             valid: vec![0; blocks],
             erases: vec![0; blocks],
@@ -114,6 +115,7 @@ impl Flash {
         };
         for block in 0..used {
             flash.map[block] = block as u32;
+            flash.present[block] = Pages::All;
             flash.uses[block] = Use::Data;
             flash.valid[block] = pages;
         }
@@ -220,6 +222,16 @@ impl Flash {
         self.valid[block as usize]
     }
 
+    /// All blocks.
+    pub(super) fn blocks(&self) -> u32 {
+        self.uses.len() as u32
+    }
+
+    /// Erases of the block that was erased most often.
+    pub(super) fn most_erases(&self) -> u32 {
+        self.erases.iter().copied().max().unwrap_or(0)
+    }
+
     /// Bytes of memory that it takes, the sets of pages included.
     pub(super) fn state_bytes(&self) -> usize {
         let sets: usize = self.present.iter().map(Pages::heap_bytes).sum();
@@ -268,7 +280,7 @@ mod tests {
     /// At most 8 bytes a page: far less, as only sub-units and blocks are kept, and a set where it is needed.
     #[test]
     fn state_is_small() {
-        let mut flash = Flash::new(1000, 128, 50, false);
+        let mut flash = Flash::new(1000, 128, 50, 0);
         for sub in 0..1000 {
             flash.set_present(sub, 3..77, true);
         }
@@ -277,7 +289,7 @@ mod tests {
 
     #[test]
     fn presence_melts_into_all_or_none() {
-        let mut flash = Flash::new(2, 128, 2, false);
+        let mut flash = Flash::new(2, 128, 2, 0);
         assert_eq!(flash.set_present(0, 0..100, true), 100);
         assert_eq!(flash.set_present(0, 50..128, true), 28);
         assert_eq!(flash.present[0], Pages::All);

@@ -12,6 +12,7 @@
 mod check;
 pub(crate) mod faults;
 mod flash;
+mod inside;
 mod merge;
 mod params;
 mod read;
@@ -23,8 +24,8 @@ mod write;
 pub(crate) use params::{Area, AuLogParams};
 
 use crate::chance::Chance;
-use crate::ftl::{Counters, Extent, Ftl, Presence, Work};
-use crate::model::{Link, Model, Start};
+use crate::ftl::{Counters, Extent, Ftl, Inside, Presence, UseOfLife, Work};
+use crate::model::{Link, Model};
 use faults::Fault;
 use flash::{Bits, Flash};
 use flashscope_device::Wear;
@@ -36,8 +37,6 @@ use small::SmallLog;
 pub(crate) struct AuLog {
     params: AuLogParams,
     link: Link,
-    /// Of the host and of the controller itself.
-    capacity: Bytes,
     flash: Flash,
     open: Vec<OpenUnit>,
     random: Vec<RandomLog>,
@@ -119,18 +118,19 @@ impl AuLog {
         let per_random_log = params.random_log.get().div_ceil(params.sub_unit.get()) as u32;
         // One block for each log, two for a merge under way, and what the model has beside.
         let spare = params.logs_in_order + params.logs_random * per_random_log + 2 + params.spare_units * per_unit;
-        let filled = model.state.start == Start::Filled;
+        let written = (params.hidden + model.written_until()).get().div_ceil(params.unit.get()) as u32;
+        let used = model.written_until() > Bytes::ZERO;
+        let written = if used { written } else { 0 };
         let mut card = AuLog {
             params: params.clone(),
             link: model.link.clone(),
-            capacity,
-            flash: Flash::new(units * per_unit, (params.sub_unit / params.page) as u32, spare, filled),
+            flash: Flash::new(units * per_unit, (params.sub_unit / params.page) as u32, spare, written * per_unit),
             open: Vec::new(),
             random: Vec::new(),
             small: SmallLog::default(),
             small_run: SmallRun::default(),
             last_read_unit: None,
-            owed: if filled { params.housekeeping.owed } else { 0 },
+            owed: if used { params.housekeeping.owed } else { 0 },
             erased_ahead: vec![true; params.areas.len()],
             uses: 0,
             busy_until: Instant::ORIGIN,
@@ -140,16 +140,15 @@ impl AuLog {
             touched: Vec::new(),
             fault: None,
         };
-        if filled {
-            card.use_before();
+        if used {
+            card.use_before((params.hidden + model.written_until()) / params.unit);
         }
         card
     }
 
-    /// Leaves the logs as earlier use left them: small writes and some longer ones to a few units.
-    fn use_before(&mut self) {
+    /// Leaves the logs as earlier use left them: small writes and some longer ones to a few of the first `units`.
+    fn use_before(&mut self, units: u64) {
         let most = u64::from(self.params.housekeeping.earlier_writes);
-        let units = self.capacity / self.params.unit;
         let some: Vec<u64> = (0..8).map(|_| self.chance.below(units)).collect();
         for _ in 0..self.chance.below(most + 1) {
             let unit = some[self.chance.below(8) as usize];
@@ -301,6 +300,16 @@ impl Ftl for AuLog {
         // Erases are counted in units, which is what a card's life is rated in.
         let per_unit = u64::from(self.sub_units_per_unit());
         Wear { erases: self.flash.erased.div_ceil(per_unit), programmed: self.params.page * self.flash.programmed }
+    }
+
+    fn inside(&self) -> Inside {
+        self.flash_now()
+    }
+
+    fn use_of_life(&self) -> UseOfLife {
+        let blocks = self.flash.blocks();
+        let spare = u64::from(self.params.spare_units * self.sub_units_per_unit());
+        UseOfLife { erases: self.flash.erased, units: u64::from(blocks), spare_left: spare, spare_when_new: spare }
     }
 
     fn check(&self) -> Result<(), String> {

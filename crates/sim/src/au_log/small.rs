@@ -24,6 +24,10 @@ impl SmallLog {
         !self.stamps.is_empty() && self.stamps.range(pages).next().is_some()
     }
 
+    pub(super) fn count_in(&self, pages: Range<u64>) -> u32 {
+        self.stamps.range(pages).count() as u32
+    }
+
     pub(super) fn insert(&mut self, page: u64) {
         self.clock += 1;
         if let Some(old) = self.stamps.insert(page, self.clock) {

@@ -11,7 +11,7 @@ mod power;
 mod size;
 
 pub use params::FakeKind;
-pub(crate) use params::{CacheName, Fails, FaultParams, complete, defaults, make_room, path_of};
+pub(crate) use params::{CacheName, Fails, FaultParams, SECTION, defaults, path_of};
 pub(crate) use power::{CutParams, PowerLog, Written};
 pub use power::{MediumBytes, MediumChange, PowerCut};
 pub(crate) use size::AddressMap;

@@ -8,13 +8,13 @@ use flashscope_units::{Bytes, Instant, Nanos};
 use serde::{Deserialize, Deserializer, de::Error};
 use std::fmt::Display;
 use std::str::FromStr;
-use toml::{Table, Value};
+use toml::Table;
 
 /// Every key with its default.
 const DEFAULTS: &str = include_str!("defaults.toml");
 
 /// The section in a model's table.
-const SECTION: &str = "fault";
+pub(crate) const SECTION: &str = "fault";
 
 /// What is wrong with a device.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -162,22 +162,6 @@ pub(crate) fn defaults() -> Table {
 /// The path of a fault key that was given without its section.
 pub(crate) fn path_of(key: &str) -> Option<String> {
     defaults().contains_key(key).then(|| format!("{SECTION}.{key}"))
-}
-
-/// Gives a model's table the whole section, where `path` is in it and it was not there.
-pub(crate) fn make_room(table: &mut Table, path: &str) {
-    if path.strip_prefix(SECTION).is_some_and(|rest| rest.starts_with('.')) {
-        table.entry(SECTION).or_insert_with(|| Value::Table(defaults()));
-    }
-}
-
-/// Fills in the keys that a model file's section leaves out.
-pub(crate) fn complete(table: &mut Table) {
-    if let Some(Value::Table(section)) = table.get_mut(SECTION) {
-        for (key, value) in defaults() {
-            section.entry(key).or_insert(value);
-        }
-    }
 }
 
 impl FaultParams {

@@ -16,7 +16,7 @@ pub(crate) use params::{ReadAheadParams, ReadBufferParams, WriteBufferParams, va
 pub(crate) use truth::of as truth_of;
 pub use truth::{AheadTruth, BufferTruth, MemoryTruth};
 
-use crate::ftl::{Counters, Device, Extent, Ftl, Presence, Work};
+use crate::ftl::{Counters, Device, Extent, Ftl, Inside, Presence, UseOfLife, Work};
 use crate::model::{Link, Model};
 use ahead::ReadAhead;
 use flashscope_device::Wear;
@@ -166,6 +166,14 @@ impl Ftl for Controller {
 
     fn wear(&self) -> Wear {
         self.mapping.wear()
+    }
+
+    fn inside(&self) -> Inside {
+        self.mapping.inside()
+    }
+
+    fn use_of_life(&self) -> UseOfLife {
+        self.mapping.use_of_life()
     }
 
     fn check(&self) -> Result<(), String> {

@@ -11,6 +11,7 @@
 mod check;
 mod collect;
 mod flash;
+mod inside;
 mod map_cache;
 mod params;
 mod place;
@@ -158,10 +159,15 @@ impl PageMap {
 
     /// Writes the whole drive once in order, before time begins and without wear.
     pub fn fill(&mut self) {
+        self.fill_units(self.geometry.units);
+    }
+
+    /// The same of the drive's first map units.
+    fn fill_units(&mut self, all: u32) {
         debug_assert!(self.mapped == 0, "only a blank drive is filled like this");
         let mut logical = 0;
         for index in self.superblocks.free_in_order() {
-            let units = self.geometry.slots.min(self.geometry.units - logical);
+            let units = self.geometry.slots.min(all - logical);
             if units == 0 {
                 break;
             }

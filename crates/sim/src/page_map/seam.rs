@@ -2,8 +2,8 @@
 
 use super::{LinkTiming, NONE, PageMap, PageMapParams};
 use crate::ftl::Extent;
-use crate::ftl::{Ftl, Presence, Work};
-use crate::model::{Link, Model, Start};
+use crate::ftl::{Ftl, Inside, Presence, UseOfLife, Work};
+use crate::model::{Link, Model};
 use flashscope_device::Wear;
 use flashscope_units::{Bytes, Instant};
 
@@ -18,9 +18,7 @@ impl PageMap {
     /// The drive of a model, in its start state.
     pub(crate) fn of_model(params: &PageMapParams, model: &Model, seed: u64) -> Result<PageMap, String> {
         let mut drive = PageMap::new(params.clone(), LinkTiming::from(&model.link), model.device.capacity, seed)?;
-        if model.state.start == Start::Filled {
-            drive.fill();
-        }
+        drive.fill_units(model.written_until().get().div_ceil(drive.geometry.unit) as u32);
         Ok(drive)
     }
 }
@@ -75,6 +73,22 @@ impl Ftl for PageMap {
 
     fn wear(&self) -> Wear {
         PageMap::wear(self)
+    }
+
+    fn inside(&self) -> Inside {
+        self.flash_now()
+    }
+
+    fn use_of_life(&self) -> UseOfLife {
+        let bad = u64::from(self.superblocks.bad());
+        let spare = self.geometry.superblocks - self.geometry.superblocks_for_data() - self.params.least_spare();
+        let bad_when_new = self.params.nand.bad_blocks;
+        UseOfLife {
+            erases: self.superblocks.erases(),
+            units: u64::from(self.geometry.superblocks) - bad,
+            spare_left: u64::from(spare).saturating_sub(bad),
+            spare_when_new: u64::from(spare - bad_when_new),
+        }
     }
 
     fn check(&self) -> Result<(), String> {

@@ -54,6 +54,7 @@ pub(super) struct Superblocks {
     /// The full ones that are not set aside.
     full: BTreeSet<Full>,
     slc: u32,
+    bad: u32,
     erases: u64,
 }
 
@@ -75,6 +76,7 @@ impl Superblocks {
             free_aside: BTreeSet::new(),
             full: BTreeSet::new(),
             slc: 0,
+            bad: 0,
             erases: 0,
         }
     }
@@ -111,6 +113,11 @@ impl Superblocks {
     /// Those in use with one bit per cell.
     pub(super) fn slc(&self) -> u32 {
         self.slc
+    }
+
+    /// Those out of use for good.
+    pub(super) fn bad(&self) -> u32 {
+        self.bad
     }
 
     /// Erases of superblocks since it was made.
@@ -166,6 +173,7 @@ impl Superblocks {
         debug_assert_eq!(self.get(index).usage, Use::Free);
         self.remove_free(index);
         self.all[index as usize].usage = Use::Bad;
+        self.bad += 1;
     }
 
     /// The free superblock with the fewest erases, of those set aside or of the others. Those that `avoid` names come last.
@@ -284,6 +292,10 @@ impl Superblocks {
         let full = count(|one| one.usage == Use::Full && !one.set_aside);
         if full as usize != self.full.len() || self.full.iter().any(|one| self.as_full(one.index) != Some(*one)) {
             return Err(format!("{full} superblocks are full, {} are listed, or not as they are", self.full.len()));
+        }
+        let bad = count(|one| one.usage == Use::Bad);
+        if bad != self.bad {
+            return Err(format!("{bad} superblocks are bad, {} were counted", self.bad));
         }
         let slc = count(|one| one.slc && one.usage != Use::Free);
         if slc != self.slc {

@@ -48,7 +48,7 @@ pub(crate) fn of(model: &Model, params: &PageMapParams) -> Truth {
         fast_area: Fact::known(AreaTruth { first: Bytes::ZERO, end: Bytes::ZERO, kind: AreaKind::None, ratio: 1.0 })
             .noted("there is none"),
         fast_area_parts: Fact::hidden(None, "there is none"),
-        never_written: Fact::known(if model.state.start == Start::Blank { 1.0 } else { 0.0 }),
+        never_written: Fact::known(model.never_written()),
         drive: drive(model, params),
         stalls: Fact::hidden(None, "what a drive collects shows in random writes"),
         memory: crate::memory::truth_of(model),
@@ -242,7 +242,7 @@ fn slc_kind(model: &Model, params: &PageMapParams, drive: &PageMap, cache: &Fact
     if !cache.can_be_told {
         return Fact::hidden(Some(kind), "the cache does not show");
     }
-    if model.state.start != Start::Blank {
+    if model.state.start == Start::Filled {
         return Fact::hidden(Some(kind), "the device is full as it comes");
     }
     let data = Bytes((model.device.capacity.as_f64() * NEARLY_FULL) as u64);

@@ -175,7 +175,11 @@ impl SimTarget {
                     if let Op::Write { .. } = request.op() {
                         faults.log.before_write(start, at, length, &mut self.device);
                     }
-                    self.serve(start, kept_word(request.op(), faults), at, length)
+                    let done = self.serve(start, kept_word(request.op(), faults), at, length);
+                    if let Op::Write { .. } = request.op() {
+                        self.note_written(length);
+                    }
+                    done
                 }
                 // No flash is touched: the command and the data are all.
                 Place::Nowhere | Place::Zeros | Place::Garbage => {
