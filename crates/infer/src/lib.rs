@@ -30,6 +30,7 @@ mod regions;
 mod shares;
 mod situation;
 mod small_write;
+pub mod steady;
 mod survey;
 mod transfer;
 mod unfinished;

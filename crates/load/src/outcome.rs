@@ -89,8 +89,8 @@ pub fn job_run(
         cpu: cpu.map(|cpu| cpu.cost(notes.iter().map(handled).sum())),
         stop,
         steady: steady.map(|verdict| match verdict {
-            Verdict::Steady { rounds } => SteadySeen { steady: true, rounds },
-            Verdict::NotSteady { rounds } => SteadySeen { steady: false, rounds },
+            Verdict::Steady { rounds } => SteadySeen { steady: true, rounds, ahead: None },
+            Verdict::NotSteady { rounds } => SteadySeen { steady: false, rounds, ahead: None },
         }),
     }
 }

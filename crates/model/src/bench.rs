@@ -228,11 +228,26 @@ pub struct CpuCost {
 }
 
 /// What was seen of steadiness.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadySeen {
     /// Whether it became steady.
     pub steady: bool,
     /// After how many rounds.
+    pub rounds: u32,
+    /// What it was going to, where it was not steady and its course tells.
+    pub ahead: Option<SteadyAhead>,
+}
+
+/// A steady rate that was not reached yet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SteadyAhead {
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// The lower end of its 95 % interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// Rounds more that would show it.
     pub rounds: u32,
 }
 

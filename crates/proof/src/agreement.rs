@@ -8,15 +8,9 @@
 //! device may not be alike all over: an area at its start differs, half of a fake is not there. So where they still differ, `bench`
 //! goes to the place that `inspect` measured.
 
-use crate::Nobody;
+use crate::{Nobody, jobs};
 use flashscope_device::{Target, WriteGrant};
-use flashscope_load::budget::WriteBudget;
 use flashscope_load::job::{Job, Mix, Mode, Pattern, Sizes, Span, Stop};
-use flashscope_load::outcome::job_run;
-use flashscope_load::plan::{Limits, resolve};
-use flashscope_load::record::{Recorder, Trace};
-use flashscope_load::simulate::simulate;
-use flashscope_load::worker::Worker;
 use flashscope_model::bench::LongRun;
 use flashscope_model::finding::PerformanceCell;
 use flashscope_model::plan::{Budget, Purpose};
@@ -154,18 +148,5 @@ fn bench(
     if let Some((start, length)) = part {
         job.span = Span { start, length: Some(length.align_down(cell.block)) };
     }
-    let limits = Limits { capacity: target.facts().capacity, granularity: target.capabilities().granularity };
-    let plan = resolve(&job, limits).map_err(|error| error.to_string())?;
-    let budget =
-        WriteBudget::new([(&plan, 1)].into_iter(), Bytes(1), Bytes::ZERO, None).map_err(|error| error.to_string())?;
-    let needed = budget.needed([(&plan, 1)].into_iter());
-    let mut grant = WriteGrant::simulated(target.facts(), needed).ok_or("no grant for a simulated device")?;
-    let mut workers: Vec<Worker> = Vec::new();
-    for (index, grant) in budget.parts(&plan, &mut grant).into_iter().enumerate() {
-        let worker = Worker::new(&plan, index, grant, true, Trace::new(0, None)).map_err(|error| error.to_string())?;
-        workers.push(worker);
-    }
-    simulate(&mut workers, target, None, |_, _| false).map_err(|error| error.to_string())?;
-    let notes: Vec<Recorder> = workers.into_iter().map(Worker::into_recorder).collect();
-    Ok(job_run(&plan, &notes, target.path(), None, StopReason::Complete, None).long_run)
+    Ok(jobs::run(target, &job, |_, _| false)?.long_run)
 }

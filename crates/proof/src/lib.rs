@@ -4,6 +4,8 @@
 //! known devices go in and right answers must come out. Holds helpers for those tests and no product code.
 
 pub mod agreement;
+mod jobs;
+pub mod steady;
 pub mod twins;
 
 use flashscope_model::run::Step;

@@ -41,7 +41,7 @@ pub struct Setting {
 }
 
 /// Requests of at least this size are counted in bytes per second, as people do, smaller ones in requests per second.
-const LARGE: Bytes = Bytes::kib(64);
+pub(crate) const LARGE: Bytes = Bytes::kib(64);
 /// Settings of a job that say nothing of its load: names, and what the target or chance decides.
 const NO_LOAD: [&str; 6] = ["name", "target", "targets", "seed", "span", "offset"];
 /// The percentile that is kept of times.

@@ -166,6 +166,20 @@ mirror! {
         reached: bool = steady,
         /// After how many rounds.
         rounds: u32 = rounds,
+        /// What it was going to; null where it was steady, or its course does not tell.
+        ahead: Option<SteadyAhead> = ahead,
+    }
+
+    /// A steady rate that was not reached yet.
+    SteadyAhead of model::SteadyAhead {
+        /// The rate.
+        bytes_per_s: f64 = bytes_per_s,
+        /// The lower end of its 95 % interval.
+        low_bytes_per_s: f64 = low,
+        /// The upper end.
+        high_bytes_per_s: f64 = high,
+        /// Rounds more that would show it.
+        rounds: u32 = rounds,
     }
 
     /// Where the bytes of a phase went.

@@ -42,6 +42,14 @@ impl Place {
         Run::from(self.command(words).output().expect("the program starts"))
     }
 
+    /// The program on a history that lies elsewhere.
+    pub(crate) fn run_on(&self, store: &str, words: &[&str]) -> Run {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_flashscope-history"));
+        Run::from(
+            command.args(words).args(["--store", store]).current_dir(&self.0).output().expect("the program starts"),
+        )
+    }
+
     /// What it says in JSON.
     pub(crate) fn json(&self, words: &[&str]) -> serde_json::Value {
         let run = self.run(words);

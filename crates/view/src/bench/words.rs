@@ -1,7 +1,8 @@
 //! What must be said of a result, in words.
 
+use crate::figures::LARGE;
 use flashscope_model::StopReason;
-use flashscope_model::bench::{CacheVerdict, Evidence, JobRun, PhaseRun};
+use flashscope_model::bench::{CacheVerdict, Evidence, JobRun, PhaseRun, SteadyAhead};
 use flashscope_model::preset::{Figure, Judged, LimitVerdict, PresetRun, Unit};
 use flashscope_units::{ByteRate, Bytes, Iops, Nanos};
 
@@ -186,6 +187,17 @@ pub fn notes(run: &PhaseRun) -> Vec<String> {
     run.jobs.iter().flat_map(|job| job_notes(job, several)).collect()
 }
 
+/// The steady rate that is to come; of small requests in requests, as people count them.
+fn would_be(job: &JobRun, ahead: SteadyAhead) -> String {
+    let each = job.write.as_ref().map_or(Bytes::ZERO, |moved| moved.bytes / moved.requests.max(1));
+    let rate = |bytes_per_s: f64| match each < LARGE && each > Bytes::ZERO {
+        true => Iops(bytes_per_s / each.as_f64()).to_string(),
+        false => ByteRate(bytes_per_s).to_string(),
+    };
+    let (middle, low, high) = (rate(ahead.bytes_per_s), rate(ahead.low), rate(ahead.high));
+    format!("would be steady at about {middle} ({low} to {high}); {} rounds more would show it", ahead.rounds)
+}
+
 /// Failures that are told one by one.
 const FAILURES: usize = 5;
 
@@ -212,7 +224,8 @@ fn job_notes(job: &JobRun, several: bool) -> Vec<String> {
     notes.extend(job.read_back.map(|(count, bytes)| format!("{whose}read back: {count} blocks ({bytes}) were right")));
     notes.extend(job.steady.map(|seen| {
         let word = if seen.steady { "steady" } else { "NOT steady" };
-        format!("{whose}{word} after {} rounds", seen.rounds)
+        let ahead = seen.ahead.map_or_else(String::new, |ahead| format!("; {}", would_be(job, ahead)));
+        format!("{whose}{word} after {} rounds{ahead}", seen.rounds)
     }));
     if job.failed > 0 {
         notes.push(format!("{whose}{} requests FAILED (they count in no rate)", job.failed));

@@ -11,6 +11,7 @@ mod preset;
 mod progress;
 pub(crate) mod run;
 mod simulated;
+mod steady;
 mod trace;
 mod watch;
 

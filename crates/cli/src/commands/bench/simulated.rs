@@ -3,6 +3,7 @@
 use super::keep::Kept;
 use super::progress::Course;
 use super::run::{Prepared, Setup, resolved};
+use super::steady::foretell;
 use super::trace::Writer;
 use super::watch::bar;
 use crate::error::Failure;
@@ -135,7 +136,7 @@ fn phase(
         let verdict = steady.as_ref().and_then(Judge::verdict).filter(|_| plan.job.stop.steady.is_some());
         let (read, written) = flashscope_load::outcome::moved_in_all(&notes);
         moved = (moved.0 + read, moved.1 + written);
-        jobs.push(job_run(plan, &notes, target.path(), None, stop, verdict));
+        jobs.push(foretell(job_run(plan, &notes, target.path(), None, stop, verdict), plan));
         notes = rest;
     }
     let erases = target.wear().zip(worn).map(|(after, before)| after.erases.saturating_sub(before.erases));

@@ -6,6 +6,7 @@ mod threads;
 use super::keep::Kept;
 use super::progress::Course;
 use super::run::{Prepared, Setup, resolved, target_of};
+use super::steady::foretell;
 use super::trace::{TraceFile, Writer};
 use super::watch::{Watch, bar};
 use crate::envelope;
@@ -356,7 +357,7 @@ impl Rig<'_> {
             let (read, written) = moved_in_all(&mine.notes);
             moved = (moved.0 + read, moved.1 + written);
             let verdict = verdict.filter(|_| plan.job.stop.steady.is_some());
-            jobs.push(mine.job_run(plan, verdict, &self.site(&plan.job)?.targets[0], cold));
+            jobs.push(foretell(mine.job_run(plan, verdict, &self.site(&plan.job)?.targets[0], cold), plan));
         }
         let null = plans.iter().all(|plan| plan.job.engine == EngineChoice::Null);
         let in_memory = files.iter().map(LoadFile::in_memory).reduce(Option::and).flatten();
