@@ -73,8 +73,7 @@ fn open_simulated(spec: &str, args: &TargetArgs, writes: &Writes<'_>) -> Result<
 
 /// A simulated device by the name of its model or the path of a model file.
 pub(crate) fn open_model(spec: &str, seed: u64) -> anyhow::Result<SimTarget> {
-    let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
-    flashscope_sim::open_with(spec, seed, read).map_err(|error| anyhow!("{error}"))
+    flashscope_sim::open_from(spec, seed, &flashscope_emulate::SimFiles).map_err(|error| anyhow!("{error}"))
 }
 
 fn open_host(path: &Path, args: &TargetArgs, writes: &Writes<'_>) -> Result<Opened, Failure> {

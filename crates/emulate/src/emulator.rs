@@ -4,6 +4,7 @@ use crate::backing;
 use crate::clock::PacedClock;
 use crate::disk::Disk;
 use crate::error::EmulateError;
+use crate::files::SimFiles;
 use crate::floor::{self, FLOOR_NAME, FloorFile};
 use crate::fuse::{DISK_NAME, DiskFs, LARGEST, Shared};
 use crate::log::Log;
@@ -89,7 +90,7 @@ impl Emulator {
 
     fn mounted(options: &Options) -> Result<(Emulator, DeviceFacts), EmulateError> {
         let read = |path: &str| fs::read_to_string(path).map_err(|error| error.to_string());
-        let target = flashscope_sim::open_with(&options.model, options.seed, read)?;
+        let target = flashscope_sim::open_from(&options.model, options.seed, &SimFiles)?;
         let text = flashscope_sim::show(&options.model, false, read)?;
         may_mount()?;
         let directory = resolve(&options.at)?;

@@ -13,6 +13,7 @@ mod clock;
 mod disk;
 mod emulator;
 mod error;
+mod files;
 mod floor;
 mod fuse;
 mod histogram;
@@ -31,6 +32,7 @@ mod versions;
 
 pub use emulator::{Emulator, Stop};
 pub use error::EmulateError;
+pub use files::SimFiles;
 pub use fuse::{DISK_NAME, STATISTICS_NAME};
 pub use options::{Options, Speed};
 pub use seen::{Seen, seen};

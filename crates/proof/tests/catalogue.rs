@@ -97,7 +97,17 @@ fn check_seeds(model: &str, seeds: u64) {
 
 #[test]
 fn the_catalogue_is_tested_whole() {
-    let by_hand = ["sd-4mib", "emmc-write-align", "emmc-cached", "sd-24mib", "sd-worn", "sd-flat", "ssd-consumer"];
+    let by_hand = [
+        "sd-4mib",
+        "emmc-write-align",
+        "emmc-cached",
+        "sd-24mib",
+        "sd-worn",
+        "sd-flat",
+        "ssd-consumer",
+        "emmc-phone",
+        "ssd-budget",
+    ];
     let tested: Vec<&str> = by_hand.into_iter().chain(FITTED.iter().map(|twin| twin.model)).collect();
     let names: Vec<&str> = flashscope_sim::catalogue().iter().map(|entry| entry.name).collect();
     assert!(names.iter().all(|name| tested.contains(name)), "add a test for each of {names:?}");
@@ -139,6 +149,16 @@ fn ssd_consumer() {
 }
 
 /// Fitted twins have nothing that the others lack: two seeds each keep the test short.
+#[test]
+fn emmc_phone() {
+    check("emmc-phone");
+}
+
+#[test]
+fn ssd_budget() {
+    check("ssd-budget");
+}
+
 #[test]
 fn fitted_twins() {
     FITTED.iter().for_each(|twin| check_seeds(twin.model, 2));

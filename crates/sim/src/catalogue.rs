@@ -15,11 +15,13 @@ pub struct Entry {
 const FILES: &[(&str, &str)] = &[
     ("sd-4mib", include_str!("../catalogue/sd-4mib.toml")),
     ("emmc-write-align", include_str!("../catalogue/emmc-write-align.toml")),
+    ("emmc-phone", include_str!("../catalogue/emmc-phone.toml")),
     ("emmc-cached", include_str!("../catalogue/emmc-cached.toml")),
     ("sd-24mib", include_str!("../catalogue/sd-24mib.toml")),
     ("sd-worn", include_str!("../catalogue/sd-worn.toml")),
     ("sd-flat", include_str!("../catalogue/sd-flat.toml")),
     ("ssd-consumer", include_str!("../catalogue/ssd-consumer.toml")),
+    ("ssd-budget", include_str!("../catalogue/ssd-budget.toml")),
     ("card-3", include_str!("../catalogue/card-3.toml")),
     ("card-5", include_str!("../catalogue/card-5.toml")),
     ("card-9", include_str!("../catalogue/card-9.toml")),

@@ -108,6 +108,12 @@ impl Contents {
         (1..starts.len()).map(move |i| (Bytes(starts[i] - starts[i - 1]), self.at(starts[i - 1])))
     }
 
+    /// All runs, each with its length; a copy of [`Contents`] is made of them by setting one after the other.
+    pub(crate) fn all(&self) -> Vec<(u64, Held)> {
+        let ends = self.runs.keys().skip(1).copied().chain([self.capacity]);
+        self.runs.iter().zip(ends).map(|((start, held), end)| (end - start, *held)).collect()
+    }
+
     /// How far it reaches.
     pub(crate) fn capacity(&self) -> Bytes {
         Bytes(self.capacity)

@@ -37,6 +37,13 @@ pub enum SimError {
         /// What the reader said.
         why: String,
     },
+    /// A file with a device's state that is none of this device, or none at all.
+    BadState {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A model file that is not valid.
     BadFile {
         /// The model or file.
@@ -59,6 +66,11 @@ impl fmt::Display for SimError {
                 )
             }
             Self::Unreadable { path, why } => write!(f, "model file '{path}' could not be read: {why}"),
+            Self::BadState { path, why } => write!(
+                f,
+                "'{path}' is no state of this simulated device: {why}\nhint: a state is saved by `flashscope state --make`, and is \
+                 of the model that it was saved of; name a file that is not there to start as the model says"
+            ),
             Self::BadFile { model, why } => {
                 write!(
                     f,

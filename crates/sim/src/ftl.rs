@@ -8,11 +8,12 @@
 //! A new mapping implements [`Ftl`], gets a variant in [`Device`] and one in
 //! [`Mapping`](crate::model::Mapping) (`[mapping] kind = "…"`).
 
-use crate::au_log::AuLog;
+use crate::au_log::{AuLog, SavedCard};
 use crate::model::{Mapping, Model};
-use crate::page_map::PageMap;
+use crate::page_map::{PageMap, SavedDrive};
 use flashscope_device::Wear;
 use flashscope_units::{Bytes, Instant};
+use serde::{Deserialize, Serialize};
 
 /// A range of the device in whole logical blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +97,9 @@ pub(crate) trait Ftl {
     /// Erases and bytes programmed since it was made.
     fn wear(&self) -> Wear;
 
+    /// Whether a read or write of the range fails, as the flash is worn out. Never, for a device that does not age.
+    fn fails(&self, extent: Extent, write: bool) -> bool;
+
     /// How the flash stands, for the truth of the state. Costs a look at the whole map.
     fn inside(&self) -> Inside;
 
@@ -154,7 +158,9 @@ pub(crate) struct UseOfLife {
     pub(crate) erases: u64,
     /// Units in use.
     pub(crate) units: u64,
-    /// Units beside those that the data and the work in progress need.
+    /// Bad blocks in the table of the controller.
+    pub(crate) replaced: u64,
+    /// Units and blocks beside those that the data and the work in progress need.
     pub(crate) spare_left: u64,
     /// The same when the device was new.
     pub(crate) spare_when_new: u64,
@@ -167,6 +173,13 @@ pub struct Counters {
     pub merges: Option<u64>,
     /// Superblocks won back by collection.
     pub collections: Option<u64>,
+}
+
+/// A mapping that was switched off.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Saved {
+    Card(SavedCard),
+    Drive(SavedDrive),
 }
 
 /// The mappings that there are. An enum and not a box: one match per request, no allocation.
@@ -186,6 +199,29 @@ impl Device {
                 Ok(device) => Device::PageMap(device),
                 Err(why) => unreachable!("a model that was not validated: {why}"),
             },
+        }
+    }
+
+    /// What there is to save of the mapping, which is switched off for it: time begins anew.
+    pub(crate) fn switch_off(&mut self) -> Saved {
+        match self {
+            Device::AuLog(device) => {
+                device.switch_off();
+                Saved::Card(device.saved())
+            }
+            Device::PageMap(device) => {
+                device.switch_off();
+                Saved::Drive(device.saved())
+            }
+        }
+    }
+
+    /// Puts a new device into a saved state; says what does not fit.
+    pub(crate) fn restore(&mut self, saved: Saved) -> Result<(), String> {
+        match (self, saved) {
+            (Device::AuLog(device), Saved::Card(saved)) => device.restore(saved),
+            (Device::PageMap(device), Saved::Drive(saved)) => device.restore(saved),
+            _ => Err("it is mapped otherwise".to_owned()),
         }
     }
 
@@ -241,6 +277,10 @@ impl Ftl for Device {
 
     fn wear(&self) -> Wear {
         self.inner().wear()
+    }
+
+    fn fails(&self, extent: Extent, write: bool) -> bool {
+        self.inner().fails(extent, write)
     }
 
     fn inside(&self) -> Inside {

@@ -33,6 +33,8 @@ pub(crate) struct Spec {
     pub(crate) table: Table,
     /// `seed=`, where it was given.
     pub(crate) seed: Option<u64>,
+    /// The file of `state=FILE`.
+    pub(crate) state_file: Option<String>,
 }
 
 /// Reads a target; `read` is asked for the text of a model file where the name looks like a path.
@@ -44,13 +46,15 @@ pub(crate) fn parse(spec: &str, read: impl Fn(&str) -> Result<String, String>) -
     let bad_file = |why: String| SimError::BadFile { model: name.clone(), why };
     let mut table: Table = file.parse().map_err(|error: toml::de::Error| bad_file(one_line(error.message())))?;
     complete(&mut table);
-    let mut seed = None;
+    let (mut seed, mut state_file) = (None, None);
     let mut changed = Vec::new();
     for part in parts.map(str::trim).filter(|part| !part.is_empty()) {
         let Some((key, value)) = part.split_once('=') else { return Err(SimError::NotAPair(part.to_owned())) };
         let (key, value) = (key.trim(), value.trim());
         if key == "seed" {
             seed = Some(number(key, value)?);
+        } else if key == "state" && (value.contains('/') || value.contains('.')) {
+            state_file = Some(value.to_owned());
         } else {
             change(&mut table, key, value)?;
             changed.push((key, value));
@@ -65,7 +69,7 @@ pub(crate) fn parse(spec: &str, read: impl Fn(&str) -> Result<String, String>) -
         }
     };
     match model.validate() {
-        Ok(()) => Ok(Spec { name, model, table, seed }),
+        Ok(()) => Ok(Spec { name, model, table, seed, state_file }),
         Err(why) => Err(bad_file(why)),
     }
 }

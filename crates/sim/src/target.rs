@@ -10,10 +10,11 @@ use crate::content::{Contents, Held};
 use crate::discard::{DiscardParams, Effect};
 use crate::error::SimError;
 use crate::fault::Faults;
-use crate::ftl::{Extent, Ftl, Inside, Presence, UseOfLife, Work};
+use crate::ftl::{Extent, Ftl, Inside, Presence, Saved, UseOfLife, Work};
 use crate::memory::Controller;
 use crate::model::{KindName, Model};
 use crate::noise::NoiseSource;
+use crate::snapshot;
 use crate::spec::{self, Spec};
 use flashscope_device::{
     Capabilities, Completion, Content, DeviceError, Fill, Foresight, Op, Outcome, Request, Target, Wear,
@@ -46,6 +47,9 @@ pub struct SimTarget {
     ageing: Option<AgeingParams>,
     /// What the host wrote in all the device's life.
     written: Bytes,
+    /// What the device is, and what its inside follows from: what its state is saved with.
+    model_text: String,
+    seed: u64,
     /// Absent where nothing is wrong with the device.
     faults: Option<Box<Faults>>,
 }
@@ -72,8 +76,39 @@ pub fn open(spec: &str, seed: u64) -> Result<SimTarget, SimError> {
 
 /// The same, where the name of the model may also be the path of a model file, whose text `read` gives.
 pub fn open_with(spec: &str, seed: u64, read: impl Fn(&str) -> Result<String, String>) -> Result<SimTarget, SimError> {
-    let spec = spec::parse(spec, read)?;
-    Ok(SimTarget::new(&spec, seed))
+    struct Models<R>(R);
+    impl<R: Fn(&str) -> Result<String, String>> Files for Models<R> {
+        fn model(&self, path: &str) -> Result<String, String> {
+            self.0(path)
+        }
+
+        fn state(&self, _path: &str) -> Result<Option<Vec<u8>>, String> {
+            Err("no state can be read here".to_owned())
+        }
+    }
+    open_from(spec, seed, &Models(read))
+}
+
+/// What is read of the world to open a device; each error says why it could not be.
+pub trait Files {
+    /// The text of a model file.
+    fn model(&self, path: &str) -> Result<String, String>;
+
+    /// The bytes of a file that [`SimTarget::save`] wrote, at most [`LARGEST_STATE`](crate::LARGEST_STATE) of them; none
+    /// where there is no such file.
+    fn state(&self, path: &str) -> Result<Option<Vec<u8>>, String>;
+}
+
+/// The same, where `state=FILE` (a path: it has a `/` or a `.`) may name a file that [`SimTarget::save`] wrote: the device is
+/// what it was then. Where there is no such file it starts as its model says.
+pub fn open_from(spec: &str, seed: u64, files: &impl Files) -> Result<SimTarget, SimError> {
+    let spec = spec::parse(spec, |path| files.model(path))?;
+    let Some(path) = &spec.state_file else { return Ok(SimTarget::new(&spec, seed)) };
+    match files.state(path) {
+        Ok(Some(bytes)) => snapshot::load(&spec, spec.seed.unwrap_or(seed), path, &bytes),
+        Ok(None) => Ok(SimTarget::new(&spec, seed)),
+        Err(why) => Err(SimError::BadState { path: path.clone(), why }),
+    }
 }
 
 impl SimTarget {
@@ -103,6 +138,8 @@ impl SimTarget {
             checked: cfg!(debug_assertions),
             ageing: model.ageing.clone(),
             written: medium.written_until(),
+            model_text: snapshot::model_text(&spec.table),
+            seed,
             faults,
         };
         target.read_registers();
@@ -128,6 +165,39 @@ impl SimTarget {
 
     pub(crate) fn use_of_life(&self) -> UseOfLife {
         self.device.use_of_life()
+    }
+
+    pub(crate) fn contents(&self) -> &Contents {
+        &self.contents
+    }
+
+    pub(crate) fn model_text(&self) -> &str {
+        &self.model_text
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// What there is to save of a copy that was switched off.
+    pub(crate) fn switched_off(&self) -> Saved {
+        self.device.switched_off(self.now.max(self.settled))
+    }
+
+    /// Puts a new device into a saved state, in surroundings that follow from `seed`.
+    pub(crate) fn switch_on(
+        &mut self,
+        contents: Contents,
+        written: Bytes,
+        flash: Saved,
+        seed: u64,
+        spec: &Spec,
+    ) -> Result<(), String> {
+        self.device.restore(flash)?;
+        (self.contents, self.written) = (contents, written);
+        self.noise = NoiseSource::new(&spec.model.noise, seed);
+        self.read_registers();
+        Ok(())
     }
 
     pub(crate) fn written(&self) -> Bytes {
@@ -187,6 +257,20 @@ impl SimTarget {
 
     fn take(&mut self, request: &Request) -> Result<(), DeviceError> {
         let issued = self.now;
+        if self.is_worn_out_for(request) {
+            // The command, and a look at the tables or the flash, are all.
+            let done = self.serve(issued, Op::Read, request.offset(), self.capabilities.granularity);
+            let outcome = Outcome::Failed(faulty::EIO.to_owned());
+            self.settled = self.settled.max(done);
+            self.outstanding.push(Completion {
+                id: request.id(),
+                issued,
+                completed: done,
+                outcome,
+                content: Content::Unknown,
+            });
+            return Ok(());
+        }
         let (outcome, content) = self.effect(request);
         let done = self.serve(issued, request.op(), request.offset(), request.length());
         if let Op::Write { .. } = request.op() {
@@ -196,6 +280,16 @@ impl SimTarget {
         self.settled = self.settled.max(completed);
         self.outstanding.push(Completion { id: request.id(), issued, completed, outcome, content });
         self.audit(request)
+    }
+
+    /// Whether the flash is so worn that the request fails and changes nothing.
+    fn is_worn_out_for(&self, request: &Request) -> bool {
+        let write = match request.op() {
+            Op::Write { .. } | Op::Discard => true,
+            Op::Read => false,
+            Op::Flush => return false,
+        };
+        self.ageing.is_some() && self.device.fails(Extent::new(request.offset(), request.length()), write)
     }
 
     fn audit(&self, request: &Request) -> Result<(), DeviceError> {

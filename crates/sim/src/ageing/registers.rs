@@ -58,12 +58,12 @@ mod tests {
     use super::*;
 
     fn used(erases: u64, spare_left: u64) -> UseOfLife {
-        UseOfLife { erases, units: 100, spare_left, spare_when_new: 20 }
+        UseOfLife { erases, units: 100, replaced: 0, spare_left, spare_when_new: 20 }
     }
 
     #[test]
     fn registers_follow_the_mean_of_the_erases() {
-        let params = AgeingParams { rated_erases: 1000 };
+        let params = AgeingParams { rated_erases: 1000, ..super::super::defaults().try_into().unwrap() };
         let check = |erases: u64, spare: u64, life_time: u8, end: u8, percent: u8, spare_percent: u8| {
             let emmc = health(DeviceKind::Emmc, &params, used(erases, spare), Bytes(7)).unwrap();
             assert_eq!((emmc.life_time_b, emmc.pre_end_of_life), (Some(life_time), Some(end)), "{erases} {spare}");

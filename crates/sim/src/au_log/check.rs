@@ -14,9 +14,12 @@ impl AuLog {
         self.check_limits()?;
         (0..self.flash.sub_units()).try_for_each(|sub| self.check_sub_unit(sub))?;
         let (free, blocks, erases, valid) = self.flash.totals();
-        let [counted_free, data, log] = self.flash.census();
+        let [counted_free, data, log, bad] = self.flash.census();
         ensure(free == counted_free, || format!("{free} blocks in the free list, {counted_free} marked free"))?;
-        ensure(free + data + log == blocks, || format!("{free} free + {data} data + {log} log blocks of {blocks}"))?;
+        ensure(free + data + log + bad == blocks, || {
+            format!("{free} free + {data} data + {log} log + {bad} bad blocks of {blocks}")
+        })?;
+        self.flash.ageing.as_ref().map_or(Ok(()), |ageing| ageing.check())?;
         let logs = self.open.iter().filter(|open| open.log.is_some()).count();
         let logs = logs + self.random.iter().map(|log| log.blocks.len()).sum::<usize>();
         ensure(log == logs, || format!("{log} blocks are logs, {logs} are known"))?;

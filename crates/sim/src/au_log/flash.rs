@@ -1,6 +1,9 @@
 //! The flash of a card: which physical block holds which sub-unit, how many of its pages are valid, and which logical
 //! pages hold data at all. Knows no time and no policy.
 
+use crate::ageing::{Ageing, Fate, SavedAgeing};
+use flashscope_units::Nanos;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -8,15 +11,17 @@ use std::ops::Range;
 pub(super) const NONE: u32 = u32::MAX;
 
 /// What a block is in use for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Use {
     Free,
     Data,
     Log,
+    /// Out of use for good.
+    Bad,
 }
 
 /// Which pages of a sub-unit hold data. Costs memory only where neither all nor none do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Pages {
     None,
     All,
@@ -33,7 +38,7 @@ impl Pages {
 }
 
 /// A set of page numbers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Bits {
     words: Box<[u64]>,
 }
@@ -41,6 +46,11 @@ pub(super) struct Bits {
 impl Bits {
     pub(super) fn new(pages: u32) -> Bits {
         Bits { words: vec![0; pages.div_ceil(64) as usize].into() }
+    }
+
+    /// Whether it is a set of so many pages.
+    pub(super) fn is_of(&self, pages: u32) -> bool {
+        self.words.len() == pages.div_ceil(64) as usize && self.words.len() * 64 >= pages as usize
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -74,6 +84,22 @@ fn words(range: Range<u32>) -> impl Iterator<Item = (usize, u64)> {
     })
 }
 
+/// What is saved of [`Flash`].
+#[derive(Serialize, Deserialize)]
+pub(super) struct SavedFlash {
+    map: Vec<u32>,
+    present: Vec<Pages>,
+    uses: Vec<Use>,
+    valid: Vec<u32>,
+    erases: Vec<u32>,
+    free: VecDeque<u32>,
+    spare: u32,
+    read_only: bool,
+    programmed: u64,
+    switched: u64,
+    ageing: Option<SavedAgeing>,
+}
+
 /// Blocks, each of one sub-unit.
 #[derive(Clone, Debug)]
 pub(super) struct Flash {
@@ -87,6 +113,14 @@ pub(super) struct Flash {
     valid: Vec<u32>,
     erases: Vec<u32>,
     free: VecDeque<u32>,
+    /// Blocks that can go bad before the card cannot do its work any more.
+    spare: u32,
+    /// Absent where use changes nothing.
+    pub(super) ageing: Option<Box<Ageing>>,
+    /// A block went bad that could not be done without: nothing is written any more.
+    pub(super) read_only: bool,
+    /// Upkeep of the controller's tables that no request has waited for yet.
+    pub(super) upkeep: Nanos,
     /// Erases since it was made.
     pub(super) erased: u64,
     /// Pages programmed since it was made.
@@ -109,6 +143,10 @@ impl Flash {
             valid: vec![0; blocks],
             erases: vec![0; blocks],
             free: (used as u32..blocks as u32).collect(),
+            spare: 0,
+            ageing: None,
+            read_only: false,
+            upkeep: Nanos::ZERO,
             erased: 0,
             programmed: 0,
             switched: 0,
@@ -170,6 +208,9 @@ impl Flash {
     pub(super) fn allocate(&mut self) -> u32 {
         let block = self.free.pop_front().expect("the spare blocks cover every log and one merge");
         self.uses[block as usize] = Use::Log;
+        if let Some(ageing) = &mut self.ageing {
+            self.upkeep += ageing.open();
+        }
         block
     }
 
@@ -179,7 +220,17 @@ impl Flash {
         self.uses[block as usize] = Use::Free;
         self.erases[block as usize] += 1;
         self.erased += 1;
-        self.free.push_back(block);
+        let erases = self.erases[block as usize];
+        match self.ageing.as_mut().map_or(Fate::Usable, |ageing| ageing.erased(block, erases)) {
+            Fate::Bad if self.spare > 0 => {
+                self.spare -= 1;
+                self.uses[block as usize] = Use::Bad;
+            }
+            fate => {
+                self.read_only |= fate == Fate::Bad;
+                self.free.push_back(block);
+            }
+        }
     }
 
     /// Makes a log block the data block of a sub-unit, and erases the one before.
@@ -222,6 +273,20 @@ impl Flash {
         self.valid[block as usize]
     }
 
+    /// From now on its blocks age, and so many may go bad.
+    pub(super) fn age(&mut self, ageing: Ageing, spare: u32) {
+        (self.ageing, self.spare) = (Some(Box::new(ageing)), spare);
+    }
+
+    /// Blocks that may still go bad, replacements included.
+    pub(super) fn spare(&self) -> u64 {
+        u64::from(self.spare) + self.ageing.as_ref().map_or(0, |ageing| ageing.reserve().0)
+    }
+
+    pub(super) fn erases(&self, block: u32) -> u32 {
+        self.erases[block as usize]
+    }
+
     /// All blocks.
     pub(super) fn blocks(&self) -> u32 {
         self.uses.len() as u32
@@ -232,12 +297,67 @@ impl Flash {
         self.erases.iter().copied().max().unwrap_or(0)
     }
 
+    /// What there is to save of it.
+    pub(super) fn saved(&self) -> SavedFlash {
+        SavedFlash {
+            map: self.map.clone(),
+            present: self.present.clone(),
+            uses: self.uses.clone(),
+            valid: self.valid.clone(),
+            erases: self.erases.clone(),
+            free: self.free.clone(),
+            spare: self.spare,
+            read_only: self.read_only,
+            programmed: self.programmed,
+            switched: self.switched,
+            ageing: self.ageing.as_ref().map(|ageing| ageing.saved()),
+        }
+    }
+
+    /// Puts the flash of a new card of the same model into a saved state. That the pages add up is for the audit to see.
+    ///
+    /// # Errors
+    /// What is not of this card.
+    pub(super) fn restore(&mut self, saved: SavedFlash) -> Result<(), String> {
+        let (blocks, subs) = (self.uses.len(), self.map.len());
+        let lengths = [saved.uses.len(), saved.valid.len(), saved.erases.len()];
+        if lengths.iter().any(|length| *length != blocks) || saved.map.len() != subs || saved.present.len() != subs {
+            return Err(format!(
+                "it has {} blocks for {} sub-units, not {blocks} for {subs}",
+                lengths[0],
+                saved.map.len()
+            ));
+        }
+        let words = self.pages.div_ceil(64) as usize;
+        let no_set = |pages: &Pages| matches!(pages, Pages::Some(bits) if bits.words.len() != words);
+        let no_block = |block: &u32| *block as usize >= blocks;
+        if saved.present.iter().any(no_set)
+            || saved.free.iter().any(no_block)
+            || saved.map.iter().any(|block| *block != NONE && no_block(block))
+            || saved.valid.iter().any(|valid| *valid > self.pages)
+            || saved.spare > self.spare
+        {
+            return Err("it has blocks that this card does not have".to_owned());
+        }
+        self.erased = saved.erases.iter().map(|&count| u64::from(count)).sum();
+        (self.map, self.present, self.uses) = (saved.map, saved.present, saved.uses);
+        (self.valid, self.erases, self.free) = (saved.valid, saved.erases, saved.free);
+        (self.spare, self.read_only) = (saved.spare, saved.read_only);
+        (self.programmed, self.switched) = (saved.programmed, saved.switched);
+        match (&mut self.ageing, saved.ageing) {
+            (Some(ageing), Some(saved)) => ageing.restore(saved),
+            (None, None) => Ok(()),
+            _ => Err("it ages, and the other does not".to_owned()),
+        }
+    }
+
     /// Bytes of memory that it takes, the sets of pages included.
     pub(super) fn state_bytes(&self) -> usize {
         let sets: usize = self.present.iter().map(Pages::heap_bytes).sum();
+        let aged = self.ageing.as_ref().map_or(0, |ageing| ageing.bytes());
         let per_sub = size_of::<u32>() + size_of::<Pages>();
         let per_block = size_of::<Use>() + 2 * size_of::<u32>();
-        self.map.len() * per_sub + self.uses.len() * per_block + self.free.capacity() * size_of::<u32>() + sets
+        self.map.len() * per_sub + self.uses.len() * per_block + self.free.capacity() * size_of::<u32>() + sets + aged
     }
 
     /// Counts erases and programs from now on.
@@ -247,10 +367,10 @@ impl Flash {
         self.programmed = 0;
     }
 
-    /// Blocks by use: free, data, log.
-    pub(super) fn census(&self) -> [usize; 3] {
+    /// Blocks by use: free, data, log, bad.
+    pub(super) fn census(&self) -> [usize; 4] {
         let count = |wanted: Use| self.uses.iter().filter(|use_| **use_ == wanted).count();
-        [count(Use::Free), count(Use::Data), count(Use::Log)]
+        [count(Use::Free), count(Use::Data), count(Use::Log), count(Use::Bad)]
     }
 
     /// Free blocks in the list, all blocks, the sum of all erase counts, and valid pages in all blocks.

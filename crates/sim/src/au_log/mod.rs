@@ -9,6 +9,7 @@
 //!
 //! `write` decides, `merge` moves pages, `read` times reads, `flash` keeps the books, `check` audits them.
 
+mod ageing;
 mod check;
 pub(crate) mod faults;
 mod flash;
@@ -16,13 +17,16 @@ mod inside;
 mod merge;
 mod params;
 mod read;
+mod saved;
 mod small;
 #[cfg(test)]
 mod tests;
 mod write;
 
 pub(crate) use params::{Area, AuLogParams};
+pub(crate) use saved::SavedCard;
 
+use crate::ageing::Ageing;
 use crate::chance::Chance;
 use crate::ftl::{Counters, Extent, Ftl, Inside, Presence, UseOfLife, Work};
 use crate::model::{Link, Model};
@@ -30,6 +34,7 @@ use faults::Fault;
 use flash::{Bits, Flash};
 use flashscope_device::Wear;
 use flashscope_units::{Bytes, Instant, Nanos};
+use serde::{Deserialize, Serialize};
 use small::SmallLog;
 
 /// One card.
@@ -60,7 +65,7 @@ pub(crate) struct AuLog {
 }
 
 /// A unit that may be half-written sequentially.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct OpenUnit {
     unit: u32,
     /// The log in progress, if any.
@@ -72,7 +77,7 @@ struct OpenUnit {
 }
 
 /// A log block in progress: it holds the sub-unit's pages below `at`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Log {
     sub: u32,
     block: u32,
@@ -80,7 +85,7 @@ struct Log {
 }
 
 /// A log for writes in any order to one unit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct RandomLog {
     unit: u32,
     blocks: Vec<u32>,
@@ -140,6 +145,11 @@ impl AuLog {
             touched: Vec::new(),
             fault: None,
         };
+        if let Some(ageing) = &model.ageing {
+            let planes = (params.page / params.page_inner) as u32;
+            let blocks = card.flash.blocks();
+            card.flash.age(Ageing::new(ageing, blocks, planes, seed), params.spare_units * per_unit);
+        }
         if used {
             card.use_before((params.hidden + model.written_until()) / params.unit);
         }
@@ -308,8 +318,15 @@ impl Ftl for AuLog {
 
     fn use_of_life(&self) -> UseOfLife {
         let blocks = self.flash.blocks();
-        let spare = u64::from(self.params.spare_units * self.sub_units_per_unit());
-        UseOfLife { erases: self.flash.erased, units: u64::from(blocks), spare_left: spare, spare_when_new: spare }
+        let reserve = self.flash.ageing.as_ref().map_or(0, |ageing| ageing.reserve().1);
+        let spare = u64::from(self.params.spare_units * self.sub_units_per_unit()) + reserve;
+        let spare_left = if self.flash.ageing.is_some() { self.flash.spare() } else { spare };
+        let replaced = self.flash.ageing.as_ref().map_or(0, |ageing| u64::from(ageing.entries()));
+        UseOfLife { erases: self.flash.erased, units: u64::from(blocks), replaced, spare_left, spare_when_new: spare }
+    }
+
+    fn fails(&self, extent: Extent, write: bool) -> bool {
+        if write { self.flash.read_only } else { self.cannot_read(extent.shifted(self.params.hidden)) }
     }
 
     fn check(&self) -> Result<(), String> {

@@ -13,7 +13,7 @@ impl AuLog {
             return wire;
         }
         let unit = self.unit_at(extent.start);
-        let mut time = wire;
+        let mut time = wire + self.search();
         if self.last_read_unit != Some(unit) {
             time += self.params.read.unit_switch;
         }
@@ -65,7 +65,12 @@ impl AuLog {
     }
 
     fn sense(&self, at: Bytes) -> Nanos {
-        self.params.area_of(self.unit_at(at)).map_or(self.params.read.sense, |area| area.sense)
+        let sense = self.params.area_of(self.unit_at(at)).map_or(self.params.read.sense, |area| area.sense);
+        if self.flash.ageing.is_none() {
+            return sense;
+        }
+        let sub = (at / self.params.sub_unit) as u32;
+        Nanos((sense.as_f64() * self.worn_sense(sub)).round() as u64)
     }
 
     fn visible_decode(&self, behind: Bytes) -> Nanos {

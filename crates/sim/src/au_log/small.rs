@@ -12,6 +12,11 @@ pub(super) struct SmallLog {
 }
 
 impl SmallLog {
+    /// The pages, the one that was not written for longest first.
+    pub(super) fn pages(&self) -> Vec<u64> {
+        self.by_age.values().copied().collect()
+    }
+
     pub(super) fn len(&self) -> u32 {
         self.stamps.len() as u32
     }

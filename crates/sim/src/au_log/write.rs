@@ -7,7 +7,7 @@ use flashscope_units::{Bytes, Nanos};
 
 impl AuLog {
     pub(super) fn write(&mut self, extent: Extent, durable: bool) -> Nanos {
-        let mut time = self.link.command;
+        let mut time = self.link.command + self.search();
         if durable {
             time += self.link.durable_write;
         }
@@ -22,7 +22,7 @@ impl AuLog {
         if extent.length <= limit && self.chance.happens(self.params.small.wait_chance) {
             time += self.between(Nanos::ZERO, wait);
         }
-        time
+        time + std::mem::take(&mut self.flash.upkeep)
     }
 
     /// A piece is small when it is short and lies in one page, or covers whole pages of one small-write entry.
@@ -115,7 +115,7 @@ impl AuLog {
     fn program(&self, run: PageRun) -> Nanos {
         let unit = self.unit_of_sub(run.sub);
         let page = self.params.area_of(unit).map_or(self.params.program.page, |area| area.program);
-        let page = Nanos((page.as_f64() * self.pace(unit)).round() as u64);
+        let page = Nanos((page.as_f64() * self.pace(unit) * self.worn_program(run)).round() as u64);
         page.max(self.link.transfer(self.params.page)) * u64::from(run.count)
     }
 

@@ -16,7 +16,7 @@ pub(crate) use params::{ReadAheadParams, ReadBufferParams, WriteBufferParams, va
 pub(crate) use truth::of as truth_of;
 pub use truth::{AheadTruth, BufferTruth, MemoryTruth};
 
-use crate::ftl::{Counters, Device, Extent, Ftl, Inside, Presence, UseOfLife, Work};
+use crate::ftl::{Counters, Device, Extent, Ftl, Inside, Presence, Saved, UseOfLife, Work};
 use crate::model::{Link, Model};
 use ahead::ReadAhead;
 use flashscope_device::Wear;
@@ -46,6 +46,20 @@ impl Controller {
             read_buffer: model.read_buffer.as_ref().map(ReadBuffer::new),
             read_ahead: model.read_ahead.as_ref().map(ReadAhead::new),
         }
+    }
+
+    /// What there is to save of a copy that was switched off, all that it had in memory written out.
+    pub(crate) fn switched_off(&self, now: Instant) -> Saved {
+        let mut copy = self.clone();
+        if let Some(buffer) = &mut copy.write_buffer {
+            buffer.write_out(now, &mut copy.mapping);
+        }
+        copy.mapping.switch_off()
+    }
+
+    /// Puts a new controller into a saved state; says what does not fit.
+    pub(crate) fn restore(&mut self, saved: Saved) -> Result<(), String> {
+        self.mapping.restore(saved)
     }
 
     /// What the mapping counts.
@@ -166,6 +180,10 @@ impl Ftl for Controller {
 
     fn wear(&self) -> Wear {
         self.mapping.wear()
+    }
+
+    fn fails(&self, extent: Extent, write: bool) -> bool {
+        self.mapping.fails(extent, write)
     }
 
     fn inside(&self) -> Inside {

@@ -10,6 +10,7 @@ impl PageMap {
     pub fn check(&self) -> Result<(), String> {
         self.superblocks.check()?;
         self.flash.check()?;
+        self.ageing.as_ref().map_or(Ok(()), |ageing| ageing.check())?;
         let valid: u64 = self.superblocks.all().iter().map(|one| u64::from(one.valid)).sum();
         if valid != u64::from(self.mapped) {
             return Err(format!("{valid} valid slots for {} mapped units", self.mapped));

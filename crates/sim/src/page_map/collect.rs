@@ -3,16 +3,18 @@
 use super::flash::Source;
 use super::place::{COPY, HOST, SLC};
 use super::{PageMap, Piece};
+use crate::ageing::Ageing;
 use flashscope_units::Instant;
+use serde::{Deserialize, Serialize};
 
 /// The superblock being collected.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Victim {
     pub(super) superblock: u32,
     /// Slots before this one have been looked at.
-    next: u32,
+    pub(super) next: u32,
     /// Slots to look at per unit that the host writes: `slots / gain` keeps up with it.
-    gain: u32,
+    pub(super) gain: u32,
     /// What the host has paid and was not yet looked at.
     paid: u64,
 }
@@ -197,17 +199,16 @@ impl PageMap {
     fn note_source(&mut self, from: u32, units: u32) {
         let superblock = self.geometry.superblock(from);
         let row = self.geometry.row(self.geometry.slot(from));
-        let sources = &mut self.streams[COPY].sources;
-        if let Some(last) = sources.last_mut()
+        if let Some(last) = self.streams[COPY].sources.last_mut()
             && (last.superblock, last.row) == (superblock, row)
         {
             last.units += units;
             return;
         }
         let slc = self.superblocks.get(superblock).slc;
-        let sense = self.params.times(&self.geometry, row, slc).0;
+        let sense = self.worn(superblock, row, self.params.times(&self.geometry, row, slc).0, Ageing::sense);
         let die = self.geometry.die(row);
-        sources.push(Source { die, superblock, row, units, sense });
+        self.streams[COPY].sources.push(Source { die, superblock, row, units, sense });
         self.flash.note_source(superblock);
     }
 }

@@ -8,6 +8,7 @@
 //! Start at [`PageMap::read`] and [`PageMap::write`]; where data go is in `place`,
 //! winning back space in `collect`, times in `flash`, the maps themselves in `runs`.
 
+mod ageing;
 mod check;
 mod collect;
 mod flash;
@@ -16,6 +17,7 @@ mod map_cache;
 mod params;
 mod place;
 mod runs;
+mod saved;
 mod seam;
 mod superblocks;
 #[cfg(test)]
@@ -24,9 +26,11 @@ mod timeline;
 mod truth;
 
 pub use params::{Collection, LinkTiming, MapCacheParams, Nand, PageMapParams, Policy, SlcCache, WriteBuffer};
+pub(crate) use saved::SavedDrive;
 pub use truth::DriveTruth;
 pub(crate) use truth::of as truth_of;
 
+use crate::ageing::Ageing;
 use collect::Victim;
 use flash::{Flash, Source};
 use flashscope_device::Wear;
@@ -36,11 +40,12 @@ use map_cache::MapCache;
 use params::Geometry;
 use place::{STREAMS, Stream};
 use runs::{NONE, RunMap};
+use serde::{Deserialize, Serialize};
 use superblocks::Superblocks;
 use timeline::Timeline;
 
 /// What was written to the flash, in map units.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// Written by the host.
     pub host_units: u64,
@@ -77,6 +82,10 @@ pub struct PageMap {
     victim: Option<Victim>,
     flash: Flash,
     map_cache: Option<MapCache>,
+    /// Absent where use changes nothing.
+    ageing: Option<Box<Ageing>>,
+    /// A superblock went bad that could not be done without: nothing is written any more.
+    read_only: bool,
     /// Data to the drive, and in half duplex all data.
     link_in: Timeline,
     link_out: Timeline,
@@ -139,6 +148,8 @@ impl PageMap {
             victim: None,
             flash: Flash::new(&params, &geometry),
             map_cache: params.map_cache.as_ref().map(|cache| MapCache::new(cache, &geometry)),
+            ageing: None,
+            read_only: false,
             link_in: Timeline::default(),
             link_out: Timeline::default(),
             firmware_free: Instant::ORIGIN,
@@ -347,6 +358,7 @@ impl PageMap {
             + self.superblocks.bytes()
             + self.flash.bytes()
             + self.map_cache.as_ref().map_or(0, MapCache::bytes)
+            + self.ageing.as_ref().map_or(0, |ageing| ageing.bytes())
             + self.link_in.bytes()
             + self.link_out.bytes()
             + self.scratch.capacity() * size_of::<Piece>()
@@ -371,7 +383,8 @@ impl PageMap {
 
     /// The way of a command to the flash side of the controller.
     fn command(&mut self, now: Instant) -> Instant {
-        self.firmware_free = self.firmware_free.max(now + self.link.command) + self.params.processing;
+        let search = self.ageing.as_ref().map_or(Nanos::ZERO, |ageing| ageing.search());
+        self.firmware_free = self.firmware_free.max(now + self.link.command) + self.params.processing + search;
         self.firmware_free
     }
 
@@ -404,7 +417,9 @@ impl PageMap {
         if pages > 1 {
             sense += self.params.nand.multi_plane_read;
         }
-        self.flash.read(geometry.die(row), at, sense, piece.units)
+        let die = geometry.die(row);
+        let sense = self.worn_sense(superblock, row, sense, pages > 1);
+        self.flash.read(die, at, sense, piece.units)
     }
 
     /// Whether a slot's data have not left the controller's memory yet.

@@ -3,6 +3,7 @@
 use super::flash::{Program, Source};
 use super::superblocks::Use;
 use super::{NONE, PageMap, SlcCache, scatter};
+use crate::ageing::{Ageing, Fate};
 use flashscope_units::Instant;
 
 /// Streams: host data with one bit per cell, host data with all, and copies.
@@ -18,7 +19,7 @@ pub(super) const COPY: usize = 2;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stream {
     pub(super) superblock: Option<u32>,
-    next: u32,
+    pub(super) next: u32,
     pub(super) staged: u32,
     /// When the last of the staged data came.
     ready: Instant,
@@ -29,6 +30,11 @@ pub(super) struct Stream {
 }
 
 impl Stream {
+    /// One of which nothing waits to be programmed.
+    pub(super) fn at(superblock: Option<u32>, next: u32) -> Stream {
+        Stream { superblock, next, staged: next, ..Stream::default() }
+    }
+
     /// Slots left in the superblock.
     pub(super) fn room(&self, slots: u32) -> u32 {
         slots - self.next
@@ -104,18 +110,20 @@ impl PageMap {
     /// Programs what a stream has staged, from `at` on; the rest of its last page stays empty.
     pub(super) fn program_staged(&mut self, which: usize, at: Instant) {
         let page_units = self.geometry.page_units;
-        let stream = &mut self.streams[which];
+        let stream = &self.streams[which];
         let Some(superblock) = stream.superblock else { return };
         if stream.next == stream.staged {
             return;
         }
         let end = stream.next.next_multiple_of(page_units);
         let row = self.geometry.row(stream.staged);
+        let busy = self.worn(superblock, row, self.params.times(&self.geometry, row, which == SLC).1, Ageing::program);
+        let stream = &mut self.streams[which];
         let program = Program {
             first: self.geometry.address(superblock, stream.staged),
             units: end - stream.staged,
             ready: stream.ready.max(at),
-            busy: self.params.times(&self.geometry, row, which == SLC).1,
+            busy,
             host_units: stream.host_units,
         };
         self.counters.padded_units += u64::from(end - stream.next);
@@ -221,14 +229,20 @@ impl PageMap {
                 self.program_staged(COPY, at);
                 self.flash.advance_through();
             }
+            let mut fate = Fate::Usable;
             if self.superblocks.get(index).used {
-                self.flash.erase(index, at, self.params.nand.erase);
+                let busy = self.worn_erase(index);
+                self.flash.erase(index, at, busy);
                 self.superblocks.erase(index);
+                fate = self.age(index);
             }
-            if self.is_worn_out(index) {
+            if self.is_worn_out(index) || (fate == Fate::Bad && self.can_do_without(index)) {
                 self.superblocks.retire(index);
                 continue;
             }
+            // A superblock that is bad and cannot be done without takes what is on its way, and is the last that does.
+            self.read_only |= fate == Fate::Bad;
+            self.keep_up_tables(at);
             let slots = if stream == SLC { self.geometry.slc_slots } else { self.geometry.slots };
             self.superblocks.open(index, stream == SLC, slots);
             let stream = &mut self.streams[stream];
@@ -244,8 +258,13 @@ impl PageMap {
         // Blocks differ: theirs is 90 to 110 % of the rating.
         let own = f64::from(rated)
             * (0.9 + 0.2 * (scatter(self.seed, u64::from(index) << 32) >> 11) as f64 / (1u64 << 53) as f64);
+        f64::from(superblock.erases) > own && self.can_do_without(index)
+    }
+
+    /// Whether collection can go on without this free superblock.
+    pub(super) fn can_do_without(&self, index: u32) -> bool {
         // One for this stream and one to collect into must be left.
-        if superblock.set_aside || f64::from(superblock.erases) <= own || self.superblocks.free() <= 2 {
+        if self.superblocks.get(index).set_aside || self.superblocks.free() <= 2 {
             return false;
         }
         let usable = self.superblocks.all().iter().filter(|one| one.usage != Use::Bad).count() as u32;

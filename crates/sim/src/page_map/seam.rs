@@ -1,6 +1,7 @@
 //! The drive behind the seam, and its start state.
 
 use super::{LinkTiming, NONE, PageMap, PageMapParams};
+use crate::ageing::Ageing;
 use crate::ftl::Extent;
 use crate::ftl::{Ftl, Inside, Presence, UseOfLife, Work};
 use crate::model::{Link, Model};
@@ -18,6 +19,9 @@ impl PageMap {
     /// The drive of a model, in its start state.
     pub(crate) fn of_model(params: &PageMapParams, model: &Model, seed: u64) -> Result<PageMap, String> {
         let mut drive = PageMap::new(params.clone(), LinkTiming::from(&model.link), model.device.capacity, seed)?;
+        let blocks = drive.geometry.dies * params.nand.planes;
+        drive.ageing =
+            model.ageing.as_ref().map(|ageing| Box::new(Ageing::new(ageing, drive.geometry.superblocks, blocks, seed)));
         drive.fill_units(model.written_until().get().div_ceil(drive.geometry.unit) as u32);
         Ok(drive)
     }
@@ -81,14 +85,20 @@ impl Ftl for PageMap {
 
     fn use_of_life(&self) -> UseOfLife {
         let bad = u64::from(self.superblocks.bad());
+        let (reserve_left, reserve) = self.ageing.as_ref().map_or((0, 0), |ageing| ageing.reserve());
         let spare = self.geometry.superblocks - self.geometry.superblocks_for_data() - self.params.least_spare();
         let bad_when_new = self.params.nand.bad_blocks;
         UseOfLife {
             erases: self.superblocks.erases(),
             units: u64::from(self.geometry.superblocks) - bad,
-            spare_left: u64::from(spare).saturating_sub(bad),
-            spare_when_new: u64::from(spare - bad_when_new),
+            replaced: self.ageing.as_ref().map_or(0, |ageing| u64::from(ageing.entries())),
+            spare_left: u64::from(spare).saturating_sub(bad) + reserve_left,
+            spare_when_new: u64::from(spare - bad_when_new) + reserve,
         }
+    }
+
+    fn fails(&self, extent: Extent, write: bool) -> bool {
+        if write { self.read_only } else { self.cannot_read(extent.start, extent.length) }
     }
 
     fn check(&self) -> Result<(), String> {

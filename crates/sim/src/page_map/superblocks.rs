@@ -1,10 +1,11 @@
 //! The superblocks: which are free, open, full or bad, how much of each is valid, and which to collect next.
 
 use super::params::Policy;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// What a superblock is used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Use {
     Free,
     /// Being written to.
@@ -16,7 +17,7 @@ pub(super) enum Use {
     Bad,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Superblock {
     pub(super) usage: Use,
     /// Whether it is written with one bit per cell.
@@ -79,6 +80,23 @@ impl Superblocks {
             bad: 0,
             erases: 0,
         }
+    }
+
+    /// Those of a device that was saved: the counts and lists follow from them.
+    pub(super) fn restored(all: Vec<Superblock>) -> Superblocks {
+        let mut restored = Superblocks { all, ..Superblocks::new(0, 0) };
+        restored.free.clear();
+        for index in 0..restored.all.len() as u32 {
+            let one = restored.get(index).clone();
+            restored.erases += u64::from(one.erases);
+            restored.bad += u32::from(one.usage == Use::Bad);
+            restored.slc += u32::from(one.slc && one.usage != Use::Free);
+            if one.usage == Use::Free {
+                restored.add_free(index);
+            }
+            restored.list_full(index);
+        }
+        restored
     }
 
     pub(super) fn get(&self, index: u32) -> &Superblock {

@@ -310,7 +310,7 @@ impl SimTarget {
 }
 
 /// What the kernel says of a sector that cannot be read or written.
-const EIO: &str = "EIO: input/output error";
+pub(super) const EIO: &str = "EIO: input/output error";
 
 /// A device that lies does not let a durable write wait for the flash.
 fn kept_word(op: Op, faults: &Faults) -> Op {

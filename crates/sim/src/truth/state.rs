@@ -34,7 +34,9 @@ pub struct StateTruth {
     pub rated_erases: Option<u32>,
     /// Mean erases over rated ones: what registers of health tell in steps. Above 1 past the rated life.
     pub share_of_life: Option<f64>,
-    /// Units that can still go bad before the device cannot do its work any more.
+    /// Blocks that went bad and were replaced.
+    pub replaced_blocks: u64,
+    /// Units, and blocks in reserve, that can still go bad before the device cannot do its work any more.
     pub spare_units: u64,
     /// The same when it was new.
     pub spare_units_when_new: u64,
@@ -56,6 +58,7 @@ pub fn state_of(target: &SimTarget) -> StateTruth {
         most_erases: inside.most_erases,
         rated_erases: target.ageing().map(|ageing| ageing.rated_erases),
         share_of_life: target.ageing().map(|ageing| crate::ageing::share_of_life(ageing, used)),
+        replaced_blocks: used.replaced,
         spare_units: used.spare_left,
         spare_units_when_new: used.spare_when_new,
     }
@@ -80,6 +83,7 @@ impl fmt::Display for StateTruth {
         let rated = self.rated_erases.map_or("not rated".to_owned(), |rated| format!("rated {rated}"));
         writeln!(f, "erases per unit         mean {:.2}, most {}, {rated}", self.mean_erases, self.most_erases)?;
         writeln!(f, "life used               {}", percent(self.share_of_life))?;
+        writeln!(f, "blocks replaced         {}", self.replaced_blocks)?;
         writeln!(f, "spare units             {} of {}", self.spare_units, self.spare_units_when_new)
     }
 }
