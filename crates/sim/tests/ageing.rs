@@ -181,7 +181,8 @@ fn a_purge_clears_the_dirt_and_not_the_age() {
         let mut young = fresh(&spec);
         let one = |device: &mut Device| device.write(7, 1).service_time();
         // The first of each opens what it needs.
-        (one(&mut old), one(&mut young));
+        one(&mut old);
+        one(&mut young);
         assert!(one(&mut old) > one(&mut young), "{model}: {:?}", before.replaced_blocks);
     }
 }
