@@ -40,6 +40,7 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Inspect(args) => commands::inspect::run(args),
         Command::Probe(args) => commands::probe::run(args),
+        Command::State(args) => commands::state::run(&args),
         Command::Infer(args) => commands::infer::run(args),
         Command::Report(args) => commands::report::run(args),
         Command::Bench(args) => commands::bench::run(&args),

@@ -7,7 +7,6 @@ use anyhow::anyhow;
 use flashscope_device::{Target, WriteGrant};
 use flashscope_host::{HostError, HostTarget, OpenOptions, Surroundings, SysRoot};
 use flashscope_model::DeviceFacts;
-use flashscope_session::usual_write_budget;
 use flashscope_sim::SimTarget;
 use flashscope_units::Bytes;
 use std::path::Path;
@@ -34,8 +33,9 @@ pub(crate) enum Opened {
 
 /// How much a command writes.
 pub(crate) enum Writes<'a> {
-    /// As much as it needs within the budget; nothing where the operator does not consent.
-    Adaptive,
+    /// As much as it needs within the budget; nothing where the operator does not consent. Where nobody says how much, this
+    /// says it of a capacity.
+    Adaptive(fn(Bytes) -> Bytes),
     /// Exactly what this says of a device; nothing may be zero.
     Exactly(&'a dyn Fn(&DeviceFacts) -> Result<Bytes, Failure>),
 }
@@ -96,7 +96,7 @@ fn open_host(path: &Path, args: &TargetArgs, writes: &Writes<'_>) -> Result<Open
 
     let consented = args.consent.allow_write || !args.consent.destroy_data.is_empty();
     let must_write = match writes {
-        Writes::Adaptive => false,
+        Writes::Adaptive(_) => false,
         Writes::Exactly(_) => {
             // Looked at like a device in use: this is only about its size.
             let look = OpenOptions { read_in_use: true, ..options };
@@ -104,7 +104,7 @@ fn open_host(path: &Path, args: &TargetArgs, writes: &Writes<'_>) -> Result<Open
             budget(target.facts(), args, writes)? > Bytes::ZERO
         }
     };
-    let wants_to_write = must_write || (consented && matches!(writes, Writes::Adaptive));
+    let wants_to_write = must_write || (consented && matches!(writes, Writes::Adaptive(_)));
     if !wants_to_write || args.consent.read_only {
         let target = flashscope_host::open_for_reading(&sys, path, &options).map_err(failure)?;
         warn_of_use(&target);
@@ -132,7 +132,7 @@ fn warn_of_use(target: &HostTarget) {
 
 fn budget(facts: &DeviceFacts, args: &TargetArgs, writes: &Writes<'_>) -> Result<Bytes, Failure> {
     match writes {
-        Writes::Adaptive => Ok(args.consent.max_write.unwrap_or(usual_write_budget(facts.capacity))),
+        Writes::Adaptive(usual) => Ok(args.consent.max_write.unwrap_or(usual(facts.capacity))),
         Writes::Exactly(cost) => cost(facts),
     }
 }

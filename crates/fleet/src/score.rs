@@ -75,10 +75,21 @@ fn part_of(finding: Finding) -> Option<Parameter> {
 }
 
 /// Not so of what no truth says a single figure of: how long a buffer or a cache needs depends on what is in it, and write
-/// amplification on the work (held by proof/tests/collection.rs). What was never written is read, not inferred.
+/// amplification on the work (held by proof/tests/collection.rs). What was never written is read, not inferred. States have a fleet of their own.
 fn is_scored(finding: Finding) -> bool {
+    use Finding::{DataOrder, HoldsData, LifeUsed, State};
     use Finding::{NeverWritten, SlcCacheRecovery, WriteAmplification, WriteBufferFlushWindow};
-    !matches!(finding, WriteBufferFlushWindow | SlcCacheRecovery | WriteAmplification | NeverWritten)
+    !matches!(
+        finding,
+        WriteBufferFlushWindow
+            | SlcCacheRecovery
+            | WriteAmplification
+            | NeverWritten
+            | HoldsData
+            | DataOrder
+            | LifeUsed
+            | State
+    )
 }
 
 /// Every finding of a geometry, in the order of [`Parameter::all`].
@@ -151,7 +162,14 @@ fn judge_one(parameter: Parameter, truth: &Truth, found: &Geometry) -> Judged {
             of(&fact, drive::spare(parameter, &fact, &found.physical_over_user))
         }
         F::Discard => of(&truth.discard, discard::discard(parameter, &truth.discard, &found.discard)),
-        F::WriteBufferFlushWindow | F::SlcCacheRecovery | F::WriteAmplification | F::NeverWritten => {
+        F::WriteBufferFlushWindow
+        | F::SlcCacheRecovery
+        | F::WriteAmplification
+        | F::NeverWritten
+        | F::HoldsData
+        | F::DataOrder
+        | F::LifeUsed
+        | F::State => {
             unreachable!("{finding:?} is not scored")
         }
     }

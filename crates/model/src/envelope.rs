@@ -100,6 +100,8 @@ pub enum Kind {
     Probe,
     /// Conclusions from a log or an older record.
     Infer,
+    /// Which state a device is in.
+    State,
     /// A run of load.
     Bench,
     /// iozone's tests.
@@ -116,10 +118,11 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 10] = [
         Kind::Inspect,
         Kind::Probe,
         Kind::Infer,
+        Kind::State,
         Kind::Bench,
         Kind::Iozone,
         Kind::Fleet,
@@ -134,6 +137,7 @@ impl Kind {
             Kind::Inspect => "inspect",
             Kind::Probe => "probe",
             Kind::Infer => "infer",
+            Kind::State => "state",
             Kind::Bench => "bench",
             Kind::Iozone => "iozone",
             Kind::Fleet => "fleet",

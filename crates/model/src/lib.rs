@@ -19,6 +19,7 @@ pub mod plan;
 pub mod preset;
 mod record;
 pub mod run;
+pub mod state;
 pub mod sweep;
 pub mod twin;
 
@@ -30,6 +31,7 @@ pub use observation::{Observations, Run};
 pub use plan::Budget;
 pub use record::AnyRecord;
 pub use run::RunRecord;
+pub use state::DeviceState;
 
 /// Which way data moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -12,7 +12,7 @@ use crate::twin::TwinRecord;
 /// A record of whatever kind; readers tell kinds apart by it and by nothing else.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnyRecord {
-    /// `inspect`, `probe` and `infer`.
+    /// `inspect`, `probe`, `infer` and `state`.
     Run(Box<RunRecord>),
     /// `bench`.
     Bench(Box<BenchRecord>),

@@ -3,7 +3,8 @@
 use crate::{Envelope, Findings, Observations, plan::Budget};
 use flashscope_units::{Bytes, Nanos};
 
-/// A characterisation, an experiment, or what is concluded from either: the kinds `inspect`, `probe` and `infer`.
+/// A characterisation, an experiment, or what is concluded from either: the kinds `inspect`, `probe`, `infer` and
+/// `state`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRecord {
     /// Who, when, where, on what, and how it ended.

@@ -29,7 +29,7 @@ pub trait Recorded: Sized {
 pub(crate) fn any(source: &Source<'_>) -> Result<AnyRecord, RecordError> {
     let word = source.kind()?;
     Ok(match Kind::of_word(&word).ok_or_else(|| RecordError::other_kind(&word, &Kind::ALL))? {
-        Kind::Inspect | Kind::Probe | Kind::Infer => AnyRecord::Run(Box::new(source.of_this_kind()?)),
+        Kind::Inspect | Kind::Probe | Kind::Infer | Kind::State => AnyRecord::Run(Box::new(source.of_this_kind()?)),
         Kind::Bench => AnyRecord::Bench(Box::new(source.of_this_kind()?)),
         Kind::Iozone => AnyRecord::Iozone(Box::new(source.of_this_kind()?)),
         Kind::Fleet => AnyRecord::Fleet(Box::new(source.of_this_kind()?)),

@@ -23,8 +23,8 @@ pub fn markdown(run: &RunRecord) -> String {
     facts.push(format!("Cost: {}", answer::cost(run)));
     text.extend(facts.iter().map(|fact| format!("- {}\n", markdown_text(fact))));
 
-    text.push_str("\n## Geometry\n\n");
-    text.push_str(&table(&geometry(&answer::answers(&run.findings.geometry))));
+    text.push_str(&format!("\n## {}\n\n", answer::heading(run)));
+    text.push_str(&table(&geometry(&answer::of_run(run))));
     if !run.findings.performance.is_empty() {
         let performance = performance(&run.findings.performance, Room::Page);
         text.push_str(&format!(

@@ -128,9 +128,9 @@ impl Page {
         if has_nothing(run) {
             return;
         }
-        self.heading("Geometry", "");
+        self.heading(answer::heading(run), "");
         let mut unasked: Vec<&str> = Vec::new();
-        for answer in answer::answers(&run.findings.geometry) {
+        for answer in answer::of_run(run) {
             if answer.was_asked() || self.style.verbose {
                 self.answer(&answer);
             } else {

@@ -17,6 +17,17 @@ pub fn usual_write_budget(capacity: Bytes) -> Bytes {
     (capacity / SHARE).max(ENOUGH.min(capacity / SHARE_OF_SMALL)).min(MOST)
 }
 
+/// Most that a diagnosis of the state writes where nobody says. …
+const MOST_OF_A_DIAGNOSIS: Bytes = Bytes::mib(64);
+/// … of a small device no more than this share.
+const SHARE_OF_A_DIAGNOSIS: u64 = 16;
+
+/// The write budget of a diagnosis of a device of this size where none is given: 64 MiB, but no more than a sixteenth of the
+/// device.
+pub fn usual_diagnosis_budget(capacity: Bytes) -> Bytes {
+    (capacity / SHARE_OF_A_DIAGNOSIS).min(MOST_OF_A_DIAGNOSIS)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

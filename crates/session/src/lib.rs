@@ -1,8 +1,8 @@
 //! One adaptive run on one target: choose an experiment, run it, draw conclusions, choose again.
 //!
 //! The only place where the loop from findings back to experiments closes. [`inspect`] lets
-//! [`flashscope_infer::next`] choose until nothing is left that the budget covers; [`single`] runs one
-//! experiment that the operator chose. Neither prints: a [`Watcher`] is told what happens, and is
+//! [`flashscope_infer::next`] choose until nothing is left that the budget covers; [`diagnose`] does the same for the one
+//! question of which state a device is in; [`single`] runs one experiment that the operator chose. Neither prints: a [`Watcher`] is told what happens, and is
 //! asked whether to stop. Whatever happens, everything measured so far comes back.
 
 mod adapter;
@@ -13,14 +13,14 @@ mod wear;
 use adapter::Adapter;
 pub use ahead::Ahead;
 use ahead::Paces;
-pub use budget::usual_write_budget;
+pub use budget::{usual_diagnosis_budget, usual_write_budget};
 
 use flashscope_device::{DeviceError, Target, WriteGrant};
 use flashscope_infer::{Choice, Memo};
 use flashscope_model::finding::{Note, NoteKind};
 use flashscope_model::plan::Budget;
 use flashscope_model::run::{Cost, Plan, Step};
-use flashscope_model::{Experiment, StopReason};
+use flashscope_model::{DeviceFacts, Experiment, StopReason};
 use flashscope_model::{Findings, Observations};
 use flashscope_probe::{Context, HOPELESS_FAILURES, ProbeError, Report};
 use flashscope_stats::rng::stream;
@@ -77,6 +77,9 @@ pub struct SessionReport {
     pub stop: StopReason,
 }
 
+/// What chooses the next experiment.
+type Choose = fn(&DeviceFacts, &Observations, &Memo, Budget, u64) -> Option<Choice>;
+
 /// No adaptive run needs more experiments than this; a plan that does is going in circles.
 const MOST_STEPS: u32 = 400;
 
@@ -88,43 +91,22 @@ pub fn inspect<T: Target>(
     watcher: &mut dyn Watcher,
 ) -> SessionReport {
     let mut session = Session::new(target, grant, options);
-    let mut stop = StopReason::Complete;
-    loop {
-        if watcher.stop() {
-            stop = StopReason::Interrupted;
-            break;
-        }
-        let budget = session.budget();
-        if budget.time.is_some_and(|time| time.get() == 0) {
-            stop = StopReason::BudgetSpent;
-            break;
-        }
-        let seed = session.seed_for(Purpose::Choice);
-        let Some(choice) =
-            flashscope_infer::next(session.target.facts(), &session.observations, &session.memo, budget, seed)
-        else {
-            break;
-        };
-        if session.number == MOST_STEPS {
-            stop = StopReason::InternalError(too_many_steps(&choice));
-            break;
-        }
-        match session.run(choice, watcher) {
-            Ok(None) => watcher.measured(&Until { session: &session, findings: OnceCell::new() }),
-            Ok(Some(early)) => {
-                stop = early;
-                break;
-            }
-            Err(error) => {
-                // A plan that does not fit the device is a fault of ours; what was measured is still good.
-                stop = StopReason::InternalError(format!("the next experiment does not fit this device: {error}"));
-                break;
-            }
-        }
-    }
+    let stop = session.go_on(flashscope_infer::next, watcher);
     let left =
         flashscope_infer::left_open(session.target.facts(), &session.observations, &session.memo, session.budget());
     session.notes.extend(left);
+    session.finish(stop)
+}
+
+/// Which state the target is in. Without a grant only reads are done.
+pub fn diagnose<T: Target>(
+    target: &mut T,
+    grant: Option<&mut WriteGrant>,
+    options: Options,
+    watcher: &mut dyn Watcher,
+) -> SessionReport {
+    let mut session = Session { alone: true, ..Session::new(target, grant, options) };
+    let stop = session.go_on(flashscope_infer::state::next, watcher);
     session.finish(stop)
 }
 
@@ -178,7 +160,7 @@ struct Session<'a, T> {
     notes: Vec<Note>,
     number: u32,
     paces: Paces,
-    /// Whether the operator chose one experiment, and none follows.
+    /// Whether nothing is to be said of what follows: the operator chose one experiment, or few and short ones are to come.
     alone: bool,
 }
 
@@ -196,6 +178,34 @@ impl<'a, T: Target> Session<'a, T> {
             number: 0,
             paces: Paces::default(),
             alone: false,
+        }
+    }
+
+    /// Experiment after experiment until nothing is left to choose; says how that ended.
+    fn go_on(&mut self, next: Choose, watcher: &mut dyn Watcher) -> StopReason {
+        loop {
+            if watcher.stop() {
+                return StopReason::Interrupted;
+            }
+            let budget = self.budget();
+            if budget.time.is_some_and(|time| time.get() == 0) {
+                return StopReason::BudgetSpent;
+            }
+            let seed = self.seed_for(Purpose::Choice);
+            let Some(choice) = next(self.target.facts(), &self.observations, &self.memo, budget, seed) else {
+                return StopReason::Complete;
+            };
+            if self.number == MOST_STEPS {
+                return StopReason::InternalError(too_many_steps(&choice));
+            }
+            match self.run(choice, watcher) {
+                Ok(None) => watcher.measured(&Until { session: self, findings: OnceCell::new() }),
+                Ok(Some(early)) => return early,
+                // A plan that does not fit the device is a fault of ours; what was measured is still good.
+                Err(error) => {
+                    return StopReason::InternalError(format!("the next experiment does not fit this device: {error}"));
+                }
+            }
         }
     }
 

@@ -33,6 +33,8 @@ pub enum Outcome {
 
 /// Why findings of drives are not held by the model of a card.
 const CARD: &str = "a model of a card has no such thing";
+/// Why what a device went through is not held.
+const PAST: &str = "a fitted twin begins blank or filled sequentially, and as new";
 /// Why an area of several parts is not held.
 const ONE_AREA: &str = "a fitted twin has one area at the start, and all of it is built alike";
 
@@ -159,6 +161,8 @@ fn held(finding: Finding, geometry: &Geometry, card: &Card, shape: &Shape) -> (&
         | F::PhysicalOverUser => no_card(),
         // A model without the section forgets what a discard covers.
         F::Discard => ("discard", told(found.discard.value().is_none(), "a fitted twin discards as most cards do")),
+        // A model begins as new and filled sequentially, or blank; what a device went through before is no part of it.
+        F::HoldsData | F::DataOrder | F::LifeUsed | F::State => ("", Err(PAST.to_owned())),
         F::NeverWritten => {
             let share = if card.is_text("state.start", "blank") { 1.0 } else { 0.0 };
             let near = found.never_written.value().is_none_or(|value| (value - share).abs() < NEARLY);

@@ -10,9 +10,10 @@ pub use estimate::{CLAIMED_FROM, reason};
 pub use figures::mapping_word;
 pub use run::{claims, cost, cut_short, floor, kind_word, path, state_word, warnings};
 
+use crate::state;
 use estimate::{none_above, none_below, of};
-use figures::{area, area_parts, discard, penalty};
-use flashscope_model::{Estimate, ExperimentName, Finding, Geometry, Reason};
+use figures::{area, area_parts, data_share, discard, penalty};
+use flashscope_model::{Estimate, ExperimentName, Finding, Geometry, Reason, RunRecord};
 use flashscope_units::{Bytes, Nanos};
 
 /// One finding, ready to be printed.
@@ -80,6 +81,20 @@ pub fn clause(evidence: &str) -> &str {
     evidence
 }
 
+/// The findings that the report of a run has a line for: all there is to say, or what a diagnosis of the state answers.
+pub fn of_run(run: &RunRecord) -> Vec<Answer> {
+    let geometry = &run.findings.geometry;
+    match state::is_diagnosis(run) {
+        true => state::QUESTIONS.map(|finding| answer(finding, geometry)).into(),
+        false => answers(geometry),
+    }
+}
+
+/// What these findings are about, as a heading.
+pub fn heading(run: &RunRecord) -> &'static str {
+    if state::is_diagnosis(run) { "State" } else { "Geometry" }
+}
+
 /// The findings that a report has a line for, in its order.
 pub fn answers(geometry: &Geometry) -> Vec<Answer> {
     let mut said: Vec<String> = Vec::new();
@@ -131,6 +146,10 @@ fn has_a_line(finding: Finding, geometry: &Geometry) -> bool {
         F::PhysicalOverUser => was_looked_for(&geometry.physical_over_user),
         F::Discard => was_looked_for(&geometry.discard),
         F::NeverWritten => claimed(&geometry.never_written).is_some_and(|share| *share > 0.0),
+        F::HoldsData => was_looked_for(&geometry.holds_data),
+        F::DataOrder => was_looked_for(&geometry.data_order),
+        F::LifeUsed => was_looked_for(&geometry.life_used),
+        F::State => was_looked_for(&geometry.state),
     }
 }
 
@@ -177,6 +196,10 @@ pub fn answer(finding: Finding, geometry: &Geometry) -> Answer {
         F::PhysicalOverUser => of(finding, &geometry.physical_over_user, ratio),
         F::Discard => of(finding, &geometry.discard, discard),
         F::NeverWritten => of(finding, &geometry.never_written, |share| percent(*share)),
+        F::HoldsData => of(finding, &geometry.holds_data, data_share),
+        F::DataOrder => of(finding, &geometry.data_order, |order| order.word().to_owned()),
+        F::LifeUsed => of(finding, &geometry.life_used, |share| percent(*share)),
+        F::State => of(finding, &geometry.state, |state| state.word().to_owned()),
     }
 }
 

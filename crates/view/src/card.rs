@@ -3,6 +3,7 @@
 use crate::advice::instruction;
 use crate::answer::{self, answer, kind_word, percent};
 use crate::claim::{self, largest, random_4k};
+use crate::state;
 use flashscope_model::envelope::Kind;
 use flashscope_model::finding::{Bound, NoteKind, PerformanceCell};
 use flashscope_model::{DeviceKind, Direction, Finding, Order, Reason, RunRecord};
@@ -47,11 +48,15 @@ pub fn card(run: &RunRecord) -> Card {
     let claims: Vec<String> =
         claim::judged(run).into_iter().map(|judged| format!("{}: {}", judged.claim, judged.result)).collect();
     let mut rows: Vec<Row> = trouble(run).map(row("warning", Tone::Warning)).into_iter().collect();
-    if !has_nothing(run) {
+    if state::is_diagnosis(run) {
+        rows.extend(state::rows(run));
+        rows.extend(not_measured(run).map(row("not measured", Tone::Open)));
+    } else if !has_nothing(run) {
         rows.extend((!claims.is_empty()).then(|| claims.join("; ")).map(row("claims", Tone::Plain)));
         rows.push(row("allocation unit", Tone::Plain)(geometry(run)));
         rows.extend(sequential(&run.findings.performance).map(row("sequential", Tone::Plain)));
         rows.extend(random(&run.findings.performance).map(row("random 4 KiB", Tone::Plain)));
+        rows.extend(state::in_short(run).map(row("state", Tone::Plain)));
         rows.push(command(run));
         rows.extend(not_measured(run).map(row("not measured", Tone::Open)));
     }
@@ -154,6 +159,9 @@ fn not_measured(run: &RunRecord) -> Option<String> {
     }
     let mut open: Vec<String> = Vec::new();
     let written = run.envelope.cost.as_ref().is_some_and(|cost| cost.written > Bytes::ZERO);
+    if state::is_diagnosis(run) {
+        return (!written).then(|| format!("what a few MiB of writes would tell ({})", grant(run)));
+    }
     if !written {
         open.push(format!("all that needs writes ({})", grant(run)));
     } else {

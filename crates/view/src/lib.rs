@@ -20,6 +20,7 @@ pub mod contrast;
 pub mod figures;
 pub mod iozone;
 pub mod rate;
+mod state;
 pub mod surface;
 pub mod sweep;
 pub mod table;

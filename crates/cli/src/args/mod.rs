@@ -17,6 +17,7 @@ mod probe;
 mod report;
 mod settings;
 mod sim;
+mod state;
 mod sweep;
 mod target;
 mod twin;
@@ -39,6 +40,7 @@ pub(crate) use probe::{ProbeCells, ProbeGc, ProbeMapReach, ProbeParallel, ProbeS
 pub(crate) use report::{Report, ReportFormat};
 pub(crate) use settings::{ShowSettings, Source, Value};
 pub(crate) use sim::{Sim, SimCommand};
+pub(crate) use state::State;
 pub(crate) use sweep::Sweep;
 pub(crate) use target::{Consent, Replace, TargetArgs};
 pub(crate) use twin::{Twin, TwinCommand, TwinFit};
@@ -161,6 +163,8 @@ pub(crate) enum Command {
     Inspect(Inspect),
     /// Run one experiment
     Probe(Probe),
+    /// Which state a device is in: clean, sequential, full, dirty; how much of its life is used
+    State(State),
     /// Findings from recorded observations: flashbench logs or earlier records
     Infer(Infer),
     /// Show a record again, in any form
@@ -186,7 +190,7 @@ pub(crate) enum Command {
     /// Print the JSON Schema of records
     #[command(after_help = "Example: flashscope schema bench > bench.schema.json")]
     Schema {
-        /// Of this kind alone: inspect, probe, infer, bench, iozone, fleet, twin, compare or sweep [default: all of them]
+        /// Of this kind alone: inspect, probe, infer, state, bench, iozone, fleet, twin, compare or sweep [default: all of them]
         kind: Option<String>,
     },
     /// Print every setting, its value, and who says so

@@ -14,7 +14,7 @@ use flashscope_infer::Outlook;
 use flashscope_model::plan::Budget;
 use flashscope_model::{DeviceFacts, Kind, RunRecord};
 use flashscope_record::{AnyRecord, to_json};
-use flashscope_session::{Options, SessionReport};
+use flashscope_session::{Options, SessionReport, usual_write_budget};
 use flashscope_units::Bytes;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 const LEAST_CAPACITY: Bytes = Bytes::kib(4);
 
 pub(crate) fn run(args: Inspect) -> Result<Outcome, Failure> {
-    match target::open(&args.target, Writes::Adaptive)? {
+    match target::open(&args.target, Writes::Adaptive(usual_write_budget))? {
         Opened::Simulated { mut target, mut grant } => inspect(&args, target.as_mut(), grant.as_mut(), None),
         Opened::Host { mut target, mut grant, here } => inspect(&args, target.as_mut(), grant.as_mut(), Some(*here)),
     }

@@ -14,6 +14,7 @@ pub(crate) mod probe;
 pub(crate) mod report;
 pub(crate) mod settings;
 pub(crate) mod sim;
+pub(crate) mod state;
 pub(crate) mod sweep;
 pub(crate) mod twin;
 

@@ -7,7 +7,7 @@ use std::path::Path;
 const DONE: i32 = 0;
 const CANNOT: i32 = 2;
 
-const KINDS: [&str; 8] = ["inspect", "probe", "infer", "bench", "iozone", "fleet", "twin", "compare"];
+const KINDS: [&str; 9] = ["inspect", "probe", "infer", "state", "bench", "iozone", "fleet", "twin", "compare"];
 
 /// A small record of this kind, made by the command that makes it.
 fn made(kind: &str, folder: &Path) -> Run {
@@ -17,6 +17,7 @@ fn made(kind: &str, folder: &Path) -> Run {
     let arguments: Vec<&str> = match kind {
         "inspect" => vec!["inspect", "sim:sd-flat", "--read-only", "--max-time", "400ms", "--json"],
         "probe" => vec!["probe", "floor", "sim:sd-flat", "--count", "20", "--json"],
+        "state" => vec!["state", "sim:sd-flat", "--read-only", "--json"],
         "infer" => vec!["infer", &log, "--json"],
         "bench" => vec!["bench", "card.img", "--rw", "randread", "--size", "1M", "--repeat", "2", "--json"],
         "iozone" => vec!["bench", "iozone", "-s", "64", "-r", "16", "-i", "0", "-i", "1", "--json"],

@@ -7,6 +7,7 @@ use super::{
     AreaKind, AreaPart, BufferLimit, Collection, FastArea, MappingKind, Penalty, ReadAhead, SlcCache, SlcKind, UpTo,
     WriteBuffer,
 };
+use crate::state::{DataOrder, DeviceState};
 use flashscope_units::{ByteRate, Bytes, Nanos};
 use std::fmt::Debug;
 
@@ -184,6 +185,8 @@ single! {
     Nanos, "Time", "ns", "The time.";
     bool, "Flag", "yes", "Whether it is so.";
     MappingKind, "Mapping", "kind", "The kind.";
+    DataOrder, "DataOrder", "order", "The order.";
+    DeviceState, "DeviceState", "name", "Its name.";
 }
 
 /// A figure that is a struct: which of its fields has which name.

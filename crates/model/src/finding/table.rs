@@ -9,6 +9,7 @@ use super::{
     Collection, Estimate, FastArea, Figure, MappingKind, Penalty, ReadAhead, Reason, SlcCache, UpTo, WriteBuffer,
 };
 use crate::discard::DiscardFound;
+use crate::state::{DataOrder, DataShare, DeviceState};
 use flashscope_units::{Bytes, Nanos};
 
 /// What a finding rests on, for cautions that concern all findings of one kind.
@@ -181,4 +182,12 @@ findings! {
     Discard: discard, DiscardFound, "discard", "discard", Writes;
     /// Share of the device that answers without touching the flash, 0…1.
     NeverWritten: never_written, f64, "never_written", "never written", Content;
+    /// How much of the device holds data, as times tell it: content alone proves nothing.
+    HoldsData: holds_data, DataShare, "holds_data", "holds data", Reads;
+    /// In which order what the device holds was written.
+    DataOrder: data_order, DataOrder, "data_order", "data order", Reads;
+    /// Share of the rated life that is used, as the device's own registers say; above 1 where it is past its end.
+    LifeUsed: life_used, f64, "life_used", "life used", Content;
+    /// The state that sums this up: the one that decides most.
+    State: state, DeviceState, "state", "state", Reads;
 }

@@ -57,6 +57,8 @@ words! {
         Probe,
         /// Conclusions from a log or an older record, in the same fields.
         Infer,
+        /// Which state a device is in: the same parts.
+        State,
         /// A run of load: phases, their runs and jobs.
         Bench,
         /// iozone's tests: passes, and where memory ends.

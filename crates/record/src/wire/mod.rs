@@ -86,7 +86,8 @@ pub struct RunPart {
 impl Recorded for model::RunRecord {
     type Part = RunPart;
 
-    const KINDS: &'static [model::Kind] = &[model::Kind::Inspect, model::Kind::Probe, model::Kind::Infer];
+    const KINDS: &'static [model::Kind] =
+        &[model::Kind::Inspect, model::Kind::Probe, model::Kind::Infer, model::Kind::State];
 
     fn envelope(&self) -> &model::Envelope {
         &self.envelope

@@ -40,7 +40,7 @@ fn made(only: Option<Kind>) -> String {
 fn part_of(kind: Kind, generator: &mut SchemaGenerator) -> Value {
     type Part<R> = <R as Recorded>::Part;
     let schema = match kind {
-        Kind::Inspect | Kind::Probe | Kind::Infer => generator.subschema_for::<Part<RunRecord>>(),
+        Kind::Inspect | Kind::Probe | Kind::Infer | Kind::State => generator.subschema_for::<Part<RunRecord>>(),
         Kind::Bench => generator.subschema_for::<Part<BenchRecord>>(),
         Kind::Iozone => generator.subschema_for::<Part<IozoneRecord>>(),
         Kind::Fleet => generator.subschema_for::<Part<FleetRecord>>(),

@@ -92,9 +92,9 @@ fn glance(card: &Card) -> Markup {
 fn geometry(run: &RunRecord) -> Markup {
     markup! {
         section {
-            h2 { "Geometry" }
+            h2 { (answer::heading(run)) }
             div."card answers" {
-                @for answer in answer::answers(&run.findings.geometry) { (one_answer(&answer)) }
+                @for answer in answer::of_run(run) { (one_answer(&answer)) }
             }
         }
     }

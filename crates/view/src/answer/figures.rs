@@ -2,6 +2,7 @@
 
 use flashscope_model::discard::{DiscardFound, DiscardReads};
 use flashscope_model::finding::{AreaKind, AreaPart, FastArea, MappingKind, Penalty, SlcCache, SlcKind};
+use flashscope_model::state::DataShare;
 use flashscope_units::Bytes;
 
 /// `zeros from 64 KiB, 412 µs`.
@@ -13,6 +14,16 @@ pub(super) fn discard(found: &DiscardFound) -> String {
         DiscardReads::Kept => format!("changes nothing{time}"),
         DiscardReads::Other => format!("mixed{from}{time}"),
         reads => format!("{}{from}{time}", reads.word()),
+    }
+}
+
+/// `62 % of it (57 … 67 %)`.
+pub(super) fn data_share(found: &DataShare) -> String {
+    let whole = |share: f64| format!("{:.0}", share * 100.0);
+    match (found.low, found.share, found.high) {
+        (_, 0.0, high) => format!("none of it (≤ {} %)", whole(high)),
+        (low, 1.0, _) => format!("all of it (≥ {} %)", whole(low)),
+        (low, share, high) => format!("{} % of it ({} … {} %)", whole(share), whole(low), whole(high)),
     }
 }
 

@@ -1,0 +1,31 @@
+//! What `state` takes.
+
+use super::{Replace, TargetArgs};
+use clap::Args;
+use flashscope_units::Nanos;
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  flashscope state
+  flashscope state sim:ssd-consumer,state=blank --read-only
+  sudo flashscope state /dev/sdX
+  sudo flashscope state /dev/sdX --destroy-data=0x1c09a3f2:7948206080 --max-write 16M
+
+A block device is only read unless --destroy-data names its identity; what a few MiB of writes show tells more than
+reads alone. docs/states.md says what each state is and how it is told.")]
+pub(crate) struct State {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Stop after this much device time
+    #[arg(long, value_name = "TIME")]
+    pub(crate) max_time: Option<Nanos>,
+    /// Print the record on stdout and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also keep a report in this file, by its ending: .html, .json, .csv, .md, .txt or .xlsx; may be given several times
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Replace,
+}
