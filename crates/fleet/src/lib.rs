@@ -18,6 +18,7 @@ mod meter;
 mod record;
 mod run;
 mod score;
+pub mod states;
 mod summary;
 
 pub use calibration::calibration;

@@ -10,6 +10,7 @@ mod advice;
 mod ahead;
 mod alignment;
 mod assumed;
+pub mod calibrated;
 mod caution;
 mod change;
 mod choose;
@@ -86,7 +87,7 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
     };
     memory::estimate(&mut geometry, observations);
     drive::estimate(&mut geometry, device, observations, memo);
-    state::estimate(&mut geometry, observations);
+    state::estimate(&mut geometry, device, observations);
     drive::settle(&mut geometry, alignment.page_step, alignment.kinds.as_ref(), device, observations, memo);
     caution::of_units_without_effect(&mut geometry);
     let contradiction = open_units::contradiction(observations);

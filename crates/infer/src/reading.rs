@@ -35,7 +35,7 @@ pub(crate) fn survey(now: &Situation) -> Option<Choice> {
     let block = now.block(Bytes::kib(4));
     let places = (now.device.capacity.get() / (block.get() * 16)).min(192) as u32;
     (places >= 8 && !now.has(|data| matches!(data, Data::Survey(_)))).then(|| Choice {
-        experiment: Experiment::Survey(Survey { block, places, repeats: 3 }),
+        experiment: Experiment::Survey(Survey { block, places, repeats: 3, within: None }),
         why: "which parts hold data: reads of never-written ones do not touch the flash".into(),
     })
 }

@@ -18,18 +18,29 @@ pub(crate) const BLANK: f64 = 0.5;
 
 /// Share of the device that was never written.
 pub(crate) fn estimate(observations: &Observations) -> Estimate<f64> {
-    let surveys: Vec<&SurveyData> = observations
-        .runs
-        .iter()
-        .filter_map(|run| match &run.data {
-            Data::Survey(data) => Some(data),
+    match of_device(observations) {
+        Some(last) => read(last),
+        None => Estimate::unknown(Reason::NotMeasured, "the device was not surveyed"),
+    }
+}
+
+/// The last survey with the shortest reads that is of all of a device, not of what was written for comparison.
+pub(crate) fn of_device(observations: &Observations) -> Option<&SurveyData> {
+    let surveys = || {
+        observations.runs.iter().filter_map(|run| match &run.data {
+            Data::Survey(data) if is_of_all(data, observations.capacity) => Some(data),
             _ => None,
         })
-        .collect();
-    let Some(last) = surveys.last() else {
-        return Estimate::unknown(Reason::NotMeasured, "the device was not surveyed");
     };
-    read(last)
+    let shortest = surveys().map(|survey| survey.block).min()?;
+    surveys().rfind(|survey| survey.block == shortest)
+}
+
+/// Whether its places lie all over the device: more than half of it between the first and the last.
+fn is_of_all(survey: &SurveyData, capacity: Option<Bytes>) -> bool {
+    let places = || survey.places.iter().map(|place| place.at);
+    let (Some(first), Some(last), Some(capacity)) = (places().min(), places().max(), capacity) else { return true };
+    survey.places.len() < 4 || (last - first) * 2 > capacity
 }
 
 /// Whether a place answers as erased areas do: with one byte, all zeros or all ones, throughout. Any other byte was
@@ -45,10 +56,7 @@ pub(crate) fn answered(survey: &SurveyData) -> impl Iterator<Item = &SurveyPlace
 
 /// Share of the places of the last survey that look blank, whatever their times say; `None` without a survey.
 pub(crate) fn blank_share(observations: &Observations) -> Option<f64> {
-    let survey = observations.runs.iter().rev().find_map(|run| match &run.data {
-        Data::Survey(data) => Some(data),
-        _ => None,
-    })?;
+    let survey = of_device(observations)?;
     let places = answered(survey).count();
     (places > 0).then(|| answered(survey).filter(|place| is_blank(place)).count() as f64 / places as f64)
 }
@@ -56,10 +64,7 @@ pub(crate) fn blank_share(observations: &Observations) -> Option<f64> {
 /// The longest stretch of a surveyed device in which every place holds data; `None` where there is no survey, or
 /// where all of the device holds data and no stretch needs to be singled out.
 pub(crate) fn written_stretch(observations: &Observations) -> Option<Span> {
-    let survey = observations.runs.iter().rev().find_map(|run| match &run.data {
-        Data::Survey(data) if answered(data).next().is_some() => Some(data),
-        _ => None,
-    })?;
+    let survey = of_device(observations).filter(|data| answered(data).next().is_some())?;
     let mut places: Vec<(Bytes, bool)> = answered(survey).map(|place| (place.at, !is_blank(place))).collect();
     if places.iter().all(|(_, written)| *written) {
         return None;

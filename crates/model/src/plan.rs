@@ -51,6 +51,8 @@ pub struct Survey {
     pub places: u32,
     /// Reads of each place, never one after the other.
     pub repeats: u32,
+    /// Where the places lie; `None`: all over the device.
+    pub within: Option<Span>,
 }
 
 /// Parameters of [`crate::Experiment::Align`]: flashbench `-a -b block -c tries`.
@@ -257,4 +259,6 @@ pub enum Purpose {
     OneUnit,
     /// Bringing an area into the state that a later experiment assumes.
     Fill,
+    /// Something to compare with: what was written in a known order.
+    Reference,
 }

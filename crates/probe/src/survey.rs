@@ -11,8 +11,9 @@ use crate::rng::Rng;
 use flashscope_device::{Content, Target};
 use flashscope_model::Data;
 use flashscope_model::observation::{SurveyData, SurveyPlace};
-use flashscope_model::plan::Survey;
+use flashscope_model::plan::{Span, Survey};
 use flashscope_model::{DeviceFacts, Direction};
+use flashscope_units::Bytes;
 
 impl Probe for Survey {
     fn validate(&self, facts: &DeviceFacts) -> Result<(), PlanError> {
@@ -20,6 +21,12 @@ impl Probe for Survey {
         checks::at_least("the number of repeats", self.repeats.into(), 1)?;
         // A single place could only be read repeatedly by reading it twice in a row.
         checks::at_least("the number of places", self.places.into(), if self.repeats > 1 { 2 } else { 1 })?;
+        if let Some(span) = self.within {
+            checks::at_least("the length of the region", span.length.get(), self.block.get() * u64::from(self.places))?;
+            checks::size("the start of the region", span.start.max(self.block), facts)?;
+            let end = checks::end_of(span.start, 1, span.length, Bytes::ZERO);
+            return checks::fits("the region", facts, end, "use a region that lies within the device");
+        }
         let needs = u128::from(self.places) * 2 * u128::from(self.block.get());
         checks::fits("a survey of this number of places", facts, Some(needs), "use fewer places or a smaller block")
     }
@@ -59,11 +66,12 @@ fn read<T: Target + ?Sized>(place: &mut SurveyPlace, plan: &Survey, rig: &mut Ri
 }
 
 fn places(plan: &Survey, facts: &DeviceFacts, rng: &mut Rng) -> Vec<SurveyPlace> {
-    let blocks = facts.capacity / plan.block;
+    let span = plan.within.unwrap_or(Span { start: Bytes::ZERO, length: facts.capacity });
+    let blocks = span.length / plan.block;
     // Where part `i` begins, in blocks; parts differ by at most one block.
     let edge = |i: u64| (u128::from(blocks) * u128::from(i) / u128::from(plan.places)) as u64;
     (0..u64::from(plan.places))
         .map(|i| edge(i) + rng.below(edge(i + 1) - edge(i)))
-        .map(|index| SurveyPlace { at: plan.block * index, uniform: None, times: Vec::new() })
+        .map(|index| SurveyPlace { at: span.start + plan.block * index, uniform: None, times: Vec::new() })
         .collect()
 }

@@ -146,10 +146,9 @@ fn has_a_line(finding: Finding, geometry: &Geometry) -> bool {
         F::PhysicalOverUser => was_looked_for(&geometry.physical_over_user),
         F::Discard => was_looked_for(&geometry.discard),
         F::NeverWritten => claimed(&geometry.never_written).is_some_and(|share| *share > 0.0),
-        F::HoldsData => was_looked_for(&geometry.holds_data),
-        F::DataOrder => was_looked_for(&geometry.data_order),
-        F::LifeUsed => was_looked_for(&geometry.life_used),
-        F::State => was_looked_for(&geometry.state),
+        // A diagnosis has lines of its own; elsewhere the state sums them up.
+        F::HoldsData | F::DataOrder | F::LifeUsed => false,
+        F::State => claimed(&geometry.state).is_some(),
     }
 }
 

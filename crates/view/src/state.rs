@@ -35,9 +35,8 @@ fn said(answer: &Answer) -> String {
     }
 }
 
-/// The state in a line of another report: `dirty (98.2 %)`; `None` where no experiment asked.
+/// The state in a line of another report: `full (98.2 %)`; `None` where it could not be told.
 pub(crate) fn in_short(run: &RunRecord) -> Option<String> {
     let state = answer::answer(Finding::State, &run.findings.geometry);
-    let share = state.confidence.map_or(String::new(), |share| format!(" ({})", percent(share)));
-    state.was_asked().then(|| format!("{}{share}", state.verdict()))
+    Some(format!("{} ({})", state.figure?, percent(state.confidence?)))
 }

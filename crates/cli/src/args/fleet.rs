@@ -74,6 +74,8 @@ pub(crate) struct Fleet {
 pub(crate) enum FleetKind {
     /// Measure how often compare is right, on pairs of simulated devices whose ratio is known
     Compare(FleetCompare),
+    /// Measure how often state is right, on simulated devices brought to random states
+    State(FleetState),
     /// Measure how often history's trend is right, on simulated histories whose changes are known
     Trend(FleetTrend),
 }
@@ -97,6 +99,18 @@ pub(crate) struct FleetCompare {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "Example: flashscope fleet state --devices 300 --seed 7 -o states.html
+
+What is counted stands in docs/states.md.")]
+pub(crate) struct FleetState {
+    /// How many devices: each is diagnosed with the few writes that tell most, and again by reading only
+    #[arg(short = 'n', long, default_value_t = 120, value_name = "N", value_parser = up_to(MOST_PAIRS))]
+    pub(crate) devices: u32,
+    #[command(flatten)]
+    pub(crate) scored: ScoredArgs,
+}
+
+#[derive(Args, Debug)]
 #[command(after_help = "Example: flashscope fleet trend --histories 900 --seed 7 -o marks.html
 
 What is counted stands in docs/differences.md.")]
@@ -108,15 +122,22 @@ pub(crate) struct FleetTrend {
     pub(crate) scoring: ScoringArgs,
 }
 
-/// What the scoring of simulated cases takes.
+/// What the scoring of simulated runs takes.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ScoringArgs {
-    /// Seed of the fleet; the same seed draws the same cases
-    #[arg(long, default_value_t = 1, env = "FLASHSCOPE_SEED")]
-    pub(crate) seed: u64,
     /// Scatter of runs, as the standard deviation of a logarithm [default: 0.02 and then 0.05]
     #[arg(long, value_name = "SD", value_parser = scatter)]
     pub(crate) scatter: Option<f64>,
+    #[command(flatten)]
+    pub(crate) scored: ScoredArgs,
+}
+
+/// What the scoring of simulated cases takes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ScoredArgs {
+    /// Seed of the fleet; the same seed draws the same cases
+    #[arg(long, default_value_t = 1, env = "FLASHSCOPE_SEED")]
+    pub(crate) seed: u64,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -28,7 +28,7 @@ pub(crate) use compare::{Compare, Required};
 pub(crate) use completions::Completions;
 pub(crate) use emulate::Emulate;
 pub(crate) use fio::Fio;
-pub(crate) use fleet::{Fleet, FleetCompare, FleetKind, FleetTrend, ScoringArgs};
+pub(crate) use fleet::{Fleet, FleetCompare, FleetKind, FleetState, FleetTrend, ScoredArgs, ScoringArgs};
 pub(crate) use history::History;
 pub(crate) use infer::Infer;
 pub(crate) use inspect::Inspect;

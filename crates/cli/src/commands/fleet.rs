@@ -19,11 +19,13 @@ use std::time::{Duration, Instant};
 
 mod compare;
 mod scored;
+mod state;
 mod trend;
 
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     match &args.kind {
         Some(FleetKind::Compare(args)) => return compare::run(args),
+        Some(FleetKind::State(args)) => return state::run(args),
         Some(FleetKind::Trend(args)) => return trend::run(args),
         None => {}
     }

@@ -242,7 +242,7 @@ fn resolve(kind: &ProbeKind, facts: &DeviceFacts) -> Experiment {
             Experiment::Floor(plan::Floor { block: args.block, at: args.offset, count: args.count })
         }
         ProbeKind::Survey(args) => {
-            let plan = plan::Survey { block: args.block, places: args.places, repeats: args.count };
+            let plan = plan::Survey { block: args.block, places: args.places, repeats: args.count, within: None };
             Experiment::Survey(plan)
         }
         ProbeKind::Buffer(args) => {

@@ -46,7 +46,12 @@ pub(super) enum Slc {
 const LEAST_SUPERBLOCKS: u64 = 40;
 
 pub(super) fn draw(chance: &mut Chance) -> Drive {
-    let capacity = chance.size(Bytes::gib(8), Bytes::gib(256), Bytes::mib(1));
+    draw_between(chance, Bytes::gib(8), Bytes::gib(256))
+}
+
+/// The same of a capacity between these.
+pub(super) fn draw_between(chance: &mut Chance, least: Bytes, most: Bytes) -> Drive {
+    let capacity = chance.size(least, most, Bytes::mib(1));
     // Kind, command, link.
     let (kind, command, bytes_per_s) = chance.weighted(&[
         (0.35, ("usb", 190.0, 38e6)),

@@ -14,6 +14,7 @@ mod text;
 mod times;
 
 use chance::Chance;
+use flashscope_units::Bytes;
 use std::fmt;
 use std::str::FromStr;
 
@@ -121,6 +122,34 @@ pub fn draw(generator: Generator, seed: u64, index: u32, noise: Option<Noise>) -
     if noise != Noise::None {
         surroundings.add_to(&mut model);
     }
+    Ok(Drawn { text: model.finish()?, quiet, title, seed: run_seed })
+}
+
+/// A device that is to be brought to a state: of either mapping, half of the devices each, blank or filled at first.
+///
+/// Drives are small ones, as a state takes the writing of the whole device more than once.
+pub(crate) fn draw_for_a_state(seed: u64, index: u32, blank: bool) -> Result<Drawn, DrawError> {
+    let mut chance = Chance::new(seed, index);
+    let run_seed = chance.below(1_000_000);
+    let (title, page, mut model) = if chance.happens(0.5) {
+        let mut drive = drive::draw_between(&mut chance, Bytes::mib(512), Bytes::gib(2));
+        drive.bus_bytes_per_s = drive::bus(&mut chance);
+        drive.blank = blank;
+        (drive.title(), None, text::of_drive(&drive)?)
+    } else {
+        let mut card = card::draw(&mut chance, Generator::Wide);
+        card.blank = blank;
+        (card.title(), Some(card.page), text::of_card(&card)?)
+    };
+    model.memory(&memory::draw(&mut chance, Generator::Wide, page));
+    if let Some(section) = discard::draw(&mut chance) {
+        model.add("discard", section);
+    }
+    let surroundings = surroundings::draw(&mut chance, Generator::Wide);
+    model.set("noise.level", Noise::None.name())?;
+    let quiet = model.finish()?;
+    model.set("noise.level", Noise::Field.name())?;
+    surroundings.add_to(&mut model);
     Ok(Drawn { text: model.finish()?, quiet, title, seed: run_seed })
 }
 

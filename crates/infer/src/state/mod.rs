@@ -2,25 +2,157 @@
 //! and what sums this up.
 //!
 //! Content proves nothing: a purged place may still read as it was, and zeros may be data. What tells is time: a place that
-//! the map knows to be empty is answered without the flash. Where a device does not show it, the answer is "cannot tell".
+//! the map knows to be empty is answered without the flash, and what was written randomly lies all over it. Each question is
+//! reduced to a regime and a score ([`Raw`]), and a table of counts ([`crate::calibrated`]) makes probabilities of these.
 
+mod holds;
+mod order;
+mod seen;
 mod wanted;
 
 pub use wanted::next;
 
-use crate::survey::{answered, is_blank};
-use flashscope_model::{Data, Estimate, Geometry, Observations, Reason};
+use crate::calibrated::{Table, shipped};
+use flashscope_model::state::{DataOrder, DataShare};
+use flashscope_model::{Data, DeviceFacts, DeviceState, Estimate, ExperimentName, Geometry, Observations, Reason};
+use flashscope_stats::location::quantile;
+use seen::Seen;
+
+/// The questions, as the table of probabilities names them.
+pub const HOLDS: &str = "holds_data";
+/// See [`HOLDS`].
+pub const ORDER: &str = "data_order";
+/// See [`HOLDS`].
+pub const STATE: &str = "state";
+
+/// What is less likely is not claimed, only leaned to: what a diagnosis says decides what is done to a device.
+const CLAIMED_FROM: f64 = 0.9;
+
+/// What one question came to before it is a probability.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Raw {
+    /// The question.
+    pub question: &'static str,
+    /// Which kind of signal there is.
+    pub regime: String,
+    /// How clear it is.
+    pub score: f64,
+}
+
+/// What the questions of a diagnosis came to, for those who make the table: each with the share that is claimed where only a
+/// part holds data.
+pub fn raw(observations: &Observations, table: &Table) -> Vec<(Raw, Option<DataShare>)> {
+    let Some(seen) = Seen::of(observations) else { return Vec::new() };
+    let (holds, order) = (holds::look(&seen), order::look(&seen));
+    let summed = sum_up(&seen, holds.as_ref(), order.as_ref(), table);
+    let holds = holds.map(|holds| (holds.raw, holds.part));
+    holds.into_iter().chain(order.map(|order| (order.raw, None))).chain(summed.map(|raw| (raw, None))).collect()
+}
 
 /// What this says of the state, put among the other findings.
-pub(crate) fn estimate(geometry: &mut Geometry, observations: &Observations) {
-    let survey = observations.runs.iter().rev().find_map(|run| match &run.data {
-        Data::Survey(data) => Some(data),
-        _ => None,
-    });
-    let Some(survey) = survey else { return };
-    let (places, uniform) = (answered(survey).count(), answered(survey).filter(|place| is_blank(place)).count());
-    let seen = format!("{uniform} of {places} places hold nothing but zeros or ones, and content alone proves nothing");
-    geometry.holds_data = Estimate::unknown(Reason::Ambiguous, seen);
-    geometry.data_order = Estimate::unknown(Reason::NotMeasured, "");
-    geometry.state = Estimate::unknown(Reason::NeedsAnother, "neither what holds data nor its order is known");
+pub(crate) fn estimate(geometry: &mut Geometry, device: Option<&DeviceFacts>, observations: &Observations) {
+    geometry.life_used = life(device, observations);
+    let Some(seen) = Seen::of(observations) else { return };
+    let table = shipped();
+    let (holds, order) = (holds::look(&seen), order::look(&seen));
+    let raw = sum_up(&seen, holds.as_ref(), order.as_ref(), table);
+    if let Some(holds) = &holds {
+        let share = |answer: &str| match answer {
+            holds::ALL => Some(DataShare { share: 1.0, low: holds.part.map_or(1.0, |part| part.low), high: 1.0 }),
+            holds::NONE => Some(DataShare { share: 0.0, low: 0.0, high: holds.part.map_or(0.0, |part| part.high) }),
+            _ => holds.part,
+        };
+        geometry.holds_data = answer(table, &holds.raw, &holds::ANSWERS, share, &holds.evidence);
+    }
+    if let Some(order) = &order {
+        let named = DataOrder::from_word;
+        geometry.data_order = answer(table, &order.raw, &order::ANSWERS, named, &order.evidence);
+    }
+    if let (Some(raw), Some(holds)) = (raw, holds) {
+        let mut evidence = holds.evidence;
+        if let Some(order) = order.filter(|_| raw.regime.contains(';')) {
+            evidence = format!("{evidence}; {}", order.evidence);
+        }
+        if let Some(waits) = waits(&seen.writes) {
+            evidence.push_str(&format!("; the slowest tenth of writes took {:.1} times the shortest", waits.exp()));
+        }
+        geometry.state = answer(table, &raw, &STATES, DeviceState::from_word, &evidence);
+    }
+}
+
+/// The states that can be told, and what is none of them.
+const STATES: [&str; 5] = ["clean", "sequential", "full", "dirty", "other"];
+
+/// The likeliest answers to both questions, and a score: where something was written, how much longer some of the writes took
+/// than the shortest (a dirty device collects at once), else how likely the order is.
+fn sum_up(seen: &Seen, holds: Option<&holds::Holds>, order: Option<&order::SeenOrder>, table: &Table) -> Option<Raw> {
+    let likeliest = |raw: &Raw, answers: &[&'static str]| {
+        table.shares(raw.question, &raw.regime, raw.score, answers)?.first().copied()
+    };
+    let in_words = |(answer, share): (&str, f64)| match share {
+        share if share >= CLAIMED_FROM => answer.to_owned(),
+        _ => format!("probably {answer}"),
+    };
+    let holds = likeliest(&holds?.raw, &holds::ANSWERS)?;
+    if holds.0 != holds::ALL {
+        return Some(Raw { question: STATE, regime: in_words(holds), score: holds.1 });
+    }
+    let order = order.and_then(|order| likeliest(&order.raw, &order::ANSWERS))?;
+    let (signs, score) = match waits(&seen.writes) {
+        Some(waits) => ("; written to", waits),
+        None => ("", order.1),
+    };
+    Some(Raw { question: STATE, regime: format!("{}; {}{signs}", in_words(holds), in_words(order)), score })
+}
+
+/// How much longer the slowest tenth of the writes take than the shortest, as a logarithm.
+fn waits(writes: &[f64]) -> Option<f64> {
+    let shortest = quantile(writes, 0.0).filter(|time| *time > 0.0)?;
+    Some((quantile(writes, 0.9)? / shortest).ln())
+}
+
+/// An answer with its probability and the others beside it; "cannot tell" below a half, and where nothing of the kind was seen.
+fn answer<T>(
+    table: &Table,
+    raw: &Raw,
+    answers: &[&str],
+    figure: impl Fn(&str) -> Option<T>,
+    evidence: &str,
+) -> Estimate<T> {
+    const METHOD: [ExperimentName; 2] = [ExperimentName::Survey, ExperimentName::Throughput];
+    let Some(shares) = table.shares(raw.question, &raw.regime, raw.score, answers) else {
+        return Estimate::unknown(Reason::NothingShows, evidence);
+    };
+    let mut named = shares.into_iter().filter_map(|(answer, share)| Some((figure(answer)?, share)));
+    let Some((first, share)) = named.next() else { return Estimate::unknown(Reason::Ambiguous, evidence) };
+    if share < CLAIMED_FROM {
+        return Estimate::unknown(Reason::Ambiguous, evidence).leaning_to(first, share);
+    }
+    Estimate::known(first, share, evidence, &METHOD).with_alternatives(named.collect())
+}
+
+/// What the registers say, which nobody has held against a truth yet: no figure, but something to go by.
+fn life(device: Option<&DeviceFacts>, observations: &Observations) -> Estimate<f64> {
+    let asked = observations.runs.iter().any(|run| matches!(run.data, Data::Survey(_)));
+    let Some(device) = device.filter(|_| asked) else { return Estimate::not_measured() };
+    let Some(health) = device.claims.health else {
+        return Estimate::unknown(Reason::NothingShows, "the device has no registers that tell of wear");
+    };
+    let tenths = |step: u8| match step {
+        11.. => "all of the rated life is used".to_owned(),
+        step => format!(
+            "{} to {} % of the rated life are used",
+            u32::from(step.saturating_sub(1)) * 10,
+            u32::from(step) * 10
+        ),
+    };
+    let parts = [("A", health.life_time_a), ("B", health.life_time_b)];
+    let mut said: Vec<String> = parts
+        .into_iter()
+        .filter_map(|(part, step)| Some(format!("type {part}: {}", tenths(step?))))
+        .chain(health.used_percent.map(|percent| format!("{percent} % of the rated life are used")))
+        .collect();
+    said.extend(health.written.map(|written| format!("{written} were written in all")));
+    let said = if said.is_empty() { "nothing".to_owned() } else { said.join(", ") };
+    Estimate::unknown(Reason::Ambiguous, format!("its registers say {said}; how true they are is not known"))
 }

@@ -1,11 +1,21 @@
 //! The experiments of a diagnosis, in their order: reads before writes, cheap before dear.
 
+use super::seen::{LONG, SHORT};
+use crate::Choice;
 use crate::memo::Memo;
 use crate::situation::Situation;
-use crate::{Choice, reading};
-use flashscope_model::plan::Budget;
-use flashscope_model::{DeviceFacts, Observations};
-use flashscope_units::Nanos;
+use flashscope_model::plan::{Budget, Purpose, Span, Survey, Throughput};
+use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Observations, Order};
+use flashscope_units::{Bytes, Nanos};
+
+/// Places all over the device.
+const PLACES: u64 = 192;
+/// Reads of each, of which the shortest counts.
+const REPEATS: u32 = 6;
+/// Length of the stretch that is written for comparison: 64 long reads.
+const STRETCH: Bytes = Bytes::mib(4);
+/// It is no larger a part of a device than this.
+const LEAST_STRETCHES: u64 = 16;
 
 /// The next experiment of a diagnosis; `None` where nothing is left that the budget covers.
 ///
@@ -17,11 +27,61 @@ pub fn next(
     budget: Budget,
     seed: u64,
 ) -> Option<Choice> {
-    if budget.time == Some(Nanos::ZERO) {
+    if budget.time == Some(Nanos::ZERO) || device.capacity < LONG * PLACES {
         return None;
     }
     let now = Situation::new(device, observations, memo, budget.write, seed);
-    let subjects = [reading::floor, reading::survey];
-    let choices = subjects.iter().filter_map(|choice| choice(&now));
-    choices.into_iter().find(|choice| choice.experiment.bytes_written() <= budget.write)
+    let whole = [SHORT, LONG].map(|block| survey(&now, block, None));
+    let compared = stretch(&now).into_iter().flat_map(|span| {
+        let write = write(&now, span);
+        // All of the comparison, or none of it.
+        let covered = write.as_ref().is_none_or(|choice| choice.experiment.bytes_written() <= budget.write);
+        let reads = [SHORT, LONG].map(|block| survey(&now, block, Some(span)));
+        [write].into_iter().chain(reads).take(if covered { 3 } else { 0 })
+    });
+    whole.into_iter().chain(compared).flatten().next()
+}
+
+/// Where to write for comparison: somewhere within the device, at the same place all through a run.
+fn stretch(now: &Situation) -> Option<Span> {
+    let capacity = now.device.capacity;
+    let start = (capacity / 16 * 5).align_down(STRETCH);
+    (STRETCH * LEAST_STRETCHES <= capacity).then_some(Span { start, length: STRETCH })
+}
+
+fn write(now: &Situation, span: Span) -> Option<Choice> {
+    let done = |data: &Data| matches!(data, Data::Throughput(data) if data.purpose == Purpose::Reference);
+    let plan = Throughput {
+        direction: Direction::Write,
+        order: Order::InOrder,
+        block: LONG,
+        start: span.start,
+        length: span.length,
+        requests: (span.length / LONG) as u32,
+        most_time: None,
+        purpose: Purpose::Reference,
+    };
+    (!now.has(done)).then(|| Choice {
+        experiment: Experiment::Throughput(plan),
+        why: "something to compare with: how what was just written sequentially reads".into(),
+    })
+}
+
+fn survey(now: &Situation, block: Bytes, within: Option<Span>) -> Option<Choice> {
+    let block = now.block(block);
+    let span = within.unwrap_or(Span { start: Bytes::ZERO, length: now.device.capacity });
+    let places = (span.length / LONG).min(PLACES) as u32;
+    let lies_within = |at: Bytes| span.start <= at && at < span.start + span.length;
+    let done = |data: &Data| {
+        matches!(data, Data::Survey(data) if data.block == block
+            && data.places.len() == places as usize
+            && data.places.iter().all(|place| lies_within(place.at)))
+    };
+    (!now.has(done)).then(|| Choice {
+        experiment: Experiment::Survey(Survey { block, places, repeats: REPEATS, within }),
+        why: match within {
+            None => "what is empty is answered without the flash, and what lies apart takes longer".into(),
+            Some(_) => "how what was just written reads".into(),
+        },
+    })
 }

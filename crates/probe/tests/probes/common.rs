@@ -52,7 +52,7 @@ pub(crate) fn one_of_each() -> Vec<Experiment> {
     let units = |indices: &[u64]| indices.iter().map(|&index| unit * index).collect::<Vec<_>>();
     vec![
         Experiment::Floor(Floor { block: Bytes(512), at: Bytes::mib(3), count: 200 }),
-        Experiment::Survey(Survey { block: Bytes::kib(4), places: 33, repeats: 3 }),
+        Experiment::Survey(Survey { block: Bytes::kib(4), places: 33, repeats: 3, within: None }),
         Experiment::Align(classic::align(Bytes(1024))),
         Experiment::Align(Align { largest: Some(Bytes::mib(8)), ..classic::write_align(Bytes::kib(4)) }),
         Experiment::Boundaries(Boundaries {

@@ -44,7 +44,7 @@ fn survey_reaches_every_part_and_tells_blank_from_written() {
     let mut grant = WriteGrant::simulated(target.facts(), Bytes::mib(50)).unwrap();
     let fill = Fill::Tagged { generation: 1 };
     target.execute(Request::write(&mut grant, 0, Bytes::ZERO, Bytes::mib(50), fill, true).unwrap()).unwrap();
-    let plan = Survey { block: Bytes::kib(4), places: 20, repeats: 3 };
+    let plan = Survey { block: Bytes::kib(4), places: 20, repeats: 3, within: None };
     let run = run_on(&Experiment::Survey(plan), &mut target, 1).unwrap();
     let Data::Survey(data) = run.data else { panic!() };
     for (i, place) in data.places.iter().enumerate() {
@@ -60,7 +60,7 @@ fn survey_reaches_every_part_and_tells_blank_from_written() {
 #[test]
 fn survey_never_reads_a_place_twice_in_a_row() {
     for seed in 0..50 {
-        let plan = Survey { block: Bytes::kib(4), places: 2, repeats: 20 };
+        let plan = Survey { block: Bytes::kib(4), places: 2, repeats: 20, within: None };
         let mut target = recording(Bytes::mib(1));
         run_on(&Experiment::Survey(plan), &mut target, seed).unwrap();
         assert!(target.ranges().windows(2).all(|pair| pair[0] != pair[1]));

@@ -90,6 +90,8 @@ words! {
         OneUnit,
         /// Bringing an area into the state that a later experiment assumes.
         Fill,
+        /// Something to compare with: what was written in a known order.
+        Reference,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Figures beside their targets, in every form: what `fleet compare` and `fleet trend` come to.
 
-use crate::args::{ReportFormat, ScoringArgs};
+use crate::args::{ReportFormat, ScoredArgs, ScoringArgs};
 use crate::commands::report as reports;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
@@ -40,7 +40,7 @@ pub(super) struct Kind {
 }
 
 /// The files, looked at before anything is run.
-pub(super) fn outputs(args: &ScoringArgs) -> Result<Vec<Output>, Failure> {
+pub(super) fn outputs(args: &ScoredArgs) -> Result<Vec<Output>, Failure> {
     let mut door = output::door(args.replace.force, None::<PathBuf>);
     reports::outputs(&mut door, None, args.output.as_ref())
 }

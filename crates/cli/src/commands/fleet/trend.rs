@@ -9,16 +9,16 @@ use serde_json::json;
 pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
     let scoring = Scoring {
         command: "fleet trend",
-        title: format!("Marks in {} histories, seed {}", args.histories, args.scoring.seed),
-        plan: json!({ "histories": args.histories, "seed": args.scoring.seed }),
-        json: args.scoring.json,
-        outputs: outputs(&args.scoring)?,
+        title: format!("Marks in {} histories, seed {}", args.histories, args.scoring.scored.seed),
+        plan: json!({ "histories": args.histories, "seed": args.scoring.scored.seed }),
+        json: args.scoring.scored.json,
+        outputs: outputs(&args.scoring.scored)?,
     };
     let scatters = scatters(&args.scoring);
     let bar = bar(u64::from(args.histories) * scatters.len() as u64, "histories");
     let mut found = Vec::new();
     for (number, scatter) in (0..).zip(scatters) {
-        let seed = args.scoring.seed.wrapping_add(number);
+        let seed = args.scoring.scored.seed.wrapping_add(number);
         let lot = |first, histories_of| Ok(histories(Plan { first, histories: histories_of, seed, scatter }));
         let all = in_lots(args.histories, &bar, lot)?;
         for around in Around::ALL {

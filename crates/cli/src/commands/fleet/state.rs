@@ -1,0 +1,31 @@
+//! `fleet state`: how often a diagnosis of the state is right, on devices whose state is known.
+
+use super::scored::{Kind, Scoring, bar, in_lots, outputs};
+use crate::args::FleetState as Args;
+use crate::error::{Failure, Outcome};
+use flashscope_fleet::states::{Figures, Plan, Question, diagnosed, rows};
+use serde_json::json;
+
+pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
+    let seed = args.scored.seed;
+    let scoring = Scoring {
+        command: "fleet state",
+        title: format!("Diagnoses of {} devices, seed {seed}", args.devices),
+        plan: json!({ "devices": args.devices, "seed": seed }),
+        json: args.scored.json,
+        outputs: outputs(&args.scored)?,
+    };
+    let bar = bar(u64::from(args.devices) * 2, "diagnoses");
+    let mut found = Vec::new();
+    for (writes, of) in [(true, "diagnoses with 4 MiB of writes"), (false, "diagnoses by reading only")] {
+        let outcomes = in_lots(args.devices, &bar, |first, devices| {
+            diagnosed(Plan { first, devices, seed, writes }).map_err(|error| anyhow::Error::from(error).into())
+        })?;
+        if !outcomes.is_empty() {
+            let rows = Question::ALL.iter().flat_map(|question| rows(&Figures::of(*question, &outcomes)));
+            found.push(Kind { of: of.to_owned(), cases: outcomes.len(), rows: rows.collect() });
+        }
+    }
+    bar.finish_and_clear();
+    scoring.finish(&found)
+}

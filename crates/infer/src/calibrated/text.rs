@@ -1,0 +1,74 @@
+//! The table as text: a line for each count, `question,regime,score up to,answer,cases`; lines that begin with `#` are
+//! remarks.
+
+use super::{Bin, Table};
+use std::fmt;
+
+/// What is wrong with the text of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableError {
+    /// Its line, counted from 1.
+    line: usize,
+}
+
+impl fmt::Display for TableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {} is no count of a table of probabilities\nhint: make the table anew", self.line)
+    }
+}
+
+impl std::error::Error for TableError {}
+
+impl Table {
+    /// Reads what [`Table::to_text`] wrote.
+    ///
+    /// # Errors
+    /// The first line that is no count, or whose scores do not rise within a regime.
+    pub fn parse(text: &str) -> Result<Table, TableError> {
+        let mut table = Table::default();
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
+            table.take(line).ok_or(TableError { line: number + 1 })?;
+        }
+        Ok(table)
+    }
+
+    fn take(&mut self, line: &str) -> Option<()> {
+        let [question, regime, up_to, answer, count] = line.split(',').collect::<Vec<&str>>().try_into().ok()?;
+        let (up_to, count) = (up_to.parse::<f64>().ok().filter(|score| score.is_finite())?, count.parse().ok()?);
+        let bins = self.regimes.entry((question.to_owned(), regime.to_owned())).or_default();
+        if bins.last().is_none_or(|last| last.up_to < up_to) {
+            bins.push(Bin { up_to, ..Bin::default() });
+        }
+        let bin = bins.last_mut().filter(|last| last.up_to == up_to)?;
+        bin.counts.insert(answer.to_owned(), count).is_none().then_some(())
+    }
+
+    /// As a file, behind some remarks.
+    pub fn to_text(&self, remarks: &str) -> String {
+        let mut text: String = remarks.lines().map(|line| format!("# {line}\n")).collect();
+        for ((question, regime), bins) in &self.regimes {
+            for bin in bins {
+                for (answer, count) in &bin.counts {
+                    text.push_str(&format!("{question},{regime},{},{answer},{count}\n", bin.up_to));
+                }
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_count_is_refused_by_its_line() {
+        assert!(Table::parse("# remark\n\norder,a,0.5,yes,3\norder,a,0.5,no,1\norder,a,1,yes,9\n").is_ok());
+        let check = |text: &str, line: usize| assert_eq!(Table::parse(text), Err(TableError { line }), "{text}");
+        check("order,a,0.5,yes", 1);
+        check("order,a,0.5,yes,3\norder,a,0.4,yes,3", 2);
+        check("order,a,0.5,yes,3\norder,a,0.5,yes,3", 2);
+        check("order,a,NaN,yes,3", 1);
+        check("order,a,0.5,yes,-3", 1);
+    }
+}

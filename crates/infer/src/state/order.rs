@@ -1,0 +1,56 @@
+//! In which order what a device holds was written.
+//!
+//! A long read of what was written sequentially touches few rows of the flash, and as many at one place as at another. What
+//! was written randomly lies in pieces all over the chips, and how many of them meet in one chip is a matter of chance: long
+//! reads of one place then take longer than those of another, each time. So how far long reads differ from place to place is
+//! compared with the same of a stretch that was just written sequentially, or, where nothing was written, with the same of
+//! short reads.
+
+use super::Raw;
+use super::seen::{Both, Seen};
+use flashscope_stats::location::quantile;
+
+/// What can be true; what lies between is neither.
+pub(super) const ANSWERS: [&str; 3] = ["sequential", "spread", "neither"];
+
+pub(super) struct SeenOrder {
+    pub(super) raw: Raw,
+    pub(super) evidence: String,
+}
+
+pub(super) fn look(seen: &Seen) -> Option<SeenOrder> {
+    let reads = |both: &Both| {
+        both.long.as_ref().map(|long| if long.other.is_empty() { long.uniform.clone() } else { long.other.clone() })
+    };
+    let (low, high) = ends(&reads(&seen.device)?)?;
+    let said = format!("nine in ten long reads take {:.0} to {:.0} µs", low / 1e3, high / 1e3);
+    // Where nothing is known to hold data, these may be reads of nothing.
+    let content = if seen.device.short.other.is_empty() { "all uniform; " } else { "" };
+    let raw = |regime: &str, other: (f64, f64)| Raw {
+        question: super::ORDER,
+        regime: format!("{content}{regime}"),
+        // No scatter is finer than a clock shows.
+        score: ((high - low).max(STEP) / (other.1 - other.0).max(STEP)).ln(),
+    };
+    match seen.in_order.as_ref().and_then(|both| ends(&reads(both)?)) {
+        Some(known) => {
+            let beside = format!("{:.0} to {:.0} µs", known.0 / 1e3, known.1 / 1e3);
+            let evidence = format!("{said}, and {beside} of what was just written sequentially");
+            Some(SeenOrder { raw: raw("compared with what was written", known), evidence })
+        }
+        None => {
+            let short = &seen.device.short;
+            let short = ends(if short.other.is_empty() { &short.uniform } else { &short.other })?;
+            let evidence = format!("{said}, short ones {:.0} to {:.0} µs", short.0 / 1e3, short.1 / 1e3);
+            Some(SeenOrder { raw: raw("compared with short reads", short), evidence })
+        }
+    }
+}
+
+/// A microsecond, in nanoseconds.
+const STEP: f64 = 1e3;
+
+/// The tenth and the ninetieth of a hundred.
+fn ends(times: &[f64]) -> Option<(f64, f64)> {
+    Some((quantile(times, 0.1)?, quantile(times, 0.9)?))
+}
