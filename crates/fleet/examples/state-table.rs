@@ -6,7 +6,7 @@ use flashscope_fleet::states::{TABLE_SEED as SEED, samples, table};
 use std::error::Error;
 
 /// Devices of it.
-const DEVICES: u32 = 1500;
+const DEVICES: u32 = 3000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);

@@ -17,8 +17,10 @@ pub(super) const ALL: &str = "all";
 pub(super) const PART: &str = "part";
 /// See [`ALL`].
 pub(super) const NONE: &str = "none";
+/// A part, but not the share that would be named: an answer that nobody gives.
+const OTHER: &str = "another part";
 /// The answers.
-pub(super) const ANSWERS: [&str; 3] = [ALL, PART, NONE];
+pub(super) const ANSWERS: [&str; 4] = [ALL, PART, NONE, OTHER];
 
 /// Level of the interval of a share.
 const LEVEL: f64 = 0.99;

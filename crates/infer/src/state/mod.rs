@@ -60,7 +60,8 @@ pub(crate) fn estimate(geometry: &mut Geometry, device: Option<&DeviceFacts>, ob
         let share = |answer: &str| match answer {
             holds::ALL => Some(DataShare { share: 1.0, low: holds.part.map_or(1.0, |part| part.low), high: 1.0 }),
             holds::NONE => Some(DataShare { share: 0.0, low: 0.0, high: holds.part.map_or(0.0, |part| part.high) }),
-            _ => holds.part,
+            holds::PART => holds.part,
+            _ => None,
         };
         geometry.holds_data = answer(table, &holds.raw, &holds::ANSWERS, share, &holds.evidence);
     }
@@ -97,7 +98,7 @@ fn sum_up(seen: &Seen, holds: Option<&holds::Holds>, order: Option<&order::SeenO
     if holds.0 != holds::ALL {
         return Some(Raw { question: STATE, regime: in_words(holds), score: holds.1 });
     }
-    let order = order.and_then(|order| likeliest(&order.raw, &order::ANSWERS))?;
+    let order = order.and_then(|order| likeliest(&order.raw, &order::ANSWERS)).unwrap_or(("in an unknown order", 1.0));
     let (signs, score) = match waits(&seen.writes) {
         Some(waits) => ("; written to", waits),
         None => ("", order.1),

@@ -18,17 +18,14 @@ pub(super) struct SeenOrder {
     pub(super) evidence: String,
 }
 
+/// `None` where no place is known to hold data: these might be reads of nothing.
 pub(super) fn look(seen: &Seen) -> Option<SeenOrder> {
-    let reads = |both: &Both| {
-        both.long.as_ref().map(|long| if long.other.is_empty() { long.uniform.clone() } else { long.other.clone() })
-    };
+    let reads = |both: &Both| both.long.as_ref().map(|long| long.other.clone());
     let (low, high) = ends(&reads(&seen.device)?)?;
     let said = format!("nine in ten long reads take {:.0} to {:.0} µs", low / 1e3, high / 1e3);
-    // Where nothing is known to hold data, these may be reads of nothing.
-    let content = if seen.device.short.other.is_empty() { "all uniform; " } else { "" };
     let raw = |regime: &str, other: (f64, f64)| Raw {
         question: super::ORDER,
-        regime: format!("{content}{regime}"),
+        regime: regime.to_owned(),
         // No scatter is finer than a clock shows.
         score: ((high - low).max(STEP) / (other.1 - other.0).max(STEP)).ln(),
     };
@@ -39,8 +36,7 @@ pub(super) fn look(seen: &Seen) -> Option<SeenOrder> {
             Some(SeenOrder { raw: raw("compared with what was written", known), evidence })
         }
         None => {
-            let short = &seen.device.short;
-            let short = ends(if short.other.is_empty() { &short.uniform } else { &short.other })?;
+            let short = ends(&seen.device.short.other)?;
             let evidence = format!("{said}, short ones {:.0} to {:.0} µs", short.0 / 1e3, short.1 / 1e3);
             Some(SeenOrder { raw: raw("compared with short reads", short), evidence })
         }
