@@ -65,7 +65,7 @@ impl Seen {
     fn cases(&self, table: &Table) -> Vec<Case> {
         let case = |(raw, part): (Raw, _)| Case {
             question: raw.question.to_owned(),
-            truth: self.truth.to(raw.question, part).to_owned(),
+            answer: self.truth.to(raw.question, part).to_owned(),
             regime: raw.regime,
             score: raw.score,
         };

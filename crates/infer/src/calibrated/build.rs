@@ -13,7 +13,7 @@ pub struct Case {
     /// How clear it was.
     pub score: f64,
     /// The answer that is true.
-    pub truth: String,
+    pub answer: String,
 }
 
 /// Fewest cases of a bin: of fewer, a share tells little.
@@ -49,13 +49,13 @@ fn cut(cases: &[&Case], bins: &mut Vec<Bin>) {
         if gain > best.0 {
             best = (gain, at);
         }
-        *left.entry(case.truth.as_str()).or_default() += 1;
-        right.entry(case.truth.as_str()).and_modify(|count| *count -= 1);
+        *left.entry(case.answer.as_str()).or_default() += 1;
+        right.entry(case.answer.as_str()).and_modify(|count| *count -= 1);
     }
     match best.1 {
         0 => bins.push(Bin {
             up_to: cases.last().map_or(0.0, |case| case.score),
-            counts: all.into_iter().map(|(truth, count)| (truth.to_owned(), count)).collect(),
+            counts: all.into_iter().map(|(answer, count)| (answer.to_owned(), count)).collect(),
         }),
         at => {
             cut(&cases[..at], bins);
@@ -66,7 +66,7 @@ fn cut(cases: &[&Case], bins: &mut Vec<Bin>) {
 
 fn counted<'a>(cases: &[&'a Case]) -> BTreeMap<&'a str, u32> {
     let mut counts = BTreeMap::new();
-    cases.iter().for_each(|case| *counts.entry(case.truth.as_str()).or_default() += 1);
+    cases.iter().for_each(|case| *counts.entry(case.answer.as_str()).or_default() += 1);
     counts
 }
 

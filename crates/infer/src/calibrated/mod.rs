@@ -80,8 +80,8 @@ impl Bin {
 mod tests {
     use super::*;
 
-    fn case(score: f64, truth: &str) -> Case {
-        Case { question: "order".to_owned(), regime: "a".to_owned(), score, truth: truth.to_owned() }
+    fn case(score: f64, answer: &str) -> Case {
+        Case { question: "order".to_owned(), regime: "a".to_owned(), score, answer: answer.to_owned() }
     }
 
     #[test]

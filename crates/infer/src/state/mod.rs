@@ -132,7 +132,7 @@ fn answer<T>(
     Estimate::known(first, share, evidence, &METHOD).with_alternatives(named.collect())
 }
 
-/// What the registers say, which nobody has held against a truth yet: no figure, but something to go by.
+/// What the registers say, which nobody has held against what is so yet: no figure, but something to go by.
 fn life(device: Option<&DeviceFacts>, observations: &Observations) -> Estimate<f64> {
     let asked = observations.runs.iter().any(|run| matches!(run.data, Data::Survey(_)));
     let Some(device) = device.filter(|_| asked) else { return Estimate::not_measured() };
