@@ -2,20 +2,22 @@
 
 mod ahead;
 mod faulty;
+mod open;
+mod state;
 
 pub use ahead::Source;
+pub use open::{Files, open, open_from, open_with};
 
-use crate::ageing::{self, AgeingParams};
+use crate::ageing::AgeingParams;
 use crate::content::{Contents, Held};
 use crate::discard::{DiscardParams, Effect};
-use crate::error::SimError;
 use crate::fault::Faults;
-use crate::ftl::{Extent, Ftl, Inside, Presence, Saved, UseOfLife, Work};
+use crate::ftl::{Extent, Ftl, Presence, Work};
 use crate::memory::Controller;
 use crate::model::{KindName, Model};
 use crate::noise::NoiseSource;
 use crate::snapshot;
-use crate::spec::{self, Spec};
+use crate::spec::Spec;
 use flashscope_device::{
     Capabilities, Completion, Content, DeviceError, Fill, Foresight, Op, Outcome, Request, Target, Wear,
 };
@@ -54,63 +56,6 @@ pub struct SimTarget {
     faults: Option<Box<Faults>>,
 }
 
-/// Makes the device that `spec` names: `MODEL[,key=value…]`, with or without `sim:` before it. A key is a parameter's
-/// path in the model file (`mapping.logs_in_order=6`), or one of `capacity`, `state` (`blank`, `filled`),
-/// `noise` (`none`, `bench`, `field`, `harsh`) and `seed`, which goes before the argument.
-///
-/// ```
-/// use flashscope_device::{ExecuteExt, Request, Target};
-/// use flashscope_units::{Bytes, Nanos};
-///
-/// let mut card = flashscope_sim::open("sim:sd-4mib,noise=none", 1).unwrap();
-/// // Within an allocation unit of 4 MiB, and across the edge between two: the clock is the card's own.
-/// let mut time = |at: Bytes| card.execute(Request::read(0, at, Bytes::kib(1))).unwrap().service_time();
-/// time(Bytes::mib(7)); // The first read after a change of unit takes longer.
-/// let within = time(Bytes::mib(6) + Bytes::kib(4));
-/// let across = time(Bytes::mib(8) - Bytes(512));
-/// assert!(across > within + Nanos::micros(100), "{within} {across}");
-/// ```
-pub fn open(spec: &str, seed: u64) -> Result<SimTarget, SimError> {
-    open_with(spec, seed, |_| Err("model files cannot be read here".to_owned()))
-}
-
-/// The same, where the name of the model may also be the path of a model file, whose text `read` gives.
-pub fn open_with(spec: &str, seed: u64, read: impl Fn(&str) -> Result<String, String>) -> Result<SimTarget, SimError> {
-    struct Models<R>(R);
-    impl<R: Fn(&str) -> Result<String, String>> Files for Models<R> {
-        fn model(&self, path: &str) -> Result<String, String> {
-            self.0(path)
-        }
-
-        fn state(&self, _path: &str) -> Result<Option<Vec<u8>>, String> {
-            Err("no state can be read here".to_owned())
-        }
-    }
-    open_from(spec, seed, &Models(read))
-}
-
-/// What is read of the world to open a device; each error says why it could not be.
-pub trait Files {
-    /// The text of a model file.
-    fn model(&self, path: &str) -> Result<String, String>;
-
-    /// The bytes of a file that [`SimTarget::save`] wrote, at most [`LARGEST_STATE`](crate::LARGEST_STATE) of them; none
-    /// where there is no such file.
-    fn state(&self, path: &str) -> Result<Option<Vec<u8>>, String>;
-}
-
-/// The same, where `state=FILE` (a path: it has a `/` or a `.`) may name a file that [`SimTarget::save`] wrote: the device is
-/// what it was then. Where there is no such file it starts as its model says.
-pub fn open_from(spec: &str, seed: u64, files: &impl Files) -> Result<SimTarget, SimError> {
-    let spec = spec::parse(spec, |path| files.model(path))?;
-    let Some(path) = &spec.state_file else { return Ok(SimTarget::new(&spec, seed)) };
-    match files.state(path) {
-        Ok(Some(bytes)) => snapshot::load(&spec, spec.seed.unwrap_or(seed), path, &bytes),
-        Ok(None) => Ok(SimTarget::new(&spec, seed)),
-        Err(why) => Err(SimError::BadState { path: path.clone(), why }),
-    }
-}
-
 impl SimTarget {
     pub(crate) fn new(spec: &Spec, seed: u64) -> SimTarget {
         let (model, seed) = (&spec.model, spec.seed.unwrap_or(seed));
@@ -144,73 +89,6 @@ impl SimTarget {
         };
         target.read_registers();
         target
-    }
-
-    /// What the registers of health say now stands in the facts. Only a device that ages has such.
-    fn read_registers(&mut self) {
-        if let Some(ageing) = &self.ageing {
-            let used = self.device.use_of_life();
-            self.facts.claims.health = ageing::health(self.facts.kind, ageing, used, self.written);
-        }
-    }
-
-    fn note_written(&mut self, length: Bytes) {
-        self.written += length;
-        self.read_registers();
-    }
-
-    pub(crate) fn inside(&self) -> Inside {
-        self.device.inside()
-    }
-
-    pub(crate) fn use_of_life(&self) -> UseOfLife {
-        self.device.use_of_life()
-    }
-
-    pub(crate) fn contents(&self) -> &Contents {
-        &self.contents
-    }
-
-    pub(crate) fn model_text(&self) -> &str {
-        &self.model_text
-    }
-
-    pub(crate) fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// What there is to save of a copy that was switched off.
-    pub(crate) fn switched_off(&self) -> Saved {
-        self.device.switched_off(self.now.max(self.settled))
-    }
-
-    /// Puts a new device into a saved state, in surroundings that follow from `seed`.
-    pub(crate) fn switch_on(
-        &mut self,
-        contents: Contents,
-        written: Bytes,
-        flash: Saved,
-        seed: u64,
-        spec: &Spec,
-    ) -> Result<(), String> {
-        self.device.restore(flash)?;
-        (self.contents, self.written) = (contents, written);
-        self.noise = NoiseSource::new(&spec.model.noise, seed);
-        self.read_registers();
-        Ok(())
-    }
-
-    pub(crate) fn written(&self) -> Bytes {
-        self.written
-    }
-
-    pub(crate) fn ageing(&self) -> Option<&AgeingParams> {
-        self.ageing.as_ref()
-    }
-
-    /// What is really there: less than the facts say, where they lie.
-    pub(crate) fn real_capacity(&self) -> Bytes {
-        self.contents.capacity()
     }
 
     /// Checks the invariants after every request, as debug builds always do; a broken one is a [`DeviceError::System`].
@@ -280,16 +158,6 @@ impl SimTarget {
         self.settled = self.settled.max(completed);
         self.outstanding.push(Completion { id: request.id(), issued, completed, outcome, content });
         self.audit(request)
-    }
-
-    /// Whether the flash is so worn that the request fails and changes nothing.
-    fn is_worn_out_for(&self, request: &Request) -> bool {
-        let write = match request.op() {
-            Op::Write { .. } | Op::Discard => true,
-            Op::Read => false,
-            Op::Flush => return false,
-        };
-        self.ageing.is_some() && self.device.fails(Extent::new(request.offset(), request.length()), write)
     }
 
     fn audit(&self, request: &Request) -> Result<(), DeviceError> {

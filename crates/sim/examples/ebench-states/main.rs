@@ -21,12 +21,13 @@ const HEAD: &str = "# Clean and dirty, young and old
 Made by `cargo run --release -p flashscope-sim --example ebench-states -- docs/ebench-states.md`; the same command gives
 the same page. What makes the differences stands in [ageing](ageing.md): nothing in it knows of a state.
 
-*Old*: 30 capacity-writes (25 passes in order, 5 at random), then purged. *Dirty*: 1.2 capacity-writes, once in order and
-then a fifth at random. Every state then rests for a minute. *Mix*: a quarter of the capacity written at random over the
-first quarter of the device, one write at a time, in the sizes that the published table of a phone's writes comes to
-(66.5 % 4 or 8 KiB, 28.7 % 16 to 64 KiB, 4.8 % 128 or 256 KiB). *Slow*: stretches of 100 writes that take more than half
-as long again as the median stretch. iozone's patterns are in records of 4 KiB. The over-provisioning of both models was
-chosen so that the first relation comes out, the tables of bad blocks so that the second does; the seed was not.
+*Old*: 30 capacity-writes (25 sequential passes, 5 random ones), then purged. *Dirty*: 1.2 capacity-writes, once
+sequential and then a fifth at random. Every state then rests for a minute. *Mix*: random writes of a quarter of the
+capacity over the first quarter of the device, one at a time, in the sizes that the published table of a phone's
+writes comes to (66.5 % 4 or 8 KiB, 28.7 % 16 to 64 KiB, 4.8 % 128 or 256 KiB). *Slow*: stretches of 100 writes that
+take more than half as long again as the median stretch. iozone's patterns are in records of 4 KiB. The
+over-provisioning of both models was chosen so that the first relation comes out, the tables of bad blocks so that the
+second does; the seed was not.
 ";
 
 fn main() -> Result<(), Box<dyn Error>> {
