@@ -9,16 +9,20 @@
 //!
 //! A [`FileSpace`] is work on whole files, in the ways that programs have.
 //!
+//! [`Purge`] are the ways to make a device forget that no request can say.
+//!
 //! This crate knows no device: `sim` and `host` implement it.
 
 mod file_space;
 pub mod grant;
 mod lane;
+mod purge;
 mod request;
 mod target;
 
 pub use file_space::{Durable, FileCounts, FileError, FileOpening, FileSpace, FileWay, FileWork, Passed, Step};
 pub use grant::{Consent, GrantError, Refusal, RefusalKind, SafetyReport, Seal, WriteGrant};
 pub use lane::{FailureDetail, Foresight, Lane, LaneCompletion, Status, Wait};
+pub use purge::{Availability, NoPurge, Purge, PurgeError, PurgeStep};
 pub use request::{Completion, Content, Fill, Op, Outcome, Request};
 pub use target::{Capabilities, DeviceError, ExecuteExt, Target, Wear};

@@ -3,11 +3,17 @@
 
 use rustix::fd::AsFd;
 use rustix::io::Result;
-use rustix::ioctl::{Getter, Ioctl, IoctlOutput, NoArg, Opcode, Setter, ioctl, opcode};
+use rustix::ioctl::{Getter, Ioctl, IoctlOutput, NoArg, Opcode, Setter, Updater, ioctl, opcode};
 use std::ffi::c_void;
 
 /// Discards a range (`linux/fs.h`).
 const BLKDISCARD: Opcode = opcode::none(0x12, 119);
+/// Discards a range, and copies of it inside the device (`linux/fs.h`).
+const BLKSECDISCARD: Opcode = opcode::none(0x12, 125);
+/// One command to an MMC part (`linux/mmc/ioctl.h`).
+const MMC_IOC_CMD: Opcode = opcode::read_write::<MmcCommand>(179, 0);
+/// Several commands that nothing comes between; its size is that of the count alone.
+const MMC_IOC_MULTI_CMD: Opcode = opcode::read_write::<u64>(179, 1);
 /// Sequence number of a disk (`linux/fs.h`, from Linux 5.15 on).
 const BLKGETDISKSEQ: Opcode = opcode::read::<u64>(0x12, 128);
 /// From before opcodes carried their direction and size (`linux/loop.h`).
@@ -23,6 +29,98 @@ const LOOP_CTL_GET_FREE: Opcode = 0x4c82;
 pub(crate) fn discard(device: impl AsFd, offset: u64, length: u64) -> Result<()> {
     // SAFETY: `BLKDISCARD` reads two 64-bit numbers, start and length, through its pointer, and keeps nothing.
     unsafe { ioctl(device, Setter::<BLKDISCARD, [u64; 2]>::new([offset, length])) }
+}
+
+/// The same for the copies that the device made of it inside, too; `EOPNOTSUPP` where it has no such discard.
+pub(crate) fn secure_discard(device: impl AsFd, offset: u64, length: u64) -> Result<()> {
+    // SAFETY: `BLKSECDISCARD` reads two 64-bit numbers, start and length, through its pointer, and keeps nothing.
+    unsafe { ioctl(device, Setter::<BLKSECDISCARD, [u64; 2]>::new([offset, length])) }
+}
+
+/// `struct mmc_ioc_cmd` of `linux/mmc/ioctl.h`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MmcCommand {
+    /// Whether data goes to the part; 0 where it comes from it, or there is none.
+    write_flag: i32,
+    is_acmd: i32,
+    /// Number of the command.
+    pub(crate) opcode: u32,
+    pub(crate) argument: u32,
+    /// What the part answered.
+    response: [u32; 4],
+    /// Kind of response and of command (`linux/mmc/core.h`).
+    flags: u32,
+    /// Bytes of a block, and blocks, of the data.
+    block_size: u32,
+    blocks: u32,
+    postsleep: [u32; 2],
+    data_timeout_ns: u32,
+    /// How long the part may be busy.
+    timeout_ms: u32,
+    padding: u32,
+    /// Address of the data; 0: none.
+    data: u64,
+}
+
+impl MmcCommand {
+    /// A command without data, after which the part may be busy for so long.
+    pub(crate) const fn new(opcode: u32, argument: u32, flags: u32, timeout_ms: u32) -> MmcCommand {
+        MmcCommand {
+            write_flag: 0,
+            is_acmd: 0,
+            opcode,
+            argument,
+            response: [0; 4],
+            flags,
+            block_size: 0,
+            blocks: 0,
+            postsleep: [0; 2],
+            data_timeout_ns: 0,
+            timeout_ms,
+            padding: 0,
+            data: 0,
+        }
+    }
+}
+
+const _: () = assert!(size_of::<MmcCommand>() == 72, "16 numbers of 4 bytes, and an address");
+
+/// Bytes of an eMMC part's extended register.
+pub(crate) const EXT_CSD: usize = 512;
+
+/// Reads an eMMC part's extended register; `EPERM` without the right to, `ENOTTY` where it is no such part.
+pub(crate) fn mmc_ext_csd(device: impl AsFd) -> Result<[u8; EXT_CSD]> {
+    /// `SEND_EXT_CSD`, a command with data whose response is R1.
+    const SEND_EXT_CSD: u32 = 8;
+    const DATA_R1: u32 = 0x35;
+    let mut data = [0u8; EXT_CSD];
+    let mut command = MmcCommand {
+        block_size: EXT_CSD as u32,
+        blocks: 1,
+        // The kernel writes through an address that it is given as a number, which the compiler must know of.
+        data: (&raw mut data).expose_provenance() as u64,
+        ..MmcCommand::new(SEND_EXT_CSD, 0, DATA_R1, 0)
+    };
+    // SAFETY: `MMC_IOC_CMD` reads and writes exactly one `struct mmc_ioc_cmd` (72 bytes, the layout of `MmcCommand`) through
+    // its pointer. It writes `block_size` × `blocks` = 512 bytes to `data`, which is that large and outlives the call.
+    unsafe { ioctl(device, Updater::<MMC_IOC_CMD, MmcCommand>::new(&mut command)) }?;
+    Ok(data)
+}
+
+/// Commands without data, one after another, with nothing in between.
+pub(crate) fn mmc_commands<const N: usize>(device: impl AsFd, commands: [MmcCommand; N]) -> Result<()> {
+    /// `struct mmc_ioc_multi_cmd`.
+    #[repr(C)]
+    struct Multi<const N: usize> {
+        count: u64,
+        commands: [MmcCommand; N],
+    }
+    let mut multi = Multi { count: N as u64, commands };
+    // SAFETY: `MMC_IOC_MULTI_CMD` reads a count and as many `struct mmc_ioc_cmd` through its pointer, which is the layout of
+    // `Multi`, and writes the responses back into them. None has data, as `MmcCommand::new` makes none with, so that no other
+    // memory is touched.
+    unsafe { ioctl(device, Updater::<MMC_IOC_MULTI_CMD, Multi<N>>::new(&mut multi)) }
 }
 
 /// The number that the kernel gives every new disk or medium: never used twice until it boots again.

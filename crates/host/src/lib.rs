@@ -24,6 +24,7 @@ mod open;
 mod openers;
 mod outputs;
 pub mod payload;
+pub mod purge;
 pub mod registers;
 mod safety;
 mod schedule;
