@@ -1,6 +1,7 @@
 //! What every record says of the run behind it, whatever was run: who, when, with what, where, on what, at what cost, and
 //! how it ended. What a kind of run has of its own stands beside it ([`crate::RunRecord`], [`crate::bench`] …).
 
+use crate::certificate::Certificate;
 use crate::run::{Cost, PathTaken};
 use crate::{DeviceFacts, DeviceKind};
 
@@ -212,12 +213,14 @@ impl Conditions {
 }
 
 /// A state that a device was brought into.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct State {
     /// Its name (`clean`, `full`, `steady`).
     pub name: String,
-    /// The certificate that says how that was seen; `None` where nobody looked.
+    /// The certificate in a sentence: how that was seen; `None` where nobody looked.
     pub certificate: Option<String>,
+    /// The whole of it; `None` where flashscope did not make the state.
+    pub made: Option<Certificate>,
 }
 
 /// Why a run, or a job of one, stopped.

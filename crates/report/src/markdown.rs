@@ -6,6 +6,7 @@ use flashscope_model::finding::Severity;
 use flashscope_view::advice::instruction;
 use flashscope_view::answer::{self, Answer};
 use flashscope_view::card::{Row, Tone, card};
+use flashscope_view::made;
 use flashscope_view::table::{Cell, Room, Table, performance, remarks};
 
 /// The whole report of a run as Markdown.
@@ -18,6 +19,7 @@ pub fn markdown(run: &RunRecord) -> String {
     let claims = answer::claims(run);
     facts.extend((!claims.is_empty()).then(|| format!("Claims: {}", claims.join(", "))));
     facts.extend(answer::state_word(&run.observations.runs).map(|state| format!("State: {state}")));
+    facts.extend(made::state(&run.envelope).map(|state| format!("Brought into a state: {state}")));
     facts.extend(answer::path(run).map(|path| format!("Path: {path}")));
     facts.extend(answer::cut_short(&run.envelope.stop).map(|why| format!("**Cut short**: {why}")));
     facts.push(format!("Cost: {}", answer::cost(run)));

@@ -30,6 +30,8 @@ const HEADINGS: [&str; 10] = [
     "record,time,measured,kind,command,target,device,",
 ];
 
+/// What the saved state of a simulated device begins with, whatever its version.
+const SIM_STATE: &str = "flashscope sim state ";
 const MODEL: &str = "# made by flashscope ";
 const MAN: &str = ".\\\" made by flashscope ";
 
@@ -50,6 +52,7 @@ pub fn is_ours(file: &mut (impl Read + Seek)) -> bool {
         || head.contains(&format!("<meta name=\"generator\" content=\"{GENERATOR}\">"))
         || head.contains(" – flashscope</title>")
         || head.starts_with(MODEL)
+        || head.starts_with(SIM_STATE)
         || head.starts_with(MAN)
         || HEADINGS.iter().any(|headings| head.starts_with(headings))
         || is_signed(file)

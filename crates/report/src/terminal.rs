@@ -2,11 +2,12 @@
 
 use crate::{foreign, small, table};
 use flashscope_model::finding::{Advice, Note, Severity};
-use flashscope_model::{Findings, Run, RunRecord};
+use flashscope_model::{Findings, Kind, Run, RunRecord};
 use flashscope_view::advice::instruction;
 use flashscope_view::answer::{self, Answer};
 use flashscope_view::card::{Card, Tone, card, has_nothing};
 use flashscope_view::conclusion;
+use flashscope_view::made;
 use flashscope_view::table::{Room, performance, remarks, tables};
 
 /// How to print on a terminal.
@@ -121,6 +122,20 @@ impl Page {
         }
         if let Some(why) = answer::cut_short(&run.envelope.stop) {
             self.wrapped("", &format!("cut short: {why}"), Page::warn);
+        }
+        self.made(run);
+    }
+
+    /// The state that the device was brought into, and how, where that was what was asked for.
+    fn made(&mut self, run: &RunRecord) {
+        let Some(state) = made::state(&run.envelope) else { return };
+        let certificate = run.envelope.state.as_ref().and_then(|state| state.made.as_ref());
+        let shade = if certificate.is_none_or(|made| made.reached) { Page::plain } else { Page::warn };
+        self.wrapped("state: ", &state, shade);
+        if run.envelope.kind == Kind::State || self.style.verbose {
+            for line in certificate.iter().flat_map(|made| made::details(made)) {
+                self.wrapped("  ", &line, Page::dim);
+            }
         }
     }
 

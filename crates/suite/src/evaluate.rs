@@ -4,9 +4,9 @@ use crate::bounds;
 use crate::definition::{Definition, FigureRule, LimitRule};
 use crate::rounds::{runs_of, window};
 use crate::schedule::{Schedule, span};
-use flashscope_model::StopReason;
 use flashscope_model::bench::{BenchPhase, BenchRecord, CacheVerdict, Evidence};
 use flashscope_model::preset::{Figure, Judged, LimitVerdict, PresetRun, Rounds, Statistic, Unit};
+use flashscope_model::{DeviceState, StopReason};
 use flashscope_stats::interval::median_interval;
 use flashscope_stats::location::median;
 use flashscope_units::{ByteRate, Iops, Nanos};
@@ -62,11 +62,19 @@ fn standing(definition: &Definition, preset: &PresetRun, record: &BenchRecord) -
     if preset.rounds.as_ref().is_none_or(|rounds| rounds.steady_at.is_none()) {
         lacks.push("it did not become steady");
     }
-    if !record.envelope.virtual_time {
-        lacks.push("nothing here saw to it that the device was purged before");
+    let made = record.envelope.state.as_ref().and_then(|state| Some((&state.name, state.made.as_ref()?)));
+    let purged = made.filter(|(name, made)| *name == DeviceState::Clean.word() && made.reached);
+    // A simulated device is new unless its model or whoever typed it says otherwise.
+    let new =
+        record.envelope.virtual_time && record.envelope.state.is_none() && !record.envelope.target.contains("state=");
+    if purged.is_none() && !new {
+        lacks.push("nothing here saw to it that the device was purged before (--state clean does)");
     }
     Some(if lacks.is_empty() {
-        format!("follows {standard}; the simulated device was new, which stands for the purge")
+        match purged {
+            Some((_, made)) => format!("follows {standard}; {}", made.why),
+            None => format!("follows {standard}; the simulated device was new, which stands for the purge"),
+        }
     } else {
         format!("NOT a result by {standard}: {}", lacks.join(", "))
     })
@@ -260,6 +268,29 @@ mod tests {
         check(&[490.0, 520.0, 530.0, 540.0, 550.0], CannotTell, "the limit lies within");
         check(&[5000.0, 5000.0, 5000.0], CannotTell, "3 runs are too few");
         check(&[], CannotTell, "nothing was measured");
+    }
+
+    #[test]
+    fn only_a_purge_that_was_seen_makes_a_result_the_standards() {
+        let rounds = "[rounds]\nat_most = 5\ntrack = [\"writes\"]\nstandard = \"SNIA PTS\"\n";
+        let definition = Definition::parse(&format!("{TEXT}\n{rounds}")).unwrap();
+        let schedule = definition.schedule(Ground::new(true), &Wish::default()).unwrap();
+        let check = |virtual_time: bool, target: &str, state: Option<(&str, bool)>, follows: bool| {
+            let mut record = made::record(vec![made::phase("w", &[100.0; 5], CacheVerdict::Device)]);
+            record.envelope.virtual_time = virtual_time;
+            record.envelope.target = target.to_owned();
+            record.envelope.state = state.map(|(name, reached)| made::state(name, reached));
+            let notes = evaluate(&definition, Ran { schedule: &schedule, record: &record }).notes;
+            let label = notes.iter().find(|note| note.contains("PTS")).unwrap();
+            assert_eq!(label.starts_with("follows SNIA PTS"), follows, "{state:?}: {label}");
+        };
+        check(false, "/dev/x", None, false);
+        check(false, "/dev/x", Some(("clean", true)), true);
+        check(false, "/dev/x", Some(("clean", false)), false);
+        check(false, "/dev/x", Some(("dirty", true)), false);
+        check(true, "sim:x", None, true);
+        check(true, "sim:x,state=filled", None, false);
+        check(true, "sim:x", Some(("dirty", true)), false);
     }
 
     #[test]

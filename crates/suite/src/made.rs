@@ -3,7 +3,8 @@
 use flashscope_model::bench::{
     BenchPhase, BenchRecord, CacheVerdict, Evidence, JobRun, Moved, PhaseRun, TimeSeries, Times,
 };
-use flashscope_model::envelope::{Envelope, Kind, StopReason, Tool};
+use flashscope_model::certificate::Certificate;
+use flashscope_model::envelope::{Envelope, Kind, State, StopReason, Tool};
 use flashscope_model::run::PathTaken;
 use flashscope_units::{Bytes, Nanos};
 
@@ -18,6 +19,25 @@ pub(crate) fn phase(name: &str, rates: &[f64], verdict: CacheVerdict) -> BenchPh
 pub(crate) fn record(phases: Vec<BenchPhase>) -> BenchRecord {
     let envelope = Envelope { virtual_time: true, ..Envelope::new(Kind::Bench, Tool::default(), "", "") };
     BenchRecord { envelope, phases, preset: None }
+}
+
+/// A state that the device was brought into, or not.
+pub(crate) fn state(name: &str, reached: bool) -> State {
+    let made = Certificate {
+        reached,
+        why: "made up".to_owned(),
+        purge: reached.then(|| "discard".to_owned()),
+        ladder: Vec::new(),
+        steps: Vec::new(),
+        seed: 1,
+        sessions: 1,
+        life_share: None,
+        life_source: String::new(),
+        registers_before: Vec::new(),
+        registers_after: Vec::new(),
+        notes: Vec::new(),
+    };
+    State { name: name.to_owned(), certificate: None, made: Some(made) }
 }
 
 fn job(name: &str, rate: f64) -> JobRun {

@@ -19,6 +19,7 @@ pub mod conclusion;
 pub mod contrast;
 pub mod figures;
 pub mod iozone;
+pub mod made;
 pub mod rate;
 mod state;
 pub mod surface;

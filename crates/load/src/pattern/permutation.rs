@@ -27,8 +27,13 @@ impl Permutation {
             self.next = 0;
             self.pass += 1;
         }
-        let mut at = self.next;
         self.next += 1;
+        self.at(self.next - 1)
+    }
+
+    /// The one at this position of the pass, from 0 on, below the count.
+    pub fn at(&self, position: u64) -> u64 {
+        let mut at = position;
         loop {
             at = self.once(at);
             if at < self.count {

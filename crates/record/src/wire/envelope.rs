@@ -3,7 +3,7 @@
 use super::{Cost, Device, Path};
 use crate::mirror::{Mirror, mirror, mirror_tuple, words};
 use crate::{RecordError, SCHEMA};
-use flashscope_model::envelope as model;
+use flashscope_model::{certificate, envelope as model};
 #[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -111,8 +111,68 @@ mirror! {
     State of model::State {
         /// Its name.
         name: String = name,
-        /// The certificate that says how that was seen; null where nobody looked.
+        /// The certificate in a sentence: how that was seen; null where nobody looked.
         certificate: Option<String> = certificate,
+        /// The whole of it; null where flashscope did not make the state, and in records of before it could.
+        made: Option<Certificate> = made,
+    }
+
+    /// How a device was brought into a state.
+    Certificate of certificate::Certificate {
+        /// Whether the state was reached.
+        reached: bool = reached,
+        /// By what that was seen, or why it was not reached.
+        why: String = why,
+        /// The step of the purge ladder that was reached; null where the state needs none, or none was to be had.
+        purge: Option<String> = purge,
+        /// The steps of the purge ladder from the strongest down to the one that was reached.
+        ladder: Vec<Rung> = ladder,
+        /// What was done, in order.
+        steps: Vec<MadeStep> = steps,
+        /// Seed of every random choice.
+        seed: u64 = seed,
+        /// How often it was begun, the first time included.
+        sessions: u32 = sessions,
+        /// Share of the rated life that was spent, 0…1; null where nobody told what is rated.
+        life_share_ratio: Option<f64> = life_share,
+        /// Who says what is rated.
+        life_source: String = life_source,
+        /// Registers and counters of the device before the first step.
+        registers_before: Vec<Named> = registers_before,
+        /// The same after the last one.
+        registers_after: Vec<Named> = registers_after,
+        /// What else was seen: a device that slowed, places that failed.
+        notes: Vec<String> = notes,
+    }
+
+    /// One step of the purge ladder.
+    Rung of certificate::Rung {
+        /// Its name.
+        step: String = step,
+        /// Whether it was reached.
+        reached: bool = reached,
+        /// What came of it, and what shows that it did something, or nothing.
+        outcome: String = outcome,
+    }
+
+    /// One thing that was done to bring a device into a state.
+    MadeStep of certificate::MadeStep {
+        /// What.
+        what: String = what,
+        /// Bytes written.
+        written_bytes: u64 = written,
+        /// Bytes read.
+        read_bytes: u64 = read,
+        /// Time that the device took.
+        time_ns: u64 = time,
+        /// Requests that failed.
+        failed: u64 = failed,
+        /// Requests that found other bytes than were written.
+        mismatched: u64 = mismatched,
+        /// How it ended.
+        end: String = end,
+        /// Bytes written per second, part by part of the step, or round by round.
+        rates_bytes_per_s: Vec<f64> = rates,
     }
 }
 

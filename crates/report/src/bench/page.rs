@@ -9,6 +9,7 @@ use flashscope_model::preset::{LimitVerdict, PresetRun};
 use flashscope_view::answer;
 use flashscope_view::bench::plots::{CurvesView, RoundsView, TimesView};
 use flashscope_view::bench::{bench, preset_table, results, summary, words};
+use flashscope_view::made;
 use maud::{Markup, html as markup};
 
 /// Phases whose tables stand open on the page.
@@ -42,6 +43,7 @@ fn header(record: &BenchRecord) -> Markup {
         ("target", device.map(|_| record.envelope.target.clone())),
         ("capacity", device.map(|device| device.capacity.to_string())),
         ("identity", device.and_then(|device| device.identity.as_ref()).map(|identity| identity.0.clone())),
+        ("brought into a state", made::state(&record.envelope)),
         ("defined by", preset.map(|preset| preset.source.clone())),
         ("when and where", record.envelope.when_and_where()),
         ("kernel", record.envelope.host.as_ref().map(|host| host.kernel.clone())),

@@ -5,6 +5,7 @@ use flashscope_model::bench::{BenchPhase, BenchRecord, PhaseRun};
 use flashscope_model::preset::PresetRun;
 use flashscope_view::answer;
 use flashscope_view::bench::{limits, preset_table, results, side_by_side, summary, words};
+use flashscope_view::made;
 use flashscope_view::table::Table;
 use std::fmt::Write;
 
@@ -24,6 +25,13 @@ pub fn terminal(record: &BenchRecord, style: Style) -> String {
     let _ = writeln!(text, "{name}{target}{time}");
     if let Some(why) = answer::cut_short(&record.envelope.stop) {
         let _ = writeln!(text, "cut short: {why}");
+    }
+    if let Some(state) = made::state(&record.envelope) {
+        let _ = writeln!(text, "state: {state}");
+        let certificate = record.envelope.state.as_ref().and_then(|state| state.made.as_ref());
+        for line in certificate.iter().filter(|_| style.verbose).flat_map(|made| made::details(made)) {
+            let _ = writeln!(text, "  {line}");
+        }
     }
     if let Some(preset) = &record.preset {
         preset_text(&mut text, preset, record.envelope.virtual_time);

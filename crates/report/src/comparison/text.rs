@@ -7,6 +7,7 @@ use crate::{Style, foreign, table};
 use flashscope_model::comparison::{ComparisonRecord, Group};
 use flashscope_view::Room;
 use flashscope_view::comparison::{doubts, how, notes, sentences, table as figures};
+use flashscope_view::made;
 use std::fmt::Write;
 
 /// Reasons for not knowing that are told unless all of the evidence is asked for.
@@ -25,6 +26,7 @@ pub fn terminal(record: &ComparisonRecord, style: Style) -> String {
     if let Some(why) = cut_short(record) {
         say(&format!("cut short: {why}"));
     }
+    made::state(&record.envelope).iter().for_each(|state| say(&format!("state: {state}")));
     for group in &record.groups {
         heading(group).iter().for_each(|heading| say(heading));
         sentences(group).iter().for_each(|sentence| say(sentence));

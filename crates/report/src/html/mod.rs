@@ -11,6 +11,7 @@ use flashscope_model::{RunRecord, run::Plan};
 use flashscope_view::advice::instruction;
 use flashscope_view::answer::{self, Answer};
 use flashscope_view::card::{self, Card, Tone};
+use flashscope_view::made;
 use flashscope_view::table::{Cell, Room, Table, performance, remarks, tables};
 use maud::{Markup, html as markup};
 
@@ -43,6 +44,7 @@ fn header(run: &RunRecord) -> Markup {
         ("capacity", run.observations.capacity.map(|capacity| capacity.to_string())),
         ("claims", (!claims.is_empty()).then(|| claims.join(", "))),
         ("state", answer::state_word(&run.observations.runs).map(str::to_owned)),
+        ("brought into a state", made::state(&run.envelope)),
         ("identity", device.and_then(|device| device.identity.as_ref()).map(|identity| identity.0.clone())),
         ("path taken", answer::path(run)),
         ("floor: one block again and again", answer::floor(&run.observations.runs)),

@@ -5,6 +5,7 @@ use crate::terminal::wrap;
 use crate::{Style, foreign, table};
 use flashscope_model::sweep::SweepRecord;
 use flashscope_view::comparison::how;
+use flashscope_view::made;
 use flashscope_view::sweep::{effects, notes, sentences, tables, title};
 use flashscope_view::{Table, answer};
 use std::fmt::Write;
@@ -18,6 +19,8 @@ pub fn terminal(record: &SweepRecord, style: Style) -> String {
     if let Some(why) = answer::cut_short(&record.comparison.envelope.stop) {
         say(&mut text, &format!("cut short: {why}"), style);
     }
+    let made = made::state(&record.comparison.envelope);
+    made.iter().for_each(|state| say(&mut text, &format!("state: {state}"), style));
     sentences(record).iter().for_each(|sentence| say(&mut text, sentence, style));
     for table in all_tables(record) {
         let _ = writeln!(text);
