@@ -10,6 +10,7 @@ mod envelope;
 mod error;
 mod input;
 mod interrupt;
+mod making;
 mod near;
 mod output;
 mod progress;

@@ -65,7 +65,11 @@ pub(crate) fn not_among_devices(path: &Path) -> Result<(), Failure> {
 }
 
 fn open_simulated(spec: &str, args: &TargetArgs, writes: &Writes<'_>) -> Result<Opened, Failure> {
-    let target = open_model(spec, args.seed)?;
+    simulated(open_model(spec, args.seed)?, args, writes)
+}
+
+/// A simulated device that something was done to already.
+pub(crate) fn simulated(target: SimTarget, args: &TargetArgs, writes: &Writes<'_>) -> Result<Opened, Failure> {
     let budget = budget(target.facts(), args, writes)?;
     let grant = if args.consent.read_only { None } else { WriteGrant::simulated(target.facts(), budget) };
     Ok(Opened::Simulated { target: Box::new(target), grant })

@@ -1,6 +1,6 @@
 //! What `bench` takes. Words stay words here: [`flashscope_load::file`] says what they mean, the same as in a job file.
 
-use super::{Fio, Replace, TargetArgs};
+use super::{Fio, InState, Replace, TargetArgs};
 use crate::settings::JobDefaults;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
@@ -45,11 +45,13 @@ pub(crate) struct Bench {
     pub(crate) require: Option<String>,
     #[command(flatten)]
     pub(crate) words: JobWords,
+    #[command(flatten, next_help_heading = "State")]
+    pub(crate) in_state: InState,
     /// Leave what is in the page cache there: reads through it are then warm
     #[arg(long, help_heading = "I/O path")]
     pub(crate) warm: bool,
     /// Do it this number of times; every run is kept [default: 1, or what the preset says]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", help_heading = "Options", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeat: Option<u32>,
     /// Print the JSON Schema of the result, and do nothing
     #[arg(long)]

@@ -2,7 +2,7 @@
 
 use super::bench::JobWords;
 use super::campaign::{Judging, Results, Turns};
-use super::{Consent, TargetArgs, up_to};
+use super::{Consent, InState, TargetArgs, up_to};
 use clap::{Args, ValueEnum};
 use flashscope_experiment::table::Decimal;
 use flashscope_load::file::JobText;
@@ -63,6 +63,8 @@ pub(crate) struct Compare {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) results: Results,
+    #[command(flatten, next_help_heading = "State")]
+    pub(crate) in_state: InState,
 }
 
 impl Compare {

@@ -1,6 +1,6 @@
 //! What `inspect` takes.
 
-use super::{Replace, TargetArgs};
+use super::{InState, Replace, TargetArgs};
 use clap::Args;
 use flashscope_units::Nanos;
 use std::path::PathBuf;
@@ -34,4 +34,6 @@ pub(crate) struct Inspect {
     pub(crate) no_files: bool,
     #[command(flatten)]
     pub(crate) replace: Replace,
+    #[command(flatten, next_help_heading = "State")]
+    pub(crate) in_state: InState,
 }

@@ -1,8 +1,8 @@
 //! What `sweep` takes.
 
-use super::TargetArgs;
 use super::bench::JobWords;
 use super::campaign::{Judging, Results, Turns};
+use super::{InState, TargetArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -56,4 +56,6 @@ pub(crate) struct Sweep {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) results: Results,
+    #[command(flatten, next_help_heading = "State")]
+    pub(crate) in_state: InState,
 }

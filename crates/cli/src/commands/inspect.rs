@@ -4,6 +4,7 @@ use crate::args::{Inspect, ReportFormat};
 use crate::commands::{history, report};
 use crate::envelope;
 use crate::error::{Failure, Outcome};
+use crate::making::Order;
 use crate::output::{self, Saved};
 use crate::progress::Progress;
 use crate::target::{self, Opened, Writes};
@@ -11,8 +12,9 @@ use anyhow::anyhow;
 use flashscope_device::{Target, WriteGrant};
 use flashscope_host::{Output, Surroundings};
 use flashscope_infer::Outlook;
+use flashscope_model::envelope::State;
 use flashscope_model::plan::Budget;
-use flashscope_model::{DeviceFacts, Kind, RunRecord};
+use flashscope_model::{DeviceFacts, Envelope, Kind, RunRecord};
 use flashscope_record::{AnyRecord, to_json};
 use flashscope_session::{Options, SessionReport, usual_write_budget};
 use flashscope_units::Bytes;
@@ -21,16 +23,36 @@ use std::path::{Path, PathBuf};
 /// What the smallest of all experiments reads.
 const LEAST_CAPACITY: Bytes = Bytes::kib(4);
 
-pub(crate) fn run(args: Inspect) -> Result<Outcome, Failure> {
-    match target::open(&args.target, Writes::Adaptive(usual_write_budget))? {
-        Opened::Simulated { mut target, mut grant } => inspect(&args, target.as_mut(), grant.as_mut(), None),
-        Opened::Host { mut target, mut grant, here } => inspect(&args, target.as_mut(), grant.as_mut(), Some(*here)),
+pub(crate) fn run(mut args: Inspect) -> Result<Outcome, Failure> {
+    let order = Order::before(&args.in_state, &args.target, args.output.as_deref(), args.json);
+    let (mut state, mut device) = (None, None);
+    if let Some(order) = &order {
+        args.target = order.rest(1)?;
+        match args.dry_run {
+            true => output::data(&order.dry_run(args.json)?)?,
+            false => {
+                // What cannot be written is better known before hours of making a state than after them.
+                args.output.clone().map(|asked| Files::at(&args, asked)).transpose()?;
+                state = Some(order.prepare(&mut device)?);
+            }
+        }
+    }
+    let writes = Writes::Adaptive(usual_write_budget);
+    let opened = match device {
+        Some(device) => target::simulated(device, &args.target, &writes)?,
+        None => target::open(&args.target, writes)?,
+    };
+    match opened {
+        Opened::Simulated { mut target, mut grant } => inspect(&args, (target.as_mut(), state), grant.as_mut(), None),
+        Opened::Host { mut target, mut grant, here } => {
+            inspect(&args, (target.as_mut(), state), grant.as_mut(), Some(*here))
+        }
     }
 }
 
 fn inspect<T: Target>(
     args: &Inspect,
-    target: &mut T,
+    (target, state): (&mut T, Option<State>),
     grant: Option<&mut WriteGrant>,
     here: Option<Surroundings>,
 ) -> Result<Outcome, Failure> {
@@ -54,7 +76,7 @@ fn inspect<T: Target>(
 
     let files = Files::plan(args, target.facts())?;
     let options = Options { seed: args.target.seed, budget };
-    let envelope = envelope::of(Kind::Inspect, "inspect", &args.target, target, here.as_ref());
+    let envelope = Envelope { state, ..envelope::of(Kind::Inspect, "inspect", &args.target, target, here.as_ref()) };
     let keep = files.as_ref().map(|files| -> Box<dyn FnMut(SessionReport) + '_> {
         let (envelope, here) = (envelope.clone(), here.as_ref());
         // What cannot be kept now may still be kept at the end, and then it is said.
@@ -87,7 +109,16 @@ impl Files {
         if args.no_files || (args.json && args.output.is_none()) {
             return Ok(None);
         }
-        let asked = args.output.clone().unwrap_or_else(|| default_prefix(facts));
+        let files = Files::at(args, args.output.clone().unwrap_or_else(|| default_prefix(facts)))?;
+        if args.output.is_none() && !facts.simulated {
+            // The name is taken from now on, so that another run beside this one finds another.
+            files.unfinished.keep(b"").map_err(target::failure)?;
+        }
+        Ok(Some(files))
+    }
+
+    /// Those of this prefix, looked at and not written yet.
+    fn at(args: &Inspect, asked: PathBuf) -> Result<Files, Failure> {
         // A prefix may hold a stop, as in `card-1.2`; letters behind it ask for a form.
         let ending = |path: &Path| path.extension()?.to_str()?.chars().next();
         if args.output.as_deref().and_then(ending).is_some_and(char::is_alphabetic) {
@@ -100,12 +131,7 @@ impl Files {
         };
         let mut door = output::door(args.replace.force, [&args.target.target]);
         let mut plan = |ending| output::plan(&mut door, &with(&prefix, ending));
-        let files = Files { record: plan("json")?, page: plan(&ending)?, unfinished: plan("unfinished.json")? };
-        if args.output.is_none() && !facts.simulated {
-            // The name is taken from now on, so that another run beside this one finds another.
-            files.unfinished.keep(b"").map_err(target::failure)?;
-        }
-        Ok(Some(files))
+        Ok(Files { record: plan("json")?, page: plan(&ending)?, unfinished: plan("unfinished.json")? })
     }
 
     fn save(&self, record: &RunRecord) -> Saved {
@@ -164,7 +190,7 @@ fn print(args: &Inspect, record: &RunRecord) -> Result<(), Failure> {
 
 /// A run on a simulated device can be had again, one on a real device cannot: its files never replace earlier ones.
 fn default_prefix(facts: &DeviceFacts) -> PathBuf {
-    let name = PathBuf::from(format!("flashscope-{}", file_name(&facts.name)));
+    let name = PathBuf::from(default_name(facts));
     let taken = |prefix: &Path| ["html", "json", "unfinished.json"].iter().any(|end| with(prefix, end).exists());
     let mut prefix = name.clone();
     let mut number = 2;
@@ -173,6 +199,11 @@ fn default_prefix(facts: &DeviceFacts) -> PathBuf {
         number += 1;
     }
     prefix
+}
+
+/// What files of a device are called where nobody says.
+pub(crate) fn default_name(facts: &DeviceFacts) -> String {
+    format!("flashscope-{}", file_name(&facts.name))
 }
 
 /// A device's name as part of a file name.

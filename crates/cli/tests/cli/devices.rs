@@ -46,7 +46,7 @@ impl Loop {
         std::fs::read(&self.backing).unwrap()
     }
 
-    fn identity(&self) -> String {
+    pub(crate) fn identity(&self) -> String {
         format!("loop:{}", self.backing.canonicalize().unwrap().display())
     }
 }

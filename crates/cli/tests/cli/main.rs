@@ -17,6 +17,7 @@ mod history;
 mod hostile;
 mod iozone;
 mod lost;
+mod making;
 mod manner;
 mod mistakes;
 mod pages;

@@ -5,6 +5,7 @@
 
 mod fio;
 mod host;
+mod in_state;
 mod iozone;
 mod keep;
 mod preset;
@@ -19,6 +20,7 @@ use crate::args::{Around, Bench, BenchKind, TargetArgs};
 use crate::commands::history;
 use crate::envelope;
 use crate::error::{Failure, Outcome};
+use crate::making::{Keeper, Order};
 use crate::settings::JobDefaults;
 use crate::{input, output};
 use anyhow::anyhow;
@@ -51,13 +53,24 @@ pub(crate) fn run(args: &Bench) -> Result<Outcome, Failure> {
         return preset::run(args, name);
     }
     let jobs = jobs(args.job.as_deref(), &args.text(), &args.defaults, args.target.seed)?;
-    let prepared = prepare(setup(args), jobs)?;
+    let order = order(args);
+    let setup = in_state::setup(setup(args), order.as_ref(), args.repeat.unwrap_or(1))?;
+    let prepared = prepare(setup, jobs)?;
     if args.around.dry_run {
-        output::data(&prepared.describe()?)?;
+        output::data(&in_state::describe(&prepared, order.as_ref())?)?;
         return Ok(Outcome::Done);
     }
     let kept = Kept::plan(&args.around, &prepared, args.job.as_slice())?;
-    finish(&prepared.run(&kept)?, &args.around, &kept)
+    let record = match order {
+        Some(order) => in_state::run(prepared, order, &kept)?,
+        None => prepared.run(&kept)?,
+    };
+    finish(&record, &args.around, &kept)
+}
+
+/// The state that is asked for before the jobs.
+fn order(args: &Bench) -> Option<Order> {
+    Order::before(&args.in_state, &args.target, args.around.output.as_deref(), args.around.json)
 }
 
 /// What was typed of everything but the jobs.
@@ -133,6 +146,19 @@ impl Quiet {
     /// Runs them; a simulated device goes on from run to run.
     pub(crate) fn run(self, device: &mut Option<SimTarget>) -> Result<BenchRecord, Failure> {
         self.0.run_on(device, &Kept::nothing())
+    }
+
+    /// The same on a device that is kept in a state, where it is.
+    pub(crate) fn run_kept(
+        self,
+        device: &mut Option<SimTarget>,
+        keeper: Option<&mut Keeper>,
+    ) -> Result<BenchRecord, Failure> {
+        let Some(keeper) = keeper else { return self.run(device) };
+        let (jobs, made) = (self.0.set.clone(), keeper.before(device)?);
+        let mut record = self.run(device)?;
+        keeper.after(&jobs, made, &mut record);
+        Ok(record)
     }
 }
 

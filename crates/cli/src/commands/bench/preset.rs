@@ -2,7 +2,7 @@
 
 use super::keep::Kept;
 use super::run::{Enough, Setup, prepare};
-use super::{finish, host, setup};
+use super::{finish, host, in_state, order, setup};
 use crate::args::{Bench, TargetArgs};
 use crate::error::{Failure, Outcome};
 use crate::{input, near, output, target};
@@ -52,14 +52,15 @@ pub(super) fn run(args: &Bench, name: &str) -> Result<Outcome, Failure> {
         Enough::when(move |phases| definition.is_enough(&schedule, phases))
     };
     let setup = Setup { repeat: schedule.repeat, prepare: schedule.prepare, enough, ..setup(args) };
-    let prepared = prepare(setup, schedule.set.clone())?;
+    let order = order(args);
+    let prepared = prepare(in_state::setup(setup, order.as_ref(), 1)?, schedule.set.clone())?;
     if args.around.dry_run {
-        output::data(&prepared.describe()?)?;
+        output::data(&in_state::describe(&prepared, order.as_ref())?)?;
         return Ok(Outcome::Done);
     }
     let read = if is_path(name) { vec![name.into()] } else { Vec::new() };
     let kept = Kept::plan(&args.around, &prepared, &read)?;
-    let mut record = prepared.run(&kept)?;
+    let mut record = in_state::run_once(prepared, order, &kept)?;
     record.envelope.command = format!("bench --preset {}", definition.name());
     record.preset = Some(evaluate(&definition, Ran { schedule: &schedule, record: &record }));
     let outcome = finish(&record, &args.around, &kept)?;

@@ -16,6 +16,7 @@ use flashscope_load::file::to_toml;
 use flashscope_load::job::{EngineChoice, Job, JobSet, Phase};
 use flashscope_load::plan::{Limits, Resolved, resolve_set};
 use flashscope_model::bench::{BenchPhase, BenchRecord, JobRun, PhaseRun};
+use flashscope_model::envelope::Conditions;
 use flashscope_model::run::{Cost, Erases};
 use flashscope_model::{Envelope, Kind, StopReason};
 use flashscope_sim::SimTarget;
@@ -231,6 +232,34 @@ fn record(
         BenchPhase { summary: flashscope_load::outcome::summaries(&jobs), ..phase }
     });
     BenchRecord { envelope, phases: phases.collect(), preset: None }
+}
+
+/// The records of the same jobs, run one after another, as one; `None` of none.
+pub(super) fn joined(records: Vec<BenchRecord>) -> Option<BenchRecord> {
+    let mut records = records.into_iter();
+    let mut whole = records.next()?;
+    for record in records {
+        let base = whole.phases.iter().flat_map(|phase| &phase.runs).map(|run| run.order).max().unwrap_or(0);
+        for (phase, more) in whole.phases.iter_mut().zip(record.phases) {
+            phase.runs.extend(more.runs.into_iter().map(|run| PhaseRun { order: run.order + base, ..run }));
+        }
+        whole.envelope = Envelope {
+            started: whole.envelope.started,
+            conditions: Conditions { before: whole.envelope.conditions.before, ..record.envelope.conditions.clone() },
+            cost: whole.envelope.cost.zip(record.envelope.cost.clone()).map(|(one, other)| Cost {
+                read: one.read + other.read,
+                written: one.written + other.written,
+                time: one.time + other.time,
+                erases: None,
+            }),
+            ..record.envelope
+        };
+    }
+    for phase in &mut whole.phases {
+        let jobs: Vec<Vec<JobRun>> = phase.runs.iter().map(|run| run.jobs.clone()).collect();
+        phase.summary = flashscope_load::outcome::summaries(&jobs);
+    }
+    Some(whole)
 }
 
 /// What a job runs on.

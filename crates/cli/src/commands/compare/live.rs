@@ -8,6 +8,7 @@ use crate::commands::bench;
 use crate::commands::campaign::{Keep, Meter, left};
 use crate::envelope;
 use crate::error::{Failure, Outcome};
+use crate::making::{Keeper, Order};
 use crate::progress::whole;
 use crate::settings::JobDefaults;
 use crate::{interrupt, output};
@@ -53,9 +54,10 @@ pub(super) fn describe(args: &Args, sides: &[Side]) -> Result<String, Failure> {
 pub(super) fn run(args: &Args, settings: &Settings, sides: &[Side], outputs: &[Output]) -> Result<Outcome, Failure> {
     interrupt::arm();
     let here = host_side(sides).map(|path| Surroundings::of(&SysRoot::live(), Path::new(path)));
-    let envelope = begin(args, sides, here.as_ref());
+    let mut envelope = begin(args, sides, here.as_ref());
     let mut bench = Bench::new(args, sides);
     let first = bench.first_runs()?;
+    envelope.state = bench.keepers[0].as_ref().and_then(Keeper::state).cloned();
     allow(args, &first.differences)?;
     let labels: Vec<String> = sides.iter().map(|side| side.label.clone()).collect();
     let mut campaign = Campaign::new(labels, first.metrics.clone(), *settings, args.seed);
@@ -117,9 +119,18 @@ struct Bench<'a> {
     targets: Vec<&'a str>,
     /// Simulated sides, from their first run on.
     devices: Vec<Option<SimTarget>>,
+    /// What keeps each side in the state that was asked for.
+    keepers: Vec<Option<Keeper>>,
     labels: Vec<&'a str>,
     runs: u64,
     meter: Meter,
+}
+
+/// Each side has a journal of its own.
+fn keeper(args: &Args, number: usize, side: &Side) -> Option<Keeper> {
+    let target = args.target(&side.items[0].typed, args.seed);
+    let place = args.results.output.first().map(|path| path.with_extension(format!("{}.json", number + 1)));
+    Order::before(&args.in_state, &target, place.as_deref(), args.results.json).map(Keeper::new)
 }
 
 /// What came of a block.
@@ -136,6 +147,7 @@ impl<'a> Bench<'a> {
             args,
             targets: sides.iter().map(|side| side.items[0].typed.as_str()).collect(),
             devices: sides.iter().map(|_| None).collect(),
+            keepers: sides.iter().enumerate().map(|(number, side)| keeper(args, number, side)).collect(),
             labels: sides.iter().map(|side| side.label.as_str()).collect(),
             runs: 0,
             meter: Meter::new(args.turns, args.consent.max_write),
@@ -182,7 +194,8 @@ impl<'a> Bench<'a> {
 
     fn one(&mut self, side: usize) -> Result<BenchRecord, Stopped> {
         let prepared = self.prepare(side).map_err(Stopped::Failure)?;
-        let record = prepared.run(&mut self.devices[side]).map_err(Stopped::Failure)?;
+        let keeper = self.keepers[side].as_mut();
+        let record = prepared.run_kept(&mut self.devices[side], keeper).map_err(Stopped::Failure)?;
         self.meter.count(&record);
         match &record.envelope.stop {
             StopReason::Complete => Ok(record),

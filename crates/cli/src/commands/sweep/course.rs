@@ -46,6 +46,7 @@ pub(super) fn run(
     let refused = rehearse(&hold, varied)?;
     let mut bench = Bench::new(args, varied, &hold);
     let metrics = bench.first()?;
+    let envelope = Envelope { state: bench.state(), ..envelope };
     let labels = varied.conditions.iter().map(|condition| condition.label.clone()).collect();
     let campaign = Campaign::new(labels, metrics, *settings, args.target.seed);
     let mut course = Course {

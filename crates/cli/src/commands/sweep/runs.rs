@@ -8,15 +8,18 @@ use crate::commands::bench;
 use crate::commands::campaign::Meter;
 use crate::envelope;
 use crate::error::Failure;
+use crate::making::{Keeper, Order};
 use anyhow::anyhow;
 use flashscope_model::bench::BenchRecord;
 use flashscope_model::comparison::Metric;
+use flashscope_model::envelope::State;
 use flashscope_model::sweep::Condition;
 use flashscope_model::{AnyRecord, StopReason};
 use flashscope_sim::SimTarget;
 use flashscope_stats::rng::stream;
 use flashscope_view::figures::{Figure, measured, measured_in_bytes};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// Runs under conditions, one at a time.
 pub(super) struct Bench<'a> {
@@ -25,6 +28,8 @@ pub(super) struct Bench<'a> {
     hold: &'a Hold,
     /// Simulated devices by their targets: each goes on from run to run, as a real one does.
     devices: BTreeMap<String, Option<SimTarget>>,
+    /// What keeps each target in the state that was asked for.
+    keepers: BTreeMap<String, Option<Keeper>>,
     runs: u64,
     pub(super) meter: Meter,
 }
@@ -48,6 +53,7 @@ impl<'a> Bench<'a> {
             varied,
             hold,
             devices: BTreeMap::new(),
+            keepers: BTreeMap::new(),
             runs: 0,
             meter: Meter::new(args.turns, args.target.consent.max_write),
         }
@@ -64,8 +70,14 @@ impl<'a> Bench<'a> {
         let prepared = jobs(self.args, self.varied, condition, seed)
             .and_then(|jobs| bench::quiet(target(self.args, self.varied, condition, seed), jobs));
         let name = self.varied.target(self.args, condition);
+        let place = self.args.results.output.first().map(PathBuf::as_path);
+        let order = || {
+            let asked = target(self.args, self.varied, condition, self.args.target.seed);
+            Order::before(&self.args.in_state, &asked, place, self.args.results.json).map(Keeper::new)
+        };
+        let keeper = self.keepers.entry(name.clone()).or_insert_with(order);
         let device = self.devices.entry(name).or_default();
-        let record = match prepared.and_then(|prepared| prepared.run(device)) {
+        let record = match prepared.and_then(|prepared| prepared.run_kept(device, keeper.as_mut())) {
             Ok(record) => record,
             Err(failure) => return Ran::Failed(failure),
         };
@@ -81,6 +93,12 @@ impl<'a> Bench<'a> {
             return Ran::Void(format!("{what} was {before} and then {after}"));
         }
         Ran::Done(Box::new(record))
+    }
+
+    /// The state that the baseline was brought into.
+    pub(super) fn state(&self) -> Option<State> {
+        let baseline = self.varied.target(self.args, self.varied.conditions.first()?);
+        self.keepers.get(&baseline)?.as_ref()?.state().cloned()
     }
 
     pub(super) fn figures(&self, record: BenchRecord) -> Vec<Figure> {
