@@ -123,7 +123,7 @@ fn a_record_of_another_kind_is_refused_with_the_command_that_takes_it() {
         let run = flashscope(arguments).current_dir(&folder).run();
         run.expect(CANNOT);
         assert!(
-            run.stderr.contains("a record of bench where one of inspect, probe or infer is needed"),
+            run.stderr.contains("a record of bench where one of inspect, probe, infer or state is needed"),
             "{}",
             run.stderr
         );
