@@ -146,7 +146,9 @@ fn bench(
     job.mode = if cell.direction == Direction::Write { Mode::Dsync } else { Mode::Direct };
     job.stop = Stop { time: Some(time), ..Stop::default() };
     if let Some((start, length)) = part {
-        job.span = Span { start, length: Some(length.align_down(cell.block)) };
+        // Another device, which must not agree, may be smaller.
+        let there = target.facts().capacity.saturating_sub(start);
+        job.span = Span { start, length: Some(length.min(there).align_down(cell.block)) };
     }
     Ok(jobs::run(target, &job, |_, _| false)?.long_run)
 }

@@ -175,9 +175,9 @@ mod tests {
         for (spare, spans) in [(0.07, 0.2), (0.11, 0.25), (0.28, 0.4)] {
             let seen = predict(&rounds(spare, 1.0, 1.5, spans), Bytes(1_000_000_000)).expect("copies were made");
             let law = Spared::of(spare, spans);
-            let truth = 1e9 / (DEARER * (1.0 + 1.5 * law.in_the_end));
-            assert!((seen.rate / truth - 1.0).abs() < 0.03, "{spare}: {seen:?}, {truth}");
-            assert!(seen.low < truth && truth < seen.high, "{spare}: {seen:?}, {truth}");
+            let expected = 1e9 / (DEARER * (1.0 + 1.5 * law.in_the_end));
+            assert!((seen.rate / expected - 1.0).abs() < 0.03, "{spare}: {seen:?}, {expected}");
+            assert!(seen.low < expected && expected < seen.high, "{spare}: {seen:?}, {expected}");
         }
     }
 
