@@ -16,6 +16,7 @@ mod output;
 mod progress;
 mod settings;
 mod target;
+mod whose;
 
 use args::{Command, Usage};
 use error::{Failure, Outcome};

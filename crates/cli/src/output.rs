@@ -59,7 +59,40 @@ pub(crate) fn talk(text: &str) {
 /// Says something on stderr, names of devices and files as harmless as in [`data`]. That nobody listens is no reason to
 /// stop.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", foreign::page(text));
+    let text = foreign::page(text);
+    let text = if std::io::stderr().is_terminal() { wrapped(&text, stderr_width()) } else { text.into_owned() };
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// A line of a list: a name, already as wide as all names, and what is said of it, which goes on below itself.
+pub(crate) fn named(name: &str, said: &str) -> String {
+    let indent = " ".repeat(name.chars().count() + 2);
+    let room = width().saturating_sub(indent.len()).max(20);
+    format!("{name}  {}", flashscope_report::wrapped(said, room).join(&format!("\n{indent}")))
+}
+
+/// Lines that are wider than a terminal, broken at blanks; what goes on stands further in.
+pub(crate) fn wrapped(text: &str, width: usize) -> String {
+    let broken = |line: &str| {
+        let indent = line.chars().take_while(|c| *c == ' ').count();
+        let room = width.saturating_sub(indent + 2).max(20);
+        if line.chars().count() < width {
+            return line.to_owned();
+        }
+        let mut lines = vec![String::new()];
+        for word in line.split_whitespace() {
+            let last = lines.last_mut().expect("there is always a line");
+            if last.is_empty() || last.chars().count() + 1 + word.chars().count() <= room {
+                last.push_str(if last.is_empty() { "" } else { " " });
+                last.push_str(word);
+            } else {
+                lines.push(word.to_owned());
+            }
+        }
+        let indent = " ".repeat(indent);
+        indent.clone() + &lines.join(&format!("\n{indent}  "))
+    };
+    text.lines().map(broken).collect::<Vec<_>>().join("\n")
 }
 
 /// Says on stderr what went wrong.
@@ -101,7 +134,7 @@ pub(crate) fn file_style() -> Style {
 }
 
 /// Width of the terminal, or what fits a page where there is none.
-fn width() -> usize {
+pub(crate) fn width() -> usize {
     let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let seen = || rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
     told.or_else(seen).filter(|width| *width > 0).map_or(100, |width: usize| width.clamp(60, 140))
@@ -201,4 +234,17 @@ pub(crate) fn save(output: &Output, name: &str, content: impl AsRef<[u8]>) -> Re
     let mut saved = Saved::default();
     saved.add(output, name, Ok(content));
     saved.after(Ok(()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_broken_at_blanks() {
+        let text = "error: there is no preset 'x'\nhint: one of aaaaaaaaaaaa, bbbbbbbbbbbb, cccccccccccc";
+        let expected = "error: there is no preset 'x'\nhint: one of aaaaaaaaaaaa,\n  bbbbbbbbbbbb, cccccccccccc";
+        assert_eq!(wrapped(text, 32), expected);
+        assert_eq!(wrapped("  short", 40), "  short");
+    }
 }

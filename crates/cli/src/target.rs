@@ -64,6 +64,16 @@ pub(crate) fn not_among_devices(path: &Path) -> Result<(), Failure> {
     }
 }
 
+/// The name of a simulated device, without the word that says so, where no file has that name.
+pub(crate) fn meant_simulated(path: &Path) -> Result<(), Failure> {
+    let spec = path.to_string_lossy();
+    let name = spec.split(',').next().unwrap_or_default();
+    if path.symlink_metadata().is_err() && flashscope_sim::catalogue().iter().any(|model| model.name == name) {
+        return Err(Failure::Cannot(anyhow!("there is no file or device {spec}\nhint: did you mean sim:{spec}?")));
+    }
+    Ok(())
+}
+
 fn open_simulated(spec: &str, args: &TargetArgs, writes: &Writes<'_>) -> Result<Opened, Failure> {
     simulated(open_model(spec, args.seed)?, args, writes)
 }
@@ -92,6 +102,7 @@ fn open_host(path: &Path, args: &TargetArgs, writes: &Writes<'_>) -> Result<Open
             }
         )));
     }
+    meant_simulated(path)?;
     let sys = SysRoot::live();
     let options =
         OpenOptions { read_in_use: args.consent.read_in_use, allow_buffered: args.allow_cached, hang_after: None };

@@ -115,7 +115,7 @@ fn f2fs(unit: Bytes, open: &Estimate<u32>) -> Advice {
         (Some(logs), Some(count)) => {
             let least = if open.value().is_none() { "at least " } else { "" };
             because.push_str(&format!("; {least}{count} open units, sequential"));
-            format!("; mount -o active_logs={logs}")
+            format!("; mount -o active_logs={logs} PARTITION DIR")
         }
         _ => String::new(),
     };

@@ -45,6 +45,10 @@ fn figures(run: &RunRecord) -> Sheet {
     for cell in &run.findings.performance {
         sheet.performance(cell);
     }
+    for advice in &run.findings.advice {
+        sheet.row("advice", &advice.topic, "text", &advice.text);
+        sheet.row("advice", &advice.topic, "because", &advice.because);
+    }
     if let Some(cost) = &run.envelope.cost {
         sheet.row("cost", "run", "read_bytes", &cost.read.get().to_string());
         sheet.row("cost", "run", "written_bytes", &cost.written.get().to_string());
@@ -103,6 +107,7 @@ impl Visit for Sheet {
         let confidence = estimate.confidence().map(|confidence| confidence.to_string()).unwrap_or_default();
         self.row("geometry", finding.wire(), "confidence", &confidence);
         self.row("geometry", finding.wire(), "reason_unknown", estimate.reason().map_or("", Reason::word));
+        self.row("geometry", finding.wire(), "evidence", estimate.evidence());
     }
 }
 

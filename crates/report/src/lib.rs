@@ -27,4 +27,4 @@ pub use csv::{csv, sheets};
 pub use html::html;
 pub use markdown::markdown;
 pub use ours::{is_ours, man_mark, signed, signed_model};
-pub use terminal::{Style, probe_conclusion, probe_table, terminal};
+pub use terminal::{Style, probe_conclusion, probe_table, terminal, wrap as wrapped};

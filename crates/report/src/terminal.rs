@@ -58,7 +58,9 @@ pub fn terminal(run: &RunRecord, style: Style) -> String {
 pub fn probe_table(run: &Run, style: Style) -> String {
     let mut page = Page { text: String::new(), style };
     for table in tables(&run.data) {
-        page.line(&format!("{}  {}", page.bold(run.data.name().word()), page.dim(&table.caption)));
+        let name = run.data.name().word();
+        let lead = page.bold(name);
+        page.hanging(&format!("{lead}  "), name.chars().count() + 2, &table.caption, Page::dim);
         for line in table::lines(&table, style.width) {
             page.line(&line);
         }
@@ -328,12 +330,12 @@ impl Page {
 }
 
 /// Units that stay on the line of their number.
-const UNITS: [&str; 15] =
-    ["ns", "µs", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "TiB", "KB/s", "MB/s", "GB/s", "%"];
+pub(crate) const UNITS: [&str; 16] =
+    ["ns", "µs", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "TiB", "KB/s", "MB/s", "GB/s", "%", "IOPS"];
 
 /// Lines of at most `width` characters, broken at blanks but not before a unit; a longer word stands alone. At
 /// least one line.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         let unit = UNITS.contains(&word.trim_end_matches([',', ')', ';', ':', '.']));

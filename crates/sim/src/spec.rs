@@ -86,6 +86,8 @@ pub fn show(spec: &str, with_truth: bool, read: impl Fn(&str) -> Result<String, 
         _ => toml::to_string_pretty(&spec.table)
             .map_err(|error| SimError::BadFile { model: spec.name.clone(), why: error.to_string() })?,
     };
+    let short: Vec<String> = SHORT.iter().map(|(short, path)| format!("{short} is {path}")).collect();
+    text.push_str(&format!("\n# Short names behind sim:MODEL, for what is often changed: {}\n", short.join(", ")));
     if with_truth {
         text.push_str("\n# What is true of it, for scoring:\n");
         for line in truth::of_model(&spec.model).to_string().lines() {

@@ -416,7 +416,8 @@ fn scattered(count: u64) -> impl Iterator<Item = u64> {
 
 impl fmt::Display for Truth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "mapping                 {}: {:?}", self.mapping, self.mapping_kind.value)?;
+        let kind = self.mapping_kind.value.map_or("no kind that is known", mapping_word);
+        writeln!(f, "mapping                 {}: {kind}", self.mapping)?;
         line(f, "capacity", &self.capacity)?;
         writeln!(f, "{:<24}{}", "size", self.size)?;
         line(f, "allocation unit", &self.allocation_unit)?;
@@ -448,7 +449,7 @@ impl fmt::Display for Truth {
         line(f, "channels", &drive.channels)?;
         line(f, "bits per cell", &drive.bits_per_cell)?;
         line(f, "SLC cache", &drive.slc_cache)?;
-        line(f, "over-provisioning", &drive.physical_over_user)?;
+        line(f, "over-provisioning", &three_digits(&drive.physical_over_user))?;
         line(f, "mapping-table reach", &drive.map_reach)
     }
 }
@@ -463,6 +464,28 @@ impl fmt::Display for SizeTruth {
             write!(f, ", {:.2} % damaged", 100.0 * self.damaged_ratio)?;
         }
         Ok(())
+    }
+}
+
+/// What the mapping does, in a few words.
+fn mapping_word(kind: MappingKind) -> &'static str {
+    match kind {
+        MappingKind::Page => "every page can lie anywhere",
+        MappingKind::UnitLog => "units with logs, which take writes in any order",
+        MappingKind::UnitInOrder => "units with logs, which take sequential writes",
+        MappingKind::Other => "none of those that inference tells apart",
+    }
+}
+
+/// A ratio for people.
+fn three_digits(fact: &Fact<f64>) -> Fact<String> {
+    let shown = |ratio: &f64| format!("{ratio:.3}");
+    Fact {
+        value: fact.value.as_ref().map(shown),
+        aliases: fact.aliases.iter().map(shown).collect(),
+        at_least: fact.at_least.as_ref().map(shown),
+        can_be_told: fact.can_be_told,
+        note: fact.note.clone(),
     }
 }
 

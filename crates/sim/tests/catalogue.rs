@@ -57,7 +57,7 @@ fn changes_are_typed_and_errors_help() {
     check("sd-4mib,logs_in_ordr=3", "hint: did you mean mapping.logs_in_order");
     check("sd-4mib,capcity=3GiB", "hint: did you mean capacity");
     check("sd-4mib,mapping.logs_in_order=many", "it must be a number");
-    check("sd-4mib,capacity=4KB", "can mean 1000 or 1024");
+    check("sd-4mib,capacity=4KX", "unknown unit 'KX'");
     check("sd-4mib,noise=loud", "'loud' does not do for noise: unknown variant `loud`");
     check("sd-4mib,mapping.sub_unit=3MiB", "unit (4 MiB) must be a multiple of mapping.sub_unit (3 MiB)");
     check("sd-4mib,blank", "hint: write key=value");

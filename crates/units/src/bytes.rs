@@ -217,10 +217,10 @@ impl FromStr for Bytes {
         let (number, unit) = (&trimmed[..end], trimmed[end..].trim());
         let factor: u64 = match unit {
             "" | "B" => 1,
-            "k" | "K" | "KiB" | "kiB" => 1 << 10,
-            "m" | "M" | "MiB" => 1 << 20,
-            "g" | "G" | "GiB" => 1 << 30,
-            "t" | "T" | "TiB" => 1 << 40,
+            "k" | "K" | "KiB" | "kiB" | "kib" => 1 << 10,
+            "m" | "M" | "MiB" | "miB" | "mib" => 1 << 20,
+            "g" | "G" | "GiB" | "giB" | "gib" => 1 << 30,
+            "t" | "T" | "TiB" | "tiB" | "tib" => 1 << 40,
             "kB" => 1_000,
             "mB" => 1_000_000,
             "gB" => 1_000_000_000,

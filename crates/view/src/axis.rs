@@ -145,6 +145,14 @@ impl Axis {
         Some(axis.with_ticks(whole.collect(), |value| format!("{value:.0}")))
     }
 
+    /// The numbers of so many things, counted from 1.
+    pub fn numbers(title: &str, count: usize, ticks: usize) -> Option<Axis> {
+        let (low, high) = linear_range([1.0, count.max(1) as f64].into_iter(), 0.05)?;
+        let axis = Axis::linear(title, Quantity::Count, (low, high));
+        let whole = linear_ticks(low, high, ticks).into_iter().filter(|tick| tick.fract() == 0.0 && *tick >= 1.0);
+        Some(axis.with_ticks(whole.collect(), |value| format!("{value:.0}")))
+    }
+
     /// Times since a start in nanoseconds on a linear scale, from zero.
     pub fn since(title: &str, ns: impl Iterator<Item = f64>, ticks: usize) -> Option<Axis> {
         let (_, high) = linear_range(ns.chain([0.0]), 0.02)?;

@@ -165,20 +165,36 @@ fn not_measured(run: &RunRecord) -> Option<String> {
     if !written {
         open.push(format!("all that needs writes ({})", grant(run)));
     } else {
+        let left_open_note = run.findings.notes.iter().find(|note| note.kind == NoteKind::LeftOpen);
+        let is_noted = left_open_note.is_some_and(|note| note.text.contains(Finding::SlcCache.label()));
         match geometry.slc_cache.bound() {
-            Some(Bound::AtLeast(seen)) => {
-                open.push(format!("SLC cache > {} (larger --max-write)", seen.size));
+            Some(Bound::AtLeast(seen)) if !is_noted => {
+                open.push(format!("SLC cache > {} ({})", seen.size, longer_writes(run, seen.size)));
             }
-            _ if matches!(geometry.slc_cache.reason(), Some(Reason::NotMeasured | Reason::TooFew)) => {
-                open.push("SLC cache (larger --max-write)".to_owned());
+            _ if matches!(geometry.slc_cache.reason(), Some(Reason::NotMeasured | Reason::TooFew)) && !is_noted => {
+                open.push(format!("SLC cache ({})", longer_writes(run, LEAST_BURST)));
             }
             _ => {}
         }
-        open.extend(run.findings.notes.iter().find(|note| note.kind == NoteKind::LeftOpen).map(left_open));
+        open.extend(left_open_note.map(left_open));
         let classes = run.envelope.device.as_ref().is_some_and(|device| device.claims.speed_class.is_some());
         open.extend(classes.then(|| "class by its own rules (bench --preset sd-class)".to_owned()));
     }
     (!open.is_empty()).then(|| open.join("; "))
+}
+
+/// Writes shorter than this show no cache.
+const LEAST_BURST: Bytes = Bytes::mib(32);
+
+/// What would write more at a stretch than was written: a larger budget only where what is left of it is no more than that.
+fn longer_writes(run: &RunRecord, seen: Bytes) -> String {
+    let written = run.envelope.cost.as_ref().map_or(Bytes::ZERO, |cost| cost.written);
+    if run.plan.budget.write.saturating_sub(written) <= seen {
+        return "larger --max-write".to_owned();
+    }
+    let larger = Bytes((seen * 4).get().next_power_of_two());
+    let room = run.envelope.device.as_ref().map_or(larger, |device| device.capacity / 4);
+    format!("probe slc-cache --size {}M", larger.min(room) / Bytes::mib(1))
 }
 
 /// What the budget left open, in a few words: what, and the option that is enough.
@@ -192,6 +208,10 @@ fn left_open(note: &flashscope_model::finding::Note) -> String {
 
 /// What would allow a run to write to this device.
 fn grant(run: &RunRecord) -> String {
+    // It was allowed to, and nothing fitted.
+    if run.plan.budget.write > Bytes::ZERO {
+        return "larger --max-write".to_owned();
+    }
     match &run.envelope.device {
         Some(device) if device.simulated => "leave out --read-only".to_owned(),
         Some(device) if device.kind == DeviceKind::File => "--allow-write destroys its content".to_owned(),

@@ -71,7 +71,10 @@ fn difference(group: &Group, row: &Compared) -> String {
 /// `12 % slower (10 to 14 %)`; `no ratio` where there is none.
 fn changed(metric: &Metric, row: &Compared) -> String {
     let Some(ratio) = row.ratio else { return "without a ratio".to_owned() };
+    // Ends that read like the centre say nothing.
+    let is_same = |(low, high): (f64, f64)| [low, high].iter().all(|end| percent(*end) == percent(ratio.value));
     let within = match ratio.interval {
+        Some(interval) if is_same(interval) => String::new(),
         Some((low, high)) if ratio.value < 1.0 => format!(" ({} to {})", percent(high), percent(low)),
         Some((low, high)) => format!(" ({} to {})", percent(low), percent(high)),
         None => String::new(),

@@ -10,12 +10,12 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  flashscope compare old.json new.json                     records of bench, inspect or iozone
+  flashscope compare old.json new.json  # bench, inspect or iozone
   flashscope compare A=a1.json A=a2.json B=b1.json B=b2.json
-  flashscope compare runs.csv                              label,metric,unit,value: a row per run
-  flashscope compare androbench.csv --runs 3               means and deviations of three runs
+  flashscope compare runs.csv           # label,metric,unit,value
+  flashscope compare androbench.csv --runs 3  # means, deviations
   flashscope compare sim:sd-4mib sim:sd-24mib --rw randread --bs 4k --runtime 1
-  sudo flashscope compare /dev/sdb /dev/sdc --rw read --bs 1M --runtime 5 --blocks 20
+  sudo flashscope compare /dev/sdb /dev/sdc --rw read --bs 1M --runtime 5
 
 The first side is the baseline. Records and tables are read as they are; targets are measured in turns until every figure is \
 decided. What is written to needs the same consent as for bench.")]

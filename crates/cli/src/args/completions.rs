@@ -8,9 +8,9 @@ use flashscope_model::Kind;
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  flashscope completions bash > ~/.local/share/bash-completion/completions/flashscope
+  flashscope completions bash >> ~/.bash_completion
   flashscope completions fish > ~/.config/fish/completions/flashscope.fish
-  flashscope completions zsh > ~/.zfunc/_flashscope      where fpath has ~/.zfunc")]
+  flashscope completions zsh > ~/.zfunc/_flashscope  # fpath has ~/.zfunc")]
 pub(crate) struct Completions {
     /// The shell that completes
     #[arg(value_enum)]

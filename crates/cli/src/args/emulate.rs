@@ -7,11 +7,12 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  mkdir /tmp/card; sudo flashscope emulate sd-4mib,capacity=256MiB --at /tmp/card --loop
-  sudo flashscope emulate sd-4mib --at /tmp/card --backing card.img --speed max    age it first: mkfs, copy, Ctrl-C
-  sudo flashscope emulate sd-4mib --at /tmp/card --backing card.img --loop         then use it at its own speed
-  sudo flashscope emulate --clean                                                  after a kill -9
+  sudo flashscope emulate sd-4mib,capacity=256MiB --at /tmp/card --loop
+  sudo flashscope emulate sd-4mib --at /tmp/card --backing card.img --speed max
+  sudo flashscope emulate sd-4mib --at /tmp/card --backing card.img --loop
+  sudo flashscope emulate --clean  # after a kill -9
 
+The folder of --at must be there (mkdir /tmp/card). With --speed max a device can be aged first (mkfs, copy, Ctrl-C), to be used at its own speed then. \
 Runs until Ctrl-C or SIGTERM. SIGUSR1 prints the statistics, SIGUSR2 switches a device on again that lost its power. The first
 line on stdout is the device.")]
 pub(crate) struct Emulate {

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   flashscope bench fio nightly.fio --dry-run
-  flashscope bench fio nightly.fio --section randread --section randwrite --json
+  flashscope bench fio nightly.fio --section randread --json
   flashscope bench fio --target sim:sd-4mib nightly.fio
-  flashscope bench fio -- -filename=/mnt/card/f -size=64m -direct=1 -rw=randread -bs=4k -runtime=10 -time_based -name=a
+  flashscope bench fio -- -name=a -filename=/mnt/card/f -size=64m -rw=randread
 
 Options are read by fio's own rules (4k is 4096, runtime=30 is seconds). One that cannot be carried out is an error; what is done
 in another way than fio does it is said. Files that are not there yet are made and removed again; others are only written

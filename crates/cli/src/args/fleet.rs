@@ -14,8 +14,8 @@ const LAST_INDEX: i64 = 1_000_000_000;
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   flashscope fleet --devices 200 --seed 7 --noise field
-  flashscope fleet --devices 1000 --seed 7 --generator adversarial --json > fleet.json
-  flashscope fleet --seed 7 --show 12 > device.toml && flashscope inspect sim:device.toml
+  flashscope fleet --devices 1000 --generator adversarial --json > fleet.json
+  flashscope fleet --seed 7 --show 12 > device.toml
 
 The rules of scoring stand in docs/fleet.md.")]
 #[command(args_conflicts_with_subcommands = true)]

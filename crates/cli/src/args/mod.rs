@@ -30,7 +30,7 @@ pub(crate) use completions::Completions;
 pub(crate) use emulate::Emulate;
 pub(crate) use fio::Fio;
 pub(crate) use fleet::{Fleet, FleetCompare, FleetKind, FleetState, FleetTrend, ScoredArgs, ScoringArgs};
-pub(crate) use history::History;
+pub(crate) use history::{History, history_help};
 pub(crate) use infer::Infer;
 pub(crate) use inspect::Inspect;
 pub(crate) use list::List;
@@ -49,6 +49,7 @@ pub(crate) use twin::{Twin, TwinCommand, TwinFit};
 
 use crate::settings::Settings;
 use clap::builder::RangedI64ValueParser;
+use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -109,7 +110,7 @@ fn understood(tree: clap::Command, words: &[OsString]) -> Result<Typed, Box<Usag
         let cli = Cli::from_arg_matches(&matches)?;
         Ok(Typed { matches, cli })
     });
-    read.map_err(|error| usage(words, &error))
+    read.map_err(|error| usage(words, error))
 }
 
 impl Typed {
@@ -136,14 +137,35 @@ impl Typed {
     }
 }
 
-fn usage(words: &[OsString], error: &clap::Error) -> Box<Usage> {
+fn usage(words: &[OsString], mut error: clap::Error) -> Box<Usage> {
+    nearest_first(&mut error);
     let said = error.render();
+    let from = from_environment(words, &error)
+        .map_or_else(String::new, |name| format!("hint: that is from {name} of the environment\n"));
     Box::new(Usage {
-        coloured: said.ansi().to_string(),
-        plain: said.to_string(),
+        coloured: said.ansi().to_string() + &from,
+        plain: said.to_string() + &from,
         asked_for: !error.use_stderr(),
         color: ColorWhen::typed(words.iter().cloned()),
     })
+}
+
+/// Of commands that are like what was typed, the likest stands first.
+fn nearest_first(error: &mut clap::Error) {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand).cloned() else { return };
+    let Some(ContextValue::Strings(mut names)) = error.get(ContextKind::SuggestedSubcommand).cloned() else { return };
+    names.sort_by(|a, b| strsim::jaro_winkler(&typed, b).total_cmp(&strsim::jaro_winkler(&typed, a)));
+    error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(names));
+}
+
+/// The variable of the environment that a value which does not do came from.
+fn from_environment(words: &[OsString], error: &clap::Error) -> Option<&'static str> {
+    const VARIABLES: [(&str, &str); 2] = [("--seed", "FLASHSCOPE_SEED"), ("--max-write", "FLASHSCOPE_MAX_WRITE")];
+    let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return None };
+    let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue) else { return None };
+    let (option, name) = VARIABLES.into_iter().find(|(option, _)| argument.starts_with(option))?;
+    let is_typed = words.iter().any(|word| word.to_string_lossy().starts_with(option));
+    (!is_typed && std::env::var_os(name).is_some_and(|set| set.to_str() == Some(value))).then_some(name)
 }
 
 /// All that can be typed.
@@ -223,6 +245,10 @@ mod tests {
             let help = command.render_long_help().to_string();
             assert!(help.contains("Example"), "{path} has no example");
             assert!(help.contains(EXIT_CODES), "{path} has no exit codes");
+            let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let is_wide = |line: &&str| line.contains("flashscope ") && line.starts_with("  ") && line.len() > 80;
+            let wide = after.lines().find(is_wide);
+            assert!(wide.is_none(), "{path}: an example wraps on a terminal: {wide:?}");
             for inner in command.get_subcommands_mut().filter(|inner| inner.get_name() != "help") {
                 let path = format!("{path} {}", inner.get_name());
                 check(inner, &path);

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   flashscope sim list
-  flashscope sim show sd-4mib > card.toml     a model to change, for `flashscope inspect sim:./card.toml`")]
+  flashscope sim show sd-4mib > card.toml && flashscope inspect sim:./card.toml")]
 pub(crate) struct Sim {
     #[command(subcommand)]
     pub(crate) command: SimCommand,
@@ -25,7 +25,7 @@ pub(crate) enum SimCommand {
     Show {
         /// A model of the catalogue, or a TOML file
         model: String,
-        /// Print what a perfect observer would report instead
+        /// Also print what is true of it: what a perfect observer would report
         #[arg(long)]
         truth: bool,
     },

@@ -8,10 +8,10 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  flashscope sweep sim:sd-4mib,noise=field --vary mapping.open=2,4,8 --rw randwrite --bs 16k --runtime 2
-  sudo flashscope sweep /dev/mmcblk0 --vary read_ahead_kb=128,512,2048 --rw read --mode cached --runtime 5
-  sudo flashscope sweep /mnt/card --vary scheduler=none,bfq --vary vm.dirty_ratio=5,20 --full --job mixed.toml
-  flashscope sweep /mnt/card --vary iodepth=1,4,32 --rw randread --size 1G --runtime 5 -o depth.html
+  flashscope sweep sim:sd-4mib --vary link.command=100us,400us --rw randread
+  sudo flashscope sweep /dev/sdb --vary read_ahead_kb=128,512 --rw read
+  sudo flashscope sweep /mnt/card --vary scheduler=none,bfq --job mixed.toml
+  flashscope sweep /mnt/card --vary iodepth=1,4,32 --rw randread --size 1G
   sudo flashscope sweep /dev/mmcblk0 --knobs
   sudo flashscope sweep --restore
 

@@ -2,7 +2,7 @@
 
 use super::DEMO;
 use clap::Args;
-use flashscope_units::Bytes;
+use flashscope_units::{Bytes, ParseBytesError};
 
 /// What is looked at, and what may be done to it.
 #[derive(Args, Clone, Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct TargetArgs {
 pub(crate) struct Consent {
     /// Never write more than this in all, files that a run makes for itself included [default: inspect: 10 % of the capacity or 1 GiB, whichever is more, but at most
     /// 2 GiB and half of the device; state: 64 MiB, but at most 1/16 of the device; probe, bench: what they need]
-    #[arg(long, value_name = "SIZE", env = "FLASHSCOPE_MAX_WRITE")]
+    #[arg(long, value_name = "SIZE", env = "FLASHSCOPE_MAX_WRITE", value_parser = write_budget)]
     pub(crate) max_write: Option<Bytes>,
     /// Only read, even where writing would be granted
     #[arg(long, conflicts_with_all = ["allow_write", "destroy_data"])]
@@ -60,7 +60,17 @@ impl Consent {
 /// What may be done to files that are in the way of a result.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Replace {
-    /// Replace files that flashscope did not write, too; its own are replaced without a word
+    /// Replace files that flashscope did not write, and records of another target, too; else its own are replaced without a word
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+/// What may be written in all. A number of bytes below one sector is a unit that was forgotten.
+pub(super) fn write_budget(text: &str) -> Result<Bytes, String> {
+    let budget: Bytes = text.parse().map_err(|error: ParseBytesError| error.to_string())?;
+    if budget > Bytes::ZERO && budget < Bytes::SECTOR {
+        let hint = format!("hint: with a unit it is {text}M or {text}G; --read-only writes nothing");
+        return Err(format!("{budget} is less than one sector ({})\n{hint}", Bytes::SECTOR));
+    }
+    Ok(budget)
 }

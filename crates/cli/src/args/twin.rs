@@ -20,11 +20,11 @@ pub(crate) enum TwinCommand {
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  flashscope twin fit card.log -o card.toml && flashscope inspect sim:./card.toml
-  flashscope twin fit align.log open-au.log fat.log -o card.toml     several logs of one card
+  flashscope twin fit card.log -o card.toml
+  flashscope twin fit align.log open-au.log fat.log -o card.toml
   flashscope twin fit flashscope-SD08G.json -o twin.toml --json > fit.json
 
-docs/twin.md says what is fitted from what.")]
+Several logs are of one card; `flashscope inspect sim:./card.toml` runs the twin. docs/twin.md says what is fitted from what.")]
 pub(crate) struct TwinFit {
     /// flashbench logs (other text around them is passed over) or flashscope records of one device, or - for stdin
     #[arg(required = true)]

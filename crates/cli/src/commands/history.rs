@@ -1,6 +1,6 @@
 //! `history`: handed on to a program of its own beside this one, whose database would cost this one its size.
 
-use crate::args::{ColorWhen, History, Manner};
+use crate::args::{self, ColorWhen, History, Manner};
 use crate::error::{Failure, Outcome};
 use crate::input::said;
 use crate::output;
@@ -49,10 +49,13 @@ fn program() -> std::io::Result<PathBuf> {
     std::env::current_exe().map(|own| own.with_file_name(PROGRAM))
 }
 
-pub(crate) fn run(args: &History) -> Result<Outcome, Failure> {
+pub(crate) fn run(asked: &History) -> Result<Outcome, Failure> {
     let program = program().map_err(|error| anyhow!("cannot tell where this program lies: {error}"))?;
     // It takes this one's place, so that its exit code, its signals and its terminal are its own.
-    let error = Command::new(&program).args(manner(output::manner())).args(&args.words).exec();
+    let error = Command::new(&program).args(manner(output::manner())).args(&asked.words).exec();
+    if error.kind() == ErrorKind::NotFound && asked.asks_for_help() {
+        return output::data(&args::history_help()).map(|()| Outcome::Done);
+    }
     let shown = program.display();
     Err(Failure::Cannot(match error.kind() {
         ErrorKind::NotFound => anyhow!(

@@ -4,7 +4,7 @@ use crate::args::Infer;
 use crate::commands::report;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
-use crate::{envelope, input};
+use crate::{envelope, input, whose};
 use anyhow::{Context, anyhow, bail};
 use flashscope_model::Kind;
 use flashscope_model::finding::{Note, NoteKind};
@@ -39,6 +39,7 @@ pub(crate) fn run(args: Infer) -> Result<Outcome, Failure> {
     }
     let mut saved = Saved::default();
     if let (false, Some(record)) = (outputs.is_empty(), records.first()) {
+        outputs.iter().try_for_each(|output| whose::guard_measurement(&record.envelope, args.replace.force, output))?;
         report::save(&mut saved, &outputs, &AnyRecord::Run(Box::new(record.clone())));
     }
     saved.after(print(&args, &records))?;

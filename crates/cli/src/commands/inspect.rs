@@ -8,6 +8,7 @@ use crate::making::Order;
 use crate::output::{self, Saved};
 use crate::progress::Progress;
 use crate::target::{self, Opened, Writes};
+use crate::whose::Whose;
 use anyhow::anyhow;
 use flashscope_device::{Target, WriteGrant};
 use flashscope_host::{Output, Surroundings};
@@ -67,7 +68,11 @@ fn inspect<T: Target>(
     let outlook = flashscope_infer::outlook(target.facts(), budget);
     if args.dry_run {
         let facts = target.facts();
-        output::data(&if args.json { plan_json(facts, &outlook) } else { plan_text(facts, &outlook) })?;
+        output::data(&if args.json {
+            plan_json(facts, &outlook)
+        } else {
+            output::wrapped(&plan_text(facts, &outlook), output::width())
+        })?;
         return Ok(Outcome::Done);
     }
     if !target.facts().simulated && budget.write > Bytes::ZERO {
@@ -109,7 +114,10 @@ impl Files {
         if args.no_files || (args.json && args.output.is_none()) {
             return Ok(None);
         }
-        let files = Files::at(args, args.output.clone().unwrap_or_else(|| default_prefix(facts)))?;
+        let whose = Whose::of(&args.target.target, facts);
+        let asked = args.output.clone().unwrap_or_else(|| default_prefix(facts, &whose, args.replace.force));
+        let files = Files::at(args, asked)?;
+        whose.guard(args.replace.force, &files.record)?;
         if args.output.is_none() && !facts.simulated {
             // The name is taken from now on, so that another run beside this one finds another.
             files.unfinished.keep(b"").map_err(target::failure)?;
@@ -188,17 +196,21 @@ fn print(args: &Inspect, record: &RunRecord) -> Result<(), Failure> {
     output::data(&flashscope_report::terminal(record, output::style()))
 }
 
-/// A run on a simulated device can be had again, one on a real device cannot: its files never replace earlier ones.
-fn default_prefix(facts: &DeviceFacts) -> PathBuf {
-    let name = PathBuf::from(default_name(facts));
-    let taken = |prefix: &Path| ["html", "json", "unfinished.json"].iter().any(|end| with(prefix, end).exists());
-    let mut prefix = name.clone();
-    let mut number = 2;
-    while !facts.simulated && taken(&prefix) {
-        prefix = PathBuf::from(format!("{}-{number}", name.display()));
-        number += 1;
-    }
-    prefix
+/// Named for the device; where another target's record has that name already, for what tells the two apart as well. A run on
+/// a simulated device can be had again, one on a real device cannot: its files never replace earlier ones.
+fn default_prefix(facts: &DeviceFacts, whose: &Whose, force: bool) -> PathBuf {
+    let product = default_name(facts);
+    let is_taken = |prefix: &Path| match facts.simulated {
+        true => !force && whose.is_anothers(&with(prefix, "json")),
+        false => ["html", "json", "unfinished.json"].iter().any(|end| with(prefix, end).exists()),
+    };
+    let apart = match whose.is_anothers(&with(Path::new(&product), "json")) {
+        true => format!("{product}-{}", file_name(whose.word())),
+        false => product.clone(),
+    };
+    let numbered = (2..).map(|number| format!("{apart}-{number}"));
+    let mut names = [product, apart.clone()].into_iter().chain(numbered).map(PathBuf::from);
+    names.find(|prefix| !is_taken(prefix)).expect("names do not end")
 }
 
 /// What files of a device are called where nobody says.

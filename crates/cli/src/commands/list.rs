@@ -45,7 +45,11 @@ fn as_text(device: &ListedDevice) -> String {
     ];
     let mut line = |label: &str, value: String| {
         if !value.is_empty() {
-            lines.push(format!("  {label:<10} {value}"));
+            lines.push(match label {
+                // To be copied as a whole.
+                "identity" | "partition" => format!("  {label:<10} {value}"),
+                _ => output::named(&format!("  {label:<9}"), &value),
+            });
         }
     };
     line("identity", device.identity.0.clone());

@@ -9,6 +9,7 @@ use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
 use crate::progress::Progress;
 use crate::target::{self, Opened, Writes};
+use crate::whose::Whose;
 use anyhow::anyhow;
 use flashscope_device::{Refusal, RefusalKind, Target, WriteGrant};
 use flashscope_host::Surroundings;
@@ -39,6 +40,9 @@ pub(crate) fn run(args: Probe) -> Result<Outcome, Failure> {
     let output = common.output.as_ref().map(|path| output::plan(&mut door, path)).transpose()?;
     if let Some(path) = &common.output {
         report::format_of(path, ReportFormat::Json)?;
+    }
+    if let Some(output) = &output {
+        Whose::named(&common.target.target).guard(common.replace.force, output)?;
     }
     let record = match target::open(&common.target, Writes::Exactly(&cost))? {
         Opened::Simulated { mut target, mut grant } => {
@@ -261,9 +265,9 @@ fn resolve(kind: &ProbeKind, facts: &DeviceFacts) -> Experiment {
                 block: args.block,
                 regions: (0..u64::from(args.regions)).map(|index| args.offset + args.region * index).collect(),
                 region: args.region,
-                spans: args.spans.clone(),
+                spans: given(&args.spans, || spans(args.block)),
                 run: args.run,
-                distances: args.distances.clone(),
+                distances: given(&args.distances, || distances(args.block)),
                 rest: args.rest,
                 rounds: args.count,
             };
@@ -280,4 +284,38 @@ fn resolve(kind: &ProbeKind, facts: &DeviceFacts) -> Experiment {
 
 fn order(random: bool) -> Order {
     if random { Order::Random } else { Order::InOrder }
+}
+
+/// What was typed, else what fits the block.
+fn given(typed: &[Bytes], fitting: impl Fn() -> Vec<Bytes>) -> Vec<Bytes> {
+    if typed.is_empty() { fitting() } else { typed.to_vec() }
+}
+
+/// Powers of two and one and a half times that, from 4 KiB to 1 MiB, of whole blocks; two blocks at the least.
+fn spans(block: Bytes) -> Vec<Bytes> {
+    const SPANS_KIB: [u64; 15] = [4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024];
+    let whole: Vec<Bytes> = SPANS_KIB.map(Bytes::kib).into_iter().filter(|span| span.is_multiple_of(block)).collect();
+    if whole.len() > 1 { whole } else { vec![block, block * 2, block * 4] }
+}
+
+/// Gaps that each reach twice as far as the one before, in whole blocks: 0, 4 KiB, 12 KiB … 508 KiB for one of 4 KiB.
+fn distances(block: Bytes) -> Vec<Bytes> {
+    let step = block.max(Bytes::kib(4)).align_up(block);
+    (0..8u32).map(|power| step * ((1 << power) - 1)).filter(|gap| *gap < Bytes::kib(512).max(step * 4)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_read_cache_is_probed_with_fits_the_block() {
+        let kib = |sizes: Vec<Bytes>| sizes.into_iter().map(|size| size / Bytes::kib(1)).collect::<Vec<_>>();
+        assert_eq!(kib(spans(Bytes::kib(4))), [4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024]);
+        assert_eq!(kib(distances(Bytes::kib(4))), [0, 4, 12, 28, 60, 124, 252, 508]);
+        assert_eq!(kib(spans(Bytes::kib(16))), [16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024]);
+        assert_eq!(kib(distances(Bytes::kib(16))), [0, 16, 48, 112, 240, 496]);
+        assert_eq!(kib(spans(Bytes::mib(4))), [4096, 8192, 16384]);
+        assert!(distances(Bytes::mib(4)).iter().all(|gap| gap.is_multiple_of(Bytes::mib(4))));
+    }
 }

@@ -2,8 +2,8 @@
 
 use crate::args::{Report, ReportFormat};
 use crate::error::{Failure, Outcome};
-use crate::input;
 use crate::output::{self, Saved};
+use crate::{input, whose};
 use anyhow::anyhow;
 use flashscope_host::{Output, Outputs};
 use flashscope_record::AnyRecord;
@@ -21,6 +21,9 @@ pub(crate) fn run(args: Report) -> Result<Outcome, Failure> {
     };
     let text = input::text(&args.file, "name a record that flashscope wrote")?;
     let record = flashscope_record::read(&text).map_err(|error| anyhow!("{}: {error}", args.file.display()))?;
+    if let Some(output) = &output {
+        whose::guard_measurement(record.envelope(), args.replace.force, output)?;
+    }
     let form = rendered(&record, format, args.output.is_none())?;
     match &output {
         Some(output) => output::save(output, "Report", in_file(form, format))?,

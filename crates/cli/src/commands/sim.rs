@@ -21,8 +21,8 @@ fn list(json: bool) -> Result<(), Failure> {
         return output::data(&format!("{:#}", serde_json::Value::from(entries)));
     }
     let width = models.iter().map(|model| model.name.len()).max().unwrap_or(0);
-    let lines: Vec<String> = models.iter().map(|model| format!("sim:{:width$}  {}", model.name, model.title)).collect();
-    output::data(&lines.join("\n"))
+    let lines = models.iter().map(|model| output::named(&format!("sim:{:width$}", model.name), model.title));
+    output::data(&lines.collect::<Vec<_>>().join("\n"))
 }
 
 fn show(model: &str, truth: bool) -> Result<(), Failure> {

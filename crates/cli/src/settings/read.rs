@@ -128,7 +128,7 @@ mod tests {
         check("color = 'sometimes'", 1, "'sometimes' cannot be color\nhint: one of auto, always, never");
         check("color = true", 1, "color is one of \"auto\", \"always\", \"never\", not true or false");
         check("max_write = 100", 1, "max_write is a size with its unit");
-        check("max_write = '4KB'", 1, "cannot be max_write: ");
+        check("max_write = '4KX'", 1, "cannot be max_write: ");
         check("[inspect]\nmax_time = '10'", 2, "cannot be inspect.max_time: ");
         check("[bench]\nrandom_time = '0s'", 2, "hint: from 10.0 ms to 240 h");
         check("[bench]\nengine = 'fast'", 2, "cannot be bench.engine: ");

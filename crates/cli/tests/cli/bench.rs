@@ -252,7 +252,7 @@ fn mistakes_are_explained() {
     };
     check(&[file, "--size", "1G", "--mode", "cached"], &["the target has 1 MiB", "hint"]);
     check(&[file, "--rw", "reed"], &["there is no 'reed'", "randread"]);
-    check(&[file, "--bs", "4KB"], &["1000 or 1024"]);
+    check(&[file, "--bs", "4KX"], &["unknown unit 'KX'"]);
     check(&[file, "--timeout", "10"], &["no unit"]);
     check(&[file, "--iodepth", "4", "--engine", "sync", "--mode", "cached"], &["one request at a time", "hint"]);
     check(&[file, "--engine", "mmap"], &["page cache", "hint"]);

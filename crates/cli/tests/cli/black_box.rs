@@ -74,7 +74,7 @@ fn bad_names_are_explained() {
     check(&["inspect", "/no/such/device"], &["/no/such/device", "hint"]);
     check(&["inspekt"], &["inspekt"]);
     check(&[], &["Usage"]);
-    check(&["inspect", "--max-write", "4KB"], &["4KB", "1000 or 1024"]);
+    check(&["inspect", "--max-write", "4KX"], &["4KX", "unknown unit"]);
     check(&["probe", "open-au", "sim:sd-4mib", "-e", "3M", "-b", "16k"], &["hint"]);
     check(&["probe", "open-au", "sim:sd-4mib", "--open-au-nr", "4000"], &["hint"]);
     check(&["sim", "show", "nothing"], &["nothing", "hint"]);

@@ -278,3 +278,34 @@ fn what_an_emulated_device_holds_is_for_its_owner_alone() {
         assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600, "{}", file.display());
     }
 }
+
+#[test]
+fn a_record_of_another_target_is_not_replaced() {
+    let folder = scratch();
+    let call = |arguments: &[&str]| flashscope(arguments).current_dir(&folder).run();
+    let target = |name: &str| {
+        let record: serde_json::Value = serde_json::from_slice(&fs::read(folder.join(name)).unwrap()).unwrap();
+        record["target"].as_str().unwrap().to_owned()
+    };
+    // Both are called TWIN: the second finds a name of its own, and the same again replaces its own.
+    for model in ["sim:card-3", "sim:card-9", "sim:card-9", "sim:card-3"] {
+        call(&["inspect", model, "--read-only"]).expect(DONE);
+    }
+    assert_eq!(target("flashscope-TWIN.json"), "sim:card-3");
+    assert_eq!(target("flashscope-TWIN-card-9.json"), "sim:card-9");
+    assert!(folder.join("flashscope-TWIN-card-9.html").exists() && !folder.join("flashscope-TWIN-2.json").exists());
+
+    let refused = |arguments: &[&str]| {
+        let run = call(arguments);
+        run.expect(REFUSED);
+        assert!(run.stderr.contains("--force"), "{}", run.stderr);
+    };
+    refused(&["inspect", "sim:card-9", "--read-only", "-o", "flashscope-TWIN"]);
+    refused(&["probe", "floor", "sim:card-9", "-o", "flashscope-TWIN.json"]);
+    refused(&["bench", "sim:card-9", "--rw", "randread", "--count", "5", "-o", "flashscope-TWIN.json"]);
+    refused(&["report", "flashscope-TWIN-card-9.json", "-o", "flashscope-TWIN.json"]);
+    refused(&["infer", "flashscope-TWIN-card-9.json", "-o", "flashscope-TWIN.json"]);
+    assert_eq!(target("flashscope-TWIN.json"), "sim:card-3");
+    call(&["probe", "floor", "sim:card-9", "-o", "flashscope-TWIN.json", "--force"]).expect(DONE);
+    assert_eq!(target("flashscope-TWIN.json"), "sim:card-9");
+}

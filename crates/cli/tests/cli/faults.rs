@@ -124,5 +124,5 @@ fn the_parameters_are_shown_and_mistakes_explained() {
     };
     check("sim:sd-4mib,vanish_aftr=5", "vanish_after");
     check("sim:sd-4mib,fake=limbo", "real_capacity");
-    check("sim:sd-4mib,failing=4KB-8KB", "1000 or 1024");
+    check("sim:sd-4mib,failing=4KX-8KX", "unknown unit");
 }

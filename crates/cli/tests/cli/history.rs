@@ -20,7 +20,7 @@ fn run(program: &Path, words: &[&str]) -> Run {
 #[test]
 fn without_its_program_it_says_how_to_build_it() {
     let (_folder, own) = alone();
-    for words in [&["history"][..], &["history", "list"], &["history", "--help"]] {
+    for words in [&["history"][..], &["history", "list"]] {
         let run = run(&own, words);
         run.expect(2);
         assert!(run.stderr.contains("there is no ") && run.stderr.contains("flashscope-history"), "{}", run.stderr);
@@ -29,6 +29,18 @@ fn without_its_program_it_says_how_to_build_it() {
             "{}",
             run.stderr
         );
+    }
+}
+
+#[test]
+fn its_help_needs_no_other_program() {
+    let (_folder, own) = alone();
+    for words in [&["history", "--help"][..], &["history", "help"], &["history", "-h"]] {
+        let run = run(&own, words);
+        run.expect(0);
+        for said in ["trend", "cargo build --release -p flashscope-store", "Exit codes"] {
+            assert!(run.stdout.contains(said), "{words:?} does not say {said}: {}", run.stdout);
+        }
     }
 }
 

@@ -72,8 +72,8 @@ fn the_version_names_commit_and_machine() {
 fn a_bare_number_is_seconds_where_fio_takes_seconds() {
     let plan = flashscope(&["bench", "sim:sd-4mib", "--runtime", "10", "--ramp-time", "2", "--dry-run"]).run();
     plan.expect(DONE);
-    assert!(plan.stdout.contains("runtime = \"10000000000ns\""), "{}", plan.stdout);
-    assert!(plan.stdout.contains("warm_up = \"2000000000ns\""), "{}", plan.stdout);
+    assert!(plan.stdout.contains("runtime = \"10s\""), "{}", plan.stdout);
+    assert!(plan.stdout.contains("warm_up = \"2s\""), "{}", plan.stdout);
     let elsewhere = flashscope(&["inspect", "--max-time", "10"]).run();
     elsewhere.expect(CANNOT);
     assert!(elsewhere.stderr.contains("hint: write 10s for seconds"), "{}", elsewhere.stderr);

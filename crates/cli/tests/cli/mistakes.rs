@@ -44,6 +44,9 @@ fn a_mistyped_name_is_answered_with_the_nearest() {
     check(&["bench", "sim:sd-4mib", "--preset", "zzz"], &["hint: one of crystaldiskmark, "]);
     check(&["bench", "sim:sd-4mib", "--rw", "randwrit"], &["hint: one of read, write,"]);
     check(&["schema", "inspct"], &["hint: did you mean inspect?"]);
+    check(&["inspct"], &["similar subcommands exist: 'inspect'"]);
+    check(&["inspect", "sd-4mib"], &["no file or device sd-4mib\nhint: did you mean sim:sd-4mib?"]);
+    check(&["bench", "sd-4mib,noise=field", "--rw", "write"], &["hint: did you mean sim:sd-4mib,noise=field?"]);
 }
 
 #[test]
@@ -69,6 +72,30 @@ fn the_wrong_file_is_named_with_what_would_be_right() {
     check(&["inspect", "plain.txt"], &["plain.txt holds 6 B", "\nhint: "]);
     let made: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(made.len(), 4, "nothing is written for a mistake: {made:?}");
+}
+
+#[test]
+fn a_value_that_cannot_be_meant_is_named_with_its_place() {
+    let folder = folder();
+    let check = |arguments: &[&str], says: &[&str]| check(&folder, arguments, CANNOT, says);
+    check(&["inspect", "--max-write", "5"], &["5 B is less than one sector (512 B)\nhint: with a unit it is 5M or 5G"]);
+    check(&["bench", "sim:sd-4mib", "--rw", "read", "--size", "4qB"], &["--size", "unknown unit 'qB'"]);
+    let run = flashscope(&["inspect"]).env("FLASHSCOPE_SEED", "abc").run();
+    run.expect(CANNOT);
+    assert!(run.stderr.contains("FLASHSCOPE_SEED"), "{}", run.stderr);
+}
+
+#[test]
+fn a_file_that_is_only_read_is_not_made() {
+    let folder = folder();
+    check(&folder, &["bench", "nope.img", "--rw", "read"], CANNOT, &["no file nope.img to read\nhint: ", "--size"]);
+    assert!(!folder.join("nope.img").exists());
+    let run = flashscope(&["bench", "new.img", "--rw", "read", "--size", "1M", "--mode", "cached"])
+        .current_dir(&folder)
+        .run();
+    run.expect(0);
+    assert!(run.stderr.contains("makes a file of 1 MiB at new.img, which is removed after the run"), "{}", run.stderr);
+    assert!(!folder.join("new.img").exists());
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::situation::Situation;
 use crate::{Choice, alignment};
 use flashscope_model::observation::ParallelData;
 use flashscope_model::plan::{Fan, Parallel, Span};
-use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, ExperimentName, Observations, Reason};
+use flashscope_model::{Data, DeviceFacts, DeviceKind, Estimate, Experiment, ExperimentName, Observations, Reason};
 use flashscope_stats::line::weighted_least_squares;
 use flashscope_stats::location::MAD_NORMAL_FACTOR;
 use flashscope_units::{Bytes, Nanos};
@@ -136,6 +136,10 @@ pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations
     let Some(last) = last else {
         let one = device.is_some_and(|device| device.queue_depth == Some(1));
         return match one {
+            true if device.is_some_and(|device| device.kind == DeviceKind::File) => nothing(
+                Reason::Absent,
+                "a file is read and written one request at a time here, so nothing can be seen side by side",
+            ),
             true => {
                 nothing(Reason::Absent, "this device takes one request at a time, so nothing can be seen side by side")
             }

@@ -40,7 +40,14 @@ impl fmt::Display for JobTextError {
         match self {
             Self::File(why) => write!(f, "{why}"),
             Self::Field { job: Some(job), field, why } => write!(f, "{field} of job '{job}': {why}"),
-            Self::Field { job: None, field, why } => write!(f, "{field}: {why}"),
+            Self::Field { job: None, field, why } => {
+                // Of a job without a name nobody knows whether it stands in a file or was typed.
+                let said = JobText::options().find(|option| option.field == *field);
+                match said.filter(|said| said.option != field.replace('_', "-")) {
+                    Some(said) => write!(f, "{field} (--{}): {why}", said.option),
+                    None => write!(f, "{field}: {why}"),
+                }
+            }
         }
     }
 }
@@ -196,7 +203,7 @@ mod tests {
         check("[[job]\n", "line 1");
         check("", "no [[job]]");
         check("[[job]]\nname = \"a\"\nrw = \"reed\"", "rw of job 'a': there is no 'reed'");
-        check("[[job]]\nbs = \"4KB\"", "1000 or 1024");
+        check("[[job]]\nbs = \"4KX\"", "unknown unit 'KX'");
         check("[[job]]\nruntime = \"ten\"", "not a length of time");
         check("[[job]]\nsteady = \"10\"", "write 10s for seconds");
         check("[[job]]\nreads = 50", "mixed job");

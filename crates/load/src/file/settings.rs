@@ -82,6 +82,19 @@ pub fn settings(job: &Job) -> Vec<(&'static str, String)> {
     found
 }
 
+/// A value as people write it: a length of time in a larger unit than the record's nanoseconds.
+fn legible(value: &str) -> String {
+    let time = value.strip_prefix('"').and_then(|value| value.strip_suffix("ns\"")).and_then(|time| time.parse().ok());
+    time.map_or_else(|| value.to_owned(), |time| format!("\"{}\"", exactly(Nanos(time))))
+}
+
+/// A length of time to the nanosecond, in the largest unit of which it is a whole number.
+fn exactly(time: Nanos) -> String {
+    const UNITS: [(u64, &str); 4] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
+    let fits = |unit: &&(u64, &str)| time.get().is_multiple_of(unit.0);
+    UNITS.iter().find(fits).map_or_else(String::new, |(unit, name)| format!("{}{name}", time.get() / unit))
+}
+
 /// A set as a job file that says everything.
 pub fn to_toml(set: &JobSet) -> String {
     let mut text = String::new();
@@ -89,12 +102,12 @@ pub fn to_toml(set: &JobSet) -> String {
         for (index, job) in phase.jobs.iter().enumerate() {
             text.push_str("[[job]]\n");
             for (name, value) in settings(job) {
-                text.push_str(&format!("{name} = {value}\n"));
+                text.push_str(&format!("{name} = {}\n", legible(&value)));
             }
             if index > 0 {
                 text.push_str("beside = true\n");
             } else if phase.pause > Nanos::ZERO {
-                text.push_str(&format!("pause = \"{}ns\"\n", phase.pause.get()));
+                text.push_str(&format!("pause = \"{}\"\n", exactly(phase.pause)));
             }
             text.push('\n');
         }

@@ -7,6 +7,8 @@ use std::str::FromStr;
 
 /// One option of the command line that says a word of a job.
 pub struct JobOption {
+    /// The field of a job file that it says.
+    pub field: &'static str,
     /// `--size`, without the dashes.
     pub option: &'static str,
     /// Another name for it.
@@ -53,6 +55,7 @@ macro_rules! job_text {
     (@option ($($help:literal),+) $field:ident: $kind:ty
         => $option:literal $(| $alias:literal)? $(<$value:literal>)? in $heading:literal) => {
         Some(JobOption {
+            field: stringify!($field),
             option: $option,
             alias: job_text!(@maybe $($alias)?),
             value: job_text!(@maybe $($value)?),

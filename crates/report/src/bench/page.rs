@@ -25,10 +25,11 @@ pub fn html(record: &BenchRecord) -> String {
                 (limits(preset))
                 (bounds(preset))
             }
+            @if record.preset.is_none() { (tables(record, "What was measured")) }
             (evidence(record))
             @if record.preset.is_none() { (host(record)) }
             (plots(record))
-            (tables(record))
+            @if record.preset.is_some() { (tables(record, "Every run")) }
             @if let Some(preset) = &record.preset { (definition(preset)) }
         }
         footer { "flashscope " (record.envelope.tool.version) ". Every run, histogram and series stands in the JSON record." }
@@ -260,15 +261,15 @@ fn times(view: &TimesView) -> Vec<Figure> {
     ]
 }
 
-fn tables(record: &BenchRecord) -> Markup {
+fn tables(record: &BenchRecord, title: &str) -> Markup {
     let one = |phase: &flashscope_model::bench::BenchPhase| {
         let summary = summary(phase);
         markup! {
-            div."card scroll" { (one_table(&results(phase))) }
             @if !summary.rows.is_empty() {
                 p.muted style="margin:12px 0 6px" { (summary.caption) }
-                div."card scroll" { (one_table(&summary)) }
+                div."card scroll" style="margin-bottom:12px" { (one_table(&summary)) }
             }
+            div."card scroll" { (one_table(&results(phase))) }
             @for job in phase.runs.first().map(|run| &run.jobs).into_iter().flatten() {
                 p.muted style="font-size:13px;margin:6px 0 14px" { strong { (job.name) } ": " (words::job(job)) }
             }
@@ -276,7 +277,7 @@ fn tables(record: &BenchRecord) -> Markup {
     };
     markup! {
         section {
-            h2 { "Every run" }
+            h2 { (title) }
             @for phase in record.phases.iter().take(OPEN) { (one(phase)) }
             @if record.phases.len() > OPEN {
                 details {

@@ -1,5 +1,6 @@
 //! A run of load on a terminal.
 
+use crate::terminal::wrap;
 use crate::{Style, foreign, table};
 use flashscope_model::bench::{BenchPhase, BenchRecord, PhaseRun};
 use flashscope_model::preset::PresetRun;
@@ -9,8 +10,6 @@ use flashscope_view::made;
 use flashscope_view::table::Table;
 use std::fmt::Write;
 
-/// Columns that a table may take: results are wide, and are better cut by the terminal than wrapped by us.
-const WIDTH: usize = 240;
 /// Phases of which every figure is shown unless all of the evidence is asked for; of more (the cells of a matrix) the
 /// preset's figures say enough.
 const PHASES: usize = 24;
@@ -34,14 +33,14 @@ pub fn terminal(record: &BenchRecord, style: Style) -> String {
         }
     }
     if let Some(preset) = &record.preset {
-        preset_text(&mut text, preset, record.envelope.virtual_time);
+        preset_text(&mut text, preset, record.envelope.virtual_time, style.width);
     }
     let shown = match &record.preset {
         _ if style.verbose => record.phases.len(),
         Some(_) => 0,
         None => PHASES,
     };
-    record.phases.iter().take(shown).for_each(|phase| phase_text(&mut text, phase));
+    record.phases.iter().take(shown).for_each(|phase| phase_text(&mut text, phase, style.width));
     if record.preset.is_some() {
         let _ = writeln!(text, "\nEvery run of every job is in the record (--json, -o) and in reports (--report).");
     } else if record.phases.len() > shown {
@@ -50,69 +49,118 @@ pub fn terminal(record: &BenchRecord, style: Style) -> String {
     foreign::page(&text).into_owned()
 }
 
-fn lines(text: &mut String, table: &Table) {
-    for line in table::lines(table, WIDTH) {
+fn lines(text: &mut String, table: &Table, width: usize) {
+    for line in table::lines(table, width) {
         let _ = writeln!(text, "{line}");
     }
 }
 
-fn phase_text(text: &mut String, phase: &BenchPhase) {
+/// A sentence, broken at blanks; lines after its first stand further in.
+fn sentence(text: &mut String, indent: usize, sentence: &str, width: usize) {
+    for (at, line) in wrap(sentence, width.saturating_sub(indent + 2)).iter().enumerate() {
+        let more = if at == 0 { 0 } else { 2 };
+        let _ = writeln!(text, "{:1$}{line}", "", indent + more);
+    }
+}
+
+/// A table without a column that says the same in every row, and what it says.
+fn without_constant(mut table: Table, column: &str) -> (Table, Option<String>) {
+    let Some(at) = table.columns.iter().position(|head| head == column) else { return (table, None) };
+    let said = table.rows.first().map(|row| row[at].to_string());
+    if said.is_none() || table.rows.iter().any(|row| Some(row[at].to_string()) != said) {
+        return (table, None);
+    }
+    table.columns.remove(at);
+    table.rows.iter_mut().for_each(|row| drop(row.remove(at)));
+    (table, said)
+}
+
+/// The limits, and why each verdict is what it is: in a column, or below where that has no room.
+fn limits_text(text: &mut String, preset: &PresetRun, width: usize) {
+    let table = limits(preset);
+    if table.rows.is_empty() {
+        return;
+    }
+    let _ = writeln!(text);
+    let widest = |at: usize| table.rows.iter().map(|row| row[at].to_string().chars().count()).max().unwrap_or(0) + 2;
+    if (0..table.columns.len()).map(widest).sum::<usize>() < width {
+        return lines(text, &table, width);
+    }
+    let (why, figure) = (table.columns.len() - 1, 0);
+    let mut reasons: Vec<String> = Vec::new();
+    for row in &table.rows {
+        let reason = format!("{}: {}", row[figure], row[why]);
+        reasons.extend((!reasons.contains(&reason)).then_some(reason));
+    }
+    let mut narrow = table;
+    narrow.columns.remove(why);
+    narrow.rows.iter_mut().for_each(|row| drop(row.remove(why)));
+    lines(text, &narrow, width);
+    reasons.iter().for_each(|reason| sentence(text, 2, reason, width));
+}
+
+fn phase_text(text: &mut String, phase: &BenchPhase, width: usize) {
     let Some(first) = phase.runs.first() else { return };
     let _ = writeln!(text);
-    lines(text, &results(phase));
+    let (table, timed) = without_constant(results(phase), "latency");
+    lines(text, &table, width);
     for job in &first.jobs {
-        let _ = writeln!(text, "  {}: {}", job.name, words::job(job));
+        sentence(text, 2, &format!("{}: {}", job.name, words::job(job)), width);
+    }
+    if let Some(timed) = timed {
+        let _ = writeln!(text, "  times are latency ({timed})");
     }
     let several = phase.runs.len() > 1;
     if several {
         let summary = summary(phase);
-        let _ = writeln!(text, "  {}:", summary.caption);
-        lines(text, &summary);
+        sentence(text, 2, &format!("{}:", summary.caption), width);
+        lines(text, &summary, width);
     }
     for (number, run) in (1..).zip(&phase.runs) {
         let before = if several { format!("run {number}: ") } else { String::new() };
-        run_text(text, run, &before);
+        run_text(text, run, &before, width);
     }
 }
 
-fn run_text(text: &mut String, run: &PhaseRun, before: &str) {
+fn run_text(text: &mut String, run: &PhaseRun, before: &str, width: usize) {
     for note in words::notes(run) {
-        let _ = writeln!(text, "  {before}{note}");
+        sentence(text, 2, &format!("{before}{note}"), width);
     }
-    let _ = writeln!(text, "  {before}{}", words::cached(&run.evidence));
+    sentence(text, 2, &format!("{before}{}", words::cached(&run.evidence)), width);
 }
 
-fn preset_text(text: &mut String, preset: &PresetRun, simulated: bool) {
-    let _ = writeln!(text, "{}: {}", preset.name, preset.title);
-    let _ = writeln!(text, "after {}", preset.source);
-    let _ = writeln!(text, "{}\n", words::as_defined(preset));
+fn preset_text(text: &mut String, preset: &PresetRun, simulated: bool, width: usize) {
+    sentence(text, 0, &format!("{}: {}", preset.name, preset.title), width);
+    sentence(text, 0, &format!("after {}", preset.source), width);
+    sentence(text, 0, &words::as_defined(preset), width);
+    let _ = writeln!(text);
     if let Some(table) = side_by_side(preset) {
-        lines(text, &table);
+        lines(text, &table, width);
         let _ = writeln!(text);
     }
-    lines(text, &preset_table(preset, simulated));
+    lines(text, &preset_table(preset, simulated), width);
     if let Some(verdict) = words::served_by(preset).filter(|_| !simulated) {
         let _ = writeln!(text, "  device or cache? {}", words::whose(verdict));
     }
-    let limits = limits(preset);
-    if !limits.rows.is_empty() {
-        let _ = writeln!(text);
-        lines(text, &limits);
-    }
+    limits_text(text, preset, width);
     if let Some(rounds) = &preset.rounds {
-        let _ = writeln!(text, "\n{} rounds: {}", rounds.run, rounds.why);
+        let _ = writeln!(text);
+        sentence(text, 0, &format!("{} rounds: {}", rounds.run, rounds.why), width);
     }
     let _ = writeln!(text, "\nWhat bounds these figures");
     for (name, value) in &preset.bounds {
-        let _ = writeln!(text, "  {name:<22} {value}");
+        for (at, line) in wrap(value, width.saturating_sub(25)).iter().enumerate() {
+            let _ = writeln!(text, "  {:<22} {line}", if at == 0 { name } else { "" });
+        }
     }
     for (job, why) in &preset.left_out {
-        let _ = writeln!(text, "left out: {job}: {}", why.lines().next().unwrap_or_default());
+        sentence(text, 0, &format!("left out: {job}: {}", why.lines().next().unwrap_or_default()), width);
     }
     for note in &preset.notes {
-        let _ = writeln!(text, "note: {note}");
+        sentence(text, 0, &format!("note: {note}"), width);
     }
     if let Some(conclusion) = words::conclusion(preset) {
-        let _ = writeln!(text, "\n{conclusion}");
+        let _ = writeln!(text);
+        sentence(text, 0, &conclusion, width);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::plots::{Figure, dot, figure, rule, sections as laid_out};
 use crate::plot::{self, Hue};
+use flashscope_model::run::Step;
 use flashscope_model::{Direction, RunRecord};
 use flashscope_view::axis::shared_tops;
 use flashscope_view::contrast::ContrastView;
@@ -20,8 +21,8 @@ pub(super) fn sections(run: &RunRecord) -> Markup {
         ("Open units", open_units(run, &view.open_units)),
         ("The first units", first_units(run, &view)),
         ("Read time by size", view.transfer.iter().flat_map(transfer).collect()),
-        ("Read time by position", by_position(&view)),
-        ("Latency", all.iter().flat_map(|one| service_times(one, all)).collect()),
+        ("Read time by position", by_position(run, &view)),
+        ("Latency", all.iter().flat_map(|one| service_times(run, one, all)).collect()),
     ])
 }
 
@@ -104,7 +105,7 @@ fn transfer(view: &TransferView) -> Vec<Figure> {
     ]
 }
 
-fn by_position(view: &View) -> Vec<Figure> {
+fn by_position(run: &RunRecord, view: &View) -> Vec<Figure> {
     let survey = |view: &SurveyView| {
         let uniform = view.places.iter().any(|(_, _, byte)| byte.is_some());
         let mut keys = vec![dot(Hue::Series(0), "data")];
@@ -116,24 +117,40 @@ fn by_position(view: &View) -> Vec<Figure> {
             |size| plot::survey(view, size),
         )
     };
-    let scatter = |view: &ScatterView| {
+    // Runs of the same positions differ in what they were to tell.
+    let is_scatter = |step: &&Step| matches!(step.experiment.as_str(), "slide" | "scatter");
+    let asked: Vec<&str> = run.plan.steps.iter().filter(is_scatter).map(|step| step.why.as_str()).collect();
+    let why = |number: usize| match asked.get(number) {
+        Some(why) if asked.len() == view.scatters.len() && why.starts_with("whether") => format!(": {why}"),
+        _ => String::new(),
+    };
+    let scatter = |(number, view): (usize, &ScatterView)| {
         let length = view.length.map_or(String::new(), |length| format!(" of {length}"));
         let first = view.points.first().map_or(String::new(), |(at, _)| format!(" from {at}"));
         figure(
-            format!("Reads{length} at each of {} positions{first}", view.positions),
+            format!("Reads{length} at each of {} positions{first}{}", view.positions, why(number)),
             "shortest of several tries".to_owned(),
             Vec::new(),
             |size| plot::scatter(view, size),
         )
     };
-    view.surveys.iter().map(survey).chain(view.scatters.iter().map(scatter)).collect()
+    view.surveys.iter().map(survey).chain(view.scatters.iter().enumerate().map(scatter)).collect()
 }
 
-fn service_times(view: &ServiceTimesView, all: &[ServiceTimesView]) -> Vec<Figure> {
+fn service_times(run: &RunRecord, view: &ServiceTimesView, all: &[ServiceTimesView]) -> Vec<Figure> {
     let what = format!("{} {}", view.block, works(view.direction, view.order));
     let summary = &view.summary;
     let tail = summary.p99.map_or(String::new(), |p99| format!(", p99 {p99}"));
-    let numbers = format!("{} requests: median {}{tail}, longest {}", summary.requests, summary.median, summary.max);
+    let cells = run.findings.performance.iter();
+    let mut cells =
+        cells.filter(|cell| (cell.direction, cell.order, cell.block) == (view.direction, view.order, view.block));
+    let in_table = cells.next().map(|cell| cell.requests as usize).filter(|requests| *requests < summary.requests);
+    let beside = in_table.map_or(String::new(), |requests| {
+        format!("; the table above is of the last {requests}, once the rate had settled")
+    });
+    let all_of = if in_table.is_some() { "all " } else { "" };
+    let (requests, median, longest) = (summary.requests, summary.median, summary.max);
+    let numbers = format!("{all_of}{requests} requests: median {median}{tail}, longest {longest}{beside}");
     vec![
         figure(format!("{what}: latency"), numbers, Vec::new(), |size| plot::histogram(view, all, size)),
         figure(format!("{what}: latency request by request"), "in the order of issue".to_owned(), Vec::new(), |size| {

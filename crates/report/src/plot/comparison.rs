@@ -59,7 +59,7 @@ pub(crate) fn runs(sides: &[Vec<(f64, f64)>], unit: &str, size: Size) -> Option<
         "ns" => Axis::times("time", values(), true, size.up())?,
         unit => Axis::iops(unit, values(), size.up())?,
     };
-    let x = Axis::indices("number of the run", sides.iter().map(Vec::len).sum(), size.across())?;
+    let x = Axis::numbers("number of the run", sides.iter().map(Vec::len).sum(), size.across())?;
     let marks = sides.iter().enumerate().map(|(side, points)| dots(points.clone(), Hue::Series(side), 3.0, 0.9));
     Some(Plot::new(size, x, y).with_all(marks))
 }

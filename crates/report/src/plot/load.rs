@@ -41,7 +41,10 @@ pub(crate) fn curves_by_written(view: &CurvesView, size: Size) -> Option<Plot> {
 fn curves(view: &CurvesView, x: Axis, size: Size) -> Option<Plot> {
     let y = Axis::rates("rate", [ByteRate(view.ends.0)].into_iter(), size.up())?;
     let curves = view.curves.iter().enumerate();
-    let lines = curves.map(|(at, (_, curve))| line(curve.clone(), Hue::Series(at), 1.5));
+    let lines = curves.map(|(at, (_, curve))| match curve.len() {
+        1 => dots(curve.clone(), Hue::Series(at), 3.0, 1.0),
+        _ => line(curve.clone(), Hue::Series(at), 1.5),
+    });
     Some(Plot::new(size, x, y).with_all(lines))
 }
 

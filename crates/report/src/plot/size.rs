@@ -33,8 +33,11 @@ pub(crate) fn contrasts(view: &ContrastView, geometry: &Geometry, top: f64, size
         .iter()
         .filter_map(|candidate| candidate.interval.map(|(low, high)| (candidate.size.as_f64(), low.get(), high.get())));
     let centres = view.candidates.iter().map(|candidate| (candidate.size.as_f64(), candidate.centre.get()));
+    // Between the first two sizes of the level, as at the sizes themselves stand markers.
+    let beside =
+        |level: &LevelView| level.from.as_f64() * if level.to > level.from { std::f64::consts::SQRT_2 } else { 1.0 };
     let words = |level: &LevelView| Mark::Words {
-        at: (level.from.as_f64(), level.value.get()),
+        at: (beside(level), level.value.get()),
         words: level.value.to_string(),
         hue: Hue::Ink,
     };

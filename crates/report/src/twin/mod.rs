@@ -1,17 +1,17 @@
 //! A fit made readable: terminal text, Markdown, a page, and tables.
 
+mod page;
 mod summary;
 mod text;
 
+pub use page::html;
 pub use summary::summary;
 pub use text::{markdown, text};
 
-use crate::html::page;
-use crate::sheet::{sections, sheet};
+use crate::sheet::sheet;
 use crate::xlsx::Sheet;
 use flashscope_model::envelope::is_temporary;
-use flashscope_model::twin::{Origin, Outcome, TwinRecord, Unit};
-use maud::html as markup;
+use flashscope_model::twin::{Cell, Origin, Outcome, TwinRecord, Unit};
 
 /// Every figure beside the simulated one, the parameters, and what became of the findings; a sheet each.
 pub fn sheets(twin: &TwinRecord) -> Vec<Sheet> {
@@ -80,27 +80,16 @@ fn source_name(path: &str) -> &str {
 const FIGURES: [&str; 10] =
     ["test", "table", "run", "row_bytes", "column", "unit", "measured", "simulated", "requests", "clause"];
 
-/// The whole fit as one self-contained page.
-pub fn html(record: &TwinRecord) -> String {
-    let title = title(record);
-    let body = markup! {
-        header {
-            p.eyebrow { "flashscope twin fit" }
-            h1 { (title) }
-            @if let Some(caution) = &record.caution { p.callout { strong { "Caution" } ": " (caution) } }
-        }
-        main {
-            section {
-                h2 { "The fit" }
-                div."card scroll" { pre.definition { (text(record, false)) } }
-            }
-            section {
-                h2 { "The model file" }
-                details { summary { "As it can be changed and run" } div."card scroll" { pre.definition { (record.model) } } }
-            }
-            (sections(&sheets(record)))
-        }
-        footer { "flashscope " (record.envelope.tool.version) }
-    };
-    page(&title, &body)
+/// Figures that are farthest off, of which a summary shows some.
+const WORST: usize = 5;
+/// A difference in two figures near zero says nothing; the column of contrasts is not compared by share.
+const CONTRAST: &str = "diff";
+
+/// Figures by how far off they are, the farthest first.
+fn worst(twin: &TwinRecord) -> Vec<&Cell> {
+    let mut cells: Vec<&Cell> = twin.goodness.cells.iter().filter(|cell| cell.column != CONTRAST).collect();
+    cells.sort_by(|a, b| b.error().abs().total_cmp(&a.error().abs()));
+    // Rounds of one kind are alike, and their worst figures as well.
+    cells.dedup_by(|a, b| (&a.test, a.row, &a.column, a.measured) == (&b.test, b.row, &b.column, b.measured));
+    cells
 }

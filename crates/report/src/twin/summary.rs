@@ -1,17 +1,13 @@
 //! A fit in a screenful: how good it is, what was found and how surely, and where it is worst.
 
-use super::text::{difference, lost, percent, show, unknown_findings, words};
-use super::title;
+use super::text::{difference, headline, lost, percent, show, unknown_findings, words};
+use super::{WORST, title, worst};
 use crate::terminal::wrap;
 use flashscope_model::twin::{Cell, Origin, Outcome, TwinRecord};
 use std::fmt::Write;
 
 /// Columns that every terminal has.
 const WIDTH: usize = 80;
-/// Figures that are farthest off.
-const WORST: usize = 5;
-/// A difference in two figures near zero says nothing; the column of contrasts is not compared by share.
-const CONTRAST: &str = "diff";
 
 /// Writing to a string cannot fail.
 macro_rules! line {
@@ -22,14 +18,12 @@ macro_rules! line {
 /// What somebody who made a twin wants to know first.
 pub fn summary(twin: &TwinRecord) -> String {
     let mut text = String::new();
-    let all = || twin.goodness.cells.iter().filter(|cell| cell.column != CONTRAST);
     let title = title(twin);
     line!(text, "{}", wrap(&title, WIDTH).join("\n"));
     if let Some(caution) = &twin.caution {
         line!(text, "{}", wrap(&format!("Caution: {caution}"), WIDTH).join("\n"));
     }
-    let (count, within) = (all().count(), percent(twin.goodness.within));
-    line!(text, "{within} of {count} figures are within 15 % of the measured ones.");
+    line!(text, "{}", wrap(&headline(twin).0, WIDTH).join("\n"));
 
     found(&mut text, twin);
     line!(text, "\nFit             figures  within 15 %  median error");
@@ -38,7 +32,7 @@ pub fn summary(twin: &TwinRecord) -> String {
         line!(text, "  {:<13} {:>7} {within:>12} {median:>13}", pool.test, pool.all.cells);
     }
     wrong_models(&mut text, twin);
-    worst(&mut text, all().collect());
+    farthest_off(&mut text, &worst(twin));
     missing(&mut text, twin);
     line!(text, "\n--cells prints every parameter and figure, --report FILE.html makes a page.");
     text
@@ -70,15 +64,12 @@ fn wrong_models(text: &mut String, twin: &TwinRecord) {
     line!(text, "{}", wrap(&sentence, WIDTH - 2).iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"));
 }
 
-fn worst(text: &mut String, mut cells: Vec<&Cell>) {
-    cells.sort_by(|a, b| b.error().abs().total_cmp(&a.error().abs()));
+fn farthest_off(text: &mut String, cells: &[&Cell]) {
     if cells.is_empty() {
         return;
     }
     line!(text, "\nWorst           row        column           measured   simulated  difference");
-    // Rounds of one kind are alike, and their worst figures as well.
-    cells.dedup_by(|a, b| (&a.test, a.row, &a.column, a.measured) == (&b.test, b.row, &b.column, b.measured));
-    for cell in cells.into_iter().take(WORST) {
+    for cell in cells.iter().take(WORST) {
         let row = cell.row.to_string();
         let (measured, simulated) = (show(cell, cell.measured), show(cell, cell.simulated));
         let difference = difference(cell);

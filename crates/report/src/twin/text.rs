@@ -1,6 +1,6 @@
 //! A fit for people: in the terminal, and as a page of the docs.
 
-use super::title;
+use super::{CONTRAST, title};
 use flashscope_model::twin::{Cell, Errors, Finding, Goodness, Origin, Outcome, TwinRecord, Unit};
 use flashscope_units::{ByteRate, Contrast};
 use std::fmt::Write;
@@ -18,6 +18,7 @@ pub fn text(twin: &TwinRecord, cells: bool) -> String {
     if let Some(caution) = &twin.caution {
         line!(text, "Caution: {caution}");
     }
+    line!(text, "{}", headline(twin).0);
     parameters(&mut text, twin);
     line!(text, "\nGoodness of fit");
     line!(text, "  {:<20} {:>6} {:>13} {:>13}  (a)", "test", "cells", "within 15 %", "median error");
@@ -40,6 +41,27 @@ pub fn text(twin: &TwinRecord, cells: bool) -> String {
         tables(&mut text, &twin.goodness.cells);
     }
     text
+}
+
+/// How good the fit is in a sentence, and whether nothing speaks against it.
+pub(super) fn headline(twin: &TwinRecord) -> (String, bool) {
+    let count = twin.goodness.cells.iter().filter(|cell| cell.column != CONTRAST).count();
+    let within = percent(twin.goodness.within);
+    let fit = format!("{within} of {count} figures are within 15 % of the measured ones");
+    let no_worse: Vec<&str> =
+        twin.goodness.wrong.iter().filter(|wrong| !wrong.rejected).map(|wrong| wrong.what.as_str()).collect();
+    if no_worse.is_empty() {
+        return (format!("{fit}."), true);
+    }
+    let (some, all) = (no_worse.len(), twin.goodness.wrong.len());
+    let fits = if some == 1 { "fits" } else { "fit" };
+    let names = no_worse.join(", ");
+    (
+        format!(
+            "{fit}, but {some} of {all} models that are wrong on purpose {fits} no worse ({names}): what they get wrong, this log cannot tell."
+        ),
+        false,
+    )
 }
 
 fn parameters(text: &mut String, twin: &TwinRecord) {
@@ -107,7 +129,7 @@ fn unknown(text: &mut String, twin: &TwinRecord) {
 }
 
 /// Clauses (b), (c) and (d) in a sentence each.
-fn clauses(goodness: &Goodness) -> Vec<String> {
+pub(super) fn clauses(goodness: &Goodness) -> Vec<String> {
     let mut sentences = Vec::new();
     let plateaus = &goodness.plateaus;
     if !plateaus.is_empty() {
@@ -167,6 +189,7 @@ pub(super) fn difference(cell: &Cell) -> String {
 pub fn markdown(twin: &TwinRecord, heading: &str) -> String {
     let mut text = format!("\n## {heading}\n\n");
     line!(text, "Fitted to {}.\n", twin.sources.iter().map(|s| format!("`{s}`")).collect::<Vec<String>>().join(", "));
+    line!(text, "{}\n", headline(twin).0);
     line!(text, "| test | cells | within 15 % | median error | held to (a) | |\n|---|---|---|---|---|---|");
     for pool in &twin.goodness.tests {
         let Errors { cells, within, median } = pool.all;
@@ -244,6 +267,6 @@ pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-fn mark(holds: bool) -> &'static str {
+pub(super) fn mark(holds: bool) -> &'static str {
     if holds { "yes" } else { "no" }
 }

@@ -44,7 +44,7 @@ fn json(entry: &Entry) -> Value {
 /// A line each, with a heading.
 pub(super) fn table(entries: &[Entry]) -> String {
     if entries.is_empty() {
-        return "no record is meant by that\n".to_owned();
+        return "no record matches: `flashscope history list` without conditions shows all that are kept\n".to_owned();
     }
     let mut text = format!("{:>6}  {:16}  {DEVICE_HEAD:DEVICE$}  command\n", "id", "when (UTC)");
     for entry in entries {

@@ -27,7 +27,7 @@ pub(crate) fn run(file: &Path, prune: &Prune, quiet: bool) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if ids.is_empty() {
-        output::text("no record is meant by that\n")?;
+        output::text("no record matches: `flashscope history list` without conditions shows all that are kept\n")?;
         return Ok(ExitCode::SUCCESS);
     }
     let records = if ids.len() == 1 { "1 record".to_owned() } else { format!("{} records", ids.len()) };

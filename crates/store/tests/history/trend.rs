@@ -50,7 +50,7 @@ fn a_change_is_marked_with_its_time_and_size() {
     place.run(&["trend", "no such figure"]).refused("no record has a figure called");
     let none = place.run(&["trend", name, "--target", "another"]);
     none.expect(0);
-    assert!(none.stdout.contains("no record is meant by that"));
+    assert!(none.stdout.contains("no record matches"));
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use crate::axis;
 use crate::time::Bin;
-use flashscope_model::bench::{BenchPhase, BenchRecord, JobRun, Moved, SeriesPeriod, Times, WrittenCurve};
+use flashscope_model::bench::{BenchPhase, BenchRecord, JobRun, Moved, SeriesPeriod, TimeSeries, Times, WrittenCurve};
 use flashscope_model::preset::{Tracked, Unit};
-use flashscope_units::Nanos;
+use flashscope_units::{Bytes, Nanos};
 
 /// Fewest requests of which a rate is drawn: of one large request per period a curve would be a block of ink.
 const REQUESTS_PER_POINT: u64 = 10;
@@ -210,15 +210,8 @@ fn bins(buckets: &[(Nanos, Nanos, u64)]) -> Vec<Bin> {
 
 fn series(name: &str, runs: &[&JobRun]) -> Option<CurvesView> {
     let curve = |job: &&JobRun| {
-        let period = job.series.period;
-        // The last period is not full, and would show a fall that there is not.
-        let whole = job.series.periods.len().saturating_sub(1);
-        let parts = job.series.periods[..whole].iter().map(|entry| Part {
-            requests: entry.reads + entry.writes,
-            bytes: (entry.read + entry.written).as_f64(),
-            time: period,
-        });
-        gathered(&parts.collect::<Vec<_>>(), |part| part.time.as_f64())
+        let parts = periods(job, |entry| (entry.reads + entry.writes, entry.read + entry.written));
+        gathered(&parts, |part| part.time.as_f64())
     };
     let curves = chosen(runs, curve);
     let stall = runs.first()?.stall.map(|stall| (stall.time, stall.from));
@@ -227,8 +220,15 @@ fn series(name: &str, runs: &[&JobRun]) -> Option<CurvesView> {
 
 fn written(name: &str, runs: &[&JobRun]) -> Option<CurvesView> {
     let curve = |job: &&JobRun| match (&job.written[..], &job.write) {
-        ([one], Some(moved)) => gathered(&parts(one, moved), |part| part.bytes),
-        _ => Vec::new(),
+        ([_, _, ..], _) | (_, None) => Vec::new(),
+        (one, Some(moved)) => {
+            let by_steps = one
+                .first()
+                .map(|one| gathered(&steps(one, (moved.requests, moved.bytes), job.elapsed), |part| part.bytes));
+            let by_time = gathered(&periods(job, |entry| (entry.writes, entry.written)), |part| part.bytes);
+            // Steps are long where little was written, periods where that was fast.
+            by_steps.filter(|by_steps| by_steps.len() >= by_time.len()).unwrap_or(by_time)
+        }
     };
     curves_view(format!("{name}: rate by bytes written"), chosen(runs, curve), None)
 }
@@ -241,15 +241,41 @@ fn curves_view(
     let points = || curves.iter().flat_map(|(_, curve)| curve);
     let ends = points().fold((0.0, 0.0), |ends: (f64, f64), point| (ends.0.max(point.1), ends.1.max(point.0)));
     let requests = REQUESTS_PER_POINT;
-    (!curves.is_empty()).then_some(CurvesView { title, curves, ends, requests, stall })
+    let is_course = curves.iter().any(|(_, curve)| curve.len() >= PERIODS_AT_LEAST);
+    is_course.then_some(CurvesView { title, curves, ends, requests, stall })
 }
 
-/// The curves of runs that are spread evenly from the first to the last, those that are too short left out.
+/// The curves of runs that are spread evenly from the first to the last.
 fn chosen(runs: &[&JobRun], curve: impl Fn(&&JobRun) -> Vec<(f64, f64)>) -> Vec<(usize, Vec<(f64, f64)>)> {
     let count = runs.len().min(RUNS);
     let at = |index: usize| if count > 1 { index * (runs.len() - 1) / (count - 1) } else { 0 };
     let all = (0..count).map(|index| (at(index) + 1, curve(&runs[at(index)])));
-    all.filter(|(_, curve)| curve.len() >= PERIODS_AT_LEAST).collect()
+    all.filter(|(_, curve)| !curve.is_empty()).collect()
+}
+
+/// Neighbouring parts together.
+#[derive(Default)]
+struct Pool {
+    parts: usize,
+    requests: u64,
+    bytes: f64,
+    time: Nanos,
+    /// Along the axis.
+    length: f64,
+}
+
+impl Pool {
+    fn add(&mut self, part: &Part, length: f64) {
+        self.join(&Pool { parts: 1, requests: part.requests, bytes: part.bytes, time: part.time, length });
+    }
+
+    fn join(&mut self, other: &Pool) {
+        self.parts += other.parts;
+        self.requests += other.requests;
+        self.bytes += other.bytes;
+        self.time += other.time;
+        self.length += other.length;
+    }
 }
 
 /// A stretch of a run.
@@ -263,35 +289,54 @@ struct Part {
     time: Nanos,
 }
 
-/// The steps that one worker wrote.
-fn parts(curve: &WrittenCurve, moved: &Moved) -> Vec<Part> {
-    let block = moved.bytes.get().checked_div(moved.requests).unwrap_or(0).max(1);
-    let began = std::iter::once(Nanos::ZERO).chain(curve.times.iter().copied());
-    let part = |(began, end): (Nanos, &Nanos)| Part {
-        requests: curve.step.get() / block,
-        bytes: curve.step.as_f64(),
-        time: end.saturating_sub(began),
+/// What was moved in each period, as `pick` counts it: requests and bytes.
+fn periods(job: &JobRun, pick: impl Fn(&SeriesPeriod) -> (u64, Bytes)) -> Vec<Part> {
+    let TimeSeries { period, periods } = &job.series;
+    let part = |(number, entry): (u64, &SeriesPeriod)| {
+        let (requests, bytes) = pick(entry);
+        // The last period is as long as the run went on in it.
+        let left = job.elapsed.saturating_sub(*period * number).min(*period);
+        Part { requests, bytes: bytes.as_f64(), time: if left > Nanos::ZERO { left } else { *period } }
     };
-    began.zip(&curve.times).map(part).collect()
+    (0..).zip(periods).map(part).collect()
+}
+
+/// The steps that one worker wrote, and what it wrote after the last whole one.
+fn steps(curve: &WrittenCurve, (requests, bytes): (u64, Bytes), elapsed: Nanos) -> Vec<Part> {
+    let block = bytes.get().checked_div(requests).unwrap_or(0).max(1);
+    let part = |bytes: Bytes, time| Part { requests: bytes.get() / block, bytes: bytes.as_f64(), time };
+    let began = std::iter::once(Nanos::ZERO).chain(curve.times.iter().copied());
+    let whole = began.zip(&curve.times).map(|(began, end)| part(curve.step, end.saturating_sub(began)));
+    let last = curve.times.last().copied().unwrap_or(Nanos::ZERO);
+    let rest = part(bytes.saturating_sub(curve.step * curve.times.len() as u64), elapsed.saturating_sub(last));
+    whole.chain((rest.bytes > 0.0).then_some(rest)).collect()
 }
 
 /// Rates of neighbouring parts together: of as many as it takes for [`REQUESTS_PER_POINT`], and for no more points than a plot
-/// is wide. A point stands at the middle of what `along` counts; what is left over at the end is no point.
+/// is wide. A point stands at the middle of what `along` counts. What is left over at the end belongs to the last point: it
+/// may be where a device falls to a hundredth of its rate.
 fn gathered(parts: &[Part], along: impl Fn(&Part) -> f64) -> Vec<(f64, f64)> {
     let each = parts.len().div_ceil(GRID.0).max(1);
-    let (mut points, mut place, mut began, mut count) = (Vec::new(), 0.0, 0.0, 0);
-    let mut sum = Part { requests: 0, bytes: 0.0, time: Nanos::ZERO };
+    let mut bins: Vec<Pool> = Vec::new();
+    let mut open = Pool::default();
     for part in parts {
-        sum =
-            Part { requests: sum.requests + part.requests, bytes: sum.bytes + part.bytes, time: sum.time + part.time };
-        (place, count) = (place + along(part), count + 1);
-        if sum.requests >= REQUESTS_PER_POINT && count >= each && sum.time > Nanos::ZERO {
-            points.push(((began + place) / 2.0, sum.bytes / sum.time.as_secs_f64()));
-            (began, count) = (place, 0);
-            sum = Part { requests: 0, bytes: 0.0, time: Nanos::ZERO };
+        open.add(part, along(part));
+        if open.requests >= REQUESTS_PER_POINT && open.parts >= each && open.time > Nanos::ZERO {
+            bins.push(std::mem::take(&mut open));
         }
     }
-    points
+    match bins.last_mut() {
+        Some(last) if open.requests < REQUESTS_PER_POINT => last.join(&open),
+        _ if open.requests > 0 && open.time > Nanos::ZERO => bins.push(open),
+        _ => {}
+    }
+    let mut began = 0.0;
+    let point = |bin: Pool| {
+        let middle = began + bin.length / 2.0;
+        began += bin.length;
+        (middle, bin.bytes / bin.time.as_secs_f64())
+    };
+    bins.into_iter().map(point).collect()
 }
 
 fn rounds(record: &BenchRecord) -> Vec<RoundsView> {
@@ -320,5 +365,25 @@ mod tests {
         assert_eq!(rates, [105, 105, 35, 105]);
         assert!(points.windows(2).all(|pair| pair[0].0 < pair[1].0));
         assert_eq!(points[0].0, 0.5e9);
+    }
+
+    #[test]
+    fn what_is_left_over_belongs_to_the_last_point() {
+        let part = |requests, millis| Part { requests, bytes: 4096.0 * requests as f64, time: Nanos::millis(millis) };
+        // Two full points, then five requests that take a hundred times as long each.
+        let points = gathered(&[part(10, 10), part(10, 10), part(5, 500)], |part| part.bytes);
+        assert_eq!(points.len(), 2);
+        assert!((points[1].1 - 15.0 * 4096.0 / 0.51).abs() < 1.0, "{points:?}");
+        assert_eq!(points[1].0, 4096.0 * (10.0 + 7.5));
+        // Fewer than a full point in all are one point, not none.
+        assert_eq!(gathered(&[part(3, 10)], |part| part.bytes).len(), 1);
+    }
+
+    #[test]
+    fn what_was_written_after_the_last_whole_step_is_drawn() {
+        let curve = WrittenCurve { step: Bytes::mib(1), times: vec![Nanos::millis(100), Nanos::millis(200)] };
+        let parts = steps(&curve, (640, Bytes::kib(4 * 640)), Nanos::secs(10));
+        let seen: Vec<_> = parts.iter().map(|part| (part.requests, part.time)).collect();
+        assert_eq!(seen, [(256, Nanos::millis(100)), (256, Nanos::millis(100)), (128, Nanos::millis(9800))]);
     }
 }

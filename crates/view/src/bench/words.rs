@@ -49,21 +49,33 @@ pub fn conclusion(preset: &PresetRun) -> Option<String> {
     let of = |name: &str, wanted: LimitVerdict| {
         judged.iter().find(|(_, limit)| limit.verdict == wanted && limit.name.split(", ").any(|other| other == name))
     };
-    let (mut met, mut rest) = (Vec::new(), Vec::new());
+    let (mut met, mut open) = (Vec::new(), Vec::new());
+    // Limits that one figure misses are said together, with the least that it is short of.
+    let mut missed: Vec<(&Figure, &Judged, Vec<&str>)> = Vec::new();
     for name in names {
-        let because = |(found, limit): &(&Figure, &Judged)| {
-            let value = found.value.map_or("–".to_owned(), |value| figure(value, found.unit));
-            let than = if limit.at_least { "at least" } else { "at most" };
-            format!("{} {value}, not {than} {}", found.name, figure(limit.limit, found.unit))
-        };
         match (of(name, LimitVerdict::Missed), of(name, LimitVerdict::CannotTell)) {
-            (Some(missed), _) => rest.push(format!("misses {name} ({})", because(missed))),
-            (None, Some(_)) => rest.push(format!("cannot tell {name}")),
+            (Some((found, limit)), _) => match missed.iter_mut().find(|(other, ..)| std::ptr::eq(*other, *found)) {
+                Some((.., more)) => more.push(name),
+                None => missed.push((found, limit, vec![name])),
+            },
+            (None, Some(_)) => open.push(name),
             (None, None) => met.push(name),
         }
     }
-    let met = if met.is_empty() { "meets no limit".to_owned() } else { format!("meets {}", met.join(", ")) };
-    Some(format!("verdict: {}", std::iter::once(met).chain(rest).collect::<Vec<_>>().join("; ")))
+    let any = judged.iter().any(|(_, limit)| limit.verdict == LimitVerdict::Met);
+    let first = match (met.is_empty(), any) {
+        (false, _) => format!("meets {}", met.join(", ")),
+        (true, true) => "meets no limit in all its figures".to_owned(),
+        (true, false) => "meets no limit".to_owned(),
+    };
+    let misses = missed.into_iter().map(|(found, limit, names)| {
+        let value = found.value.map_or("–".to_owned(), |value| figure(value, found.unit));
+        let than = if limit.at_least { "at least" } else { "at most" };
+        let asked = figure(limit.limit, found.unit);
+        format!("misses {} ({} {value}, not {than} {asked})", names.join(", "), found.name)
+    });
+    let open = (!open.is_empty()).then(|| format!("cannot tell {}", open.join(", ")));
+    Some(format!("verdict: {}", std::iter::once(first).chain(misses).chain(open).collect::<Vec<_>>().join("; ")))
 }
 
 fn fastest_and_slowest(preset: &PresetRun) -> Option<String> {
@@ -301,6 +313,10 @@ mod tests {
         let two = [figure_of("reads", 1600.0, &[("A1, A2", met)]), figure_of("writes", 523.0, &[("A2", missed)])];
         check(&two, "verdict: meets A1; misses A2 (writes 523 IOPS, not at least 1500 IOPS)");
         check(&[figure_of("reads", 1600.0, &[("A1", open)])], "verdict: meets no limit; cannot tell A1");
+        let one =
+            [figure_of("reads", 1600.0, &[("A1", met)]), figure_of("writes", 47.9, &[("A1", missed), ("A2", missed)])];
+        let said = "meets no limit in all its figures; misses A1, A2 (writes 47.9 IOPS, not at least 1500 IOPS)";
+        check(&one, &format!("verdict: {said}"));
         let none = [figure_of("a", 10.0, &[]), figure_of("b", 300.0, &[])];
         check(&none, "verdict: fastest b, 300 IOPS; slowest a, 10.0 IOPS");
     }

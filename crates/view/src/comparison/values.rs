@@ -28,7 +28,7 @@ pub(super) fn spread(centre: &Centre, unit: &str) -> String {
 pub fn percent(ratio: f64) -> String {
     let away = (ratio - 1.0).abs() * 100.0;
     match away {
-        _ if ratio >= 10.0 => format!("{ratio:.0} times"),
+        _ if ratio >= 100.0 => format!("{ratio:.0} times"),
         _ if ratio >= 3.0 => format!("{ratio:.1} times"),
         _ if away >= 9.95 => format!("{away:.0} %"),
         _ if away >= 0.095 => format!("{away:.1} %"),

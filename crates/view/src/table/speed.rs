@@ -77,6 +77,8 @@ fn rate_changes(cells: &[PerformanceCell]) -> Vec<String> {
             Direction::Read => format!("{count} requests"),
         };
         match (run.first, run.settled) {
+            // What reads the same is no change.
+            (Some((_, rate)), true) if rate.to_string() == cell.mean_rate.to_string() => None,
             (Some((count, rate)), settled) => {
                 let then = if settled { "then" } else { "still changing at the end:" };
                 Some(format!("{what}: {rate} for the first {}, {then} {}", requests(count), cell.mean_rate))

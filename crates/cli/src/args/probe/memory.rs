@@ -43,19 +43,14 @@ pub(crate) struct ProbeReadCache {
     /// Block size
     #[arg(short, long, visible_alias = "blocksize", default_value = "4k", value_name = "SIZE")]
     pub(crate) block: Bytes,
-    /// Bytes read between the first and the second read of a block, the block included
-    #[arg(
-        long,
-        value_delimiter = ',',
-        value_name = "SIZES",
-        default_value = "4k,8k,16k,24k,32k,48k,64k,96k,128k,192k,256k,384k,512k,768k,1M"
-    )]
+    /// Bytes read between the first and the second read of a block, the block included [default: 4k to 1M, from the block on]
+    #[arg(long, value_delimiter = ',', value_name = "SIZES")]
     pub(crate) spans: Vec<Bytes>,
     /// Blocks of each sequential run, and of its control in descending order
     #[arg(long, default_value_t = 12, value_name = "N", value_parser = up_to(65_536))]
     pub(crate) run: u32,
-    /// From the end of a run to the block that is read behind it
-    #[arg(long, value_delimiter = ',', value_name = "SIZES", default_value = "0,4k,12k,28k,60k,124k,252k,508k")]
+    /// From the end of a run to the block that is read behind it [default: 0 to 508k, in whole blocks]
+    #[arg(long, value_delimiter = ',', value_name = "SIZES")]
     pub(crate) distances: Vec<Bytes>,
     /// Time that a read-ahead is given
     #[arg(long, default_value = "20ms", value_name = "TIME")]

@@ -32,10 +32,16 @@ pub(crate) enum ProbeKind {
     #[command(after_help = "Example: flashscope probe align sim:sd-4mib -b 1024")]
     Align(ProbeAlign),
     /// Writes before, across and after boundaries, by alignment
-    #[command(after_help = "Example: flashscope probe write-align sim:emmc-write-align -b 1024")]
+    #[command(after_help = "Example: flashscope probe write-align sim:emmc-write-align -b 1024
+
+What a table of writes shows may be collection as well: inspect tells them apart.")]
     WriteAlign(ProbeWriteAlign),
     /// Writes to several units in turn (flashbench -O)
-    #[command(after_help = "Example: flashscope probe open-au sim:sd-4mib --open-au-nr 9 -e 4M -b 64k")]
+    #[command(after_help = "Examples, of which the second is much slower: 8 units can be open
+  flashscope probe open-au sim:sd-4mib --open-au-nr 8 -e 4M -b 64k
+  flashscope probe open-au sim:sd-4mib --open-au-nr 9 -e 4M -b 64k
+
+One table has nothing to compare with: inspect writes as many as it takes.")]
     OpenAu(ProbeOpenAu),
     /// Throughput of each of the first units (flashbench -f)
     #[command(after_help = "Example: flashscope probe fat sim:sd-4mib -e 4M --fat-nr 8")]
@@ -62,7 +68,9 @@ pub(crate) enum ProbeKind {
     #[command(after_help = "Example: flashscope probe survey sim:sd-4mib,state=blank")]
     Survey(ProbeSurvey),
     /// Bursts of writes into an empty write buffer
-    #[command(after_help = "Example: flashscope probe buffer sim:emmc-cached -b 4k")]
+    #[command(after_help = "Example: flashscope probe buffer sim:emmc-cached -b 4k
+
+How large the buffer is shows beside other experiments: inspect does them.")]
     Buffer(ProbeBuffer),
     /// Re-reads and runs in both orders: read buffer and read-ahead
     #[command(after_help = "Example: flashscope probe read-cache sim:emmc-cached")]
@@ -77,7 +85,7 @@ pub(crate) enum ProbeKind {
     #[command(visible_alias = "map", after_help = "Example: flashscope probe map-reach sim:ssd-consumer --largest 64G")]
     MapReach(ProbeMapReach),
     /// What collection costs: random writes until their rate is steady. Wears the device
-    #[command(after_help = "Example: flashscope probe gc sim:ssd-consumer,capacity=2G --times 3")]
+    #[command(after_help = "Example: flashscope probe gc sim:ssd-consumer,capacity=2G --times 6")]
     Gc(ProbeGc),
     /// Kinds of pages: bits per cell
     #[command(after_help = "Example: flashscope probe cells sim:ssd-consumer --step 512k")]

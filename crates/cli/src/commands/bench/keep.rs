@@ -7,6 +7,7 @@ use crate::commands::report;
 use crate::error::Failure;
 use crate::output::{self, Saved};
 use crate::progress::Turn;
+use crate::whose::Whose;
 use flashscope_host::Output;
 use flashscope_model::bench::BenchRecord;
 use flashscope_record::AnyRecord;
@@ -49,6 +50,8 @@ impl Kept {
         // A name that does not tell its form is better refused before hours of measuring than after them.
         around.report.iter().try_for_each(|path| report::told_format(path).map(drop))?;
         around.output.iter().try_for_each(|path| report::format_of(path, ReportFormat::Json).map(drop))?;
+        let whose = Whose::named(&prepared.targets().join(", "));
+        kept.record.iter().chain(&kept.reports).try_for_each(|output| whose.guard(around.replace.force, output))?;
         Ok(kept)
     }
 

@@ -21,7 +21,7 @@ pub(super) fn list() -> Result<Outcome, Failure> {
     let mut text = String::new();
     for name in flashscope_suite::names() {
         let title = flashscope_suite::preset(name).map_or_else(String::new, |preset| preset.title().to_owned());
-        let _ = writeln!(text, "{name:<20} {title}");
+        let _ = writeln!(text, "{}", output::named(&format!("{name:<19}"), &title));
     }
     output::data(&text)?;
     Ok(Outcome::Done)

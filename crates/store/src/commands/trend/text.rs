@@ -26,7 +26,7 @@ pub(super) fn figures(figures: &[Figure]) -> String {
 /// All trends, or the longest ones.
 pub(super) fn page(trends: &[Trend], all: bool) -> String {
     if trends.is_empty() {
-        return "no record is meant by that\n".to_owned();
+        return "no record matches: `flashscope history list` without conditions shows all that are kept\n".to_owned();
     }
     let shown = if all { trends.len() } else { trends.len().min(MOST) };
     let mut text = trends[..shown].iter().map(one).collect::<Vec<_>>().join("\n");

@@ -131,8 +131,8 @@ fn where_it_is<'a>(
     shape: &Shape,
 ) -> Result<(PathBuf, Option<Bytes>), Failure> {
     let path = Path::new(name);
+    let jobs: Vec<&Job> = jobs.collect();
     let make = || {
-        let jobs: Vec<&Job> = jobs.collect();
         let size = jobs.iter().filter_map(|job| end(job)).max().unwrap_or(OWN_FILE);
         let block = jobs.iter().map(|job| job.largest()).max().unwrap_or(Bytes::SECTOR).max(Bytes(1));
         // Whole blocks in every file.
@@ -156,6 +156,8 @@ fn where_it_is<'a>(
         && path.parent().is_some_and(|parent| parent.as_os_str().is_empty() || parent.is_dir())
     {
         target::not_among_devices(path)?;
+        target::meant_simulated(path)?;
+        read_what_is_not_there(path, &jobs)?;
         Ok((path.to_owned(), Some(make())))
     } else if *shape != Shape::One {
         Err(Failure::Cannot(anyhow!(
@@ -164,6 +166,18 @@ fn where_it_is<'a>(
     } else {
         Ok((path.to_owned(), None))
     }
+}
+
+/// A file that is only to be read and is not there is a slip, unless somebody says how large one is to be made.
+fn read_what_is_not_there(path: &Path, jobs: &[&Job]) -> Result<(), Failure> {
+    if jobs.iter().any(|job| job.mix.has_writes() || end(job).is_some()) {
+        return Ok(());
+    }
+    Err(Failure::Cannot(anyhow!(
+        "there is no file {} to read\nhint: name one that is there, or a directory, in which bench makes a file of its own; \
+         --size makes one of that size here, for this run",
+        path.display()
+    )))
 }
 
 fn end(job: &Job) -> Option<Bytes> {
@@ -312,6 +326,8 @@ fn make_file(
     if setup.target.consent.read_only {
         return Err(Failure::Cannot(anyhow!("there is no file to read at {}", path.display())));
     }
+    let after = if setup.keep { "" } else { ", which is removed after the run" };
+    output::talk(&format!("makes a file of {size} at {}{after}", path.display()));
     let bar = bar("making a file", setup.quiet);
     let progress = |done| {
         bar.set_message(format!("{done} of {size}"));

@@ -11,6 +11,7 @@ use crate::commands::history;
 use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
+use crate::whose::Whose;
 use crate::{interrupt, target};
 use anyhow::anyhow;
 use flashscope_device::{Consent, FileError, FileSpace, FileWay, Refusal, RefusalKind, SafetyReport, WriteGrant};
@@ -279,12 +280,15 @@ impl Kept {
         let mut door = output::door(ours.force, names);
         let mut plan =
             |name: &Option<String>| name.as_ref().map(|name| output::plan(&mut door, Path::new(name))).transpose();
-        Ok(Kept {
+        let kept = Kept {
             record: plan(&ours.output)?,
             workbook: plan(&options.workbook)?,
             csv: plan(&ours.csv)?,
             page: plan(&ours.html)?,
-        })
+        };
+        let whose = Whose::named(&names[0].display().to_string());
+        kept.record.iter().try_for_each(|output| whose.guard(ours.force, output))?;
+        Ok(kept)
     }
 }
 
