@@ -254,17 +254,17 @@ mod tests {
         let table = "parted -s DEVICE mklabel msdos mkpart primary 4MiB 100%";
         assert_eq!(sd[0], format!("start the first partition at 4 MiB (sector 8192): {table}"));
         assert_eq!(sd[1], "mkfs.ext4 -b 4096 -E stride=4,stripe-width=1024 PARTITION");
-        assert_eq!(sd[2], "mkfs.f2fs -s 2 PARTITION; mount -o active_logs=6");
+        assert_eq!(sd[2], "mkfs.f2fs -s 2 PARTITION; mount -o active_logs=6 PARTITION DIR");
         assert!(sd[3].contains("mkfs.fat -F 32 -a -s 64 -R "), "{}", sd[3]);
         assert!(sd[4].starts_with("write no more than 8 streams"), "{}", sd[4]);
         let odd =
             texts(Bytes::mib(3), Bytes::kib(2), Estimate::at_least(4, 0.95, "e", &[ExperimentName::Boundaries]), None);
         assert!(odd[0].starts_with("start the first partition at 3 MiB (sector 6144): "), "{}", odd[0]);
         assert_eq!(odd[1], "mkfs.ext4 -b 4096 -E stride=1,stripe-width=768 PARTITION");
-        assert_eq!(odd[2], "mkfs.f2fs -s 3 PARTITION; mount -o active_logs=4");
+        assert_eq!(odd[2], "mkfs.f2fs -s 3 PARTITION; mount -o active_logs=4 PARTITION DIR");
         let small = texts(Bytes::kib(512), Bytes::kib(4), known(1), None);
         assert!(small[0].starts_with("start the first partition at 1 MiB (sector 2048): "), "{}", small[0]);
-        assert_eq!(small[2], "mkfs.f2fs -s 1 PARTITION; mount -o active_logs=2");
+        assert_eq!(small[2], "mkfs.f2fs -s 1 PARTITION; mount -o active_logs=2 PARTITION DIR");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::path::PathBuf;
   flashscope state
   flashscope state sim:ssd-consumer,state=blank --read-only
   sudo flashscope state /dev/sdX
-  sudo flashscope state /dev/sdX --destroy-data=0x1c09a3f2:7948206080 --max-write 16M
+  sudo flashscope state /dev/sdX --destroy-data=IDENTITY --max-write 16M
   flashscope state sim:sd-4mib,capacity=1GiB --make dirty
   sudo flashscope state /dev/sdX --make dirty --dry-run
 

@@ -8,7 +8,7 @@ use flashscope_model::plan::{Budget, Purpose, Span, Survey, Throughput};
 use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Observations, Order};
 use flashscope_units::{Bytes, Nanos};
 
-/// Places all over the device.
+/// Places all over the device, which is to hold twice as many blocks.
 const PLACES: u64 = 192;
 /// Reads of each, of which the shortest counts.
 const REPEATS: u32 = 6;
@@ -27,7 +27,7 @@ pub fn next(
     budget: Budget,
     seed: u64,
 ) -> Option<Choice> {
-    if budget.time == Some(Nanos::ZERO) || device.capacity < LONG * PLACES {
+    if budget.time == Some(Nanos::ZERO) || device.capacity < LONG * 2 * PLACES {
         return None;
     }
     let now = Situation::new(device, observations, memo, budget.write, seed);

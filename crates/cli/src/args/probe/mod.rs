@@ -37,7 +37,7 @@ pub(crate) enum ProbeKind {
 What a table of writes shows may be collection as well: inspect tells them apart.")]
     WriteAlign(ProbeWriteAlign),
     /// Writes to several units in turn (flashbench -O)
-    #[command(after_help = "Examples, of which the second is much slower: 8 units can be open
+    #[command(after_help = "Examples:
   flashscope probe open-au sim:sd-4mib --open-au-nr 8 -e 4M -b 64k
   flashscope probe open-au sim:sd-4mib --open-au-nr 9 -e 4M -b 64k
 
