@@ -12,7 +12,7 @@ use flashscope_units::{Bytes, Nanos};
 pub struct Course {
     /// Size of the device.
     pub capacity: Bytes,
-    /// Bytes and seconds of each slice; [`SLICES`] are a round.
+    /// Bytes and seconds of each slice; eight of them are a round.
     pub slices: Vec<(f64, f64)>,
     /// The mean of the last five, in bytes a second, where they were steady after the device was written once by the rounds.
     pub steady: Option<f64>,

@@ -1,7 +1,7 @@
 //! How often a diagnosis is right: simulated devices of both mappings brought to random states, diagnosed, and held against
 //! what is true of their state then.
 //!
-//! [`case`] draws a device and what it went through (`bring.rs`), [`diagnosed`] asks, [`Figures`] counts, [`rows`] holds the
+//! `case` draws a device and what it went through (`bring.rs`), [`diagnosed`] asks, [`Figures`] counts, [`rows`] holds the
 //! counts against what is wanted, beside readers that go by one sign (`readers.rs`). [`table`] makes the table of
 //! probabilities from a fleet whose seed judges nothing.
 
