@@ -1,7 +1,7 @@
 //! Where the rate of random writes is going, before it is there.
 //!
 //! A drive that maps pages writes into its spare space first, and copies afterwards: what each write costs then follows from how much
-//! space is spare, and from nothing else that is not seen ([`copies`]). So the spare space is what is searched for: for each that is
+//! space is spare, and from nothing else that is not seen (`copies`). So the spare space is what is searched for: for each that is
 //! possible the course of the rounds so far gives the price of a write and that of a copy by least squares, and those give the rate
 //! at which it all ends.
 
