@@ -204,7 +204,7 @@ fn bad_files_are_explained() {
     check(&text.replace("\"seed\": 7", "\"seed\": \"x\""), "invalid type: string \"x\", expected u64");
     check(
         &text.replace("\"kind\": \"inspect\"", "\"kind\": \"bench\""),
-        "a record of bench where one of inspect, probe or infer",
+        "a record of bench where one of inspect, probe, infer or state",
     );
     check(&text.replace("\"kind\": \"inspect\"", "\"kind\": \"quantum\""), "a record of kind 'quantum'");
     check(&text.replace("\"kind\": \"floor\"", "\"kind\": \"unheard-of\""), "unknown variant `unheard-of`");

@@ -137,7 +137,7 @@ mod tests {
         check("2MiB-1MiB", Err("ends before"));
         check("often", Err("neither a share"));
         check("1.5", Err("between 0 and 1"));
-        check("4KX-8KiB", Err("unknown unit"));
+        check("4KB-8KiB", Err("1000 or 1024"));
     }
 
     #[test]
