@@ -79,18 +79,8 @@ pub(crate) fn wrapped(text: &str, width: usize) -> String {
         if line.chars().count() < width {
             return line.to_owned();
         }
-        let mut lines = vec![String::new()];
-        for word in line.split_whitespace() {
-            let last = lines.last_mut().expect("there is always a line");
-            if last.is_empty() || last.chars().count() + 1 + word.chars().count() <= room {
-                last.push_str(if last.is_empty() { "" } else { " " });
-                last.push_str(word);
-            } else {
-                lines.push(word.to_owned());
-            }
-        }
         let indent = " ".repeat(indent);
-        indent.clone() + &lines.join(&format!("\n{indent}  "))
+        indent.clone() + &flashscope_report::wrapped(line, room).join(&format!("\n{indent}  "))
     };
     text.lines().map(broken).collect::<Vec<_>>().join("\n")
 }

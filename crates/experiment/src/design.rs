@@ -53,10 +53,7 @@ impl Design {
         }
         let mut block: Block = (0..self.sides).map(|side| Slot { side, replica: 0 }).collect();
         block.push(Slot { side: 0, replica: 1 });
-        // Fisher and Yates.
-        for last in (1..block.len()).rev() {
-            block.swap(last, self.rng.below(last + 1));
-        }
+        self.rng.shuffle(&mut block);
         block
     }
 }

@@ -96,19 +96,40 @@ pub(crate) fn mounted_at(sys: &SysRoot, path: &Path) -> Option<MountedAt> {
     let found = rustix::fs::statx(rustix::fs::CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
     let id = (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id)?.to_string();
     let table = sys.text("/proc/self/mountinfo")?;
-    let line = table.lines().find(|line| line.split(' ').next() == Some(&id))?;
-    let (mount, super_block) = line.split_once(" - ")?;
-    let mut mount = mount.split(' ').skip(2);
-    let device = DeviceNumber::parse(mount.next()?)?;
-    let point = PathBuf::from(unescape(mount.nth(1)?));
-    let mut options: Vec<String> = mount.next()?.split(',').map(str::to_owned).collect();
-    for word in super_block.split(' ').nth(2).unwrap_or_default().split(',') {
+    let line = table.lines().find(|line| line.split(' ').next() == Some(&id)).and_then(Line::parse)?;
+    let mut options: Vec<String> = line.options.split(',').map(str::to_owned).collect();
+    for word in line.of_file_system.split(',') {
         // Of both there is one of these, and the mount's own decides.
         if !["rw", "ro", ""].contains(&word) {
             options.push(word.to_owned());
         }
     }
-    Some(MountedAt { point, device, options })
+    Some(MountedAt { point: PathBuf::from(line.point), device: line.number, options })
+}
+
+/// One line of mountinfo (proc(5)): `36 35 98:0 /root /point options optional… - type source super-options`.
+struct Line<'a> {
+    number: DeviceNumber,
+    point: String,
+    /// Of the mount.
+    options: &'a str,
+    file_system: &'a str,
+    source: String,
+    /// Of the super block.
+    of_file_system: &'a str,
+}
+
+impl Line<'_> {
+    fn parse(line: &str) -> Option<Line<'_>> {
+        let (mount, super_block) = line.split_once(" - ")?;
+        let mut mount = mount.split(' ').skip(2);
+        let number = DeviceNumber::parse(mount.next()?)?;
+        let point = unescape(mount.nth(1)?);
+        let options = mount.next().unwrap_or("");
+        let mut super_block = super_block.split(' ');
+        let (file_system, source) = (super_block.next()?, unescape(super_block.next()?));
+        Some(Line { number, point, options, file_system, source, of_file_system: super_block.next().unwrap_or("") })
+    }
 }
 
 struct Resolver<'a> {
@@ -124,18 +145,16 @@ impl Resolver<'_> {
         table.lines().filter_map(|line| self.line(line, elsewhere)).collect()
     }
 
-    /// One line of mountinfo (proc(5)): `36 35 98:0 /root /point options optional… - type source super-options`.
     fn line(&self, line: &str, elsewhere: Option<u32>) -> Option<Mount> {
-        let (mount, super_block) = line.split_once(" - ")?;
-        let mut mount = mount.split(' ').skip(2);
-        let number = DeviceNumber::parse(mount.next()?)?;
-        let point = unescape(mount.nth(1)?);
-        let mut super_block = super_block.split(' ');
-        let file_system = super_block.next()?.to_owned();
-        let source = unescape(super_block.next()?);
-        let options = super_block.next().unwrap_or("").to_owned();
-        let devices = self.devices(number, &file_system, &source);
-        Some(Mount { devices, point, file_system, options, elsewhere })
+        let Line { number, point, file_system, source, of_file_system, .. } = Line::parse(line)?;
+        let devices = self.devices(number, file_system, &source);
+        Some(Mount {
+            devices,
+            point,
+            file_system: file_system.to_owned(),
+            options: of_file_system.to_owned(),
+            elsewhere,
+        })
     }
 
     fn devices(&self, number: DeviceNumber, file_system: &str, source: &str) -> Vec<DeviceNumber> {

@@ -164,9 +164,7 @@ fn inside(region: Span, unit: Bytes, start: Bytes) -> Vec<Bytes> {
 
 fn shuffled(from: &[Bytes], rng: &mut Rng) -> Vec<Bytes> {
     let mut units = from.to_vec();
-    for last in (1..units.len()).rev() {
-        units.swap(last, rng.below(last + 1));
-    }
+    rng.shuffle(&mut units);
     units
 }
 

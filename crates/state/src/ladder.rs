@@ -47,18 +47,9 @@ pub(crate) fn climb<T: Target>(
     let mut note = |step: PurgeStep, reached, outcome: String| {
         rungs.push(Rung { step: step.word().to_owned(), reached, outcome });
     };
-    let offers = offers(target, purge);
-    if offers.iter().all(|(_, offer)| matches!(offer, Availability::Absent(_))) {
-        // No mark is worth writing where nothing can purge it.
-        for (step, offer) in offers {
-            if let Availability::Absent(why) = offer {
-                note(step, false, format!("not there: {why}"));
-            }
-        }
-        return Ok(Climbed::Nowhere);
-    }
-    let mut witness = Witness::set(target, grant, seed)?;
-    for (step, offer) in offers {
+    // No mark is worth writing before there is something to purge it.
+    let mut marks = None;
+    for (step, offer) in offers(target, purge) {
         if let Availability::Absent(why) = offer {
             note(step, false, format!("not there: {why}"));
             continue;
@@ -66,6 +57,10 @@ pub(crate) fn climb<T: Target>(
         if !go_on() {
             return Ok(Climbed::Stopped);
         }
+        let witness = match marks.take() {
+            Some(witness) => witness,
+            None => Witness::set(target, grant, seed)?,
+        };
         let done = match step {
             PurgeStep::Discard => discard(target, grant)?,
             step => purge.purge(step, grant, go_on),
@@ -77,14 +72,15 @@ pub(crate) fn climb<T: Target>(
                 if evidence.acted {
                     return Ok(Climbed::Reached(step));
                 }
+                marks = Some(witness);
             }
             Err(PurgeError::Stopped) => return Ok(Climbed::Stopped),
-            Err(error @ PurgeError::Absent(_)) => note(step, false, error.to_string()),
-            Err(error) => {
+            Err(error @ PurgeError::Absent(_)) => {
                 note(step, false, error.to_string());
-                // What the marks are now nobody knows.
-                witness = Witness::set(target, grant, seed)?;
+                marks = Some(witness);
             }
+            // What the marks are now nobody knows: they are set anew where another step follows.
+            Err(error) => note(step, false, error.to_string()),
         }
     }
     Ok(Climbed::Nowhere)

@@ -160,9 +160,7 @@ fn change(values: &[f64]) -> Option<usize> {
     let mut rng = Rng::new(values.len() as u64);
     let mut as_far = 0;
     for _ in 0..SHUFFLES {
-        for last in (1..means.len()).rev() {
-            means.swap(last, rng.below(last + 1));
-        }
+        rng.shuffle(&mut means);
         as_far += usize::from(excursion(&means).1 >= reach);
         if as_far > AS_FAR {
             return None;

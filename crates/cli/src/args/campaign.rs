@@ -45,7 +45,7 @@ pub(crate) struct Turns {
     pub(crate) pause: Option<Nanos>,
 }
 
-/// Where the record of a campaign goes.
+/// Where a record goes.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Results {
     /// Print the record as JSON on stdout and nothing else
@@ -59,7 +59,7 @@ pub(crate) struct Results {
 }
 
 /// `5%`, `5 %` or `5`, as a share of one.
-fn percent(text: &str) -> Result<f64, String> {
+pub(super) fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim_end();
     let value: f64 = number.parse().map_err(|_| format!("'{text}' is no percentage, as 5% is one"))?;
     if value.is_finite() && value > 0.0 { Ok(value / 100.0) } else { Err("it must be above 0 %".to_owned()) }

@@ -1,5 +1,6 @@
 //! How a device is brought into a state, and that it is, before something is measured on it.
 
+use super::campaign::percent;
 use clap::Args;
 use flashscope_model::DeviceState;
 use flashscope_state::{Life, Mix, Wish};
@@ -68,12 +69,8 @@ pub(super) fn state(text: &str) -> Result<DeviceState, String> {
     DeviceState::from_word(text).ok_or_else(|| format!("there is no such state; there are {}", words.join(", ")))
 }
 
-/// `95%` or `95`, as a share of one.
+/// `95%` or `95`, as a share of one, and no more than that.
 fn share(text: &str) -> Result<f64, String> {
-    let number = text.trim().trim_end_matches('%').trim_end();
-    let percent: f64 = number.parse().map_err(|_| format!("'{text}' is no percentage, as 95% is one"))?;
-    match percent > 0.0 && percent <= 100.0 {
-        true => Ok(percent / 100.0),
-        false => Err("it must be above 0 % and up to 100 %".to_owned()),
-    }
+    let share = percent(text)?;
+    if share <= 1.0 { Ok(share) } else { Err("it must be above 0 % and up to 100 %".to_owned()) }
 }

@@ -1,10 +1,10 @@
 //! What `state` takes.
 
-use super::{Making, Replace, TargetArgs};
+use super::campaign::Results;
+use super::{Making, TargetArgs};
 use clap::Args;
 use flashscope_model::DeviceState;
 use flashscope_units::Nanos;
-use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
@@ -32,12 +32,6 @@ pub(crate) struct State {
     /// Stop after this much device time
     #[arg(long, value_name = "TIME")]
     pub(crate) max_time: Option<Nanos>,
-    /// Print the record on stdout and nothing else
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Also keep a report in this file, by its ending: .html, .json, .csv, .md, .txt or .xlsx; may be given several times
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) replace: Replace,
+    pub(crate) results: Results,
 }

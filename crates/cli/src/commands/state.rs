@@ -19,15 +19,15 @@ use std::path::PathBuf;
 
 pub(crate) fn run(args: &State) -> Result<Outcome, Failure> {
     let order = args.make.map(|state| {
-        let place = args.output.first().map(PathBuf::as_path);
-        Order::new(&args.target, state, &args.making, place, args.json).saved()
+        let place = args.results.output.first().map(PathBuf::as_path);
+        Order::new(&args.target, state, &args.making, place, args.results.json).saved()
     });
     if let Some(order) = order.as_ref().filter(|_| args.dry_run) {
-        output::data(&order.dry_run(args.json)?)?;
+        output::data(&order.dry_run(args.results.json)?)?;
         return Ok(Outcome::Done);
     }
-    let mut door = output::door(args.replace.force, [&args.target.target]);
-    let outputs = report::outputs(&mut door, None, &args.output)?;
+    let mut door = output::door(args.results.replace.force, [&args.target.target]);
+    let outputs = report::outputs(&mut door, None, &args.results.output)?;
     let record = match order {
         Some(order) => made(args, &order)?,
         None => found(args)?,
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &State) -> Result<Outcome, Failure> {
     let mut saved = Saved::default();
     report::save(&mut saved, &outputs, &AnyRecord::Run(Box::new(record.clone())));
     history::keep(|| flashscope_record::to_json(&record));
-    saved.after(output::data(&if args.json {
+    saved.after(output::data(&if args.results.json {
         flashscope_record::to_json(&record)
     } else {
         flashscope_report::terminal(&record, output::style())
@@ -89,7 +89,7 @@ fn diagnose<T: Target>(
     let budget = Budget { write: grant.as_ref().map_or(Bytes::ZERO, |grant| grant.left()), time: args.max_time };
     let options = Options { seed: args.target.seed, budget };
     let envelope = envelope::of(Kind::State, "state", &args.target, target, here.as_ref());
-    let mut progress = Progress::new(args.json, None);
+    let mut progress = Progress::new(args.results.json, None);
     let report = flashscope_session::diagnose(target, grant, options, &mut progress);
     progress.finish();
     envelope::record(envelope, here.as_ref(), report)

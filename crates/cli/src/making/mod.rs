@@ -95,8 +95,8 @@ impl Order {
         reading.target.consent.read_only = true;
         let cost = |facts: &DeviceFacts| reading.look(facts, &planned);
         let opened = target::open(&reading.target, Writes::Exactly(&cost))?;
-        let planned = taken(&planned)?;
-        let text = |facts: &DeviceFacts, ladder| plan::text_or_json(self, &planned, facts, ladder, json);
+        let Planned { recipe, journal, .. } = taken(&planned)?;
+        let text = |facts: &DeviceFacts, ladder| plan::text_or_json(self, (&recipe, &journal), facts, ladder, json);
         Ok(match opened {
             Opened::Simulated { target, .. } => {
                 text(target.facts(), flashscope_state::ladder::offers(target.as_ref(), &mut NoPurge))
@@ -168,19 +168,21 @@ impl Order {
         let mut look = self.clone();
         look.target.consent.read_only = true;
         look.target.consent.max_write = None;
-        let needed = RefCell::new(Bytes::ZERO);
-        let cost = |facts: &DeviceFacts| look.look(facts, &planned).inspect(|most| *needed.borrow_mut() = *most);
+        let cost = |facts: &DeviceFacts| look.look(facts, &planned);
         drop(target::open(&look.target, Writes::Exactly(&cost))?);
-        let needed = Bytes(needed.into_inner().get().saturating_mul(times));
-        let left = limit.checked_sub(needed).ok_or_else(|| {
-            Failure::Cannot(anyhow!(
-                "making {} {} writes up to {needed}, which is more than --max-write allows ({limit})\nhint: allow more",
-                self.target.target,
-                self.wish.state.word()
-            ))
-        })?;
+        let Planned { recipe, journal, .. } = taken(&planned)?;
+        let needed = Bytes(journal.most_left(&recipe).get().saturating_mul(times));
+        let left = limit.checked_sub(needed).ok_or_else(|| self.too_much(needed, limit))?;
         rest.consent.max_write = Some(left);
         Ok(rest)
+    }
+
+    fn too_much(&self, needed: Bytes, limit: Bytes) -> Failure {
+        Failure::Cannot(anyhow!(
+            "making {} {} writes up to {needed}, which is more than --max-write allows ({limit})\nhint: allow more",
+            self.target.target,
+            self.wish.state.word()
+        ))
     }
 
     /// What is brought into it, as typed.
@@ -220,11 +222,7 @@ impl Order {
             return Err(Failure::Refused { target: self.target.target.clone(), writing: true, refusals });
         }
         if let Some(limit) = self.target.consent.max_write.filter(|limit| most > *limit) {
-            return Err(Failure::Cannot(anyhow!(
-                "making {} {} writes up to {most}, which is more than --max-write allows ({limit})\nhint: allow more",
-                self.target.target,
-                self.wish.state.word()
-            )));
+            return Err(self.too_much(most, limit));
         }
         *planned.borrow_mut() = Some(Planned { recipe, journal, kept, saved });
         Ok(most)
@@ -287,8 +285,7 @@ impl Order {
         }
         if !target.facts().simulated {
             let ladder = flashscope_state::ladder::offers(target, purge);
-            let planned = Planned { recipe: recipe.clone(), journal: journal.clone(), kept: None, saved: None };
-            output::talk(&plan::text_or_json(self, &planned, target.facts(), ladder, false));
+            output::talk(&plan::text_or_json(self, (&recipe, &journal), target.facts(), ladder, false));
         }
         interrupt::arm();
         // A journal must not be ahead of the device, and one that is simulated is saved at the end.

@@ -1,20 +1,19 @@
 //! What is going to be done, before it is done.
 
-use super::{Order, Planned};
+use super::Order;
 use flashscope_device::{Availability, PurgeStep};
 use flashscope_model::DeviceFacts;
-use flashscope_state::Step;
+use flashscope_state::{Journal, Recipe, Step};
 use flashscope_units::Nanos;
 
 /// The plan as text, or for programs.
 pub(super) fn text_or_json(
     order: &Order,
-    planned: &Planned,
+    (recipe, journal): (&Recipe, &Journal),
     facts: &DeviceFacts,
     ladder: Vec<(PurgeStep, Availability)>,
     json: bool,
 ) -> String {
-    let Planned { recipe, journal, .. } = planned;
     let (most, read) = (journal.most_left(recipe), recipe.most_read());
     let (time, assumes) = recipe.time(facts);
     let share = order.life.share(most);

@@ -116,7 +116,7 @@ fn stretches(capacity: Bytes, share: f64, rng: &mut Rng) -> Vec<(Bytes, Bytes)> 
 /// The numbers below `count` in random order.
 fn shuffled(count: u64, rng: &mut Rng) -> Vec<u64> {
     let mut all: Vec<u64> = (0..count).collect();
-    (1..all.len()).rev().for_each(|last| all.swap(last, rng.below(last + 1)));
+    rng.shuffle(&mut all);
     all
 }
 

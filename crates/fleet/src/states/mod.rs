@@ -43,15 +43,6 @@ pub struct Plan {
     pub writes: bool,
 }
 
-/// A device in the state that it was brought to.
-#[derive(Clone)]
-struct Case {
-    target: SimTarget,
-    past: Past,
-    /// Seed of its diagnosis.
-    seed: u64,
-}
-
 /// One diagnosis beside the truth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -81,11 +72,12 @@ fn outcome(plan: Plan, index: u32) -> Result<Outcome, DrawError> {
     let (drawn, past) = drawn(plan.seed, index)?;
     let is_card = is_card(&drawn);
     let mut noisy = brought(&drawn, &drawn.text, past, plan.seed, index)?;
-    let truth = truth::of(&noisy.target);
-    let (found, observations) = diagnose(&mut noisy, plan.writes);
-    let quiet = diagnose(&mut brought(&drawn, &drawn.quiet, past, plan.seed, index)?, plan.writes).0;
+    let truth = truth::of(&noisy);
+    let (found, observations) = diagnose(&mut noisy, drawn.seed, plan.writes);
+    let mut quiet = brought(&drawn, &drawn.quiet, past, plan.seed, index)?;
+    let quiet = diagnose(&mut quiet, drawn.seed, plan.writes).0;
     let readers = readers::read(&observations);
-    Ok(Outcome { past: noisy.past, is_card, truth, found, quiet, readers })
+    Ok(Outcome { past, is_card, truth, found, quiet, readers })
 }
 
 fn drawn(seed: u64, index: u32) -> Result<(Drawn, Past), DrawError> {
@@ -97,22 +89,23 @@ fn is_card(drawn: &Drawn) -> bool {
     !drawn.title.starts_with("page-mapped")
 }
 
-fn brought(drawn: &Drawn, text: &str, past: Past, seed: u64, index: u32) -> Result<Case, DrawError> {
+/// A device in the state that it was brought to.
+fn brought(drawn: &Drawn, text: &str, past: Past, seed: u64, index: u32) -> Result<SimTarget, DrawError> {
     let open = flashscope_sim::open_with("drawn.toml", drawn.seed, |_| Ok(text.to_owned()));
     let mut target = open.map_err(|error| DrawError::new(error.to_string()))?;
     // A fleet looks at answers; what a device must never do is looked at by the simulator's own tests.
     target.check_always(false);
     let mut rng = Rng::new(stream(seed, u64::from(index)) ^ 1);
     past.happen(&mut target, is_card(drawn), &mut rng).map_err(|error| DrawError::new(error.to_string()))?;
-    Ok(Case { target, past, seed: drawn.seed })
+    Ok(target)
 }
 
-fn diagnose(case: &mut Case, writes: bool) -> (Geometry, Observations) {
-    let facts = case.target.facts().clone();
+fn diagnose(target: &mut SimTarget, seed: u64, writes: bool) -> (Geometry, Observations) {
+    let facts = target.facts().clone();
     let budget = usual_diagnosis_budget(facts.capacity);
     let mut grant = WriteGrant::simulated(&facts, budget).filter(|_| writes);
-    let options = Options { seed: case.seed, budget: Budget { write: budget, time: None } };
-    let report = flashscope_session::diagnose(&mut case.target, grant.as_mut(), options, &mut Unwatched);
+    let options = Options { seed, budget: Budget { write: budget, time: None } };
+    let report = flashscope_session::diagnose(target, grant.as_mut(), options, &mut Unwatched);
     (report.findings.geometry, report.observations)
 }
 

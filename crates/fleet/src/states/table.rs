@@ -55,9 +55,9 @@ struct Seen {
 /// The same device with and without writes.
 fn seen(seed: u64, index: u32) -> Result<Vec<Seen>, DrawError> {
     let (device, past) = drawn(seed, index)?;
-    let case = brought(&device, &device.text, past, seed, index)?;
-    let truth = truth::of(&case.target);
-    let with = |writes: bool| Seen { observations: diagnose(&mut case.clone(), writes).1, truth };
+    let target = brought(&device, &device.text, past, seed, index)?;
+    let truth = truth::of(&target);
+    let with = |writes: bool| Seen { observations: diagnose(&mut target.clone(), device.seed, writes).1, truth };
     Ok(vec![with(true), with(false)])
 }
 

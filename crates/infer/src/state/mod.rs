@@ -112,7 +112,7 @@ fn waits(writes: &[f64]) -> Option<f64> {
     Some((quantile(writes, 0.9)? / shortest).ln())
 }
 
-/// An answer with its probability and the others beside it; "cannot tell" below a half, and where nothing of the kind was seen.
+/// An answer with its probability and the others beside it; "cannot tell" below [`CLAIMED_FROM`], and where nothing of the kind was seen.
 fn answer<T>(
     table: &Table,
     raw: &Raw,

@@ -40,9 +40,10 @@ pub(super) fn run(prepared: Prepared, order: Order, kept: &Kept) -> Result<Bench
         if stop != StopReason::Complete {
             break;
         }
-        let so_far = || joined(records.clone()).map(|record| BenchRecord { envelope: interrupted(&record), ..record });
-        if let Some(record) = so_far().filter(|_| records.len() < prepared.setup.repeat as usize) {
-            kept.so_far(|| record);
+        if records.len() < prepared.setup.repeat as usize
+            && let Some(record) = joined(records.clone())
+        {
+            kept.so_far(|| BenchRecord { envelope: interrupted(&record), ..record });
         }
     }
     joined(records).ok_or_else(|| Failure::Cannot(anyhow!("nothing was run")))

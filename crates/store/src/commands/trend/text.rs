@@ -43,8 +43,10 @@ fn one(trend: &Trend) -> String {
         let _ = writeln!(text, "  part {}", foreign::line(&series.part));
     }
     let settings: Vec<_> = series.setup.lines().map(foreign::line).collect();
-    for line in wrapped(&settings.join(", "), 76) {
-        let _ = writeln!(text, "  {line}");
+    if !settings.is_empty() {
+        for line in flashscope_report::wrapped(&settings.join(", "), 76) {
+            let _ = writeln!(text, "  {line}");
+        }
     }
     if let (Some(first), Some(last)) = (series.points.first(), series.points.last()) {
         let count = series.points.len();
@@ -151,19 +153,4 @@ fn day(at: &str) -> &str {
 
 fn minute(at: &str) -> String {
     at.get(..16).unwrap_or(at).replace('T', " ")
-}
-
-/// Lines of at most this number of letters, broken at spaces.
-fn wrapped(text: &str, most: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut().filter(|line| line.chars().count() + 1 + word.chars().count() <= most) {
-            Some(line) => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            None => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
