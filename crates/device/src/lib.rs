@@ -18,6 +18,7 @@ pub mod grant;
 mod lane;
 mod purge;
 mod request;
+pub mod stretch;
 mod target;
 
 pub use file_space::{Durable, FileCounts, FileError, FileOpening, FileSpace, FileWay, FileWork, Passed, Step};
@@ -25,4 +26,5 @@ pub use grant::{Consent, GrantError, Refusal, RefusalKind, SafetyReport, Seal, W
 pub use lane::{FailureDetail, Foresight, Lane, LaneCompletion, Status, Wait};
 pub use purge::{Availability, NoPurge, Purge, PurgeError, PurgeStep};
 pub use request::{Completion, Content, Fill, Op, Outcome, Request};
+pub use stretch::{Holds, Known, Stretch};
 pub use target::{Capabilities, DeviceError, ExecuteExt, Target, Wear};

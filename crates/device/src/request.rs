@@ -2,6 +2,7 @@
 
 use crate::WriteGrant;
 use crate::grant::{GrantError, Seal};
+use crate::{Known, Stretch};
 use flashscope_units::{Bytes, Instant, Nanos};
 
 /// What a request does.
@@ -41,18 +42,24 @@ pub struct Request {
     offset: Bytes,
     length: Bytes,
     fill: Option<Fill>,
+    known: Option<Known>,
     seal: Option<Seal>,
 }
 
 impl Request {
     /// A read. `id` comes back with the completion.
     pub const fn read(id: u64, offset: Bytes, length: Bytes) -> Request {
-        Request { id, op: Op::Read, offset, length, fill: None, seal: None }
+        Request { id, op: Op::Read, offset, length, fill: None, known: None, seal: None }
     }
 
     /// A read that is expected to find `fill`; anything else is an [`Outcome::Mismatch`].
     pub const fn verify(id: u64, offset: Bytes, length: Bytes, fill: Fill) -> Request {
-        Request { id, op: Op::Read, offset, length, fill: Some(fill), seal: None }
+        Request { id, op: Op::Read, offset, length, fill: Some(fill), known: None, seal: None }
+    }
+
+    /// A read that says what it found: [`Completion::stretches`] are told by the tags of the generations in `known`.
+    pub const fn examine(id: u64, offset: Bytes, length: Bytes, known: Known) -> Request {
+        Request { id, op: Op::Read, offset, length, fill: None, known: Some(known), seal: None }
     }
 
     /// A write; its bytes are taken from the grant.
@@ -66,7 +73,7 @@ impl Request {
         durable: bool,
     ) -> Result<Request, GrantError> {
         grant.spend(offset, length)?;
-        Ok(Request { id, op: Op::Write { durable }, offset, length, fill: Some(fill), seal: Some(grant.seal()) })
+        Ok(Request { id, op: Op::Write { durable }, offset, length, fill: Some(fill), known: None, seal: Some(grant.seal()) })
     }
 
     /// A write of bytes that nobody will ask for again: incompressible ones that the target has at hand. Leaves what it
@@ -80,18 +87,18 @@ impl Request {
         durable: bool,
     ) -> Result<Request, GrantError> {
         grant.spend(offset, length)?;
-        Ok(Request { id, op: Op::Write { durable }, offset, length, fill: None, seal: Some(grant.seal()) })
+        Ok(Request { id, op: Op::Write { durable }, offset, length, fill: None, known: None, seal: Some(grant.seal()) })
     }
 
     /// A flush.
     pub const fn flush(id: u64) -> Request {
-        Request { id, op: Op::Flush, offset: Bytes::ZERO, length: Bytes::ZERO, fill: None, seal: None }
+        Request { id, op: Op::Flush, offset: Bytes::ZERO, length: Bytes::ZERO, fill: None, known: None, seal: None }
     }
 
     /// A discard: destroys data like a write but is free of charge.
     pub fn discard(grant: &mut WriteGrant, id: u64, offset: Bytes, length: Bytes) -> Result<Request, GrantError> {
         grant.covers(offset, length)?;
-        Ok(Request { id, op: Op::Discard, offset, length, fill: None, seal: Some(grant.seal()) })
+        Ok(Request { id, op: Op::Discard, offset, length, fill: None, known: None, seal: Some(grant.seal()) })
     }
 
     /// The same request under another number, for one who hands on the requests of several callers.
@@ -134,6 +141,12 @@ impl Request {
     pub const fn fill(&self) -> Option<Fill> {
         self.fill
     }
+
+    /// The generations that a read shall tell, where it shall.
+    #[inline]
+    pub const fn known(&self) -> Option<Known> {
+        self.known
+    }
 }
 
 /// What came of a request.
@@ -149,6 +162,8 @@ pub struct Completion {
     pub outcome: Outcome,
     /// What a successful read found.
     pub content: Content,
+    /// The same in detail, in order and without gaps, where the request asked for it; else empty.
+    pub stretches: Vec<Stretch>,
 }
 
 impl Completion {

@@ -6,8 +6,8 @@
 use crate::buffer::AlignedBuffer;
 use crate::clock::MonotonicClock;
 use crate::errno::{self, Verdict};
-use crate::{ioctl, payload};
-use flashscope_device::{Completion, Content, DeviceError, Op, Outcome, Request};
+use crate::{ioctl, payload, tags};
+use flashscope_device::{Completion, Content, DeviceError, Op, Outcome, Request, Stretch};
 use flashscope_units::{Bytes, Instant};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FallocateFlags, fallocate, fdatasync};
@@ -108,7 +108,15 @@ impl Engine {
             at += payload_length(request);
             match self.outcome(request, result) {
                 Ok((outcome, content)) => {
-                    ran.completions.push(Completion { id: request.id(), issued, completed, outcome, content });
+                    let stretches = self.examine(request, &outcome);
+                    ran.completions.push(Completion {
+                        id: request.id(),
+                        issued,
+                        completed,
+                        outcome,
+                        content,
+                        stretches,
+                    });
                 }
                 Err(error) => {
                     ran.error = Some(error);
@@ -160,6 +168,16 @@ impl Engine {
         let bytes = self.reads.part(0, length(request));
         let as_expected = request.fill().is_none_or(|fill| payload::matches(fill, request.offset().get(), bytes));
         (if as_expected { Outcome::Success } else { Outcome::Mismatch }, payload::content(bytes))
+    }
+
+    /// What a read that went well has found in detail, where it asked for that.
+    fn examine(&self, request: &Request, outcome: &Outcome) -> Vec<Stretch> {
+        match (request.known(), outcome) {
+            (Some(known), Outcome::Success) => {
+                tags::stretches(known, request.offset().get(), self.reads.part(0, length(request)))
+            }
+            _ => Vec::new(),
+        }
     }
 
     fn judge(&self, request: &Request, error: Errno) -> Result<(Outcome, Content), DeviceError> {

@@ -30,6 +30,7 @@ mod safety;
 mod schedule;
 mod signature;
 mod sysfs;
+mod tags;
 mod target;
 mod uses;
 

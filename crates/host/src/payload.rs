@@ -129,25 +129,30 @@ pub fn content(bytes: &[u8]) -> Content {
     }
 }
 
-fn uniform(bytes: &[u8]) -> Option<u8> {
+pub(crate) fn uniform(bytes: &[u8]) -> Option<u8> {
     let byte = *bytes.first()?;
     // In chunks: quick where bytes differ early, and without a branch per byte where they do not.
     bytes.chunks(256).all(|chunk| chunk.iter().fold(0, |differs, other| differs | (byte ^ other)) == 0).then_some(byte)
 }
 
-/// One word of payload.
-fn tag(index: u64, key: u64) -> u64 {
+/// One word of payload, of the place with this number and the generation that `key` is the scrambled number of.
+pub(crate) fn tag(index: u64, key: u64) -> u64 {
     scramble(index ^ key)
+}
+
+/// The key of a tag, where it is that of the place `index`; and the place of a tag, where `index` is its key.
+pub(crate) fn place_key(word: u64, index: u64) -> u64 {
+    unscramble(word) ^ index
 }
 
 /// A bijection of 64-bit words that looks random.
 #[inline]
-fn scramble(number: u64) -> u64 {
+pub(crate) fn scramble(number: u64) -> u64 {
     mix(stream(0, number))
 }
 
 /// Undoes [`scramble`]: each of its steps is a bijection.
-fn unscramble(mixed: u64) -> u64 {
+pub(crate) fn unscramble(mixed: u64) -> u64 {
     let mut word = mixed ^ (mixed >> 31) ^ (mixed >> 62);
     word = word.wrapping_mul(0x3196_42b2_d24d_8ec3);
     word = word ^ (word >> 27) ^ (word >> 54);

@@ -1,6 +1,7 @@
 //! A simulated device as a target: the clock, the queue, the content and the noise around a mapping.
 
 mod ahead;
+mod examine;
 mod faulty;
 mod open;
 mod state;
@@ -146,6 +147,7 @@ impl SimTarget {
                 completed: done,
                 outcome,
                 content: Content::Unknown,
+                stretches: Vec::new(),
             });
             return Ok(());
         }
@@ -156,7 +158,8 @@ impl SimTarget {
         }
         let completed = done + self.noise.delay(issued, done - issued);
         self.settled = self.settled.max(completed);
-        self.outstanding.push(Completion { id: request.id(), issued, completed, outcome, content });
+        let stretches = self.examined_here(request, &outcome);
+        self.outstanding.push(Completion { id: request.id(), issued, completed, outcome, content, stretches });
         self.audit(request)
     }
 

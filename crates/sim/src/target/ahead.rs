@@ -5,6 +5,7 @@ use super::SimTarget;
 use crate::content::Held;
 use crate::ftl::Counters;
 use flashscope_device::{Completion, Fill};
+use flashscope_model::Direction;
 use flashscope_units::Bytes;
 
 /// What a run of the device holds.
@@ -34,10 +35,7 @@ impl SimTarget {
 
     /// What a range inside the device holds, as runs in order. After a read of it, what that read found.
     pub fn held(&self, start: Bytes, length: Bytes) -> Vec<(Bytes, Source)> {
-        if self.has_faults() {
-            return self.held_faulty(start, length);
-        }
-        self.runs(start, length, start).collect()
+        self.held_at(&self.resolve(start, length, Direction::Read))
     }
 
     /// What is held from `start` on, as one sees it who reads it from `addressed` on.

@@ -1,6 +1,6 @@
 //! The way that requests take where something is wrong with the device ([`crate::fault`]).
 
-use super::{SimTarget, Source};
+use super::SimTarget;
 use crate::content::Held;
 use crate::fault::{Faults, MediumChange, Place, Placement, PowerCut, Verdict, Why, Written};
 use crate::ftl::{Ftl, Work};
@@ -131,7 +131,8 @@ impl SimTarget {
             self.change(request, &placements, faults, issued, completed);
         }
         self.settled = self.settled.max(completed);
-        self.complete(Completion { id: request.id(), issued, completed, outcome, content }, faults);
+        let stretches = self.examined(request, &outcome, &placements);
+        self.complete(Completion { id: request.id(), issued, completed, outcome, content, stretches }, faults);
         Ok(())
     }
 
@@ -293,19 +294,6 @@ impl SimTarget {
             self.device.idle(from, until);
         }
         self.pass(at);
-    }
-
-    /// What a range holds for one who reads it.
-    pub(super) fn held_faulty(&self, start: Bytes, length: Bytes) -> Vec<(Bytes, Source)> {
-        let mut runs = Vec::new();
-        for Placement { start: addressed, length, place } in self.resolve(start, length, Direction::Read) {
-            match place {
-                Place::Medium(at) => runs.extend(self.runs(at, length, addressed)),
-                Place::Zeros => runs.push((length, Source::Erased(0))),
-                Place::Garbage | Place::Nowhere => runs.push((length, Source::Garbage)),
-            }
-        }
-        runs
     }
 }
 
