@@ -8,6 +8,7 @@
 mod holds;
 mod order;
 mod seen;
+mod uneven;
 mod wanted;
 
 pub use wanted::next;
@@ -15,7 +16,6 @@ pub use wanted::next;
 use crate::calibrated::{Table, shipped};
 use flashscope_model::state::{DataOrder, DataShare};
 use flashscope_model::{Data, DeviceFacts, DeviceState, Estimate, ExperimentName, Geometry, Observations, Reason};
-use flashscope_stats::location::quantile;
 use seen::Seen;
 
 /// The questions, as the table of probabilities names them.
@@ -74,8 +74,8 @@ pub(crate) fn estimate(geometry: &mut Geometry, device: Option<&DeviceFacts>, ob
         if let Some(order) = order.filter(|_| raw.regime.contains(';')) {
             evidence = format!("{evidence}; {}", order.evidence);
         }
-        if let Some(waits) = waits(&seen.writes) {
-            evidence.push_str(&format!("; the slowest tenth of writes took {:.1} times the shortest", waits.exp()));
+        if let Some(uneven) = uneven::share(&seen.writes) {
+            evidence.push_str(&format!("; {:.0} % of the writes took a third longer or shorter than those around", 100.0 * uneven));
         }
         geometry.state = answer(table, &raw, &STATES, DeviceState::from_word, &evidence);
     }
@@ -84,32 +84,30 @@ pub(crate) fn estimate(geometry: &mut Geometry, device: Option<&DeviceFacts>, ob
 /// The states that can be told, and what is none of them.
 const STATES: [&str; 5] = ["clean", "sequential", "full", "dirty", "other"];
 
-/// The likeliest answers to both questions, and a score: where something was written, how much longer some of the writes took
-/// than the shortest (a dirty device collects at once), else how likely the order is.
+/// The likeliest answer to how much holds data, and where that is all, what else is known: in which order it was written, and
+/// where something was written, how that went (a dirty device collects). The score is that of what tells most.
 fn sum_up(seen: &Seen, holds: Option<&holds::Holds>, order: Option<&order::SeenOrder>, table: &Table) -> Option<Raw> {
-    let likeliest = |raw: &Raw, answers: &[&'static str]| {
-        table.shares(raw.question, &raw.regime, raw.score, answers)?.first().copied()
-    };
+    let shares = |raw: &Raw, answers: &[&'static str]| table.shares(raw.question, &raw.regime, raw.score, answers);
     let in_words = |(answer, share): (&str, f64)| match share {
         share if share >= CLAIMED_FROM => answer.to_owned(),
         _ => format!("probably {answer}"),
     };
-    let holds = likeliest(&holds?.raw, &holds::ANSWERS)?;
+    let holds = shares(&holds?.raw, &holds::ANSWERS)?.first().copied()?;
+    let raw = |regime: String, score: f64| Some(Raw { question: STATE, regime, score });
     if holds.0 != holds::ALL {
-        return Some(Raw { question: STATE, regime: in_words(holds), score: holds.1 });
+        return raw(in_words(holds), holds.1);
     }
-    let order = order.and_then(|order| likeliest(&order.raw, &order::ANSWERS)).unwrap_or(("in an unknown order", 1.0));
-    let (signs, score) = match waits(&seen.writes) {
-        Some(waits) => ("; written to", waits),
-        None => ("", order.1),
+    let order = order.and_then(|order| shares(&order.raw, &order::ANSWERS));
+    let likeliest = order.as_ref().and_then(|shares| shares.first().copied()).unwrap_or(("in an unknown order", 1.0));
+    let Some(uneven) = uneven::share(&seen.writes) else {
+        return raw(format!("{}; {}", in_words(holds), in_words(likeliest)), likeliest.1);
     };
-    Some(Raw { question: STATE, regime: format!("{}; {}{signs}", in_words(holds), in_words(order)), score })
-}
-
-/// How much longer the slowest tenth of the writes take than the shortest, as a logarithm.
-fn waits(writes: &[f64]) -> Option<f64> {
-    let shortest = quantile(writes, 0.0).filter(|time| *time > 0.0)?;
-    Some((quantile(writes, 0.9)? / shortest).ln())
+    let sequential = order.iter().flatten().find(|(answer, _)| *answer == order::SEQUENTIAL).map(|(_, share)| *share);
+    match (uneven::word(uneven), sequential) {
+        (uneven::EVENLY, Some(share)) => raw(format!("{}; {}", in_words(holds), uneven::EVENLY), share),
+        (word, Some(_)) => raw(format!("{}; {word}", in_words(holds)), uneven),
+        (word, None) => raw(format!("{}; in an unknown order; {word}", in_words(holds)), uneven),
+    }
 }
 
 /// An answer with its probability and the others beside it; "cannot tell" below [`CLAIMED_FROM`], and where nothing of the kind was seen.

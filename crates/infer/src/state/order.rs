@@ -4,14 +4,16 @@
 //! was written randomly lies in pieces all over the chips, and how many of them meet in one chip is a matter of chance: long
 //! reads of one place then take longer than those of another, each time. So how far long reads differ from place to place is
 //! compared with the same of a stretch that was just written sequentially, or, where nothing was written, with the same of
-//! short reads.
+//! short reads. A device that takes those writes unevenly was hardly written in order.
 
-use super::Raw;
 use super::seen::{Both, Seen};
+use super::{Raw, uneven};
 use flashscope_stats::location::quantile;
 
 /// What can be true; what lies between is neither.
-pub(super) const ANSWERS: [&str; 3] = ["sequential", "spread", "neither"];
+pub(super) const ANSWERS: [&str; 3] = [SEQUENTIAL, "spread", "neither"];
+/// See [`ANSWERS`].
+pub(super) const SEQUENTIAL: &str = "sequential";
 
 pub(super) struct SeenOrder {
     pub(super) raw: Raw,
@@ -33,7 +35,8 @@ pub(super) fn look(seen: &Seen) -> Option<SeenOrder> {
         Some(known) => {
             let beside = format!("{:.0} to {:.0} µs", known.0 / 1e3, known.1 / 1e3);
             let evidence = format!("{said}, and {beside} of what was just written sequentially");
-            Some(SeenOrder { raw: raw("compared with what was written", known), evidence })
+            let writes = uneven::share(&seen.writes).map_or("few writes", uneven::word);
+            Some(SeenOrder { raw: raw(&format!("compared with what was written; {writes}"), known), evidence })
         }
         None => {
             let short = ends(&seen.device.short.other)?;

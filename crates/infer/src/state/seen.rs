@@ -48,9 +48,9 @@ impl Seen {
         for run in &observations.runs {
             match &run.data {
                 Data::Throughput(data)
-                    if data.purpose == Purpose::Reference && data.direction == Direction::Write && run.complete =>
+                    if data.purpose == Purpose::Reference && data.direction == Direction::Write =>
                 {
-                    written = Some((data.start, data.start + data.length));
+                    written = Some((data.start, data.start + data.reach()));
                     writes = data.times.iter().map(|time| time.as_f64()).collect();
                 }
                 Data::Survey(survey) => {

@@ -4,6 +4,7 @@ use super::seen::{LONG, SHORT};
 use crate::Choice;
 use crate::memo::Memo;
 use crate::situation::Situation;
+use flashscope_model::observation::ThroughputData;
 use flashscope_model::plan::{Budget, Purpose, Span, Survey, Throughput};
 use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Observations, Order};
 use flashscope_units::{Bytes, Nanos};
@@ -12,10 +13,14 @@ use flashscope_units::{Bytes, Nanos};
 const PLACES: u64 = 192;
 /// Reads of each, of which the shortest counts.
 const REPEATS: u32 = 6;
-/// Length of the stretch that is written for comparison: 64 long reads.
-const STRETCH: Bytes = Bytes::mib(4);
-/// It is no larger a part of a device than this.
+/// Length of the stretch that is written for comparison: long enough that a dirty device has to collect, …
+const LONGEST: Bytes = Bytes::mib(64);
+/// … but no larger a part of a device than this, …
 const LEAST_STRETCHES: u64 = 16;
+/// … and at least 64 long reads.
+const SHORTEST: Bytes = Bytes::mib(4);
+/// What is not written by then is left: a dirty card takes a third of a second for 64 KiB.
+const MOST_TIME: Nanos = Nanos::secs(60);
 
 /// The next experiment of a diagnosis; `None` where nothing is left that the budget covers.
 ///
@@ -34,23 +39,31 @@ pub fn next(
     let whole = [SHORT, LONG].map(|block| survey(&now, block, None));
     let compared = stretch(&now).into_iter().flat_map(|span| {
         let write = write(&now, span);
-        // All of the comparison, or none of it.
-        let covered = write.as_ref().is_none_or(|choice| choice.experiment.bytes_written() <= budget.write);
         let reads = [SHORT, LONG].map(|block| survey(&now, block, Some(span)));
-        [write].into_iter().chain(reads).take(if covered { 3 } else { 0 })
+        [write].into_iter().chain(reads)
     });
     whole.into_iter().chain(compared).flatten().next()
 }
 
-/// Where to write for comparison: somewhere within the device, at the same place all through a run.
+/// Where to write for comparison: somewhere within the device, at the same place all through a run; once it is done, as far
+/// as it went.
 fn stretch(now: &Situation) -> Option<Span> {
     let capacity = now.device.capacity;
-    let start = (capacity / 16 * 5).align_down(STRETCH);
-    (STRETCH * LEAST_STRETCHES <= capacity).then_some(Span { start, length: STRETCH })
+    let start = (capacity / 16 * 5).align_down(SHORTEST);
+    let length = (capacity / LEAST_STRETCHES).min(LONGEST).min(now.write_budget).align_down(SHORTEST);
+    let done = now.observations.runs.iter().find_map(|run| reference(&run.data)).map(ThroughputData::reach);
+    let (length, least) = done.map_or((length, SHORTEST), |done| (done, LONG));
+    (least <= length).then_some(Span { start, length })
+}
+
+fn reference(data: &Data) -> Option<&ThroughputData> {
+    match data {
+        Data::Throughput(data) if data.purpose == Purpose::Reference => Some(data),
+        _ => None,
+    }
 }
 
 fn write(now: &Situation, span: Span) -> Option<Choice> {
-    let done = |data: &Data| matches!(data, Data::Throughput(data) if data.purpose == Purpose::Reference);
     let plan = Throughput {
         direction: Direction::Write,
         order: Order::InOrder,
@@ -58,12 +71,12 @@ fn write(now: &Situation, span: Span) -> Option<Choice> {
         start: span.start,
         length: span.length,
         requests: (span.length / LONG) as u32,
-        most_time: None,
+        most_time: Some(MOST_TIME),
         purpose: Purpose::Reference,
     };
-    (!now.has(done)).then(|| Choice {
+    (!now.has(|data| reference(data).is_some())).then(|| Choice {
         experiment: Experiment::Throughput(plan),
-        why: "something to compare with: how what was just written sequentially reads".into(),
+        why: "something to compare with: how sequential writes go, and how they read".into(),
     })
 }
 

@@ -42,3 +42,10 @@ pub struct ThroughputData {
     /// Service times in the order of issue.
     pub times: Vec<Nanos>,
 }
+
+impl ThroughputData {
+    /// How far into its region a single pass in order went: less than all of it where time or device ended it.
+    pub fn reach(&self) -> Bytes {
+        self.length.min(self.block * self.times.len() as u64)
+    }
+}

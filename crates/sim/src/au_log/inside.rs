@@ -21,8 +21,9 @@ impl AuLog {
             };
             let superseded = present - self.flash.valid(block).min(present);
             inside.pages += u64::from(present.max(aside));
-            // In its own block a page lies where its address says; a log and each page aside break that.
-            inside.runs += 1 + u64::from(superseded > 0) + u64::from(aside);
+            // In its own block a page lies where its address says, and the next unit goes on where this one ends; a log and each
+            // page aside break that.
+            inside.runs += u64::from(superseded > 0) + u64::from(aside);
             invalid.add((superseded + aside).min(all), all);
         }
         inside.invalid = invalid;
