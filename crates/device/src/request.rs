@@ -73,7 +73,15 @@ impl Request {
         durable: bool,
     ) -> Result<Request, GrantError> {
         grant.spend(offset, length)?;
-        Ok(Request { id, op: Op::Write { durable }, offset, length, fill: Some(fill), known: None, seal: Some(grant.seal()) })
+        Ok(Request {
+            id,
+            op: Op::Write { durable },
+            offset,
+            length,
+            fill: Some(fill),
+            known: None,
+            seal: Some(grant.seal()),
+        })
     }
 
     /// A write of bytes that nobody will ask for again: incompressible ones that the target has at hand. Leaves what it

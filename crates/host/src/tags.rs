@@ -149,8 +149,7 @@ mod tests {
         // Misdirected and flipped: the tags go on behind the flip.
         let mut flipped = made(1002, 1 << 20, 512);
         flipped[100] ^= 4;
-        let expect =
-            [tagged(96, 1002, 1 << 20), other(8, Holds::Foreign), tagged(408, 1002, (1 << 20) + 104)];
+        let expect = [tagged(96, 1002, 1 << 20), other(8, Holds::Foreign), tagged(408, 1002, (1 << 20) + 104)];
         assert_eq!(stretches(KNOWN, 0, &flipped), expect);
     }
 

@@ -98,7 +98,14 @@ impl ScriptedTarget {
         let completed = issued + time;
         self.idle_from = completed;
         let (outcome, content) = self.effect(request);
-        self.finished.push(Completion { id: request.id(), issued: self.now, completed, outcome, content, stretches: Vec::new() });
+        self.finished.push(Completion {
+            id: request.id(),
+            issued: self.now,
+            completed,
+            outcome,
+            content,
+            stretches: Vec::new(),
+        });
         match request.op() {
             Op::Read => self.history.last_read = Some(*request),
             Op::Write { .. } => self.history.last_write = Some(*request),

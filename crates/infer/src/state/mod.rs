@@ -75,7 +75,10 @@ pub(crate) fn estimate(geometry: &mut Geometry, device: Option<&DeviceFacts>, ob
             evidence = format!("{evidence}; {}", order.evidence);
         }
         if let Some(uneven) = uneven::share(&seen.writes) {
-            evidence.push_str(&format!("; {:.0} % of the writes took a third longer or shorter than those around", 100.0 * uneven));
+            evidence.push_str(&format!(
+                "; {:.0} % of the writes took a third longer or shorter than those around",
+                100.0 * uneven
+            ));
         }
         geometry.state = answer(table, &raw, &STATES, DeviceState::from_word, &evidence);
     }

@@ -3,7 +3,7 @@
 use crate::survey::{answered, is_blank};
 use flashscope_model::observation::{SurveyData, SurveyPlace};
 use flashscope_model::plan::Purpose;
-use flashscope_model::{Data, Direction, Observations};
+use flashscope_model::{Data, Direction, Observations, Order};
 use flashscope_units::Bytes;
 
 /// The short reads of a diagnosis.
@@ -36,6 +36,8 @@ pub(super) struct Seen {
     pub(super) in_order: Option<Both>,
     /// Service times of the writes of that.
     pub(super) writes: Vec<f64>,
+    /// Long reads of what was then written randomly, all of it.
+    pub(super) shuffled: Option<Vec<f64>>,
 }
 
 impl Seen {
@@ -44,15 +46,18 @@ impl Seen {
         let (mut device, mut in_order) = (Found::default(), Found::default());
         let mut written: Option<(Bytes, Bytes)> = None;
         let mut writes = Vec::new();
+        let (mut is_shuffled, mut shuffled) = (false, None);
         let mut untouched = true;
         for run in &observations.runs {
             match &run.data {
-                Data::Throughput(data)
-                    if data.purpose == Purpose::Reference && data.direction == Direction::Write =>
-                {
+                Data::Throughput(data) if data.purpose == Purpose::Reference && data.order == Order::Random => {
+                    is_shuffled = data.reach() == data.length;
+                }
+                Data::Throughput(data) if data.purpose == Purpose::Reference && data.direction == Direction::Write => {
                     written = Some((data.start, data.start + data.reach()));
                     writes = data.times.iter().map(|time| time.as_f64()).collect();
                 }
+                Data::Survey(survey) if is_shuffled => shuffled = Some(Reads::of(survey).other),
                 Data::Survey(survey) => {
                     let within = |(start, end): &(Bytes, Bytes)| {
                         survey.places.iter().all(|place| *start <= place.at && place.at < *end)
@@ -67,7 +72,7 @@ impl Seen {
             }
             untouched &= run.spent.written == Bytes::ZERO;
         }
-        Some(Seen { device: device.both()?, in_order: in_order.both(), writes })
+        Some(Seen { device: device.both()?, in_order: in_order.both(), writes, shuffled })
     }
 }
 

@@ -26,7 +26,8 @@ pub(super) fn share(times: &[f64]) -> Option<f64> {
     let around = |at: usize| -> Option<f64> {
         let before = [at.checked_sub(PERIOD), at.checked_sub(HALF), Some(at)];
         let behind = [Some(at + HALF), Some(at + PERIOD)];
-        let alike: Vec<f64> = before.into_iter().chain(behind).flatten().filter_map(|at| logs.get(at).copied()).collect();
+        let alike: Vec<f64> =
+            before.into_iter().chain(behind).flatten().filter_map(|at| logs.get(at).copied()).collect();
         median(&alike)
     };
     let off = (0..logs.len()).filter(|at| around(*at).is_some_and(|usual| (logs[*at] - usual).abs() > OFF)).count();
