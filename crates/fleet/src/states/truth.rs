@@ -52,7 +52,7 @@ fn answers(truth: &StateTruth) -> Answers {
         ("none", _) => "clean",
         ("part", _) => "full",
         (_, "sequential") if !is_dirty => "sequential",
-        (_, "spread") if is_dirty => "dirty",
+        (_, "spread" | "neither") if is_dirty => "dirty",
         _ => "other",
     };
     Answers { share, holds, order, state }

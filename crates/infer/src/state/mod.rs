@@ -26,7 +26,7 @@ pub const ORDER: &str = "data_order";
 pub const STATE: &str = "state";
 
 /// What is less likely is not claimed, only leaned to: what a diagnosis says decides what is done to a device.
-const CLAIMED_FROM: f64 = 0.9;
+const CLAIMED_FROM: f64 = 0.97;
 
 /// What one question came to before it is a probability.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,7 +107,9 @@ fn sum_up(seen: &Seen, holds: Option<&holds::Holds>, order: Option<&order::SeenO
     };
     let sequential = order.iter().flatten().find(|(answer, _)| *answer == order::SEQUENTIAL).map(|(_, share)| *share);
     match (uneven::word(uneven), sequential) {
-        (uneven::EVENLY, Some(share)) => raw(format!("{}; {}", in_words(holds), uneven::EVENLY), share),
+        (word @ uneven::EVENLY, Some(share)) => {
+            raw(format!("{}; {}; {word}", in_words(holds), in_words(likeliest)), share)
+        }
         (word, Some(_)) => raw(format!("{}; {word}", in_words(holds)), uneven),
         (word, None) => raw(format!("{}; in an unknown order; {word}", in_words(holds)), uneven),
     }

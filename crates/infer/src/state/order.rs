@@ -49,7 +49,7 @@ pub(super) fn look(seen: &Seen) -> Option<SeenOrder> {
     let apart = if are_apart(&in_order, shuffled.0) { "which differ" } else { "which hardly differ" };
     let nearer = (distance(&device, shuffled.0)?.max(LEAST) / distance(&device, &in_order)?.max(LEAST)).ln();
     let evidence = format!("{evidence}, {} of what was just written randomly", beside(shuffled.1));
-    let regime = format!("compared with sequential and random writes, {apart}; {writes}");
+    let regime = format!("compared with sequential and random writes; {apart}; {writes}");
     Some(SeenOrder { raw: raw(regime, nearer), evidence })
 }
 
