@@ -19,7 +19,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let devices = after("--devices").map_or(Ok(if quick { 60 } else { 1000 }), |text| text.parse())?;
     let seed: u64 = after("--seed").map_or(Ok(15_001), |text| text.parse())?;
     let mut targets = Targets::begin(io::stdout())?;
-    for (writes, of) in [(true, "with 4 MiB of writes"), (false, "reading only")] {
+    for (writes, of) in [(true, "with up to 64 MiB of writes"), (false, "reading only")] {
         let outcomes = diagnosed(Plan { first: 0, devices, seed, writes })?;
         for question in Question::ALL {
             judge::print(&mut targets, of, &rows(&Figures::of(question, &outcomes)), quick)?;

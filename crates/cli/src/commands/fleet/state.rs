@@ -17,7 +17,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
     };
     let bar = bar(u64::from(args.devices) * 2, "diagnoses");
     let mut found = Vec::new();
-    for (writes, of) in [(true, "diagnoses with 4 MiB of writes"), (false, "diagnoses by reading only")] {
+    for (writes, of) in [(true, "diagnoses with up to 64 MiB of writes"), (false, "diagnoses by reading only")] {
         let outcomes = in_lots(args.devices, &bar, |first, devices| {
             diagnosed(Plan { first, devices, seed, writes }).map_err(|error| anyhow::Error::from(error).into())
         })?;
