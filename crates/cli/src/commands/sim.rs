@@ -3,7 +3,11 @@
 use crate::args::{Sim, SimCommand};
 use crate::error::{Failure, Outcome};
 use crate::output;
+use crate::target::open_model;
 use anyhow::anyhow;
+
+/// What a device starts as does not depend on it, but for chances that no figure of its state shows.
+const SEED: u64 = 1;
 
 pub(crate) fn run(args: Sim) -> Result<Outcome, Failure> {
     match args.command {
@@ -27,6 +31,13 @@ fn list(json: bool) -> Result<(), Failure> {
 
 fn show(model: &str, truth: bool) -> Result<(), Failure> {
     let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
-    let text = flashscope_sim::show(model.strip_prefix("sim:").unwrap_or(model), truth, read);
-    output::data(&text.map_err(|error| anyhow!("{error}"))?)
+    let spec = model.strip_prefix("sim:").unwrap_or(model);
+    let mut text = flashscope_sim::show(spec, truth, read).map_err(|error| anyhow!("{error}"))?;
+    if truth {
+        // Of the file that its state is saved in, where it is named with one.
+        let state = flashscope_sim::truth::state_of(&open_model(spec, SEED)?).to_string();
+        text.push_str("\n# Its state now:\n");
+        text.extend(state.lines().map(|line| format!("#   {line}\n")));
+    }
+    output::data(&text)
 }

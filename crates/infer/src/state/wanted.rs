@@ -12,7 +12,7 @@ use flashscope_units::{Bytes, Nanos};
 /// Places all over the device, which is to hold twice as many blocks.
 const PLACES: u64 = 192;
 /// Reads of each, of which the shortest counts.
-const REPEATS: u32 = 12;
+const REPEATS: u32 = 20;
 /// Length of the stretch that is written for comparison: long enough that a dirty device has to collect, …
 const LONGEST: Bytes = Bytes::mib(64);
 /// … but no larger a part of a device than this, …
