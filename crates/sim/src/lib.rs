@@ -30,7 +30,7 @@ pub mod truth;
 
 pub use catalogue::{Entry, catalogue};
 pub use error::SimError;
-pub use fault::{FakeKind, MediumBytes, MediumChange, Place, Placement, PowerCut};
+pub use fault::{FakeKind, MediumBytes, MediumChange, Place, Placement, PowerCut, Recovery};
 pub use ftl::Counters;
 pub use snapshot::LARGEST_STATE;
 pub use spec::show;

@@ -13,7 +13,7 @@ mod size;
 pub use params::FakeKind;
 pub(crate) use params::{CacheName, Fails, FaultParams, SECTION, defaults, path_of};
 pub(crate) use power::{CutParams, PowerLog, Written};
-pub use power::{MediumBytes, MediumChange, PowerCut};
+pub use power::{MediumBytes, MediumChange, PowerCut, Recovery};
 pub(crate) use size::AddressMap;
 pub use size::{Place, Placement};
 
@@ -80,6 +80,7 @@ pub(crate) struct Faults {
 pub(crate) enum Why {
     Vanished,
     PowerCut,
+    Dead,
 }
 
 impl Why {
@@ -87,6 +88,7 @@ impl Why {
         match self {
             Why::Vanished => "it vanished from the bus",
             Why::PowerCut => "its power was cut",
+            Why::Dead => "it does not start up any more",
         }
     }
 }
@@ -122,10 +124,15 @@ impl Faults {
         let cut = CutParams {
             cache: Cache::of(params, model),
             drain_after: params.drain_after,
+            late_loss: params.late_loss,
             torn: params.torn,
+            shorn: params.shorn,
             reordered: params.reordered,
             lost: params.lost,
             misdirected: params.misdirected,
+            neighbours: params.neighbours,
+            rollback: params.rollback,
+            rollback_by: params.rollback_by,
             block: model.device.logical_block,
         };
         let mut faults = Faults {
@@ -198,8 +205,34 @@ impl Faults {
         self.params.hang_timeout
     }
 
+    /// From power on to the first request, after the last cut.
     pub(crate) fn start_up(&self) -> Nanos {
-        self.params.start_up
+        match self.recovery() {
+            Recovery::Slow => self.params.slow_start_by,
+            _ => self.params.start_up,
+        }
+    }
+
+    /// How the device comes back after the power cut that comes now.
+    pub(crate) fn draw_recovery(&mut self) -> Recovery {
+        let FaultParams { dead, shrink, slow_start, .. } = self.params;
+        for (share, recovery) in [(dead, Recovery::Dead), (shrink, Recovery::Shrunk), (slow_start, Recovery::Slow)] {
+            if self.chance.happens(share) {
+                return recovery;
+            }
+        }
+        Recovery::Usual
+    }
+
+    /// How the device comes back after the last power cut; as usual where it went away otherwise.
+    pub(crate) fn recovery(&self) -> Recovery {
+        let cut = self.last_cut.filter(|_| self.gone != Some(Why::Vanished));
+        cut.map_or(Recovery::Usual, |cut| cut.recovery)
+    }
+
+    /// What the device says it has when it has shrunk.
+    pub(crate) fn shrunk_to(&self) -> Bytes {
+        self.params.shrunk_to
     }
 
     /// The device goes away at `at`, unless it does before.

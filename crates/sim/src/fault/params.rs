@@ -2,7 +2,7 @@
 
 use super::places::Places;
 use crate::model::Model;
-use crate::range::{BLOCK, BLOCK_OR_NONE, CAPACITY, Inner, MOMENT, PAUSE, REQUEST, SHARE, Section, Within, ranges};
+use crate::range::{BLOCK, BLOCK_OR_NONE, CAPACITY, Inner, MOMENT, PART, PAUSE, REQUEST, SHARE, Section, Within, ranges};
 use crate::text;
 use flashscope_units::{Bytes, Instant, Nanos};
 use serde::{Deserialize, Deserializer, de::Error};
@@ -59,10 +59,24 @@ pub(crate) struct FaultParams {
     #[serde(deserialize_with = "unless_never")]
     pub(crate) drain_after: Option<Nanos>,
     pub(crate) lying_flush: bool,
+    #[serde(deserialize_with = "text::nanos")]
+    pub(crate) late_loss: Nanos,
     pub(crate) torn: bool,
+    pub(crate) shorn: bool,
     pub(crate) reordered: bool,
     pub(crate) lost: f64,
     pub(crate) misdirected: f64,
+    pub(crate) neighbours: f64,
+    pub(crate) rollback: f64,
+    #[serde(deserialize_with = "text::nanos")]
+    pub(crate) rollback_by: Nanos,
+    pub(crate) slow_start: f64,
+    #[serde(deserialize_with = "text::nanos")]
+    pub(crate) slow_start_by: Nanos,
+    pub(crate) shrink: f64,
+    #[serde(deserialize_with = "text::bytes")]
+    pub(crate) shrunk_to: Bytes,
+    pub(crate) dead: f64,
 }
 
 ranges!(FaultParams {
@@ -90,10 +104,20 @@ ranges!(FaultParams {
     write_cache: Inner,
     drain_after: PAUSE,
     lying_flush,
+    late_loss: PAUSE,
     torn,
+    shorn,
     reordered,
     lost: SHARE,
     misdirected: SHARE,
+    neighbours: SHARE,
+    rollback: SHARE,
+    rollback_by: PAUSE,
+    slow_start: SHARE,
+    slow_start_by: PAUSE,
+    shrink: SHARE,
+    shrunk_to: PART,
+    dead: SHARE,
 });
 
 /// How a device lies about its size.
@@ -182,6 +206,10 @@ impl FaultParams {
     pub(crate) fn validate(&self, model: &Model) -> Result<(), String> {
         let (claimed, block) = (model.device.capacity, model.device.logical_block);
         self.validate_size(claimed, block)?;
+        if self.shrunk_to >= claimed || !self.shrunk_to.is_multiple_of(block) {
+            let shrunk = self.shrunk_to;
+            return Err(format!("fault.shrunk_to ({shrunk}) must be whole logical blocks, less than {claimed}"));
+        }
         if self.grain < block || !self.grain.is_multiple_of(block) {
             return Err(format!("fault.grain ({}) must be whole logical blocks", self.grain));
         }
@@ -294,7 +322,8 @@ mod tests {
         }
         assert_eq!((params.vanish_after, params.vanish_at, params.reset_after), (None, None, None));
         assert_eq!((params.reset_at, params.power_cut_after, params.power_cut_at), (None, None, None));
-        assert_eq!((params.lost, params.misdirected), (0.0, 0.0));
-        assert!(!params.lying_flush && !params.torn && !params.reordered);
+        assert_eq!((params.lost, params.misdirected, params.neighbours, params.rollback), (0.0, 0.0, 0.0, 0.0));
+        assert_eq!((params.slow_start, params.shrink, params.dead, params.late_loss), (0.0, 0.0, 0.0, Nanos::ZERO));
+        assert!(!params.lying_flush && !params.torn && !params.shorn && !params.reordered);
     }
 }

@@ -4,6 +4,11 @@
 //! writes on their way from the one to the other in the order in which they came. A write is safe from a moment on that
 //! follows from how it was asked for, the cache and the flushes after it; safe writes are carried over to the medium.
 
+mod mishaps;
+mod told;
+
+pub use told::{MediumBytes, MediumChange, PowerCut, Recovery};
+
 use super::Cache;
 use crate::chance::Chance;
 use crate::content::{Contents, Held};
@@ -15,54 +20,20 @@ use flashscope_units::{Bytes, Instant, Nanos};
 pub(crate) struct CutParams {
     pub(crate) cache: Cache,
     pub(crate) drain_after: Option<Nanos>,
+    /// A finished flush, a durable write, and a write that needs no cache are safe only this much later.
+    pub(crate) late_loss: Nanos,
     pub(crate) torn: bool,
+    pub(crate) shorn: bool,
     pub(crate) reordered: bool,
     pub(crate) lost: f64,
     pub(crate) misdirected: f64,
+    /// Share of the cuts within writes that damage a block that was written shortly before.
+    pub(crate) neighbours: f64,
+    /// Share of cuts after which the mapping is the one of `rollback_by` before.
+    pub(crate) rollback: f64,
+    pub(crate) rollback_by: Nanos,
     /// A torn write ends on one of these.
     pub(crate) block: Bytes,
-}
-
-/// What a power cut found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PowerCut {
-    /// When it was.
-    pub at: Instant,
-    /// Stretches of finished writes that were still volatile and are gone.
-    pub dropped: u32,
-    /// Their bytes.
-    pub dropped_bytes: Bytes,
-    /// Stretches of writes that were under way; none of them was ever answered.
-    pub under_way: u32,
-    /// Where a write was torn, if one was: this block of the medium holds garbage now.
-    pub torn: Option<Bytes>,
-}
-
-/// Something that came to stand on the medium, for one who keeps the bytes himself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MediumChange {
-    /// From here on, on the medium.
-    pub at: Bytes,
-    /// Its length.
-    pub length: Bytes,
-    /// What stands there now.
-    pub now: MediumBytes,
-}
-
-/// What stands on a stretch of the medium.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MediumBytes {
-    /// The data of this write, from those on that the host addressed to this address of the device.
-    Of {
-        /// The request's number, as its caller chose it.
-        request: u64,
-        /// Device address of the first byte.
-        addressed: Bytes,
-    },
-    /// Nothing.
-    Erased,
-    /// Bytes that nobody wrote.
-    Garbage,
 }
 
 /// A stretch of a write on its way to the medium.
@@ -107,6 +78,11 @@ pub(crate) struct PowerLog {
     /// Oldest first.
     pending: Vec<Pending>,
     chance: Chance,
+    /// What is on the medium for good, but in a mapping that the device can still fall back behind; oldest first, each with the
+    /// moment at which it came there. Empty unless it does such a thing.
+    young: Vec<(Instant, Pending)>,
+    /// What came to stand on the medium last: (from, to), the latest at the end. Empty unless that can be damaged.
+    latest: Vec<(Bytes, Bytes)>,
     /// What was put on the medium since somebody asked; absent where nobody does.
     changes: Option<Vec<MediumChange>>,
 }
@@ -118,7 +94,16 @@ impl PowerLog {
     /// All that `contents` holds is on the medium.
     pub(crate) fn new(params: CutParams, contents: &Contents, capacity: Bytes, seed: u64) -> PowerLog {
         let chance = Chance::new(seed, "power");
-        PowerLog { params, medium: contents.clone(), capacity, pending: Vec::new(), chance, changes: None }
+        PowerLog {
+            params,
+            medium: contents.clone(),
+            capacity,
+            pending: Vec::new(),
+            chance,
+            young: Vec::new(),
+            latest: Vec::new(),
+            changes: None,
+        }
     }
 
     /// A write is about to take the place of what stands here in the mapping's memory. Should it not survive, the older
@@ -165,9 +150,9 @@ impl PowerLog {
             pending.lands = self.params.block * self.chance.below(places);
         }
         pending.safe_at = match self.params.cache {
-            _ if durable => Some(completed),
-            Cache::None => Some(completed),
-            Cache::Size(size) if length >= size => Some(completed),
+            _ if durable => Some(completed + self.params.late_loss),
+            Cache::None => Some(completed + self.params.late_loss),
+            Cache::Size(size) if length >= size => Some(completed + self.params.late_loss),
             Cache::Size(_) => self.params.drain_after.map(|time| completed + time),
             Cache::Mapping => None,
         };
@@ -197,8 +182,9 @@ impl PowerLog {
 
     /// A flush that the device keeps: it covers what was finished when it was asked for.
     pub(crate) fn flush(&mut self, issued: Instant, completed: Instant) {
+        let safe = completed + self.params.late_loss;
         for one in self.pending.iter_mut().filter(|one| one.completed <= issued) {
-            one.safe_at = Some(one.safe_at.map_or(completed, |at| at.min(completed)));
+            one.safe_at = Some(one.safe_at.map_or(safe, |at| at.min(safe)));
         }
     }
 
@@ -216,64 +202,35 @@ impl PowerLog {
                 continue;
             }
             let safe = self.pending.remove(index);
-            index = self.carry_over(safe, index);
+            index = self.carry_over(safe, index, now);
         }
-    }
-
-    /// The power goes at `now`: what is left.
-    pub(crate) fn cut(&mut self, now: Instant, ftl: &mut impl Ftl) -> (Contents, PowerCut) {
-        self.settle(now);
-        if self.params.cache == Cache::Mapping {
-            self.ask_mapping(now, Bytes::ZERO, self.capacity, ftl);
-        }
-        let mut found = PowerCut { at: now, ..PowerCut::default() };
-        let torn = if self.params.torn { self.torn_one(now) } else { None };
-        for (index, one) in std::mem::take(&mut self.pending).into_iter().enumerate() {
-            if torn == Some(index) {
-                found.torn = self.tear(&one, now);
-            }
-            if one.completed > now {
-                found.under_way += 1;
-            } else if self.params.reordered && self.chance.happens(0.5) {
-                self.put(one);
-            } else if torn != Some(index) {
-                found.dropped += 1;
-                found.dropped_bytes += one.end - one.at;
-            }
-        }
-        (self.medium.clone(), found)
-    }
-
-    /// The write that the power goes in the middle of: one under way, else the one that leaves the cache next.
-    fn torn_one(&self, now: Instant) -> Option<usize> {
-        let writes = || self.pending.iter().enumerate().filter(|(_, one)| one.held != Held::Erased);
-        let under_way = writes().find(|(_, one)| one.issued <= now && one.completed > now);
-        under_way.or_else(|| writes().next()).map(|(index, _)| index)
-    }
-
-    /// Puts the first blocks of a write on the medium, and garbage behind them. Says where the garbage is.
-    fn tear(&mut self, one: &Pending, now: Instant) -> Option<Bytes> {
-        let blocks = (one.end - one.at) / self.params.block;
-        let whole = if one.completed > now {
-            let share = now.since(one.issued).as_f64() / one.completed.since(one.issued).as_f64();
-            ((blocks as f64 * share) as u64).min(blocks.saturating_sub(1))
-        } else {
-            self.chance.below(blocks)
-        };
-        let part = self.params.block * whole;
-        self.put(Pending { end: one.at + part, ..*one });
-        let garbage = one.lands + part;
-        self.place(garbage, self.params.block, Held::Garbage, MediumBytes::Garbage);
-        Some(garbage)
+        self.grow_old(now);
     }
 
     /// Puts a write on the medium that was behind `older` others. Where they have the same addresses, they are not written
     /// any more. Says how many they are then.
-    fn carry_over(&mut self, safe: Pending, older: usize) -> usize {
+    fn carry_over(&mut self, safe: Pending, older: usize, now: Instant) -> usize {
         let newer = self.pending.len() - older;
         self.split(older, safe.at, safe.end, |_| true, None);
-        self.put(safe);
+        if self.params.rollback > 0.0 {
+            self.young.push((now, safe));
+        } else {
+            self.put(safe);
+        }
         self.pending.len() - newer
+    }
+
+    /// What the device cannot fall back behind any more stands on the medium for good.
+    fn grow_old(&mut self, now: Instant) {
+        let old = self.young.partition_point(|(at, _)| *at + self.params.rollback_by <= now);
+        self.put_young(old);
+    }
+
+    fn put_young(&mut self, count: usize) {
+        let rest = self.young.split_off(count);
+        for (_, one) in std::mem::replace(&mut self.young, rest) {
+            self.put(one);
+        }
     }
 
     fn put(&mut self, one: Pending) {
@@ -290,6 +247,7 @@ impl PowerLog {
             return;
         }
         self.medium.set(at, length, held);
+        self.remember(at, at + length);
         if let Some(changes) = &mut self.changes {
             changes.push(MediumChange { at, length, now });
         }
@@ -354,7 +312,7 @@ impl PowerLog {
                     if ftl.in_memory(now, Extent::new(at, end - at)) {
                         self.keep(part);
                     } else {
-                        self.carry_over(part, self.pending.len());
+                        self.carry_over(part, self.pending.len(), now);
                     }
                 }
                 at = end;

@@ -2,7 +2,7 @@
 
 use super::SimTarget;
 use crate::content::Held;
-use crate::fault::{Faults, MediumChange, Place, Placement, PowerCut, Verdict, Why, Written};
+use crate::fault::{Faults, MediumChange, Place, Placement, PowerCut, Recovery, Verdict, Why, Written};
 use crate::ftl::{Ftl, Work};
 use flashscope_device::{Completion, Content, DeviceError, Fill, Op, Outcome, Request};
 use flashscope_model::Direction;
@@ -48,11 +48,19 @@ impl SimTarget {
     /// device that is there is left alone.
     pub fn power_on(&mut self) {
         let Some(mut faults) = self.faults.take() else { return };
-        if faults.gone.take().is_some() {
+        if faults.gone.is_some() {
             (faults.cut_off, faults.ready_from) = (0, self.now);
             faults.hung.clear();
             self.outstanding.clear();
             self.now += faults.start_up();
+            match faults.recovery() {
+                Recovery::Dead => faults.gone = Some(Why::Dead),
+                Recovery::Shrunk => self.facts.capacity = faults.shrunk_to(),
+                Recovery::Usual | Recovery::Slow => {}
+            }
+        }
+        if faults.gone.is_some_and(|why| why != Why::Dead) {
+            faults.gone = None;
             // A controller that starts up closes what it finds half-written, so that nothing is left in memory.
             self.settled = self.device.serve(self.now, Work::Flush).max(self.now);
             self.now = self.settled;
@@ -253,8 +261,11 @@ impl SimTarget {
     fn pass(&mut self, now: Instant) {
         let Some(faults) = &mut self.faults else { return };
         let Some((end, why)) = faults.ends.filter(|&(end, _)| end <= now) else { return };
-        let (left, cut) = faults.log.cut(end, &mut self.device);
+        let (left, mut cut) = faults.log.cut(end, &mut self.device);
         self.contents = left;
+        if why == Why::PowerCut {
+            cut.recovery = faults.draw_recovery();
+        }
         faults.last_cut = Some(cut);
         faults.gone = Some(why);
         faults.ends = None;

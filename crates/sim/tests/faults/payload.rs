@@ -31,6 +31,8 @@ fn the_changes_of_the_medium_are_what_a_power_cut_leaves() {
         "misdirected=0.1,lost=0.1",
         "fake=wrap-around,real_capacity=16MiB,write_cache=1MiB,drain_after=20ms",
         "fake=limbo,real_capacity=16MiB",
+        "rollback=1.0,rollback_by=50ms,write_cache=64KiB",
+        "neighbours=1.0,write_cache=256KiB,power_cut_after=280",
     ] {
         let mut host = Host::new(&format!("{CARD},{faults}"), 5);
         let mut medium = Medium::new();
