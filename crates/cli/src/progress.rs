@@ -54,6 +54,20 @@ impl Turn {
     }
 }
 
+/// A bar over a number of things that are done one after the other; the first interrupt is then a wish to stop.
+pub(crate) fn bar(cases: u64, name: &str) -> ProgressBar {
+    interrupt::arm();
+    let bar = ProgressBar::new(cases);
+    bar.set_draw_target(if output::quiet() {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr_with_hz(5)
+    });
+    let style = ProgressStyle::with_template(&format!("{{pos}} of {{len}} {name} {{wide_bar}} {{eta}} left"));
+    bar.set_style(style.expect("the template is a constant"));
+    bar
+}
+
 /// Parts of the bar.
 const PARTS: u64 = 1000;
 

@@ -9,6 +9,8 @@
 //!
 //! A [`FileSpace`] is work on whole files, in the ways that programs have.
 //!
+//! A [`PowerSwitch`] is a target that can lose its power and get it back.
+//!
 //! [`Purge`] are the ways to make a device forget that no request can say.
 //!
 //! This crate knows no device: `sim` and `host` implement it.
@@ -16,6 +18,7 @@
 mod file_space;
 pub mod grant;
 mod lane;
+mod power;
 mod purge;
 mod request;
 pub mod stretch;
@@ -24,6 +27,7 @@ mod target;
 pub use file_space::{Durable, FileCounts, FileError, FileOpening, FileSpace, FileWay, FileWork, Passed, Step};
 pub use grant::{Consent, GrantError, Refusal, RefusalKind, SafetyReport, Seal, WriteGrant};
 pub use lane::{FailureDetail, Foresight, Lane, LaneCompletion, Status, Wait};
+pub use power::{PowerSwitch, Restored};
 pub use purge::{Availability, NoPurge, Purge, PurgeError, PurgeStep};
 pub use request::{Completion, Content, Fill, Op, Outcome, Request};
 pub use stretch::{Holds, Known, Stretch};

@@ -103,6 +103,8 @@ pub enum Kind {
     Infer,
     /// Which state a device is in.
     State,
+    /// What survives power cuts.
+    Integrity,
     /// A run of load.
     Bench,
     /// iozone's tests.
@@ -119,11 +121,12 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 10] = [
+    pub const ALL: [Kind; 11] = [
         Kind::Inspect,
         Kind::Probe,
         Kind::Infer,
         Kind::State,
+        Kind::Integrity,
         Kind::Bench,
         Kind::Iozone,
         Kind::Fleet,
@@ -139,6 +142,7 @@ impl Kind {
             Kind::Probe => "probe",
             Kind::Infer => "infer",
             Kind::State => "state",
+            Kind::Integrity => "integrity",
             Kind::Bench => "bench",
             Kind::Iozone => "iozone",
             Kind::Fleet => "fleet",

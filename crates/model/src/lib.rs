@@ -14,6 +14,7 @@ mod experiment;
 pub mod facts;
 pub mod finding;
 pub mod fleet;
+pub mod integrity;
 pub mod iozone;
 pub mod observation;
 pub mod plan;

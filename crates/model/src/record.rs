@@ -4,6 +4,7 @@ use crate::bench::BenchRecord;
 use crate::comparison::ComparisonRecord;
 use crate::envelope::Envelope;
 use crate::fleet::FleetRecord;
+use crate::integrity::IntegrityRecord;
 use crate::iozone::IozoneRecord;
 use crate::run::RunRecord;
 use crate::sweep::SweepRecord;
@@ -14,6 +15,8 @@ use crate::twin::TwinRecord;
 pub enum AnyRecord {
     /// `inspect`, `probe`, `infer` and `state`.
     Run(Box<RunRecord>),
+    /// `integrity`.
+    Integrity(Box<IntegrityRecord>),
     /// `bench`.
     Bench(Box<BenchRecord>),
     /// `bench iozone`.
@@ -33,6 +36,7 @@ impl AnyRecord {
     pub fn envelope(&self) -> &Envelope {
         match self {
             AnyRecord::Run(record) => &record.envelope,
+            AnyRecord::Integrity(record) => &record.envelope,
             AnyRecord::Bench(record) => &record.envelope,
             AnyRecord::Iozone(record) => &record.envelope,
             AnyRecord::Fleet(record) => &record.envelope,

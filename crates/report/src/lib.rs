@@ -10,6 +10,7 @@ mod csv;
 pub mod fleet;
 pub mod foreign;
 mod html;
+pub mod integrity;
 pub mod iozone;
 pub mod live;
 mod markdown;

@@ -53,9 +53,11 @@ pub fn measured(record: &AnyRecord) -> Measured {
         AnyRecord::Run(run) => of_run(run),
         AnyRecord::Bench(bench) => of_bench(bench, LARGE),
         AnyRecord::Iozone(iozone) => of_iozone(iozone),
-        AnyRecord::Fleet(_) | AnyRecord::Twin(_) | AnyRecord::Comparison(_) | AnyRecord::Sweep(_) => {
-            Measured::default()
-        }
+        AnyRecord::Integrity(_)
+        | AnyRecord::Fleet(_)
+        | AnyRecord::Twin(_)
+        | AnyRecord::Comparison(_)
+        | AnyRecord::Sweep(_) => Measured::default(),
     };
     measured.runs.retain(|run| !run.is_empty());
     measured.settings.extend(surroundings(record.envelope()));

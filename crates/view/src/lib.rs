@@ -18,6 +18,7 @@ pub mod comparison;
 pub mod conclusion;
 pub mod contrast;
 pub mod figures;
+pub mod integrity;
 pub mod iozone;
 pub mod made;
 pub mod rate;

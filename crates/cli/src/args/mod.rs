@@ -10,6 +10,7 @@ mod fleet;
 mod history;
 mod infer;
 mod inspect;
+mod integrity;
 mod list;
 mod making;
 mod man;
@@ -33,6 +34,7 @@ pub(crate) use fleet::{Fleet, FleetCompare, FleetKind, FleetState, FleetTrend, S
 pub(crate) use history::{History, history_help};
 pub(crate) use infer::Infer;
 pub(crate) use inspect::Inspect;
+pub(crate) use integrity::Integrity;
 pub(crate) use list::List;
 pub(crate) use making::{InState, Making};
 pub(crate) use man::{ManPages, man_pages};
@@ -189,6 +191,8 @@ pub(crate) enum Command {
     Probe(Probe),
     /// Which state a device is in: clean, sequential, full, dirty; how much of its life is used
     State(State),
+    /// Whether a device keeps what it acknowledged when its power is cut
+    Integrity(Box<Integrity>),
     /// Findings from recorded observations: flashbench logs or earlier records
     Infer(Infer),
     /// Show a record again, in any form
@@ -214,7 +218,7 @@ pub(crate) enum Command {
     /// Print the JSON Schema of records
     #[command(after_help = "Example: flashscope schema bench > bench.schema.json")]
     Schema {
-        /// Of this kind alone: inspect, probe, infer, state, bench, iozone, fleet, twin, compare or sweep [default: all of them]
+        /// Of this kind alone: inspect, probe, infer, state, integrity, bench, iozone, fleet, twin, compare or sweep [default: all of them]
         kind: Option<String>,
     },
     /// Print every setting, its value, and who says so

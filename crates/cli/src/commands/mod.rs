@@ -8,6 +8,7 @@ pub(crate) mod fleet;
 pub(crate) mod history;
 pub(crate) mod infer;
 pub(crate) mod inspect;
+pub(crate) mod integrity;
 pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod probe;

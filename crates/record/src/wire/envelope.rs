@@ -59,6 +59,8 @@ words! {
         Infer,
         /// Which state a device is in: the same parts.
         State,
+        /// What survives power cuts: the verdict, and every cut.
+        Integrity,
         /// A run of load: phases, their runs and jobs.
         Bench,
         /// iozone's tests: passes, and where memory ends.

@@ -12,6 +12,7 @@ mod envelope;
 mod estimate;
 mod finding;
 mod fleet;
+mod integrity;
 mod iozone;
 mod observation;
 mod preset;

@@ -8,6 +8,7 @@ use flashscope_model::RunRecord;
 use flashscope_model::bench::BenchRecord;
 use flashscope_model::comparison::ComparisonRecord;
 use flashscope_model::fleet::FleetRecord;
+use flashscope_model::integrity::IntegrityRecord;
 use flashscope_model::iozone::IozoneRecord;
 use flashscope_model::sweep::SweepRecord;
 use flashscope_model::twin::TwinRecord;
@@ -41,6 +42,7 @@ fn part_of(kind: Kind, generator: &mut SchemaGenerator) -> Value {
     type Part<R> = <R as Recorded>::Part;
     let schema = match kind {
         Kind::Inspect | Kind::Probe | Kind::Infer | Kind::State => generator.subschema_for::<Part<RunRecord>>(),
+        Kind::Integrity => generator.subschema_for::<Part<IntegrityRecord>>(),
         Kind::Bench => generator.subschema_for::<Part<BenchRecord>>(),
         Kind::Iozone => generator.subschema_for::<Part<IozoneRecord>>(),
         Kind::Fleet => generator.subschema_for::<Part<FleetRecord>>(),

@@ -2,7 +2,9 @@
 
 use super::places::Places;
 use crate::model::Model;
-use crate::range::{BLOCK, BLOCK_OR_NONE, CAPACITY, Inner, MOMENT, PART, PAUSE, REQUEST, SHARE, Section, Within, ranges};
+use crate::range::{
+    BLOCK, BLOCK_OR_NONE, CAPACITY, Inner, MOMENT, PART, PAUSE, REQUEST, SHARE, Section, Within, ranges,
+};
 use crate::text;
 use flashscope_units::{Bytes, Instant, Nanos};
 use serde::{Deserialize, Deserializer, de::Error};

@@ -4,7 +4,7 @@ use super::SimTarget;
 use crate::content::Held;
 use crate::fault::{Faults, MediumChange, Place, Placement, PowerCut, Recovery, Verdict, Why, Written};
 use crate::ftl::{Ftl, Work};
-use flashscope_device::{Completion, Content, DeviceError, Fill, Op, Outcome, Request};
+use flashscope_device::{Completion, Content, DeviceError, Fill, Op, Outcome, PowerSwitch, Request, Restored};
 use flashscope_model::Direction;
 use flashscope_units::{Bytes, Instant, Nanos};
 
@@ -305,6 +305,21 @@ impl SimTarget {
             self.device.idle(from, until);
         }
         self.pass(at);
+    }
+}
+
+impl PowerSwitch for SimTarget {
+    fn cut_power(&mut self) -> Result<(), DeviceError> {
+        SimTarget::cut_power(self)
+    }
+
+    fn restore_power(&mut self) -> Result<Restored, DeviceError> {
+        let from = self.now;
+        self.power_on();
+        match self.gone() {
+            Some(why) => Err(DeviceError::Vanished(why.to_owned())),
+            None => Ok(Restored { took: self.now.since(from), grant: None }),
+        }
     }
 }
 

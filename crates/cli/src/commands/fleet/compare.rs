@@ -1,8 +1,9 @@
 //! `fleet compare`: how often a comparison is right, on pairs of devices whose true ratio is known.
 
-use super::scored::{Kind, Scoring, bar, in_lots, outputs, scatters};
+use super::scored::{Kind, Scoring, in_lots, outputs, scatters};
 use crate::args::FleetCompare as Args;
 use crate::error::{Failure, Outcome};
+use crate::progress::bar;
 use flashscope_fleet::differences::{Figures, Plan, differences, rows};
 use serde_json::json;
 

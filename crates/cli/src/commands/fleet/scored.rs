@@ -10,7 +10,7 @@ use flashscope_fleet::differences::{NOISY, QUIET, Row, Target};
 use flashscope_host::Output;
 use flashscope_report::sheet;
 use flashscope_report::xlsx::{Cell, Sheet};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -66,19 +66,6 @@ pub(super) fn in_lots<T>(
         bar.inc(u64::from(lot));
     }
     Ok(done)
-}
-
-pub(super) fn bar(cases: u64, name: &str) -> ProgressBar {
-    interrupt::arm();
-    let bar = ProgressBar::new(cases);
-    bar.set_draw_target(if output::quiet() {
-        ProgressDrawTarget::hidden()
-    } else {
-        ProgressDrawTarget::stderr_with_hz(5)
-    });
-    let style = ProgressStyle::with_template(&format!("{{pos}} of {{len}} {name} {{wide_bar}} {{eta}} left"));
-    bar.set_style(style.expect("the template is a constant"));
-    bar
 }
 
 impl Scoring {

@@ -1,8 +1,9 @@
 //! `fleet state`: how often a diagnosis of the state is right, on devices whose state is known.
 
-use super::scored::{Kind, Scoring, bar, in_lots, outputs};
+use super::scored::{Kind, Scoring, in_lots, outputs};
 use crate::args::FleetState as Args;
 use crate::error::{Failure, Outcome};
+use crate::progress::bar;
 use flashscope_fleet::states::{Figures, Plan, Question, diagnosed, rows};
 use serde_json::json;
 

@@ -1,8 +1,9 @@
 //! `fleet trend`: how often a mark in a history is right, on simulated histories whose changes are known.
 
-use super::scored::{Kind, Scoring, bar, in_lots, outputs, scatters};
+use super::scored::{Kind, Scoring, in_lots, outputs, scatters};
 use crate::args::FleetTrend as Args;
 use crate::error::{Failure, Outcome};
+use crate::progress::bar;
 use flashscope_fleet::histories::{Around, Figures, Plan, histories, rows};
 use serde_json::json;
 

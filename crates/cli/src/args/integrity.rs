@@ -1,0 +1,42 @@
+//! What `integrity` takes.
+
+use super::campaign::Results;
+use super::{TargetArgs, up_to};
+use clap::Args;
+use flashscope_units::{Bytes, Nanos};
+
+/// Cuts of one run: each is kept until the end.
+const MOST_CUTS: i64 = 1_000_000;
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  flashscope integrity sim:ssd-consumer --cuts 200
+  flashscope integrity sim:sd-4mib,lost=0.01 --cuts 100 --seed 7
+  flashscope integrity sim:sd-4mib,lost=0.01 --seed 7 --replay 12
+
+A flush covers the writes that were done before it, a durable write covers itself; whatever else is lost with the power is
+the device's right. docs/integrity.md has the promise, the ways to break it, and how each is told.")]
+pub(crate) struct Integrity {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// How often to cut the power
+    #[arg(short = 'n', long, default_value_t = 100, value_name = "N", value_parser = up_to(MOST_CUTS))]
+    pub(crate) cuts: u32,
+    /// Do all cuts up to this one again, and show what was asked for before it and what it left
+    #[arg(long, value_name = "CUT", conflicts_with = "cuts", value_parser = up_to(MOST_CUTS))]
+    pub(crate) replay: Option<u32>,
+    /// Write from here on [default: the middle of the device]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) offset: Option<Bytes>,
+    /// Write to so much of the device: small enough that writes meet again [default: 2 MiB]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) size: Option<Bytes>,
+    /// A device that takes longer from power on to its first answer comes back slowly
+    #[arg(long, default_value = "10s", value_name = "TIME")]
+    pub(crate) slow_after: Nanos,
+    /// Look through so much of the device at the end, for writes that went elsewhere
+    #[arg(long, default_value = "1GiB", value_name = "SIZE")]
+    pub(crate) search: Bytes,
+    #[command(flatten)]
+    pub(crate) results: Results,
+}

@@ -1,0 +1,373 @@
+//! All cuts, one after the other.
+
+use crate::journal::Journal;
+use crate::judge::{Case, Judged, Map, Violation, judge};
+use crate::round::Host;
+use crate::sequence::{Draft, Sequence};
+use flashscope_device::{DeviceError, Holds, Known, PowerSwitch, WriteGrant};
+use flashscope_model::integrity::{self as model, Asked, AskedFor, FaultKind};
+use flashscope_stats::rng::stream;
+use flashscope_units::{Bytes, Instant, Nanos};
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// How often the power is cut.
+    pub cuts: u32,
+    /// All writes, flushes and moments follow from it.
+    pub seed: u64,
+    /// Where the writes go: from here …
+    pub offset: Bytes,
+    /// … over so much, in whole MiB.
+    pub length: Bytes,
+    /// A device that takes longer from power on to its first answer comes back slowly.
+    pub slow_after: Nanos,
+    /// At the end so much of the device is looked through for writes that went elsewhere, the range around the writes first.
+    pub search: Bytes,
+}
+
+/// One who looks on.
+pub trait Watcher {
+    /// A cut was judged: its number, and whether something was not as promised.
+    fn cut(&mut self, cut: &model::Cut);
+    /// Whether to stop now.
+    fn stop(&mut self) -> bool;
+}
+
+/// What was seen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Every cut, as records have it.
+    pub cuts: Vec<model::Cut>,
+    /// The same for the verdict.
+    pub seen: Vec<Seen>,
+    /// Where data were found at the end that belong elsewhere: (place, where they were addressed to).
+    pub strays: Vec<(Bytes, Bytes)>,
+    /// How much was looked through for them.
+    pub searched: Bytes,
+    /// What flushes take that have something to cover, and those that have nothing to do.
+    pub flush_times: Option<(Nanos, Nanos)>,
+    /// What was written, the first filling included.
+    pub written: Bytes,
+    /// What was asked for before the last cut.
+    pub requests: Vec<Asked>,
+    /// Why it went no further, if it did not.
+    pub ended: Option<Ended>,
+}
+
+/// Why a run went no further.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Someone wished so.
+    Stopped,
+    /// The device did what no further cut can be judged after.
+    Device(String),
+    /// It cannot be held against the device: the power could not be cut, the budget is spent.
+    Harness(String),
+}
+
+/// What the verdict needs to know of a cut.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// What was found, by this cut alone.
+    pub judged: Judged,
+    /// What is wrong with the device as a whole.
+    pub whole: Option<FaultKind>,
+    /// From the last acknowledgement that covered something until the cut.
+    pub since_covered: Option<Nanos>,
+}
+
+/// Flushes with nothing to do, at the beginning.
+const IDLE_FLUSHES: usize = 5;
+/// From the first filling to the first cut: what was acknowledged then must be safe.
+const SETTLING: Nanos = Nanos::secs(5);
+/// Violations of a cut that are kept.
+const KEPT: usize = 16;
+/// Most that the range of writes takes of a device by itself: small enough that writes meet again.
+const USUAL_LENGTH: Bytes = Bytes::mib(2);
+
+/// Where the writes go where nobody says so: in the middle of the device.
+pub fn usual_region(capacity: Bytes) -> (Bytes, Bytes) {
+    let length = USUAL_LENGTH.min((capacity / 2).align_down(Bytes::kib(4)));
+    ((capacity / 2).align_down(Bytes::mib(1)).min(capacity - length), length)
+}
+
+/// The generation of the first write of a run. It follows from the seed, so that what an earlier run left is not taken for data
+/// of this one; there is room for four thousand million writes behind it.
+pub fn first_generation(seed: u64) -> u32 {
+    (stream(seed, u64::from(u32::MAX)) as u32) >> 2 | 1
+}
+
+/// Does all cuts. What was seen until then comes back, however it ends.
+pub fn run<T: PowerSwitch>(target: &mut T, grant: &mut WriteGrant, plan: &Plan, watcher: &mut dyn Watcher) -> Report {
+    let mut run = Run::new(target, grant, *plan);
+    run.all(watcher);
+    run.report
+}
+
+struct Run<'a, T> {
+    host: Host<'a, T>,
+    plan: Plan,
+    capacity: Bytes,
+    before: Map,
+    begun: Instant,
+    report: Report,
+}
+
+impl<'a, T: PowerSwitch> Run<'a, T> {
+    fn new(target: &'a mut T, grant: &'a mut WriteGrant, plan: Plan) -> Run<'a, T> {
+        let (capacity, begun) = (target.facts().capacity, target.now());
+        let generation = first_generation(plan.seed);
+        let before = Map::written(plan.offset, plan.length, generation);
+        let host = Host::new(target, grant, (plan.offset, plan.length), generation);
+        Run { host, plan, capacity, before, begun, report: Report::default() }
+    }
+
+    fn all(&mut self, watcher: &mut dyn Watcher) {
+        let spent = self.host.grant.spent();
+        let mut went = self.fill();
+        for number in 1..=self.plan.cuts {
+            if went.is_err() || self.report.ended.is_some() {
+                break;
+            }
+            if watcher.stop() {
+                self.report.ended = Some(Ended::Stopped);
+                break;
+            }
+            went = self.cut(number);
+            self.report.cuts.iter().rev().take(1).filter(|cut| cut.number == number).for_each(|cut| watcher.cut(cut));
+        }
+        if let Err(error) = went.and_then(|()| self.search()) {
+            self.report.ended.get_or_insert(Ended::Harness(error.to_string()));
+        }
+        self.report.flush_times = self.host.pace.flush_times();
+        self.report.written += self.host.grant.spent().saturating_sub(spent);
+    }
+
+    /// Brings the range to a known state, and looks whether the device keeps what it is given with the power on.
+    fn fill(&mut self) -> Result<(), DeviceError> {
+        let (start, length) = self.host.region;
+        let part = Bytes::kib(128).max(self.host.sector);
+        let parts = (0..length.get().div_ceil(part.get())).map(|number| {
+            let at = part * number;
+            Draft { at: start + at, length: part.min(length - at), durable: false }
+        });
+        let parts: Vec<Draft> = parts.collect();
+        self.host.writes(&parts)?;
+        self.host.flush()?;
+        self.host.flush_idly(IDLE_FLUSHES)?;
+        self.host.wait(SETTLING);
+        let found = self.host.look(start, length)?;
+        let journal = std::mem::take(&mut self.host.journal);
+        let case = Case {
+            sector: self.host.sector,
+            before: &self.before,
+            journal: &journal,
+            cut_at: self.host.target.now(),
+            found: &found.map,
+            unreadable: &found.unreadable,
+        };
+        if let Some(wrong) = judge(&case).violations.first() {
+            return Err(DeviceError::System(format!(
+                "{} at {} does not read back as it was written, with the power on\nhint: `flashscope capacity` says whether it is a fake or damaged",
+                wrong.length, wrong.at
+            )));
+        }
+        self.before = found.map;
+        Ok(())
+    }
+
+    fn cut(&mut self, number: u32) -> Result<(), DeviceError> {
+        let Plan { offset, length, .. } = self.plan;
+        let seed = stream(self.plan.seed, u64::from(number));
+        let mut sequence = Sequence::new(seed, offset, length, self.host.sector);
+        let moment = sequence.moment();
+        let cut_at = self.host.until_cut(&mut sequence, moment)?;
+        let journal = std::mem::take(&mut self.host.journal);
+        let mut cut = model::Cut {
+            number,
+            moment,
+            at: cut_at.since(self.begun),
+            writes: journal.writes.len() as u32,
+            flushes: journal.flushes.len() as u32,
+            dropped: Bytes::ZERO,
+            recovery: None,
+            violations: Vec::new(),
+            found: 0,
+        };
+        let covered = journal.covered();
+        let newest = covered.iter().flatten().map(|done| done.at).max();
+        let mut seen = Seen { since_covered: newest.map(|at| cut_at.since(at)), ..Seen::default() };
+        match self.come_back(&mut cut) {
+            Ok(whole) => seen.whole = whole,
+            // What hinders us says nothing of the device.
+            Err(Ended::Harness(why)) => return Err(DeviceError::System(why)),
+            Err(why) => {
+                seen.whole = Some(FaultKind::Dead);
+                self.report.ended = Some(why);
+            }
+        }
+        if seen.whole.is_none() || seen.whole == Some(FaultKind::SlowRecovery) {
+            match self.host.look(offset, length) {
+                Ok(found) => {
+                    let case = Case {
+                        sector: self.host.sector,
+                        before: &self.before,
+                        journal: &journal,
+                        cut_at,
+                        found: &found.map,
+                        unreadable: &found.unreadable,
+                    };
+                    seen.judged = judge(&case);
+                    self.go_on_from(found.map)?;
+                }
+                Err(error) => {
+                    seen.whole = Some(FaultKind::Dead);
+                    self.report.ended = Some(Ended::Device(error.to_string()));
+                }
+            }
+        }
+        if let Some(kind) = seen.whole {
+            let what = self.of_the_whole(kind, cut.recovery);
+            cut.violations.push(model::Violation { kind, at: Bytes::ZERO, length: Bytes::ZERO, what });
+        }
+        cut.found = (seen.judged.violations.len() + cut.violations.len()) as u32;
+        cut.dropped = seen.judged.dropped;
+        cut.violations
+            .extend(seen.judged.violations.iter().take(KEPT).map(|one| told(one, &journal, self.host.known, cut_at)));
+        self.report.requests = asked(&journal, cut_at);
+        self.report.cuts.push(cut);
+        self.report.seen.push(seen);
+        Ok(())
+    }
+
+    /// Brings the device back; what is wrong with it as a whole.
+    fn come_back(&mut self, cut: &mut model::Cut) -> Result<Option<FaultKind>, Ended> {
+        let restored = self.host.target.restore_power().map_err(|error| match error {
+            DeviceError::Vanished(_) | DeviceError::Hung(_) => Ended::Device(error.to_string()),
+            other => Ended::Harness(other.to_string()),
+        })?;
+        if let Some(grant) = restored.grant {
+            self.report.written += self.host.grant.spent();
+            *self.host.grant = grant;
+        }
+        cut.recovery = Some(restored.took);
+        let capacity = self.host.target.facts().capacity;
+        if capacity != self.capacity {
+            self.report.ended = Some(Ended::Device(format!("it came back with {capacity} of {}", self.capacity)));
+            return Ok(Some(FaultKind::Shrunk));
+        }
+        Ok((restored.took > self.plan.slow_after).then_some(FaultKind::SlowRecovery))
+    }
+
+    /// What stands there now is what the next cut is judged by. Sectors that hold nothing of their own are written anew.
+    fn go_on_from(&mut self, found: Map) -> Result<(), DeviceError> {
+        let at_home =
+            |(at, holds): &(Bytes, Holds)| matches!(holds, Holds::Tagged { addressed, .. } if addressed == at);
+        let edges: Vec<Bytes> = found.edges().collect();
+        let mut drafts: Vec<Draft> = Vec::new();
+        for pair in edges.windows(2) {
+            let is_whole = pair.iter().all(|edge| edge.is_multiple_of(self.host.sector));
+            if is_whole && found.between(pair[0], pair[1]).all(|part| at_home(&part)) {
+                continue;
+            }
+            let (from, to) = (pair[0].align_down(self.host.sector), pair[1].align_up(self.host.sector));
+            match drafts.last_mut() {
+                Some(last) if last.at + last.length >= from => last.length = to - last.at,
+                _ => drafts.push(Draft { at: from, length: to - from, durable: false }),
+            }
+        }
+        self.before = found;
+        for draft in &drafts {
+            self.host.writes(std::slice::from_ref(draft))?;
+        }
+        if !drafts.is_empty() {
+            self.host.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Looks through the device for what belongs elsewhere.
+    fn search(&mut self) -> Result<(), DeviceError> {
+        if self.report.ended.is_some() || self.plan.search == Bytes::ZERO {
+            return Ok(());
+        }
+        let length = self.plan.search.min(self.capacity);
+        let middle = self.plan.offset + self.plan.length / 2;
+        let start = middle.saturating_sub(length / 2).min(self.capacity - length).align_down(self.host.sector);
+        let length = length.align_down(self.host.sector);
+        let found = self.host.look(start, length)?.map;
+        let strays = found.between(start, start + length).filter_map(|(at, holds)| match holds {
+            Holds::Tagged { addressed, .. } if addressed != at => Some((at, addressed)),
+            _ => None,
+        });
+        self.report.strays = strays.collect();
+        self.report.searched = length;
+        Ok(())
+    }
+
+    fn of_the_whole(&self, kind: FaultKind, recovery: Option<Nanos>) -> String {
+        match (&self.report.ended, recovery) {
+            (Some(Ended::Device(why) | Ended::Harness(why)), _) => why.clone(),
+            (_, Some(took)) => format!("it came back after {took}"),
+            _ => kind.label().to_owned(),
+        }
+    }
+}
+
+/// A journal as records have it, in order of issue.
+fn asked(journal: &Journal, cut_at: Instant) -> Vec<Asked> {
+    let writes = journal.writes.iter().zip(journal.covered()).map(|(write, covered)| Asked {
+        turn: write.turn,
+        what: if write.durable { AskedFor::DurableWrite } else { AskedFor::Write },
+        at: write.at,
+        length: write.length,
+        done: write.done.map(|done| done.turn),
+        covered: covered.map(|done| cut_at.since(done.at)),
+    });
+    let flushes = journal.flushes.iter().map(|flush| Asked {
+        turn: flush.turn,
+        what: AskedFor::Flush,
+        at: Bytes::ZERO,
+        length: Bytes::ZERO,
+        done: flush.done.map(|done| done.turn),
+        covered: None,
+    });
+    let mut all: Vec<Asked> = writes.chain(flushes).collect();
+    all.sort_by_key(|asked| asked.turn);
+    all
+}
+
+/// A violation in words.
+fn told(one: &Violation, journal: &Journal, known: Known, cut_at: Instant) -> model::Violation {
+    let covered = journal.covered();
+    let write = |index: usize| match covered[index] {
+        Some(done) => format!("write {}, covered {} before the cut", index + 1, cut_at.since(done.at)),
+        None => format!("write {}", index + 1),
+    };
+    let due = one.covered.map_or("what stood there before the first write of this cut".to_owned(), write);
+    let holds = match one.holds {
+        Holds::Tagged { generation, addressed } if addressed == one.at => {
+            match journal.writes.iter().position(|write| write.generation == generation) {
+                Some(index) => write(index),
+                None => format!("an older write ({} generations back)", known.last.saturating_sub(generation)),
+            }
+        }
+        Holds::Tagged { addressed, .. } => format!("data that were addressed to {addressed}"),
+        Holds::Uniform(byte) => format!("{byte:#04x} throughout"),
+        Holds::Foreign => "bytes that nobody wrote, or that cannot be read".to_owned(),
+    };
+    let what = match one.kind {
+        FaultKind::Shorn | FaultKind::Corrupted => format!("due: {due}; found: a mixture that begins with {holds}"),
+        _ => format!("due: {due}; found: {holds}"),
+    };
+    model::Violation { kind: one.kind, at: one.at, length: one.length, what }
+}
+
+/// Nobody looks on.
+impl Watcher for () {
+    fn cut(&mut self, _: &model::Cut) {}
+    fn stop(&mut self) -> bool {
+        false
+    }
+}

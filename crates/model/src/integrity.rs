@@ -1,0 +1,262 @@
+//! What survives power cuts: the record of `integrity`.
+
+use crate::envelope::Envelope;
+use flashscope_units::{Bytes, Nanos};
+
+/// Everything about one run of `integrity`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntegrityRecord {
+    /// Who, when, where, on what.
+    pub envelope: Envelope,
+    /// What was done.
+    pub plan: IntegrityPlan,
+    /// What it came to.
+    pub verdict: Verdict,
+    /// Every cut, in order; of a replay the last one alone.
+    pub cuts: Vec<Cut>,
+    /// What was asked for before the cut that was replayed; empty where none was.
+    pub requests: Vec<Asked>,
+}
+
+/// A request of a cut that was replayed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Asked {
+    /// Requests and acknowledgements have a turn each, counted since the run began.
+    pub turn: u32,
+    /// What it was.
+    pub what: AskedFor,
+    /// Where; of a flush 0.
+    pub at: Bytes,
+    /// How much; of a flush 0.
+    pub length: Bytes,
+    /// The turn in which it was acknowledged; `None` where it never was.
+    pub done: Option<u32>,
+    /// How long before the cut a write had been covered; `None` where nothing covered it.
+    pub covered: Option<Nanos>,
+}
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedFor {
+    /// A write.
+    Write,
+    /// A write that is durable by itself.
+    DurableWrite,
+    /// A flush.
+    Flush,
+}
+
+impl AskedFor {
+    /// In a few words.
+    pub const fn label(self) -> &'static str {
+        match self {
+            AskedFor::Write => "write",
+            AskedFor::DurableWrite => "durable write",
+            AskedFor::Flush => "flush",
+        }
+    }
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IntegrityPlan {
+    /// How often the power was to be cut.
+    pub cuts: u32,
+    /// All writes, flushes and moments follow from it.
+    pub seed: u64,
+    /// Where the writes went: from here …
+    pub offset: Bytes,
+    /// … over so much.
+    pub length: Bytes,
+    /// A device that takes longer from power on to its first answer comes back slowly.
+    pub slow_after: Nanos,
+    /// How far beyond the writes the device was looked through at the end, for writes that went elsewhere.
+    pub searched: Bytes,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verdict {
+    /// Cuts after which the device was looked at.
+    pub cuts: u32,
+    /// Those after which something was not as promised.
+    pub broken: u32,
+    /// Ends of the 95 % interval of the share of cuts after which something is not as promised. Without one such cut its lower
+    /// end is zero and its upper end 3/n.
+    pub share: (f64, f64),
+    /// What was found, the most frequent first.
+    pub faults: Vec<Fault>,
+    /// What is not found but suspected.
+    pub suspicions: Vec<Fault>,
+    /// Why it could not go on to the last cut, if it could not.
+    pub ended: Option<String>,
+}
+
+/// A kind of fault, and how often it was seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// Which.
+    pub kind: FaultKind,
+    /// How likely it is that the device has it; `None` where no such device was ever seen in the development fleets.
+    pub confidence: Option<f64>,
+    /// Cuts after which it was seen.
+    pub cuts: u32,
+    /// The first of them, counted from 1.
+    pub first: u32,
+    /// A place of it after that cut, where it has one.
+    pub place: Option<Bytes>,
+    /// The evidence in a sentence.
+    pub evidence: String,
+}
+
+/// The ways to break the promise: those of Zheng and others, "Understanding the Robustness of SSDs under Power Fault" (FAST '13),
+/// and more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FaultKind {
+    /// What a flush or a durable write had covered is gone.
+    LostFlushed,
+    /// The same, but only up to a second after the flush or write.
+    LateLoss,
+    /// A write from after a flush survived, one that the flush had covered did not.
+    Reordered,
+    /// A logical sector holds a part of one write and a part of another.
+    Shorn,
+    /// A sector that was being written holds what nobody wrote, or cannot be read.
+    Corrupted,
+    /// A write lies at another place.
+    Flying,
+    /// A sector that was not being written holds what nobody wrote.
+    Neighbour,
+    /// All that was written since some moment is gone, flushed or not: an older mapping.
+    Rollback,
+    /// It came back with another capacity.
+    Shrunk,
+    /// It did not come back.
+    Dead,
+    /// It came back late.
+    SlowRecovery,
+    /// Flushes take no time, and what they covered is gone.
+    LyingFlush,
+}
+
+impl FaultKind {
+    /// All of them.
+    pub const ALL: [FaultKind; 12] = [
+        FaultKind::LostFlushed,
+        FaultKind::LateLoss,
+        FaultKind::Reordered,
+        FaultKind::Shorn,
+        FaultKind::Corrupted,
+        FaultKind::Flying,
+        FaultKind::Neighbour,
+        FaultKind::Rollback,
+        FaultKind::Shrunk,
+        FaultKind::Dead,
+        FaultKind::SlowRecovery,
+        FaultKind::LyingFlush,
+    ];
+
+    /// Its word in records and tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            FaultKind::LostFlushed => "lost_flushed",
+            FaultKind::LateLoss => "late_loss",
+            FaultKind::Reordered => "reordered",
+            FaultKind::Shorn => "shorn",
+            FaultKind::Corrupted => "corrupted",
+            FaultKind::Flying => "flying",
+            FaultKind::Neighbour => "neighbour",
+            FaultKind::Rollback => "rollback",
+            FaultKind::Shrunk => "shrunk",
+            FaultKind::Dead => "dead",
+            FaultKind::SlowRecovery => "slow_recovery",
+            FaultKind::LyingFlush => "lying_flush",
+        }
+    }
+
+    /// Its name for people.
+    pub const fn label(self) -> &'static str {
+        match self {
+            FaultKind::LostFlushed => "lost flushed data",
+            FaultKind::LateLoss => "late loss",
+            FaultKind::Reordered => "reordering across a flush",
+            FaultKind::Shorn => "shorn write",
+            FaultKind::Corrupted => "bit corruption",
+            FaultKind::Flying => "flying write",
+            FaultKind::Neighbour => "neighbour damage",
+            FaultKind::Rollback => "rollback of an older mapping",
+            FaultKind::Shrunk => "metadata loss (capacity)",
+            FaultKind::Dead => "dead or hanging",
+            FaultKind::SlowRecovery => "slow recovery",
+            FaultKind::LyingFlush => "lying flush",
+        }
+    }
+}
+
+/// The moment at which the power went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Moment {
+    /// While writes were under way.
+    Writing,
+    /// While a flush was under way.
+    Flushing,
+    /// In idle after a flush.
+    AfterFlush,
+    /// In idle after writes that nothing covered.
+    AfterWrites,
+    /// While a write took far longer than others: the device was busy inside.
+    Busy,
+}
+
+impl Moment {
+    /// All of them.
+    pub const ALL: [Moment; 5] =
+        [Moment::Writing, Moment::Flushing, Moment::AfterFlush, Moment::AfterWrites, Moment::Busy];
+
+    /// In a few words.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Moment::Writing => "in a write",
+            Moment::Flushing => "in a flush",
+            Moment::AfterFlush => "idle after a flush",
+            Moment::AfterWrites => "idle after writes",
+            Moment::Busy => "busy inside",
+        }
+    }
+}
+
+/// One power cut.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cut {
+    /// Counted from 1.
+    pub number: u32,
+    /// When it was to be.
+    pub moment: Moment,
+    /// Since the run began, on the device's clock.
+    pub at: Nanos,
+    /// Writes since the cut before.
+    pub writes: u32,
+    /// Flushes since the cut before.
+    pub flushes: u32,
+    /// Bytes that no flush had covered and that are gone: the device's right.
+    pub dropped: Bytes,
+    /// From power on to the first answer; `None` where there was none.
+    pub recovery: Option<Nanos>,
+    /// What is not as promised, in order of place; of many the first.
+    pub violations: Vec<Violation>,
+    /// How many there are.
+    pub found: u32,
+}
+
+/// Something that is not as promised.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Violation {
+    /// What, as far as this cut alone can tell.
+    pub kind: FaultKind,
+    /// Where; the whole device has length 0.
+    pub at: Bytes,
+    /// How much.
+    pub length: Bytes,
+    /// What should stand there, and what does.
+    pub what: String,
+}
