@@ -14,7 +14,11 @@ pub fn title(record: &IntegrityRecord) -> String {
 
 /// The verdict in a sentence.
 pub fn headline(verdict: &Verdict) -> String {
-    let percent = |share: f64| format!("{:.3}", share * 100.0).trim_end_matches('0').trim_end_matches('.').to_owned();
+    let percent = |share: f64| match share * 100.0 {
+        percent if percent >= 10.0 => format!("{percent:.0}"),
+        percent if percent >= 1.0 => format!("{percent:.1}"),
+        percent => format!("{percent:.3}"),
+    };
     let (low, high) = (percent(verdict.share.0), percent(verdict.share.1));
     match (verdict.broken, verdict.cuts) {
         (_, 0) => "cannot tell: no power cut could be judged".to_owned(),

@@ -7,7 +7,8 @@ use std::path::Path;
 const DONE: i32 = 0;
 const CANNOT: i32 = 2;
 
-const KINDS: [&str; 9] = ["inspect", "probe", "infer", "state", "bench", "iozone", "fleet", "twin", "compare"];
+const KINDS: [&str; 10] =
+    ["inspect", "probe", "infer", "state", "integrity", "bench", "iozone", "fleet", "twin", "compare"];
 
 /// A small record of this kind, made by the command that makes it.
 fn made(kind: &str, folder: &Path) -> Run {
@@ -17,6 +18,7 @@ fn made(kind: &str, folder: &Path) -> Run {
     let arguments: Vec<&str> = match kind {
         "inspect" => vec!["inspect", "sim:sd-flat", "--read-only", "--max-time", "400ms", "--json"],
         "probe" => vec!["probe", "floor", "sim:sd-flat", "--count", "20", "--json"],
+        "integrity" => vec!["integrity", "sim:sd-4mib,lost=0.05", "-n", "6", "--json"],
         "state" => vec!["state", "sim:sd-flat", "--read-only", "--json"],
         "infer" => vec!["infer", &log, "--json"],
         "bench" => vec!["bench", "card.img", "--rw", "randread", "--size", "1M", "--repeat", "2", "--json"],
