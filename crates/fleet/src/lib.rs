@@ -13,6 +13,7 @@ pub mod differences;
 mod draw;
 mod guard;
 pub mod histories;
+pub mod integrity;
 mod markdown;
 mod meter;
 mod record;

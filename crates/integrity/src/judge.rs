@@ -41,21 +41,21 @@ pub struct Violation {
 }
 
 /// What was lost that had been covered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loss {
     /// From the moment when it was covered until the cut, of what had been covered longest; of what stood there before the first
     /// write, the whole time.
     pub oldest: Nanos,
     /// Whether nothing survived that was issued after the first write that is lost.
     pub is_tail: bool,
-    /// Moments of coverage that it goes back behind.
-    pub flushes: u32,
+    /// Share of the covered writes that something of is lost.
+    pub share: f64,
     /// Whether a write survived that nothing covered and that was issued when what is lost had been covered.
     pub overtaken: bool,
 }
 
 /// What a cut came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judged {
     /// In order of place; neighbours of one kind are one.
     pub violations: Vec<Violation>,
@@ -148,7 +148,7 @@ impl Seen {
                 self.dropped += if completed { to - from } else { Bytes::ZERO };
                 return;
             }
-            ([_], _) => whole(at, holds, history),
+            ([_], _) => whole(at, holds, case),
             (parts, _) => mixed(parts),
         };
         if kind == FaultKind::LostFlushed {
@@ -166,11 +166,9 @@ impl Seen {
     }
 
     fn judged(mut self, case: &Case<'_>, covered: &[Option<Done>]) -> Judged {
-        let frontier = self.alive.last().copied();
-        for one in &mut self.violations {
-            // Bytes that nobody wrote, where the cut reached back behind the write that should stand there: it was being written.
-            let was_volatile = !self.lost.is_empty() && one.covered >= frontier;
-            if one.kind == FaultKind::Neighbour && was_volatile {
+        // Bytes that nobody wrote are those of a write that the power stopped, or damage beside one.
+        for one in self.violations.iter_mut().filter(|one| one.kind == FaultKind::Neighbour) {
+            if was_stopped(case, covered, one) {
                 one.kind = FaultKind::Corrupted;
             }
         }
@@ -193,18 +191,42 @@ impl Seen {
         let moments: BTreeSet<Instant> =
             self.lost.iter().map(|lost| from(*lost).map_or(Instant::ORIGIN, |done| done.at)).collect();
         let oldest = moments.first().map_or(Nanos::ZERO, |moment| case.cut_at.since(*moment));
-        Some(Loss { oldest, is_tail, flushes: moments.len() as u32, overtaken })
+        let all = covered.iter().flatten().count().max(1);
+        let share = self.lost.iter().flatten().count() as f64 / all as f64;
+        Some(Loss { oldest, is_tail, share, overtaken })
     }
 }
 
 /// What it is that one thing stands where it may not.
-fn whole(at: Bytes, holds: Holds, history: &History) -> FaultKind {
+fn whole(at: Bytes, holds: Holds, case: &Case<'_>) -> FaultKind {
     match holds {
         Holds::Tagged { addressed, .. } if addressed != at => FaultKind::Flying,
         Holds::Tagged { .. } | Holds::Uniform(_) => FaultKind::LostFlushed,
-        Holds::Foreign if history.may.iter().any(|index| Some(*index) != history.last) => FaultKind::Corrupted,
+        // What stood there before this run, or what was damaged before the last cut, is an older value like any other.
+        Holds::Foreign if case.before.between(at, at + case.sector).any(|(_, before)| before == holds) => {
+            FaultKind::LostFlushed
+        }
         Holds::Foreign => FaultKind::Neighbour,
     }
+}
+
+/// Whether a write that may have been volatile stopped here: it begins here, or stands before, and does not stand behind. One that
+/// was covered must show by a sector behind that it did not come so far.
+fn was_stopped(case: &Case<'_>, covered: &[Option<Done>], one: &Violation) -> bool {
+    let (from, to) = (one.at, one.at + one.length);
+    let stands = |at: Bytes, index: usize| {
+        let holds = case.found.between(at, at + case.sector).next().map(|(_, holds)| holds);
+        matches!(holds, Some(Holds::Tagged { generation, addressed })
+            if addressed == at && generation >= case.journal.writes[index].generation)
+    };
+    let stopped = |index: usize| {
+        let write = &case.journal.writes[index];
+        let before = write.at == from || stands(from - case.sector, index);
+        let behind = if write.end() > to { Some(stands(to, index)) } else { None };
+        let is_due = one.covered.is_none_or(|due| index >= due);
+        is_due && write.covers(from, to) && before && behind.map_or(covered[index].is_none(), |stands| !stands)
+    };
+    (0..case.journal.writes.len()).any(stopped)
 }
 
 /// What it is that a sector holds several things.

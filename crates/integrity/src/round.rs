@@ -124,7 +124,7 @@ impl<'a, T: PowerSwitch> Host<'a, T> {
             Moment::AfterFlush => {
                 self.writes(&sequence.group())?;
                 self.flush()?;
-                self.wait(sequence.pause(Nanos::millis(1), LONGEST_IDLE));
+                self.wait(sequence.part(LONGEST_IDLE));
             }
             Moment::AfterWrites => {
                 self.writes(&sequence.group())?;

@@ -4,7 +4,7 @@ use crate::journal::Journal;
 use crate::judge::{Case, Judged, Map, Violation, judge};
 use crate::round::Host;
 use crate::sequence::{Draft, Sequence};
-use flashscope_device::{DeviceError, Holds, Known, PowerSwitch, WriteGrant};
+use flashscope_device::{DeviceError, Holds, Known, PowerSwitch, Stretch, WriteGrant};
 use flashscope_model::integrity::{self as model, Asked, AskedFor, FaultKind};
 use flashscope_stats::rng::stream;
 use flashscope_units::{Bytes, Instant, Nanos};
@@ -118,7 +118,8 @@ impl<'a, T: PowerSwitch> Run<'a, T> {
     fn new(target: &'a mut T, grant: &'a mut WriteGrant, plan: Plan) -> Run<'a, T> {
         let (capacity, begun) = (target.facts().capacity, target.now());
         let generation = first_generation(plan.seed);
-        let before = Map::written(plan.offset, plan.length, generation);
+        // What stands there before the first write is nobody's.
+        let before = Map::new(plan.offset, vec![Stretch { length: plan.length, holds: Holds::Foreign }]);
         let host = Host::new(target, grant, (plan.offset, plan.length), generation);
         Run { host, plan, capacity, before, begun, report: Report::default() }
     }
@@ -158,11 +159,10 @@ impl<'a, T: PowerSwitch> Run<'a, T> {
         self.host.flush_idly(IDLE_FLUSHES)?;
         self.host.wait(SETTLING);
         let found = self.host.look(start, length)?;
-        let journal = std::mem::take(&mut self.host.journal);
         let case = Case {
             sector: self.host.sector,
             before: &self.before,
-            journal: &journal,
+            journal: &self.host.journal,
             cut_at: self.host.target.now(),
             found: &found.map,
             unreadable: &found.unreadable,
@@ -173,7 +173,6 @@ impl<'a, T: PowerSwitch> Run<'a, T> {
                 wrong.length, wrong.at
             )));
         }
-        self.before = found.map;
         Ok(())
     }
 

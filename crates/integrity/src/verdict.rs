@@ -27,6 +27,10 @@ const SLOWER: f64 = 1.5;
 const SCATTER: Nanos = Nanos::micros(20);
 /// A loss is one of the tail where nothing newer survived in so large a share of the cuts that lost something.
 const MOSTLY: f64 = 0.8;
+/// Right after something was covered: sooner than caches drain by themselves.
+const FRESH: Nanos = Nanos::millis(200);
+/// Fewer cuts say nothing of what is lost after a while.
+const ENOUGH: usize = 3;
 /// An answer that is less likely is none.
 const LEAST: f64 = 0.5;
 
@@ -70,19 +74,21 @@ pub fn signals(report: &Report) -> Vec<Signal> {
     };
     let losses = with(&|seen| seen.judged.loss.is_some());
     let loss = Losses::of(report, &losses);
-    ask(LOSS, format!("{} {} {}", loss.tail(), loss.age(), loss.flush()), loss.rate, losses.clone());
-    ask(FaultKind::LyingFlush.word(), format!("{} {}", loss.tail(), loss.flush()), loss.rate, losses);
+    ask(LOSS, format!("{} {} {}", loss.tail(), loss.age(), loss.flush()), loss.fresh, losses.clone());
+    if loss.is_quick == Some(true) {
+        ask(FaultKind::LyingFlush.word(), loss.tail().to_owned(), loss.share, losses);
+    }
     let overtaken = with(&|seen| seen.judged.loss.as_ref().is_some_and(|loss| loss.overtaken));
     ask(FaultKind::Reordered.word(), loss.tail().to_owned(), share(&overtaken), overtaken);
     let (corrupted, neighbour) = (shows(FaultKind::Corrupted), shows(FaultKind::Neighbour));
-    let beside = |other: &[usize], of: &[usize]| match (other.len(), of.len()) {
-        (0, _) => "alone",
-        (others, own) if others * 2 > own => "beside as many of the other",
-        _ => "beside few of the other",
-    };
-    let (regime, score) = (beside(&neighbour, &corrupted), share(&corrupted));
-    ask(FaultKind::Corrupted.word(), regime.to_owned(), score, corrupted.clone());
-    ask(FaultKind::Neighbour.word(), beside(&corrupted, &neighbour).to_owned(), share(&neighbour), neighbour);
+    // Either may look like the other, at fewer places: what counts is which of them is the rule.
+    let regime = |other: &[usize]| if other.is_empty() { "alone" } else { "beside the other" };
+    let part = |own: &[usize], other: &[usize]| own.len() as f64 / (own.len() + other.len()).max(1) as f64;
+    let of = [regime(&neighbour), regime(&corrupted)].map(str::to_owned);
+    let parts = [part(&corrupted, &neighbour), part(&neighbour, &corrupted)];
+    let [of_corrupted, of_neighbour] = of;
+    ask(FaultKind::Corrupted.word(), of_corrupted, parts[0], corrupted);
+    ask(FaultKind::Neighbour.word(), of_neighbour, parts[1], neighbour);
     for kind in [FaultKind::Shorn, FaultKind::Flying, FaultKind::Shrunk, FaultKind::Dead, FaultKind::SlowRecovery] {
         let mut cuts = shows(kind);
         if kind == FaultKind::Flying && cuts.is_empty() && !report.strays.is_empty() {
@@ -96,9 +102,16 @@ pub fn signals(report: &Report) -> Vec<Signal> {
 
 /// What the losses have in common.
 struct Losses {
+    /// Share of the cuts that lost something, of those that could have.
     rate: f64,
+    /// The same of cuts right after something had been covered: what is lost at each of them was not safe yet.
+    fresh: f64,
+    /// Share of covered writes that were lost, over the same cuts.
+    share: f64,
     is_tail: bool,
     oldest: Nanos,
+    /// Cuts that came so long after the last acknowledgement that no late loss could show.
+    late_cuts: usize,
     is_quick: Option<bool>,
 }
 
@@ -109,8 +122,14 @@ impl Losses {
         let tails = all().filter(|loss| loss.is_tail).count();
         let is_quick =
             report.flush_times.map(|(busy, idle)| busy.as_f64() <= idle.as_f64() * SLOWER + SCATTER.as_f64());
+        let is_fresh = |seen: &Seen| seen.since_covered.is_some_and(|since| since <= FRESH);
+        let fresh = report.seen.iter().filter(|seen| is_fresh(seen)).count();
+        let fresh_losses = losses.iter().filter(|index| is_fresh(&report.seen[**index])).count();
         Losses {
             rate: losses.len() as f64 / exposed.max(1) as f64,
+            fresh: fresh_losses as f64 / fresh.max(1) as f64,
+            share: all().map(|loss| loss.share).sum::<f64>() / exposed.max(1) as f64,
+            late_cuts: report.seen.iter().filter(|seen| seen.since_covered.is_some_and(|since| since > LATE)).count(),
             is_tail: tails as f64 >= MOSTLY * losses.len() as f64,
             oldest: all().map(|loss| loss.oldest).max().unwrap_or(Nanos::ZERO),
             is_quick,
@@ -122,7 +141,11 @@ impl Losses {
     }
 
     fn age(&self) -> &'static str {
-        if self.oldest <= LATE { "young" } else { "old" }
+        match self.oldest <= LATE {
+            true if self.late_cuts >= ENOUGH => "young",
+            true => "perhaps old",
+            false => "old",
+        }
     }
 
     fn flush(&self) -> &'static str {

@@ -11,8 +11,13 @@ const CHANCE: f64 = 0.001;
 ///
 /// assert!(may_be_chance(1, 20, 0.01));
 /// assert!(!may_be_chance(5, 20, 0.01));
+/// assert!(may_be_chance(0, 10_000, 0.0) && !may_be_chance(1, 10_000, 0.0));
 /// ```
 pub fn may_be_chance(count: u32, all: u32, p: f64) -> bool {
+    // None at all is never too many, even of what must not happen.
+    if count == 0 || p <= 0.0 {
+        return count == 0;
+    }
     let term = |count: u32| {
         let ways: f64 = (0..count).map(|i| f64::from(all - i) / f64::from(i + 1)).product();
         ways * p.powi(count as i32) * (1.0 - p).powi((all - count) as i32)

@@ -5,6 +5,7 @@
 
 mod card;
 mod chance;
+mod cuts;
 mod discard;
 mod drive;
 mod faults;
@@ -12,6 +13,8 @@ mod memory;
 mod surroundings;
 mod text;
 mod times;
+
+pub(crate) use cuts::draw_for_cuts;
 
 use chance::Chance;
 use flashscope_units::Bytes;

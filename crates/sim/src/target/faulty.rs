@@ -52,7 +52,10 @@ impl SimTarget {
             (faults.cut_off, faults.ready_from) = (0, self.now);
             faults.hung.clear();
             self.outstanding.clear();
-            self.now += faults.start_up();
+            // The mapping goes on from all writes, also those that are gone: while the power is off it closes what it has open, so
+            // that nothing of that is left in memory and none of its time counts as starting up.
+            self.settled = self.device.serve(self.now, Work::Flush).max(self.now);
+            self.now = self.settled + faults.start_up();
             match faults.recovery() {
                 Recovery::Dead => faults.gone = Some(Why::Dead),
                 Recovery::Shrunk => self.facts.capacity = faults.shrunk_to(),
@@ -61,9 +64,7 @@ impl SimTarget {
         }
         if faults.gone.is_some_and(|why| why != Why::Dead) {
             faults.gone = None;
-            // A controller that starts up closes what it finds half-written, so that nothing is left in memory.
-            self.settled = self.device.serve(self.now, Work::Flush).max(self.now);
-            self.now = self.settled;
+            self.settled = self.now;
             faults.plan_end(self.now);
         }
         self.faults = Some(faults);
@@ -314,11 +315,11 @@ impl PowerSwitch for SimTarget {
     }
 
     fn restore_power(&mut self) -> Result<Restored, DeviceError> {
-        let from = self.now;
+        let took = self.faults.as_ref().map_or(Nanos::ZERO, |faults| faults.start_up());
         self.power_on();
         match self.gone() {
             Some(why) => Err(DeviceError::Vanished(why.to_owned())),
-            None => Ok(Restored { took: self.now.since(from), grant: None }),
+            None => Ok(Restored { took, grant: None }),
         }
     }
 }

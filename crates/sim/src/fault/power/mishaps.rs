@@ -20,18 +20,19 @@ impl PowerLog {
         let shears = self.params.shorn && (!self.params.torn || self.chance.happens(0.5));
         let stopped = if self.params.torn || shears { self.stopped_one(now) } else { None };
         let at_work = self.pending.iter().any(|one| one.held != Held::Erased);
-        self.fall_back(&mut found);
+        let fell_back = self.fall_back(&mut found);
         let latest = self.latest.clone();
         for (index, one) in std::mem::take(&mut self.pending).into_iter().enumerate() {
-            if stopped == Some(index) {
+            // An older mapping knows nothing of what the cache still wrote out.
+            if stopped == Some(index) && !fell_back {
                 let at = Some(self.stop(&one, now, shears));
                 *(if shears { &mut found.shorn } else { &mut found.torn }) = at;
             }
             if one.completed > now {
                 found.under_way += 1;
-            } else if self.params.reordered && self.chance.happens(0.5) {
+            } else if self.params.reordered && self.chance.happens(0.5) && !fell_back {
                 self.put(one);
-            } else if stopped != Some(index) {
+            } else if stopped != Some(index) || fell_back {
                 found.dropped += 1;
                 found.dropped_bytes += one.end - one.at;
             }
@@ -43,13 +44,15 @@ impl PowerLog {
     }
 
     /// The mapping that is found at the next power on is the present one, or an older one that knows nothing of what was
-    /// written since.
-    fn fall_back(&mut self, found: &mut PowerCut) {
-        if !self.young.is_empty() && self.chance.happens(self.params.rollback) {
+    /// written since. Says whether it is an older one.
+    fn fall_back(&mut self, found: &mut PowerCut) -> bool {
+        let falls = !self.young.is_empty() && self.chance.happens(self.params.rollback);
+        if falls {
             found.rolled_back = self.young.iter().map(|(_, one)| one.end - one.at).sum();
             self.young.clear();
         }
         self.put_young(self.young.len());
+        falls
     }
 
     /// The write that the power goes in the middle of: one under way, else the one that leaves the cache next.
