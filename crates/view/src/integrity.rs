@@ -135,7 +135,7 @@ pub fn notes(record: &IntegrityRecord) -> Vec<String> {
         searched => format!("{searched} were looked through at the end for writes that went elsewhere"),
     });
     if record.verdict.broken == 0 && record.verdict.cuts > 0 {
-        notes.push("no cut says that the device is safe: more cuts make the bound tighter".to_owned());
+        notes.push("more cuts make the bound tighter; none proves that it cannot break".to_owned());
     }
     notes
 }

@@ -74,6 +74,8 @@ pub(crate) struct Fleet {
 pub(crate) enum FleetKind {
     /// Measure how often compare is right, on pairs of simulated devices whose ratio is known
     Compare(FleetCompare),
+    /// Measure how often integrity is right, on simulated devices that keep the promise in every way and on planted faults
+    Integrity(FleetIntegrity),
     /// Measure how often state is right, on simulated devices brought to random states
     State(FleetState),
     /// Measure how often history's trend is right, on simulated histories whose changes are known
@@ -96,6 +98,21 @@ pub(crate) struct FleetCompare {
     pub(crate) blocks: u32,
     #[command(flatten)]
     pub(crate) scoring: ScoringArgs,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example: flashscope fleet integrity --devices 132 --seed 7 -o cuts.html
+
+What is counted stands in docs/integrity.md.")]
+pub(crate) struct FleetIntegrity {
+    /// How many devices without a fault, as many with one, and as many with two
+    #[arg(short = 'n', long, default_value_t = 132, value_name = "N", value_parser = up_to(MOST_PAIRS))]
+    pub(crate) devices: u32,
+    /// Power cuts of each
+    #[arg(long, default_value_t = 60, value_name = "N", value_parser = up_to(10_000))]
+    pub(crate) cuts: u32,
+    #[command(flatten)]
+    pub(crate) scored: ScoredArgs,
 }
 
 #[derive(Args, Debug)]

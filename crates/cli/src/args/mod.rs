@@ -30,7 +30,9 @@ pub(crate) use compare::{Compare, Required};
 pub(crate) use completions::Completions;
 pub(crate) use emulate::Emulate;
 pub(crate) use fio::Fio;
-pub(crate) use fleet::{Fleet, FleetCompare, FleetKind, FleetState, FleetTrend, ScoredArgs, ScoringArgs};
+pub(crate) use fleet::{
+    Fleet, FleetCompare, FleetIntegrity, FleetKind, FleetState, FleetTrend, ScoredArgs, ScoringArgs,
+};
 pub(crate) use history::{History, history_help};
 pub(crate) use infer::Infer;
 pub(crate) use inspect::Inspect;

@@ -18,6 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 mod compare;
+mod integrity;
 mod scored;
 mod state;
 mod trend;
@@ -25,6 +26,7 @@ mod trend;
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     match &args.kind {
         Some(FleetKind::Compare(args)) => return compare::run(args),
+        Some(FleetKind::Integrity(args)) => return integrity::run(args),
         Some(FleetKind::State(args)) => return state::run(args),
         Some(FleetKind::Trend(args)) => return trend::run(args),
         None => {}

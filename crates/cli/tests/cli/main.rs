@@ -15,6 +15,7 @@ mod forms;
 mod harness;
 mod history;
 mod hostile;
+mod integrity;
 mod iozone;
 mod lost;
 mod making;

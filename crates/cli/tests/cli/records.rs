@@ -18,7 +18,7 @@ fn made(kind: &str, folder: &Path) -> Run {
     let arguments: Vec<&str> = match kind {
         "inspect" => vec!["inspect", "sim:sd-flat", "--read-only", "--max-time", "400ms", "--json"],
         "probe" => vec!["probe", "floor", "sim:sd-flat", "--count", "20", "--json"],
-        "integrity" => vec!["integrity", "sim:sd-4mib,lost=0.05", "-n", "6", "--json"],
+        "integrity" => vec!["integrity", "sim:sd-4mib", "-n", "6", "--json"],
         "state" => vec!["state", "sim:sd-flat", "--read-only", "--json"],
         "infer" => vec!["infer", &log, "--json"],
         "bench" => vec!["bench", "card.img", "--rw", "randread", "--size", "1M", "--repeat", "2", "--json"],
