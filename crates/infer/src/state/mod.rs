@@ -26,7 +26,7 @@ pub const ORDER: &str = "data_order";
 pub const STATE: &str = "state";
 
 /// What is less likely is not claimed, only leaned to: what a diagnosis says decides what is done to a device.
-const CLAIMED_FROM: f64 = 0.97;
+const CLAIMED_FROM: f64 = 0.98;
 
 /// What one question came to before it is a probability.
 #[derive(Clone, Debug, PartialEq)]

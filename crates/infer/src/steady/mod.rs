@@ -40,12 +40,15 @@ const UNEXPLAINED: f64 = 0.10;
 /// Copies that make a write no dearer than this many times are none that could be told from scatter.
 const LEAST_RISE: f64 = 1.25;
 
+/// A copy is a read and a write inside: one that costs less than this share of what a write costs was none, but the end of a fast area.
+const LEAST_COPY: f64 = 0.3;
+
 /// A drive copies more than the law says, as some of its blocks are always open: so much dearer are writes in the end at the median
 /// of development drives (`cargo bench -p flashscope-proof --bench steady -- --develop`).
 const DEARER: f64 = 1.03;
 
 /// What is left between the law and a drive: of the same drives 95 of 100 predictions are within this share of what came.
-const BEYOND_THE_LAW: f64 = 0.15;
+const BEYOND_THE_LAW: f64 = 0.10;
 
 /// Where rounds of random writes are going. `rounds` are bytes written and seconds taken of one round after the other, from a
 /// span that was written once in order on; `span` is what they are spread over. `None` where copies have not begun, or the course
@@ -132,7 +135,8 @@ impl Fit {
             line = weighted_least_squares(&copies, &costs, &weights).ok()?;
         }
         let dearest = copies.iter().copied().fold(0.0, f64::max);
-        if line.intercept <= 0.0 || line.at(dearest) < LEAST_RISE * line.intercept {
+        let is_cheap = line.slope < LEAST_COPY * line.intercept;
+        if line.intercept <= 0.0 || is_cheap || line.at(dearest) < LEAST_RISE * line.intercept {
             return None;
         }
         let all: f64 = rounds.last()?.until;
