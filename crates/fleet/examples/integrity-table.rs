@@ -6,7 +6,7 @@ use flashscope_fleet::integrity::{TABLE_SEED as SEED, samples, table};
 use std::error::Error;
 
 /// Devices with one fault, and as many with two.
-const DEVICES: u32 = 1980;
+const DEVICES: u32 = 1320;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);

@@ -16,6 +16,8 @@ use std::sync::OnceLock;
 pub const LOSS: &str = "loss";
 /// Its answers.
 pub const LOSSES: [FaultKind; 3] = [FaultKind::LostFlushed, FaultKind::LateLoss, FaultKind::Rollback];
+/// Its answer where none of them is true: damage to what had been damaged and written anew looks like a loss.
+pub const NO_LOSS: &str = "none";
 /// The answers of all other questions: the device has such a fault, or what was seen comes from another.
 pub const YES_NO: [&str; 2] = ["yes", "no"];
 
@@ -191,7 +193,9 @@ pub fn verdict(report: &Report, table: &Table) -> Verdict {
 fn answered(signal: &Signal, table: &Table) -> (FaultKind, Option<f64>) {
     let shares = |answers: &[&'static str]| table.shares(signal.question, &signal.regime, signal.score, answers);
     if signal.question == LOSS {
-        let best = shares(&LOSSES.map(FaultKind::word)).and_then(|shares| shares.into_iter().next());
+        let [lost, late, rollback] = LOSSES.map(FaultKind::word);
+        let known = shares(&[lost, late, rollback, NO_LOSS]);
+        let best = known.and_then(|shares| shares.into_iter().find(|(word, _)| *word != NO_LOSS));
         let kind = |word: &str| LOSSES.into_iter().find(|kind| kind.word() == word);
         return best
             .and_then(|(word, share)| Some((kind(word)?, Some(share))))

@@ -100,8 +100,12 @@ impl Planted {
         }
     }
 
-    /// Whether the other fault of a device may hide this one: both make covered data disappear.
+    /// Whether the other fault of a device may hide this one: both make covered data disappear; or a write that would have gone
+    /// elsewhere stays in a cache that is never flushed, or nothing is left to look through for it.
     pub(super) fn is_hidden_by(self, other: Planted) -> bool {
-        self.loses() && other.loses() && self.due() != FaultKind::Flying
+        match self {
+            Planted::Misdirected => other.lies() || matches!(other, Planted::Dead | Planted::Shrink),
+            _ => self.loses() && other.loses(),
+        }
     }
 }

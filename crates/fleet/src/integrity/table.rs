@@ -3,7 +3,7 @@
 use super::{Kind, Plan, Planted, seen};
 use crate::DrawError;
 use flashscope_infer::calibrated::{Case, Table, build};
-use flashscope_integrity::verdict::{LOSS, LOSSES, Signal, signals};
+use flashscope_integrity::verdict::{LOSS, LOSSES, NO_LOSS, Signal, signals};
 use flashscope_model::integrity::FaultKind;
 use rayon::prelude::*;
 
@@ -58,9 +58,7 @@ fn cases(seed: u64, kind: Kind, index: u32) -> Result<Vec<Case>, DrawError> {
 fn answer(signal: &Signal, planted: &[Planted]) -> &'static str {
     let implied = |kind: FaultKind| planted.iter().any(|planted| planted.implies().contains(&kind));
     if signal.question == LOSS {
-        let order = [FaultKind::LostFlushed, FaultKind::LateLoss, FaultKind::Rollback];
-        debug_assert_eq!(order, LOSSES);
-        return order.into_iter().find(|kind| implied(*kind)).unwrap_or(FaultKind::LostFlushed).word();
+        return LOSSES.into_iter().find(|kind| implied(*kind)).map_or(NO_LOSS, FaultKind::word);
     }
     let kind = FaultKind::ALL.into_iter().find(|kind| kind.word() == signal.question);
     if kind.is_some_and(implied) { "yes" } else { "no" }
