@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => commands::inspect::run(args),
         Command::Probe(args) => commands::probe::run(args),
         Command::State(args) => commands::state::run(&args),
+        Command::Capacity(args) => commands::capacity::run(&args),
         Command::Integrity(args) => commands::integrity::run(&args),
         Command::Infer(args) => commands::infer::run(args),
         Command::Report(args) => commands::report::run(args),

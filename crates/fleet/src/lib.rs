@@ -6,6 +6,7 @@
 //! devices as the baseline (`classic.rs`). The rules stand in docs/fleet.md.
 
 mod calibration;
+pub mod capacities;
 mod classic;
 mod cost;
 mod coverage;

@@ -11,6 +11,7 @@ mod ahead;
 mod alignment;
 mod assumed;
 pub mod calibrated;
+pub mod capacity;
 mod caution;
 mod change;
 mod choose;

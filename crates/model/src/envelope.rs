@@ -103,6 +103,8 @@ pub enum Kind {
     Infer,
     /// Which state a device is in.
     State,
+    /// Whether a device is as large as it says.
+    Capacity,
     /// What survives power cuts.
     Integrity,
     /// A run of load.
@@ -121,11 +123,12 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 12] = [
         Kind::Inspect,
         Kind::Probe,
         Kind::Infer,
         Kind::State,
+        Kind::Capacity,
         Kind::Integrity,
         Kind::Bench,
         Kind::Iozone,
@@ -142,6 +145,7 @@ impl Kind {
             Kind::Probe => "probe",
             Kind::Infer => "infer",
             Kind::State => "state",
+            Kind::Capacity => "capacity",
             Kind::Integrity => "integrity",
             Kind::Bench => "bench",
             Kind::Iozone => "iozone",

@@ -6,6 +6,7 @@
 //! others, or at [`bench::BenchRecord`] for load.
 
 pub mod bench;
+pub mod capacity;
 pub mod certificate;
 pub mod comparison;
 pub mod discard;

@@ -1,6 +1,7 @@
 //! A record of whatever kind.
 
 use crate::bench::BenchRecord;
+use crate::capacity::CapacityRecord;
 use crate::comparison::ComparisonRecord;
 use crate::envelope::Envelope;
 use crate::fleet::FleetRecord;
@@ -15,6 +16,8 @@ use crate::twin::TwinRecord;
 pub enum AnyRecord {
     /// `inspect`, `probe`, `infer` and `state`.
     Run(Box<RunRecord>),
+    /// `capacity`.
+    Capacity(Box<CapacityRecord>),
     /// `integrity`.
     Integrity(Box<IntegrityRecord>),
     /// `bench`.
@@ -36,6 +39,7 @@ impl AnyRecord {
     pub fn envelope(&self) -> &Envelope {
         match self {
             AnyRecord::Run(record) => &record.envelope,
+            AnyRecord::Capacity(record) => &record.envelope,
             AnyRecord::Integrity(record) => &record.envelope,
             AnyRecord::Bench(record) => &record.envelope,
             AnyRecord::Iozone(record) => &record.envelope,

@@ -34,7 +34,7 @@ const AT_THE_END: [&str; 5] = ["cli", "fuzz", "proof", "store", "testkit"];
 /// Crates that depend on none of the workspace.
 const AT_THE_BEGINNING: [&str; 2] = ["units", "stats"];
 
-const ROOMS: [Room; 27] = [
+const ROOMS: [Room; 28] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),
@@ -46,6 +46,7 @@ const ROOMS: [Room; 27] = [
     room("load", Nothing, true, &["sim", "host", "infer", "probe"]),
     room("iozone", Nothing, false, &["sim", "host", "infer"]),
     room("state", Nothing, true, &["sim", "host", "probe", "infer"]),
+    room("capacity", Nothing, false, &["sim", "host", "probe"]),
     room("integrity", Nothing, false, &["sim", "host", "record"]),
     room("suite", Nothing, true, &["sim", "host"]),
     room("infer", Nothing, false, &["sim", "host", "device", "probe", "twin"]),

@@ -30,6 +30,7 @@ pub(crate) fn any(source: &Source<'_>) -> Result<AnyRecord, RecordError> {
     let word = source.kind()?;
     Ok(match Kind::of_word(&word).ok_or_else(|| RecordError::other_kind(&word, &Kind::ALL))? {
         Kind::Inspect | Kind::Probe | Kind::Infer | Kind::State => AnyRecord::Run(Box::new(source.of_this_kind()?)),
+        Kind::Capacity => AnyRecord::Capacity(Box::new(source.of_this_kind()?)),
         Kind::Integrity => AnyRecord::Integrity(Box::new(source.of_this_kind()?)),
         Kind::Bench => AnyRecord::Bench(Box::new(source.of_this_kind()?)),
         Kind::Iozone => AnyRecord::Iozone(Box::new(source.of_this_kind()?)),
@@ -44,6 +45,7 @@ pub(crate) fn any(source: &Source<'_>) -> Result<AnyRecord, RecordError> {
 pub fn any_to_json(record: &AnyRecord) -> String {
     match record {
         AnyRecord::Run(record) => crate::to_json(record.as_ref()),
+        AnyRecord::Capacity(record) => crate::to_json(record.as_ref()),
         AnyRecord::Integrity(record) => crate::to_json(record.as_ref()),
         AnyRecord::Bench(record) => crate::to_json(record.as_ref()),
         AnyRecord::Iozone(record) => crate::to_json(record.as_ref()),

@@ -5,6 +5,7 @@
 //! but for [`is_ours`], which knows such a text again.
 
 pub mod bench;
+pub mod capacity;
 pub mod comparison;
 mod csv;
 pub mod fleet;

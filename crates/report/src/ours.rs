@@ -15,11 +15,12 @@ use std::io::{Read, Seek, SeekFrom};
 /// What a generator's mark in a page says.
 pub(crate) const GENERATOR: &str = "flashscope";
 
-/// Lines of headings begin like this: of a run, a load, iozone's tests, a fleet, a twin, a comparison, a sweep, a trace,
+/// Lines of headings begin like this: of a run, a load, a test of the capacity, iozone's tests, a fleet, a twin, a comparison, a sweep, a trace,
 /// an emulator's log and a history.
-const HEADINGS: [&str; 10] = [
+const HEADINGS: [&str; 11] = [
     "section,item,figure,value\n",
     "phase,run,job,direction,count,bytes,elapsed_ns,",
+    "pass,round,address_bytes,found,",
     "figure,file_bytes,record_bytes,records,moved_bytes,elapsed_ns,",
     "parameter,reader,devices,",
     "test,table,run,row_bytes,",

@@ -53,7 +53,8 @@ pub fn measured(record: &AnyRecord) -> Measured {
         AnyRecord::Run(run) => of_run(run),
         AnyRecord::Bench(bench) => of_bench(bench, LARGE),
         AnyRecord::Iozone(iozone) => of_iozone(iozone),
-        AnyRecord::Integrity(_)
+        AnyRecord::Capacity(_)
+        | AnyRecord::Integrity(_)
         | AnyRecord::Fleet(_)
         | AnyRecord::Twin(_)
         | AnyRecord::Comparison(_)

@@ -12,6 +12,7 @@ pub mod answer;
 pub mod axis;
 pub mod bench;
 pub mod calibration;
+pub mod capacity;
 pub mod card;
 pub mod claim;
 pub mod comparison;

@@ -72,6 +72,8 @@ pub(crate) struct Fleet {
 /// What else is measured of flashscope itself.
 #[derive(Debug, Subcommand)]
 pub(crate) enum FleetKind {
+    /// Measure how often capacity is right, on genuine simulated devices and on fakes
+    Capacity(FleetCapacity),
     /// Measure how often compare is right, on pairs of simulated devices whose ratio is known
     Compare(FleetCompare),
     /// Measure how often integrity is right, on simulated devices that keep the promise in every way and on planted faults
@@ -84,6 +86,18 @@ pub(crate) enum FleetKind {
 
 /// Pairs, or histories, of one fleet.
 const MOST_PAIRS: i64 = 100_000;
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example: flashscope fleet capacity --devices 300 --seed 7 -o capacity.html
+
+What is counted stands in docs/capacity.md.")]
+pub(crate) struct FleetCapacity {
+    /// How many genuine devices, and as many fakes
+    #[arg(short = 'n', long, default_value_t = 200, value_name = "N", value_parser = up_to(MOST_PAIRS))]
+    pub(crate) devices: u32,
+    #[command(flatten)]
+    pub(crate) scored: ScoredArgs,
+}
 
 #[derive(Args, Debug)]
 #[command(after_help = "Example: flashscope fleet compare --pairs 300 --seed 7 -o differences.html

@@ -2,6 +2,7 @@
 
 mod bench;
 mod campaign;
+mod capacity;
 mod compare;
 mod completions;
 mod emulate;
@@ -26,12 +27,13 @@ mod twin;
 
 pub(crate) use bench::{Around, Bench, BenchKind};
 pub(crate) use campaign::Turns;
+pub(crate) use capacity::Capacity;
 pub(crate) use compare::{Compare, Required};
 pub(crate) use completions::Completions;
 pub(crate) use emulate::Emulate;
 pub(crate) use fio::Fio;
 pub(crate) use fleet::{
-    Fleet, FleetCompare, FleetIntegrity, FleetKind, FleetState, FleetTrend, ScoredArgs, ScoringArgs,
+    Fleet, FleetCapacity, FleetCompare, FleetIntegrity, FleetKind, FleetState, FleetTrend, ScoredArgs, ScoringArgs,
 };
 pub(crate) use history::{History, history_help};
 pub(crate) use infer::Infer;
@@ -193,6 +195,8 @@ pub(crate) enum Command {
     Probe(Probe),
     /// Which state a device is in: clean, sequential, full, dirty; how much of its life is used
     State(State),
+    /// Whether a device is as large as it says: genuine, or which kind of fake, and its true size
+    Capacity(Capacity),
     /// Whether a device keeps what it acknowledged when its power is cut
     Integrity(Box<Integrity>),
     /// Findings from recorded observations: flashbench logs or earlier records
@@ -220,7 +224,7 @@ pub(crate) enum Command {
     /// Print the JSON Schema of records
     #[command(after_help = "Example: flashscope schema bench > bench.schema.json")]
     Schema {
-        /// Of this kind alone: inspect, probe, infer, state, integrity, bench, iozone, fleet, twin, compare or sweep [default: all of them]
+        /// Of this kind alone: inspect, probe, infer, state, capacity, integrity, bench, iozone, fleet, twin, compare or sweep [default: all of them]
         kind: Option<String>,
     },
     /// Print every setting, its value, and who says so

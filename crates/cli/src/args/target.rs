@@ -24,7 +24,7 @@ pub(crate) struct TargetArgs {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Consent {
     /// Never write more than this in all, files that a run makes for itself included [default: inspect: 10 % of the capacity or 1 GiB, whichever is more, but at most
-    /// 2 GiB and half of the device; state: 64 MiB, but at most 1/16 of the device; probe, bench: what they need]
+    /// 2 GiB and half of the device; state: 64 MiB, but at most 1/16 of the device; capacity: 64 MiB; probe, bench: what they need]
     #[arg(long, value_name = "SIZE", env = "FLASHSCOPE_MAX_WRITE", value_parser = write_budget)]
     pub(crate) max_write: Option<Bytes>,
     /// Only read, even where writing would be granted

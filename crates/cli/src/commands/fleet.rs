@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+mod capacity;
 mod compare;
 mod integrity;
 mod scored;
@@ -25,6 +26,7 @@ mod trend;
 
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     match &args.kind {
+        Some(FleetKind::Capacity(args)) => return capacity::run(args),
         Some(FleetKind::Compare(args)) => return compare::run(args),
         Some(FleetKind::Integrity(args)) => return integrity::run(args),
         Some(FleetKind::State(args)) => return state::run(args),

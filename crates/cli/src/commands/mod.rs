@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 mod campaign;
+pub(crate) mod capacity;
 pub(crate) mod compare;
 pub(crate) mod emulate;
 pub(crate) mod fleet;

@@ -41,12 +41,13 @@ pub(crate) fn run(args: Report) -> Result<Outcome, Failure> {
 
 /// The one place that tells which kind of record has which form, and who makes it.
 fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Result<Vec<u8>, Failure> {
-    use AnyRecord::{Bench, Comparison, Fleet, Integrity, Iozone, Run, Sweep, Twin};
+    use AnyRecord::{Bench, Capacity, Comparison, Fleet, Integrity, Iozone, Run, Sweep, Twin};
     use ReportFormat::{Csv, Html, Json, Markdown, Text, Xlsx};
     let style = if to_terminal { output::style() } else { output::file_style() };
     let text = match (format, record) {
         (Json, record) => flashscope_record::any_to_json(record),
         (Text, Run(run)) => report::terminal(run, style),
+        (Text, Capacity(capacity)) => report::capacity::terminal(capacity, style),
         (Text, Integrity(integrity)) => report::integrity::terminal(integrity, style),
         (Text, Bench(bench)) => report::bench::terminal(bench, style),
         (Text, Iozone(iozone)) => report::iozone::text(iozone, false, false),
@@ -56,6 +57,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Text, Comparison(comparison)) => report::comparison::terminal(comparison, style),
         (Text, Sweep(sweep)) => report::sweep::terminal(sweep, style),
         (Html, Run(run)) => report::html(run),
+        (Html, Capacity(capacity)) => report::capacity::html(capacity),
         (Html, Integrity(integrity)) => report::integrity::html(integrity),
         (Html, Bench(bench)) => report::bench::html(bench),
         (Html, Iozone(iozone)) => report::iozone::page(iozone),
@@ -64,6 +66,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Html, Comparison(comparison)) => report::comparison::html(comparison),
         (Html, Sweep(sweep)) => report::sweep::html(sweep),
         (Markdown, Run(run)) => report::markdown(run),
+        (Markdown, Capacity(capacity)) => report::capacity::markdown(capacity),
         (Markdown, Integrity(integrity)) => report::integrity::markdown(integrity),
         (Markdown, Bench(bench)) => report::bench::markdown(bench),
         (Markdown, Iozone(iozone)) => sheet::markdown(&iozone.envelope.command, &report::iozone::sheets(iozone)),
@@ -72,6 +75,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Markdown, Comparison(comparison)) => report::comparison::markdown(comparison),
         (Markdown, Sweep(sweep)) => report::sweep::markdown(sweep),
         (Csv, Run(run)) => report::csv(run),
+        (Csv, Capacity(capacity)) => report::capacity::csv(capacity),
         (Csv, Integrity(integrity)) => first(&report::integrity::sheets(integrity)),
         (Csv, Bench(bench)) => report::bench::csv(bench),
         (Csv, Iozone(iozone)) => report::iozone::csv(iozone),
@@ -79,6 +83,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Csv, Twin(twin)) => first(&report::twin::sheets(twin)),
         (Csv, Comparison(comparison)) => report::comparison::csv(comparison),
         (Csv, Sweep(sweep)) => report::sweep::csv(sweep),
+        (Xlsx, Capacity(capacity)) => return workbook(&report::capacity::sheets(capacity)),
         (Xlsx, Integrity(integrity)) => return workbook(&report::integrity::sheets(integrity)),
         (Xlsx, Bench(bench)) => return workbook(&report::bench::sheets(bench)),
         (Xlsx, Iozone(iozone)) => return workbook(&report::iozone::sheets(iozone)),

@@ -3,6 +3,7 @@
 mod bench;
 mod bench_devices;
 mod black_box;
+mod capacity;
 mod card;
 mod compare;
 mod devices;

@@ -59,6 +59,8 @@ words! {
         Infer,
         /// Which state a device is in: the same parts.
         State,
+        /// Whether a device is as large as it says: verdict, places, rounds.
+        Capacity,
         /// What survives power cuts: the verdict, and every cut.
         Integrity,
         /// A run of load: phases, their runs and jobs.

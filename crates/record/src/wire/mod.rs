@@ -5,6 +5,7 @@
 //! absent is `null`.
 
 mod bench;
+mod capacity;
 mod comparison;
 mod device;
 mod drive;
@@ -25,6 +26,9 @@ mod words;
 pub use bench::{
     BenchPart, Counter, Cpu, Evidence, Histogram, JobRun, Mismatch, Moved, OrderInterval, Phase, PhaseRun, ReadBack,
     RequestFailure, Series, Stall, Steady, Summary, Times, Verdict, Written,
+};
+pub use capacity::{
+    Between, CapacityPart, CapacityVerdict, DamagedShare, FoundWord, Genuineness, HeldRun, Likely, Places, Quick, Round,
 };
 pub use comparison::{
     Better, CampaignEnd, Campaigned, Centre, Compared, Comparison, ComparisonPart, Control, Counts, Difference, Doubt,

@@ -6,6 +6,7 @@ use crate::Recorded;
 use crate::wire::Envelope;
 use flashscope_model::RunRecord;
 use flashscope_model::bench::BenchRecord;
+use flashscope_model::capacity::CapacityRecord;
 use flashscope_model::comparison::ComparisonRecord;
 use flashscope_model::fleet::FleetRecord;
 use flashscope_model::integrity::IntegrityRecord;
@@ -42,6 +43,7 @@ fn part_of(kind: Kind, generator: &mut SchemaGenerator) -> Value {
     type Part<R> = <R as Recorded>::Part;
     let schema = match kind {
         Kind::Inspect | Kind::Probe | Kind::Infer | Kind::State => generator.subschema_for::<Part<RunRecord>>(),
+        Kind::Capacity => generator.subschema_for::<Part<CapacityRecord>>(),
         Kind::Integrity => generator.subschema_for::<Part<IntegrityRecord>>(),
         Kind::Bench => generator.subschema_for::<Part<BenchRecord>>(),
         Kind::Iozone => generator.subschema_for::<Part<IozoneRecord>>(),

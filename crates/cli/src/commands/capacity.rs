@@ -1,0 +1,128 @@
+//! `capacity`: whether a device is as large as it says.
+
+use crate::args::{Capacity, TargetArgs};
+use crate::commands::bench::bar;
+use crate::commands::{history, report};
+use crate::envelope;
+use crate::error::{Failure, Outcome};
+use crate::interrupt;
+use crate::output::{self, Saved};
+use crate::progress::whole;
+use crate::target::{self, Opened, Writes};
+use anyhow::anyhow;
+use flashscope_capacity::{Plan, USUAL_BUDGET, Watch, quick};
+use flashscope_device::{Target, WriteGrant};
+use flashscope_host::Surroundings;
+use flashscope_model::capacity::{CapacityRecord, Genuineness};
+use flashscope_model::{DeviceFacts, Kind, StopReason};
+use flashscope_record::AnyRecord;
+use flashscope_stats::rng::mix;
+use flashscope_units::{ByteRate, Bytes, Nanos};
+use indicatif::ProgressBar;
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime};
+
+pub(crate) fn run(args: &Capacity) -> Result<Outcome, Failure> {
+    let mut door = output::door(args.results.replace.force, [&args.target.target]);
+    let outputs = report::outputs(&mut door, None::<&PathBuf>.map(PathBuf::as_path), &args.results.output)?;
+    let budget = args.target.consent.max_write.unwrap_or(USUAL_BUDGET);
+    let cost = |facts: &DeviceFacts| match facts.capacity < Plan::LEAST_DEVICE {
+        true => Err(cannot(flashscope_capacity::PlanError::DeviceTooSmall { least: Plan::LEAST_DEVICE })),
+        false => Ok(budget.max(flashscope_capacity::LEAST_BUDGET)),
+    };
+    let opened = target::open(&args.target, Writes::Exactly(&cost))?;
+    let record = match opened {
+        Opened::Simulated { mut target, grant } => tested(args, target.as_mut(), grant, budget, None)?,
+        Opened::Host { mut target, grant, here } => tested(args, target.as_mut(), grant, budget, Some(*here))?,
+    };
+    let mut saved = Saved::default();
+    report::save(&mut saved, &outputs, &AnyRecord::Capacity(Box::new(record.clone())));
+    history::keep(|| flashscope_record::to_json(&record));
+    saved.after(output::data(&if args.results.json {
+        flashscope_record::to_json(&record)
+    } else {
+        flashscope_report::capacity::terminal(&record, output::style())
+    }))?;
+    envelope::exit(&record.envelope.stop)?;
+    // What could not be shown to be genuine is no success, whatever it is.
+    Ok(match record.verdict.kind {
+        Some(Genuineness::Genuine) => Outcome::Done,
+        _ => Outcome::ExpectationFailed,
+    })
+}
+
+fn tested<T: Target>(
+    args: &Capacity,
+    target: &mut T,
+    grant: Option<WriteGrant>,
+    budget: Bytes,
+    here: Option<Surroundings>,
+) -> Result<CapacityRecord, Failure> {
+    let Some(mut grant) = grant else {
+        return Err(Failure::Cannot(anyhow!(
+            "only writes tell whether a device keeps what it is given\nhint: leave --read-only out"
+        )));
+    };
+    let facts = target.facts();
+    let block = target.capabilities().granularity;
+    let plan = Plan::new(facts.capacity, block, budget, args.target.seed).map_err(cannot)?;
+    let generation = first_generation(&args.target, facts.simulated);
+    let mut envelope = envelope::of(Kind::Capacity, "capacity", &args.target, target, here.as_ref());
+    let mut progress = Progress::new(args.results.json);
+    let outcome = quick(&plan, generation, (target, &mut grant), &mut progress);
+    progress.bar.finish_and_clear();
+    let verdict = match outcome.stop {
+        StopReason::Complete => flashscope_infer::capacity::verdict(&outcome.seen),
+        _ => Default::default(),
+    };
+    envelope.cost = Some(outcome.cost);
+    envelope.stop = outcome.stop;
+    envelope::seal(&mut envelope, here.as_ref());
+    Ok(CapacityRecord { envelope, verdict, generation, quick: outcome.seen })
+}
+
+fn cannot(error: flashscope_capacity::PlanError) -> Failure {
+    Failure::Cannot(anyhow!("{error}"))
+}
+
+/// Tags of a run on a real device bear numbers of their own: a device that took to dropping writes would pass by what the run
+/// before it had written there. On a simulated one the same seed gives the same bytes.
+fn first_generation(args: &TargetArgs, simulated: bool) -> u32 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
+    let word = mix(args.seed ^ if simulated { 0 } else { now });
+    // Low enough that those behind it are numbers as well.
+    (word >> 34) as u32
+}
+
+/// How often the progress is drawn.
+const DRAW_EVERY: Duration = Duration::from_millis(200);
+
+struct Progress {
+    bar: ProgressBar,
+    begun: Instant,
+    drawn: Option<Instant>,
+}
+
+impl Progress {
+    fn new(quiet: bool) -> Progress {
+        interrupt::arm();
+        Progress { bar: bar("capacity", quiet), begun: Instant::now(), drawn: None }
+    }
+}
+
+impl Watch for Progress {
+    fn progress(&mut self, moved: Bytes, most: Bytes) {
+        if self.bar.is_hidden() || self.drawn.is_some_and(|drawn| drawn.elapsed() < DRAW_EVERY) {
+            return;
+        }
+        self.drawn = Some(Instant::now());
+        let pace = ByteRate::of(moved, Nanos(self.begun.elapsed().as_nanos() as u64)).filter(|pace| pace.get() > 0.0);
+        let left = pace.map_or_else(String::new, |pace| format!(", {} left", whole(pace.time_for(most - moved))));
+        self.bar.set_message(format!("{:.0} %{left}", moved.as_f64() / most.as_f64().max(1.0) * 100.0));
+        self.bar.tick();
+    }
+
+    fn stop(&mut self) -> bool {
+        interrupt::asked()
+    }
+}

@@ -1,0 +1,126 @@
+//! How often a quick test of the capacity is right: simulated devices, genuine and fake, tested and held against what is true
+//! of their size.
+//!
+//! `draw.rs` draws a device, what it does beyond its true size, and a cache that hides it (`cache.rs`); [`tested`] tests,
+//! [`Figures`] counts, [`rows`] holds the counts against what is wanted, beside a prober that looks at powers of two only
+//! (`naive.rs`). [`table`] makes the table of probabilities from a fleet whose seed judges nothing.
+
+mod cache;
+mod draw;
+mod naive;
+mod rows;
+mod score;
+mod table;
+
+pub use draw::Fake;
+pub use naive::Said;
+pub use rows::{calibration, rows};
+pub use score::Figures;
+pub use table::{TABLE_SEED, samples, table};
+
+use crate::DrawError;
+use cache::Cached;
+use draw::Drawn;
+use flashscope_capacity::{Plan as Test, USUAL_BUDGET, Watch, quick};
+use flashscope_device::{Target, WriteGrant};
+use flashscope_infer::capacity::verdict;
+use flashscope_model::capacity::{Quick, Verdict};
+use flashscope_sim::SimTarget;
+use flashscope_units::Bytes;
+use rayon::prelude::*;
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Number of the first device.
+    pub first: u32,
+    /// How many devices.
+    pub devices: u32,
+    /// The same seed draws the same devices.
+    pub seed: u64,
+    /// Which devices.
+    pub which: Which,
+}
+
+/// Which devices are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// Those that are what they say: some have slow or failing places, or a cache.
+    Genuine,
+    /// Fakes of all kinds.
+    Fakes,
+}
+
+/// One test beside the truth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// What it is.
+    pub fake: Fake,
+    /// Size that it says it has.
+    pub claimed: Bytes,
+    /// What a cache in front of it holds.
+    pub cache: Bytes,
+    /// What a cache may hold that the test excludes.
+    pub excluded_cache: Bytes,
+    /// Bytes that were written.
+    pub written: Bytes,
+    /// What was said.
+    pub verdict: Verdict,
+    /// What the naive prober said.
+    pub naive: Said,
+}
+
+/// Draws the devices and tests each; in the order of the devices.
+///
+/// # Errors
+/// Where a device cannot be drawn, simulated or tested: the catalogue, the drawing and the test no longer agree.
+pub fn tested(plan: Plan) -> Result<Vec<Outcome>, DrawError> {
+    (plan.first..plan.first.saturating_add(plan.devices)).into_par_iter().map(|index| outcome(plan, index)).collect()
+}
+
+fn outcome(plan: Plan, index: u32) -> Result<Outcome, DrawError> {
+    let drawn = draw::draw(plan.seed, index, plan.which)?;
+    let seen = run(&drawn)?;
+    let naive = naive::probe(&mut Cached::new(opened(&drawn)?, drawn.cache)).map_err(broken)?;
+    Ok(Outcome {
+        fake: drawn.fake,
+        claimed: seen.claimed,
+        cache: drawn.cache,
+        excluded_cache: seen.region,
+        written: seen.written,
+        verdict: verdict(&seen),
+        naive,
+    })
+}
+
+fn opened(drawn: &Drawn) -> Result<SimTarget, DrawError> {
+    let open = flashscope_sim::open_with("drawn.toml", drawn.seed, |_| Ok(drawn.text.clone()));
+    let mut target = open.map_err(|error| DrawError::new(format!("{error}\n{}", drawn.text)))?;
+    // A fleet looks at answers; what a device must never do is looked at by the simulator's own tests.
+    target.check_always(false);
+    Ok(target)
+}
+
+/// What a quick test sees.
+fn run(drawn: &Drawn) -> Result<Quick, DrawError> {
+    let mut target = Cached::new(opened(drawn)?, drawn.cache);
+    let (facts, block) = (target.facts().clone(), target.capabilities().granularity);
+    let plan = Test::new(facts.capacity, block, USUAL_BUDGET, drawn.seed).map_err(broken)?;
+    let mut grant = WriteGrant::simulated(&facts, plan.budget).ok_or_else(|| DrawError::new("no simulated device"))?;
+    Ok(quick(&plan, 1, (&mut target, &mut grant), &mut Unwatched).seen)
+}
+
+fn broken(error: impl std::fmt::Display) -> DrawError {
+    DrawError::new(error.to_string())
+}
+
+/// Nobody looks on.
+struct Unwatched;
+
+impl Watch for Unwatched {
+    fn progress(&mut self, _: Bytes, _: Bytes) {}
+
+    fn stop(&mut self) -> bool {
+        false
+    }
+}
