@@ -90,7 +90,7 @@ pub(crate) struct Meant {
     /// Of this part: its target as typed, its name, or what it says of itself
     #[arg(long)]
     pub(crate) target: Option<String>,
-    /// Of this kind: inspect, probe, infer, state, capacity, bench, iozone, fleet, twin, compare or sweep
+    /// Of this kind: inspect, probe, infer, state, capacity, integrity, bench, iozone, fleet, twin, compare or sweep
     #[arg(long, value_parser = PossibleValuesParser::new(Kind::ALL.map(Kind::word)), hide_possible_values = true)]
     pub(crate) kind: Option<String>,
     /// Not before this date (2026-03-31) or age (30d, 12h)
