@@ -5,8 +5,7 @@ use flashscope_fleet::capacities::{Figures, Plan, Which, samples, tested};
 #[test]
 fn the_table_is_made_from_what_is_measured_today() {
     let kept = include_str!("../../infer/src/capacity/sample.csv");
-    let hint =
-        "stale: run `cargo run -p flashscope-fleet --example capacity-table -- crates/infer/src/capacity/table.csv`";
+    let hint = "stale: run `cargo run -p flashscope-fleet --example counted-table -- capacity`";
     assert_eq!(samples().expect("devices can be drawn"), kept, "{hint}");
 }
 

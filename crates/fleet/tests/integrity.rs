@@ -5,7 +5,7 @@ use flashscope_fleet::integrity::{Figures, Kind, Plan, judged, samples};
 #[test]
 fn the_table_is_made_from_what_is_seen_today() {
     let kept = include_str!("../../integrity/src/sample.csv");
-    let hint = "stale: run `cargo run -p flashscope-fleet --example integrity-table -- crates/integrity/src/table.csv`";
+    let hint = "stale: run `cargo run -p flashscope-fleet --example counted-table -- integrity`";
     assert_eq!(samples().expect("devices can be drawn"), kept, "{hint}");
 }
 

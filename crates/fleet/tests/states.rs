@@ -5,8 +5,7 @@ use flashscope_fleet::states::{Figures, Plan, Question, diagnosed, samples};
 #[test]
 fn the_table_is_made_from_what_is_measured_today() {
     let kept = include_str!("../../infer/src/calibrated/sample.csv");
-    let hint =
-        "stale: run `cargo run -p flashscope-fleet --example state-table -- crates/infer/src/calibrated/table.csv`";
+    let hint = "stale: run `cargo run -p flashscope-fleet --example counted-table -- state`";
     assert_eq!(samples().expect("devices can be drawn"), kept, "{hint}");
 }
 
