@@ -2,7 +2,7 @@
 
 use super::chance::Chance;
 use super::text::{self, size, time};
-use super::{DrawError, Drawn, Generator, Noise, any_noise, card, drive, memory, surroundings};
+use super::{DrawError, Drawn, Generator, any_noise, card, drive, finished, memory, surroundings};
 use crate::integrity::Planted;
 use flashscope_units::{Bytes, Nanos};
 use toml::{Table, Value};
@@ -34,13 +34,7 @@ pub(crate) fn draw_for_cuts(seed: u64, index: u32, planted: &[Planted]) -> Resul
     model.add("fault", section);
     let noise = any_noise(&mut chance, Generator::Wide);
     let surroundings = surroundings::draw(&mut chance, Generator::Wide);
-    model.set("noise.level", Noise::None.name())?;
-    let quiet = model.finish()?;
-    model.set("noise.level", noise.name())?;
-    if noise != Noise::None {
-        surroundings.add_to(&mut model);
-    }
-    Ok(Drawn { text: model.finish()?, quiet, title, seed: run_seed })
+    finished(model, noise, &surroundings, title, run_seed)
 }
 
 fn millis(chance: &mut Chance, low: f64, high: f64) -> Nanos {

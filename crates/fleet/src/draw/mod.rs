@@ -20,6 +20,8 @@ use chance::Chance;
 use flashscope_units::Bytes;
 use std::fmt;
 use std::str::FromStr;
+use surroundings::Surroundings;
+use text::ModelText;
 
 /// Which devices are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,13 +121,7 @@ pub fn draw(generator: Generator, seed: u64, index: u32, noise: Option<Noise>) -
     }
     let surroundings = surroundings::draw(&mut chance, generator);
     model.set("title", format!("{} {index} of seed {seed}: {title}", generator.name()))?;
-    model.set("noise.level", Noise::None.name())?;
-    let quiet = model.finish()?;
-    model.set("noise.level", noise.name())?;
-    if noise != Noise::None {
-        surroundings.add_to(&mut model);
-    }
-    Ok(Drawn { text: model.finish()?, quiet, title, seed: run_seed })
+    finished(model, noise, &surroundings, title, run_seed)
 }
 
 /// A device that is to be brought to a state: of either mapping, half of the devices each, blank or filled at first.
@@ -149,11 +145,24 @@ pub(crate) fn draw_for_a_state(seed: u64, index: u32, blank: bool) -> Result<Dra
         model.add("discard", section);
     }
     let surroundings = surroundings::draw(&mut chance, Generator::Wide);
+    finished(model, Noise::Field, &surroundings, title, run_seed)
+}
+
+/// A device in its noise and surroundings, and the same in silence.
+fn finished(
+    mut model: ModelText,
+    noise: Noise,
+    surroundings: &Surroundings,
+    title: String,
+    seed: u64,
+) -> Result<Drawn, DrawError> {
     model.set("noise.level", Noise::None.name())?;
     let quiet = model.finish()?;
-    model.set("noise.level", Noise::Field.name())?;
-    surroundings.add_to(&mut model);
-    Ok(Drawn { text: model.finish()?, quiet, title, seed: run_seed })
+    model.set("noise.level", noise.name())?;
+    if noise != Noise::None {
+        surroundings.add_to(&mut model);
+    }
+    Ok(Drawn { text: model.finish()?, quiet, title, seed })
 }
 
 fn any_noise(chance: &mut Chance, generator: Generator) -> Noise {
