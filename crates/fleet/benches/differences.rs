@@ -8,6 +8,7 @@ mod judge;
 
 use flashscope_fleet::differences::{Figures, NOISY, Plan, QUIET, differences, rows};
 use flashscope_testkit::Targets;
+use judge::Asked;
 use std::error::Error;
 use std::io;
 use std::process::ExitCode;
@@ -16,11 +17,7 @@ use std::process::ExitCode;
 const MOST_BLOCKS: u32 = 30;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
-    let words: Vec<String> = std::env::args().collect();
-    let after = |name: &str| words.iter().skip_while(|word| *word != name).nth(1);
-    let quick = words.iter().any(|word| word == "--quick");
-    let pairs = after("--pairs").map_or(Ok(if quick { 120 } else { 3000 }), |text| text.parse())?;
-    let seed: u64 = after("--seed").map_or(Ok(14_001), |text| text.parse())?;
+    let Asked { quick, cases: pairs, seed } = Asked::read("--pairs", 120, 3000, 14_001)?;
     let mut targets = Targets::begin(io::stdout())?;
     for (number, scatter) in (0..).zip([QUIET, NOISY]) {
         let outcomes = differences(Plan { first: 0, pairs, seed: seed + number, scatter, most_blocks: MOST_BLOCKS })?;

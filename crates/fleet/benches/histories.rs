@@ -8,16 +8,13 @@ mod judge;
 use flashscope_fleet::differences::{NOISY, QUIET};
 use flashscope_fleet::histories::{Around, Figures, Plan, histories, rows};
 use flashscope_testkit::Targets;
+use judge::Asked;
 use std::error::Error;
 use std::io;
 use std::process::ExitCode;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
-    let words: Vec<String> = std::env::args().collect();
-    let after = |name: &str| words.iter().skip_while(|word| *word != name).nth(1);
-    let quick = words.iter().any(|word| word == "--quick");
-    let count = after("--histories").map_or(Ok(if quick { 900 } else { 18_000 }), |text| text.parse())?;
-    let seed: u64 = after("--seed").map_or(Ok(14_101), |text| text.parse())?;
+    let Asked { quick, cases: count, seed } = Asked::read("--histories", 900, 18_000, 14_101)?;
     let mut targets = Targets::begin(io::stdout())?;
     for (number, scatter) in (0..).zip([QUIET, NOISY]) {
         let outcomes = histories(Plan { first: 0, histories: count, seed: seed + number, scatter });

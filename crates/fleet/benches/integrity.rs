@@ -7,6 +7,7 @@ mod judge;
 
 use flashscope_fleet::integrity::{Figures, Kind, Plan, judged, rows};
 use flashscope_testkit::Targets;
+use judge::Asked;
 use std::error::Error;
 use std::io;
 use std::process::ExitCode;
@@ -20,11 +21,7 @@ const CUTS_WITH_FAULTS: u32 = 60;
 const LONGEST: f64 = 60.0;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
-    let words: Vec<String> = std::env::args().collect();
-    let after = |name: &str| words.iter().skip_while(|word| *word != name).nth(1);
-    let quick = words.iter().any(|word| word == "--quick");
-    let devices = after("--devices").map_or(Ok(if quick { 132 } else { 1320 }), |text| text.parse())?;
-    let seed: u64 = after("--seed").map_or(Ok(16_001), |text| text.parse())?;
+    let Asked { quick, cases: devices, seed } = Asked::read("--devices", 132, 1320, 16_001)?;
     let mut targets = Targets::begin(io::stdout())?;
     for kind in Kind::ALL {
         let (devices, cuts) = match kind {

@@ -1,5 +1,5 @@
 //! How often a diagnosis of the state is right, beside what it is to reach and what readers by one sign say (docs/states.md).
-//! All in virtual time. `scripts/prove states [--quick] [-- --devices N --seed S --html FILE]`; exit code 1 where a target is
+//! All in virtual time. `scripts/prove states [--quick] [-- --devices N --seed S]`; exit code 1 where a target is
 //! missed.
 #![allow(clippy::print_stdout, missing_docs)]
 
@@ -8,16 +8,13 @@ mod judge;
 
 use flashscope_fleet::states::{Figures, Plan, Question, diagnosed, rows};
 use flashscope_testkit::Targets;
+use judge::Asked;
 use std::error::Error;
 use std::io;
 use std::process::ExitCode;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
-    let words: Vec<String> = std::env::args().collect();
-    let after = |name: &str| words.iter().skip_while(|word| *word != name).nth(1);
-    let quick = words.iter().any(|word| word == "--quick");
-    let devices = after("--devices").map_or(Ok(if quick { 60 } else { 1000 }), |text| text.parse())?;
-    let seed: u64 = after("--seed").map_or(Ok(15_001), |text| text.parse())?;
+    let Asked { quick, cases: devices, seed } = Asked::read("--devices", 60, 1000, 15_001)?;
     let mut targets = Targets::begin(io::stdout())?;
     for (writes, of) in [(true, "with up to 64 MiB of writes"), (false, "reading only")] {
         let outcomes = diagnosed(Plan { first: 0, devices, seed, writes })?;

@@ -1,6 +1,6 @@
 //! All cuts, one after the other.
 
-use crate::journal::Journal;
+use crate::journal::{Done, Journal};
 use crate::judge::{Case, Judged, Map, Violation, judge};
 use crate::round::Host;
 use crate::sequence::{Draft, Sequence};
@@ -232,9 +232,10 @@ impl<'a, T: PowerSwitch> Run<'a, T> {
         }
         cut.found = (seen.judged.violations.len() + cut.violations.len()) as u32;
         cut.dropped = seen.judged.dropped;
-        cut.violations
-            .extend(seen.judged.violations.iter().take(KEPT).map(|one| told(one, &journal, self.host.known, cut_at)));
-        self.report.requests = asked(&journal, cut_at);
+        cut.violations.extend(
+            seen.judged.violations.iter().take(KEPT).map(|one| told(one, &journal, &covered, self.host.known, cut_at)),
+        );
+        self.report.requests = asked(&journal, &covered, cut_at);
         self.report.cuts.push(cut);
         self.report.seen.push(seen);
         Ok(())
@@ -315,8 +316,8 @@ impl<'a, T: PowerSwitch> Run<'a, T> {
 }
 
 /// A journal as records have it, in order of issue.
-fn asked(journal: &Journal, cut_at: Instant) -> Vec<Asked> {
-    let writes = journal.writes.iter().zip(journal.covered()).map(|(write, covered)| Asked {
+fn asked(journal: &Journal, covered: &[Option<Done>], cut_at: Instant) -> Vec<Asked> {
+    let writes = journal.writes.iter().zip(covered).map(|(write, covered)| Asked {
         turn: write.turn,
         what: if write.durable { AskedFor::DurableWrite } else { AskedFor::Write },
         at: write.at,
@@ -338,8 +339,13 @@ fn asked(journal: &Journal, cut_at: Instant) -> Vec<Asked> {
 }
 
 /// A violation in words.
-fn told(one: &Violation, journal: &Journal, known: Known, cut_at: Instant) -> model::Violation {
-    let covered = journal.covered();
+fn told(
+    one: &Violation,
+    journal: &Journal,
+    covered: &[Option<Done>],
+    known: Known,
+    cut_at: Instant,
+) -> model::Violation {
     let write = |index: usize| match covered[index] {
         Some(done) => format!("write {}, covered {} before the cut", index + 1, cut_at.since(done.at)),
         None => format!("write {}", index + 1),

@@ -19,12 +19,11 @@ use flashscope_record::AnyRecord;
 use flashscope_stats::rng::mix;
 use flashscope_units::{ByteRate, Bytes, Nanos};
 use indicatif::ProgressBar;
-use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
 pub(crate) fn run(args: &Capacity) -> Result<Outcome, Failure> {
     let mut door = output::door(args.results.replace.force, [&args.target.target]);
-    let outputs = report::outputs(&mut door, None::<&PathBuf>.map(PathBuf::as_path), &args.results.output)?;
+    let outputs = report::outputs(&mut door, None, &args.results.output)?;
     let budget = args.target.consent.max_write.unwrap_or(USUAL_BUDGET);
     let cost = |facts: &DeviceFacts| match facts.capacity < Plan::LEAST_DEVICE {
         true => Err(cannot(flashscope_capacity::PlanError::DeviceTooSmall { least: Plan::LEAST_DEVICE })),

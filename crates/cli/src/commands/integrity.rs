@@ -119,8 +119,7 @@ fn stopped(report: &Report) -> StopReason {
     match &report.ended {
         None => StopReason::Complete,
         Some(Ended::Stopped) => StopReason::Interrupted,
-        Some(Ended::Device(why)) => StopReason::DeviceLost(why.clone()),
-        Some(Ended::Harness(why)) => StopReason::DeviceLost(why.clone()),
+        Some(Ended::Device(why) | Ended::Harness(why)) => StopReason::DeviceLost(why.clone()),
     }
 }
 

@@ -19,35 +19,25 @@ impl SimTarget {
     /// What the range of a read that went well holds, as far as the request asks; its parts live at `placements`.
     pub(super) fn examined(&self, request: &Request, outcome: &Outcome, placements: &[Placement]) -> Vec<Stretch> {
         let (Some(known), false) = (request.known(), matches!(outcome, Outcome::Failed(_))) else { return Vec::new() };
-        let mut list = Vec::new();
-        for (at, length, source) in self.sources(placements) {
+        let (mut at, mut list) = (request.offset(), Vec::new());
+        for (length, source) in self.held_at(placements) {
             stretch::append(&mut list, Stretch { length, holds: told(source, at, known) });
+            at += length;
         }
         list
     }
 
-    /// What is held at the placements, as runs in order: address, length, and what it is.
-    fn sources(&self, placements: &[Placement]) -> Vec<(Bytes, Bytes, Source)> {
+    /// What is held at the placements, as runs in order.
+    pub(super) fn held_at(&self, placements: &[Placement]) -> Vec<(Bytes, Source)> {
         let mut runs = Vec::new();
         for &Placement { start, length, place } in placements {
             match place {
-                Place::Medium(at) => {
-                    let mut addressed = start;
-                    for (length, source) in self.runs(at, length, start) {
-                        runs.push((addressed, length, source));
-                        addressed += length;
-                    }
-                }
-                Place::Zeros => runs.push((start, length, Source::Erased(0))),
-                Place::Garbage | Place::Nowhere => runs.push((start, length, Source::Garbage)),
+                Place::Medium(at) => runs.extend(self.runs(at, length, start)),
+                Place::Zeros => runs.push((length, Source::Erased(0))),
+                Place::Garbage | Place::Nowhere => runs.push((length, Source::Garbage)),
             }
         }
         runs
-    }
-
-    /// The same without the addresses.
-    pub(super) fn held_at(&self, placements: &[Placement]) -> Vec<(Bytes, Source)> {
-        self.sources(placements).into_iter().map(|(_, length, source)| (length, source)).collect()
     }
 }
 

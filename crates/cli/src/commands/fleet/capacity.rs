@@ -1,6 +1,6 @@
 //! `fleet capacity`: how often a quick test of the capacity is right, on devices whose size is known.
 
-use super::scored::{Kind, Scoring, in_lots, outputs};
+use super::scored::{Kind, Scoring, in_lots};
 use crate::args::FleetCapacity as Args;
 use crate::error::{Failure, Outcome};
 use crate::progress::bar;
@@ -9,19 +9,13 @@ use serde_json::json;
 
 pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
     let seed = args.scored.seed;
-    let scoring = Scoring {
-        command: "fleet capacity",
-        title: format!("Quick tests of {} genuine devices and as many fakes, seed {seed}", args.devices),
-        plan: json!({ "devices": args.devices, "seed": seed }),
-        json: args.scored.json,
-        outputs: outputs(&args.scored)?,
-    };
+    let title = format!("Quick tests of {} genuine devices and as many fakes, seed {seed}", args.devices);
+    let plan = json!({ "devices": args.devices, "seed": seed });
+    let scoring = Scoring::of("fleet capacity", title, plan, &args.scored)?;
     let bar = bar(u64::from(args.devices) * 2, "devices");
     let (mut found, mut all) = (Vec::new(), Vec::new());
     for (which, of) in [(Which::Genuine, "genuine devices"), (Which::Fakes, "fakes")] {
-        let outcomes = in_lots(args.devices, &bar, |first, devices| {
-            tested(Plan { first, devices, seed, which }).map_err(|error| anyhow::Error::from(error).into())
-        })?;
+        let outcomes = in_lots(args.devices, &bar, |first, devices| tested(Plan { first, devices, seed, which }))?;
         if !outcomes.is_empty() {
             let rows = rows(&Figures::of(&outcomes), which);
             found.push(Kind { of: of.to_owned(), cases: outcomes.len(), rows });

@@ -1,4 +1,4 @@
-//! Figures beside their targets, in every form: what `fleet compare` and `fleet trend` come to.
+//! Figures beside their targets, in every form: what the commands of `fleet` that score something come to.
 
 use crate::args::{ReportFormat, ScoredArgs, ScoringArgs};
 use crate::commands::report as reports;
@@ -6,6 +6,7 @@ use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
 use crate::{envelope, interrupt};
 use anyhow::anyhow;
+use flashscope_fleet::DrawError;
 use flashscope_fleet::differences::{NOISY, QUIET, Row, Target};
 use flashscope_host::Output;
 use flashscope_report::sheet;
@@ -22,12 +23,12 @@ const FEW: usize = 300;
 /// What is scored, and where it goes.
 pub(super) struct Scoring {
     /// `fleet compare`.
-    pub(super) command: &'static str,
-    pub(super) title: String,
+    command: &'static str,
+    title: String,
     /// Seed, counts and the like, as the record has them.
-    pub(super) plan: Value,
-    pub(super) json: bool,
-    pub(super) outputs: Vec<Output>,
+    plan: Value,
+    json: bool,
+    outputs: Vec<Output>,
 }
 
 /// Figures of one kind of cases.
@@ -39,12 +40,6 @@ pub(super) struct Kind {
     pub(super) rows: Vec<Row>,
 }
 
-/// The files, looked at before anything is run.
-pub(super) fn outputs(args: &ScoredArgs) -> Result<Vec<Output>, Failure> {
-    let mut door = output::door(args.replace.force, None::<PathBuf>);
-    reports::outputs(&mut door, None, args.output.as_ref())
-}
-
 /// The scatters at which cases are run.
 pub(super) fn scatters(args: &ScoringArgs) -> Vec<f64> {
     args.scatter.map_or(vec![QUIET, NOISY], |scatter| vec![scatter])
@@ -54,7 +49,7 @@ pub(super) fn scatters(args: &ScoringArgs) -> Vec<f64> {
 pub(super) fn in_lots<T>(
     count: u32,
     bar: &ProgressBar,
-    mut run: impl FnMut(u32, u32) -> Result<Vec<T>, Failure>,
+    mut run: impl FnMut(u32, u32) -> Result<Vec<T>, DrawError>,
 ) -> Result<Vec<T>, Failure> {
     let mut done = Vec::new();
     for first in (0..count).step_by(LOT as usize) {
@@ -62,13 +57,20 @@ pub(super) fn in_lots<T>(
             break;
         }
         let lot = LOT.min(count - first);
-        done.extend(run(first, lot)?);
+        done.extend(run(first, lot).map_err(anyhow::Error::from)?);
         bar.inc(u64::from(lot));
     }
     Ok(done)
 }
 
 impl Scoring {
+    /// With its files, which are looked at before anything is run.
+    pub(super) fn of(command: &'static str, title: String, plan: Value, args: &ScoredArgs) -> Result<Scoring, Failure> {
+        let mut door = output::door(args.replace.force, None::<PathBuf>);
+        let outputs = reports::outputs(&mut door, None, args.output.as_ref())?;
+        Ok(Scoring { command, title, plan, json: args.json, outputs })
+    }
+
     /// Shows and keeps what was found.
     pub(super) fn finish(&self, found: &[Kind]) -> Result<Outcome, Failure> {
         if found.is_empty() {

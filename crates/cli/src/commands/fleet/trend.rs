@@ -1,6 +1,6 @@
 //! `fleet trend`: how often a mark in a history is right, on simulated histories whose changes are known.
 
-use super::scored::{Kind, Scoring, in_lots, outputs, scatters};
+use super::scored::{Kind, Scoring, in_lots, scatters};
 use crate::args::FleetTrend as Args;
 use crate::error::{Failure, Outcome};
 use crate::progress::bar;
@@ -8,13 +8,9 @@ use flashscope_fleet::histories::{Around, Figures, Plan, histories, rows};
 use serde_json::json;
 
 pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
-    let scoring = Scoring {
-        command: "fleet trend",
-        title: format!("Marks in {} histories, seed {}", args.histories, args.scoring.scored.seed),
-        plan: json!({ "histories": args.histories, "seed": args.scoring.scored.seed }),
-        json: args.scoring.scored.json,
-        outputs: outputs(&args.scoring.scored)?,
-    };
+    let title = format!("Marks in {} histories, seed {}", args.histories, args.scoring.scored.seed);
+    let plan = json!({ "histories": args.histories, "seed": args.scoring.scored.seed });
+    let scoring = Scoring::of("fleet trend", title, plan, &args.scoring.scored)?;
     let scatters = scatters(&args.scoring);
     let bar = bar(u64::from(args.histories) * scatters.len() as u64, "histories");
     let mut found = Vec::new();
