@@ -14,6 +14,7 @@ mod engine;
 mod entry;
 mod errno;
 mod error;
+mod h2w;
 mod ioctl;
 pub mod knob;
 mod list;
@@ -37,6 +38,7 @@ mod uses;
 pub use clock::{MonotonicClock, clock_resolution, wall_clock};
 pub use conditions::{Surroundings, pin_cpu, pin_cpus};
 pub use error::HostError;
+pub use h2w::{H2wFiles, H2wSet};
 pub use list::{
     Bus, BusMode, ListedDevice, LoopFacts, MmcFacts, NvmeFacts, Partition, Queue, ScsiFacts, UsbFacts, disk_under, list,
 };

@@ -255,11 +255,14 @@ fn open_direct(way: &Path, path: &Path, flags: OFlags, writing: bool) -> Result<
 
 pub(crate) fn memory_file_system(file: &OwnedFd) -> Option<&'static str> {
     let metadata = rustix::fs::fstat(file).ok()?;
-    if rustix::fs::FileType::from_raw_mode(metadata.st_mode) != rustix::fs::FileType::RegularFile {
-        return None;
-    }
+    let is_file = rustix::fs::FileType::from_raw_mode(metadata.st_mode) == rustix::fs::FileType::RegularFile;
+    if is_file { in_memory(file) } else { None }
+}
+
+/// The file system that something open lies on, where it is one in memory.
+pub(crate) fn in_memory(opened: &OwnedFd) -> Option<&'static str> {
     // From `linux/magic.h`.
-    match rustix::fs::fstatfs(file).ok()?.f_type as u64 & 0xffff_ffff {
+    match rustix::fs::fstatfs(opened).ok()?.f_type as u64 & 0xffff_ffff {
         0x0102_1994 => Some("tmpfs"),
         0x8584_58f6 => Some("ramfs"),
         _ => None,
