@@ -1,6 +1,11 @@
 //! Whether a device is as large as it says: what a test wrote where, what came back, and what follows.
 //!
-//! A quick test writes little at chosen places ([`Quick`]) and leads to a [`Verdict`].
+//! A quick test writes little at chosen places ([`Quick`]), a full test writes all that is there ([`Full`]); either leads to a
+//! [`Verdict`].
+
+mod full;
+
+pub use full::{Cell, Directory, Full, HashAlgorithm, Hashes, PassOrder, Totals};
 
 use crate::envelope::Envelope;
 use crate::finding::words;
@@ -15,8 +20,18 @@ pub struct CapacityRecord {
     pub verdict: Verdict,
     /// Generation of the first tags of this run: what an earlier run left bears others.
     pub generation: u32,
-    /// What the quick test saw.
-    pub quick: Quick,
+    /// What the quick test saw, where it was one.
+    pub quick: Option<Quick>,
+    /// What the full test saw, where it was one.
+    pub full: Option<Full>,
+}
+
+impl CapacityRecord {
+    /// What the device says it holds; of a full test in files, what they were to hold.
+    pub fn claimed(&self) -> Bytes {
+        let full = self.full.as_ref().map(|full| full.claimed);
+        full.or(self.quick.as_ref().map(|quick| quick.claimed)).unwrap_or_default()
+    }
 }
 
 words! {

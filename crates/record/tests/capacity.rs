@@ -1,12 +1,13 @@
 //! The part of a test of the capacity.
 
 use flashscope_model::capacity::{
-    Between, CapacityRecord, DamagedShare, Found, Genuineness, Place, Quick, Round, Run, Verdict,
+    Between, CapacityRecord, Cell, DamagedShare, Directory, Found, Full, Genuineness, HashAlgorithm, Hashes, PassOrder,
+    Place, Quick, Round, Run, Totals, Verdict,
 };
 use flashscope_model::envelope::Tool;
 use flashscope_model::{Envelope, Kind};
 use flashscope_record::{from_json, read, schema, to_json};
-use flashscope_units::Bytes;
+use flashscope_units::{Bytes, Nanos};
 use serde_json::Value;
 
 fn places(from: u64) -> Vec<Place> {
@@ -37,7 +38,7 @@ fn record() -> CapacityRecord {
             open: vec!["a larger cache".to_owned()],
         },
         generation: 77,
-        quick: Quick {
+        quick: Some(Quick {
             claimed: Bytes::mib(8),
             block: Bytes(512),
             gap: Bytes(9000),
@@ -47,7 +48,41 @@ fn record() -> CapacityRecord {
             checks: places(100),
             rounds: vec![Round { places: places(200), controls: places(300), pushed: Bytes::kib(8) }],
             written: Bytes::kib(99),
+        }),
+        full: Some(full()),
+    }
+}
+
+fn full() -> Full {
+    let cell = |at: u64, write_time: Option<Nanos>| Cell {
+        at: Bytes::mib(at),
+        length: Bytes::mib(1),
+        write_time,
+        read_time: write_time.map(|time| time / 2),
+        bad: Bytes(512),
+    };
+    Full {
+        directory: Some(Directory { path: "/mnt".to_owned(), files: 2 }),
+        claimed: Bytes::mib(8),
+        block: Bytes(512),
+        order: PassOrder::Shuffled,
+        request: Bytes::mib(1),
+        written: Bytes::mib(7),
+        verified: Bytes::mib(6),
+        pushed: Bytes::kib(512),
+        totals: Totals {
+            kept: Bytes(1),
+            changed: Bytes(2),
+            elsewhere: Bytes(3),
+            unwritten: Bytes(4),
+            unreadable: Bytes(5),
         },
+        cells: vec![cell(0, Some(Nanos(1000))), cell(1, None)],
+        bad: vec![Run { at: Bytes(512), length: Bytes(512), found: Found::Elsewhere(Bytes(0)) }],
+        bad_left_out: 3,
+        first_bad: Some(Bytes(512)),
+        hashes: Some(Hashes { algorithm: HashAlgorithm::Sha256, written: "00ff".to_owned(), read: None }),
+        sessions: 2,
     }
 }
 
@@ -68,8 +103,9 @@ fn contradictions_are_refused() {
         let text = to_json(&record());
         assert!(text.contains(from), "{from}");
         let error = from_json::<CapacityRecord>(&text.replacen(from, to, 1)).unwrap_err().to_string();
-        assert!(error.contains("places") || error.contains("holds"), "{error}");
+        assert!(["places", "holds", "cells"].iter().any(|part| error.contains(part)), "{error}");
     };
     check("\"elsewhere_from_bytes\": [512]", "\"elsewhere_from_bytes\": []");
     check("\"holds\": \"elsewhere\"", "\"holds\": \"kept\"");
+    check("\"read_time_ns\": [", "\"read_time_ns\": [7,");
 }

@@ -6,8 +6,9 @@ use crate::sheet::{self, sheet};
 use crate::terminal::wrap;
 use crate::xlsx::{Cell, Sheet};
 use crate::{Style, foreign, table};
-use flashscope_model::capacity::{CapacityRecord, Found, Place};
-use flashscope_view::capacity::{cut_short, glance, headline, is_bad, map, sections, title, word};
+use flashscope_model::capacity::{self, CapacityRecord, Found, Full, Place, Quick};
+use flashscope_units::Nanos;
+use flashscope_view::capacity::{cut_short, glance, headline, is_bad, sections, tables, title, word};
 use maud::html as markup;
 use std::fmt::Write;
 
@@ -43,9 +44,10 @@ pub fn terminal(record: &CapacityRecord, style: Style) -> String {
         }
     }
     if style.verbose {
-        let map = map(record);
-        let _ = writeln!(text, "\n{}", map.caption);
-        table::lines(&map, style.width).iter().for_each(|line| text.extend([line.as_str(), "\n"]));
+        for shown in tables(record) {
+            let _ = writeln!(text, "\n{}", shown.caption);
+            table::lines(&shown, style.width).iter().for_each(|line| text.extend([line.as_str(), "\n"]));
+        }
     }
     foreign::page(&text).into_owned()
 }
@@ -62,14 +64,15 @@ pub fn markdown(record: &CapacityRecord) -> String {
         let _ = write!(text, "\n## {name}\n\n");
         text.extend(said.iter().map(|sentence| format!("- {}\n", escaped(sentence))));
     }
-    let map = map(record);
-    let _ = write!(text, "\n## {}\n\n{}\n", escaped(&map.caption), markdown_table(&map));
+    for shown in tables(record) {
+        let _ = write!(text, "\n## {}\n\n{}\n", escaped(&shown.caption), markdown_table(&shown));
+    }
     text
 }
 
 /// The same as one page that loads nothing.
 pub fn html(record: &CapacityRecord) -> String {
-    let (title, map) = (title(record), map(record));
+    let title = title(record);
     let body = markup! {
         header {
             p.eyebrow { "flashscope " (record.envelope.command) }
@@ -85,40 +88,67 @@ pub fn html(record: &CapacityRecord) -> String {
             @for (name, said) in sections(record) {
                 section { h2 { (name) } ul { @for sentence in said { li { (sentence) } } } }
             }
-            section { h2 { (map.caption) } div."card scroll" { (one_table(&map)) } }
+            @for shown in tables(record) {
+                section { h2 { (shown.caption) } div."card scroll" { (one_table(&shown)) } }
+            }
         }
         footer { "flashscope " (record.envelope.tool.version) ". Every place stands in the JSON record." }
     };
     page(&title, &body)
 }
 
-/// Every place that was read, and the verdict.
+/// Every place that was read, every part and every stretch that is not as written, and the verdict.
 pub fn sheets(record: &CapacityRecord) -> Vec<Sheet> {
-    let quick = &record.quick;
-    let rounds = quick.rounds.iter().zip(1_u64..).flat_map(|(round, number)| of("round", number, &round.places));
-    let places = of("first", 0, &quick.places).chain(of("check", 0, &quick.checks)).chain(rounds).collect();
     let verdict = &record.verdict;
     let likely = verdict.likely.iter().map(|(kind, share)| {
         let claimed = u64::from(verdict.kind == Some(*kind));
         vec![kind.word().into(), (*share).into(), claimed.into()]
     });
-    vec![
-        sheet("places", &["pass", "round", "address_bytes", "found", "from_bytes"], places),
-        sheet("verdict", &["kind", "probability", "claimed"], likely.collect()),
-    ]
+    let quick = record.quick.iter().map(places);
+    let full = record.full.iter().flat_map(|full| [parts(full), stretches(full)]);
+    let verdict = sheet("verdict", &["kind", "probability", "claimed"], likely.collect());
+    quick.chain(full).chain([verdict]).collect()
+}
+
+fn places(quick: &Quick) -> Sheet {
+    let rounds = quick.rounds.iter().zip(1_u64..).flat_map(|(round, number)| of("round", number, &round.places));
+    let places = of("first", 0, &quick.places).chain(of("check", 0, &quick.checks)).chain(rounds).collect();
+    sheet("places", &["pass", "round", "address_bytes", "found", "from_bytes"], places)
+}
+
+fn parts(full: &Full) -> Sheet {
+    let row = |cell: &capacity::Cell| {
+        let time = |time: Option<Nanos>| time.map_or(Cell::Empty, |time| time.get().into());
+        let (write, read) = (time(cell.write_time), time(cell.read_time));
+        vec![cell.at.get().into(), cell.length.get().into(), write, read, cell.bad.get().into()]
+    };
+    let columns = ["address_bytes", "length_bytes", "write_time_ns", "read_time_ns", "bad_bytes"];
+    sheet("speed", &columns, full.cells.iter().map(row).collect())
+}
+
+fn stretches(full: &Full) -> Sheet {
+    let row = |run: &capacity::Run| {
+        let from = from(run.found);
+        vec![run.at.get().into(), run.length.get().into(), word(run.found).into(), from]
+    };
+    sheet("bad", &["address_bytes", "length_bytes", "found", "from_bytes"], full.bad.iter().map(row).collect())
 }
 
 fn of<'a>(pass: &'static str, number: u64, places: &'a [Place]) -> impl Iterator<Item = Vec<Cell>> + 'a {
     places.iter().map(move |place| {
-        let from = match place.found {
-            Found::Elsewhere(from) => Cell::from(from.get()),
-            _ => Cell::Empty,
-        };
-        vec![pass.into(), number.into(), place.at.get().into(), word(place.found).into(), from]
+        vec![pass.into(), number.into(), place.at.get().into(), word(place.found).into(), from(place.found)]
     })
 }
 
-/// Every place as CSV.
+/// The address that it was written to, where that was another.
+fn from(found: Found) -> Cell {
+    match found {
+        Found::Elsewhere(from) => from.get().into(),
+        _ => Cell::Empty,
+    }
+}
+
+/// Every place as CSV; of a full test every part.
 pub fn csv(record: &CapacityRecord) -> String {
     sheets(record).first().map(sheet::csv).unwrap_or_default()
 }

@@ -1,9 +1,13 @@
 //! A test of the capacity in words: the verdict first, then what it rests on.
 
+mod full;
+
+use full::{bad, speed};
+
 use crate::answer::{self, percent};
 use crate::table::{Cell, Table};
 use flashscope_model::DeviceKind;
-use flashscope_model::capacity::{Between, CapacityRecord, Found, Genuineness};
+use flashscope_model::capacity::{Between, CapacityRecord, Found, Genuineness, Quick};
 use flashscope_units::Bytes;
 
 /// One line of the first glance.
@@ -20,7 +24,7 @@ pub fn title(record: &CapacityRecord) -> String {
     let name = record.envelope.subject();
     let target = &record.envelope.target;
     let whose = if name == target { name.to_owned() } else { format!("{name}   {target}") };
-    format!("{whose}   says {}", record.quick.claimed)
+    format!("{whose}   says {}", record.claimed())
 }
 
 /// The verdict in a line.
@@ -57,7 +61,7 @@ pub fn glance(record: &CapacityRecord) -> Vec<Line> {
         let sure = verdict.size_confidence.map_or_else(String::new, |share| format!(" ({})", percent(share)));
         let size = match verdict.kind {
             Some(Genuineness::Genuine | Genuineness::Damaged) => format!("{} as it says", size.low),
-            _ => format!("{} of {}", between(size), record.quick.claimed),
+            _ => format!("{} of {}", between(size), record.claimed()),
         };
         lines.push(line("true size", format!("{size}{sure}")));
     }
@@ -77,6 +81,7 @@ pub fn glance(record: &CapacityRecord) -> Vec<Line> {
     if !others.is_empty() {
         lines.push(line("or else", others.join(", ")));
     }
+    lines.extend(record.full.iter().flat_map(full::glance));
     if let Some(cost) = &record.envelope.cost {
         lines.push(line("cost", format!("{} written, {} read in {}", cost.written, cost.read, cost.time)));
     }
@@ -127,15 +132,23 @@ pub fn cut_short(record: &CapacityRecord) -> Option<String> {
     answer::cut_short(&record.envelope.stop)
 }
 
+/// The figures behind the verdict: what came back of the places of a quick test; speed over address and what is not as written
+/// of a full one.
+pub fn tables(record: &CapacityRecord) -> Vec<Table> {
+    let quick = record.quick.iter().map(map);
+    let full = record.full.iter().flat_map(|full| [Some(speed(full)), bad(full)].into_iter().flatten());
+    quick.chain(full).collect()
+}
+
 /// What came back of the places, in stretches of like ones by address.
-pub fn map(record: &CapacityRecord) -> Table {
+fn map(quick: &Quick) -> Table {
     let mut rows: Vec<(Bytes, Bytes, u64, Found)> = Vec::new();
     let alike = |one: Found, other: Found| {
         one == other
             || matches!((one, other), (Found::Elsewhere(_), Found::Elsewhere(_)))
             || (one.is_lost() && other.is_lost())
     };
-    for place in &record.quick.places {
+    for place in &quick.places {
         match rows.last_mut().filter(|(.., found)| alike(*found, place.found)) {
             Some((_, last, count, _)) => (*last, *count) = (place.at, *count + 1),
             None => rows.push((place.at, place.at, 1, place.found)),
@@ -145,7 +158,7 @@ pub fn map(record: &CapacityRecord) -> Table {
         vec![Cell::Size(first), Cell::Size(last), Cell::Count(count), Cell::Text(word(found).to_owned())]
     };
     Table {
-        caption: format!("What came back of {} blocks all over the device", record.quick.places.len()),
+        caption: format!("What came back of {} blocks all over the device", quick.places.len()),
         columns: ["from", "to", "blocks", "found"].map(str::to_owned).into(),
         rows: rows.into_iter().map(row).collect(),
     }

@@ -77,7 +77,7 @@ fn tested<T: Target>(
     envelope.cost = Some(outcome.cost);
     envelope.stop = outcome.stop;
     envelope::seal(&mut envelope, here.as_ref());
-    Ok(CapacityRecord { envelope, verdict, generation, quick: outcome.seen })
+    Ok(CapacityRecord { envelope, verdict, generation, quick: Some(outcome.seen), full: None })
 }
 
 fn cannot(error: flashscope_capacity::PlanError) -> Failure {

@@ -1,9 +1,12 @@
 //! The part of a test of the capacity: what was written where, what came back, and what follows.
 
+mod full;
+
 use crate::RecordError;
 use crate::mirror::{Mirror, mirror, mirror_tuple, part};
 use flashscope_model::capacity as model;
 use flashscope_units::Bytes;
+use full::Full;
 #[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,8 +18,10 @@ part! {
         verdict: CapacityVerdict = verdict,
         /// Generation of the first tags of this run.
         generation: u32 = generation,
-        /// What the quick test saw.
-        quick: Quick = quick,
+        /// What the quick test saw; null where it was none.
+        quick: Option<Quick> = quick,
+        /// What the full test saw; null where it was none.
+        full: Option<Full> = full,
     }
 }
 
