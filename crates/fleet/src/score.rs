@@ -75,9 +75,9 @@ fn part_of(finding: Finding) -> Option<Parameter> {
 }
 
 /// Not so of what no truth says a single figure of: how long a buffer or a cache needs depends on what is in it, and write
-/// amplification on the work (held by proof/tests/collection.rs). What was never written is read, not inferred. States have a fleet of their own.
+/// amplification on the work (held by proof/tests/collection.rs). What was never written is read, not inferred. States and capacities have fleets of their own.
 fn is_scored(finding: Finding) -> bool {
-    use Finding::{DataOrder, HoldsData, LifeUsed, State};
+    use Finding::{DataOrder, Genuine, HoldsData, LifeUsed, State, TrueCapacity};
     use Finding::{NeverWritten, SlcCacheRecovery, WriteAmplification, WriteBufferFlushWindow};
     !matches!(
         finding,
@@ -85,6 +85,8 @@ fn is_scored(finding: Finding) -> bool {
             | SlcCacheRecovery
             | WriteAmplification
             | NeverWritten
+            | Genuine
+            | TrueCapacity
             | HoldsData
             | DataOrder
             | LifeUsed
@@ -166,6 +168,8 @@ fn judge_one(parameter: Parameter, truth: &Truth, found: &Geometry) -> Judged {
         | F::SlcCacheRecovery
         | F::WriteAmplification
         | F::NeverWritten
+        | F::Genuine
+        | F::TrueCapacity
         | F::HoldsData
         | F::DataOrder
         | F::LifeUsed

@@ -12,7 +12,11 @@ use flashscope_units::{Bytes, Nanos};
 /// A flashbench log, and what is concluded from it.
 pub(crate) fn log(text: &[u8]) {
     let parsed = flashscope_transcript::parse_bytes(text);
-    let observations = Observations { capacity: parsed.observations.capacity, runs: parsed.observations.runs };
+    let observations = Observations {
+        capacity: parsed.observations.capacity,
+        runs: parsed.observations.runs,
+        ..Observations::default()
+    };
     let _ = flashscope_infer::infer(&observations);
 }
 

@@ -34,16 +34,18 @@ pub(crate) fn advise(geometry: &Geometry, capacity: Option<Bytes>) -> Vec<Advice
     let page = sure(&geometry.page);
     let first = sure(&geometry.boundary_offset).unwrap_or(Bytes::ZERO);
     let start = unit.map(|unit| partition_start(unit, first, sure(&geometry.fast_area)));
+    let room = Room::of(geometry, capacity);
+    let capacity = room.size;
     let mut advice = Vec::new();
     if let (Some(unit), Some(start)) = (unit, start) {
-        advice.push(partition(start, capacity, because_of_unit(unit, sure(&geometry.fast_area))));
+        advice.push(partition(start, &room, because_of_unit(unit, sure(&geometry.fast_area))));
         advice.push(ext4(unit, "unit", page));
         advice.push(f2fs(unit, &geometry.open_units_linear));
         advice.extend(fat(unit, start, capacity, sure(&geometry.fast_area)));
         advice.extend(exfat(unit, start, capacity));
     }
     if unit.is_none() {
-        advice.extend(drives::layout(geometry, capacity));
+        advice.extend(drives::layout(geometry, &room));
     }
     advice.extend(streams(&geometry.open_units_linear));
     advice.extend(random_writes(geometry));
@@ -51,6 +53,22 @@ pub(crate) fn advise(geometry: &Geometry, capacity: Option<Bytes>) -> Vec<Advice
     advice.extend(drives::discard(geometry));
     advice.extend(drives::spare(geometry));
     advice
+}
+
+/// What a partition may take.
+struct Room {
+    /// What is there: of a fake, less than it claims.
+    size: Option<Bytes>,
+    /// Its end, as parted takes it.
+    end: String,
+}
+
+impl Room {
+    fn of(geometry: &Geometry, claimed: Option<Bytes>) -> Room {
+        let there = sure(&geometry.true_capacity).filter(|there| claimed.is_none_or(|claimed| *there < claimed));
+        let end = there.map_or("100%".to_owned(), |there| format!("{}MiB", there / Bytes::mib(1)));
+        Room { size: there.or(claimed), end }
+    }
 }
 
 /// The value of an estimate that is sure enough.
@@ -71,16 +89,17 @@ fn partition_start(unit: Bytes, first: Bytes, area: Option<FastArea>) -> Bytes {
 /// MBR partition tables end here.
 const LARGEST_MBR: Bytes = Bytes::gib(2048);
 
-fn partition(start: Bytes, capacity: Option<Bytes>, because: String) -> Advice {
+fn partition(start: Bytes, room: &Room, because: String) -> Advice {
     // Binary units are taken as they are by parted, whatever the device's sectors.
     let place = match start / Bytes::mib(1) {
         mib if start.is_multiple_of(Bytes::mib(1)) => format!("{mib}MiB"),
         _ => format!("{}KiB", start / Bytes::kib(1)),
     };
-    let label = if capacity.is_some_and(|capacity| capacity > LARGEST_MBR) { "gpt" } else { "msdos" };
+    let label = if room.size.is_some_and(|size| size > LARGEST_MBR) { "gpt" } else { "msdos" };
     let text = format!(
-        "start the first partition at {start} (sector {}): parted -s DEVICE mklabel {label} mkpart primary {place} 100%",
-        start / Bytes::SECTOR
+        "start the first partition at {start} (sector {}): parted -s DEVICE mklabel {label} mkpart primary {place} {}",
+        start / Bytes::SECTOR,
+        room.end
     );
     advice("partition", text, because)
 }

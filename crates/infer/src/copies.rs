@@ -29,7 +29,7 @@ pub(crate) fn without(observations: &Observations) -> (Cow<'_, Observations>, us
     }
     let kept = observations.runs.iter().enumerate().filter(|(index, _)| copies.binary_search(index).is_err());
     let runs = kept.map(|(_, run)| run.clone()).collect();
-    (Cow::Owned(Observations { capacity: observations.capacity, runs }), copies.len())
+    (Cow::Owned(Observations { capacity: observations.capacity, runs, ..Observations::default() }), copies.len())
 }
 
 /// A number that copies share and other tables hardly ever; `None` for what no log printed or is too short to tell.

@@ -174,7 +174,7 @@ mod tests {
             failures: Vec::new(),
             data: Data::Discard(data),
         };
-        Observations { capacity: None, runs: vec![run] }
+        Observations { capacity: None, runs: vec![run], ..Observations::default() }
     }
 
     /// Two trials of each size from 4 KiB to 4 MiB; those of `from` and more read as `byte`.

@@ -89,6 +89,7 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
     memory::estimate(&mut geometry, observations);
     drive::estimate(&mut geometry, device, observations, memo);
     state::estimate(&mut geometry, device, observations);
+    capacity::estimate(&mut geometry, observations);
     drive::settle(&mut geometry, alignment.page_step, alignment.kinds.as_ref(), device, observations, memo);
     caution::of_units_without_effect(&mut geometry);
     let contradiction = open_units::contradiction(observations);

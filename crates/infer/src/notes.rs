@@ -2,6 +2,7 @@
 
 use crate::change::printed::{Disagreement, disagreement};
 use crate::change::{Contradiction, Scope};
+use flashscope_model::capacity::Genuineness;
 use flashscope_model::finding::{Geometry, Note, NoteKind};
 use flashscope_model::{Data, Direction, Observations};
 use flashscope_units::Bytes;
@@ -13,6 +14,7 @@ const BLANK: f64 = 0.5;
 /// Remarks on a whole run.
 pub(crate) fn remarks(observations: &Observations, geometry: &Geometry) -> Vec<Note> {
     [
+        not_genuine(observations, geometry),
         failures(observations),
         cut_short(observations),
         blank(observations, geometry),
@@ -21,6 +23,20 @@ pub(crate) fn remarks(observations: &Observations, geometry: &Geometry) -> Vec<N
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Figures of a fake hold where its flash is.
+fn not_genuine(observations: &Observations, geometry: &Geometry) -> Option<Note> {
+    let kind = geometry.genuine.value().filter(|kind| *kind != Genuineness::Genuine)?;
+    let there = match (geometry.true_capacity.value(), observations.capacity) {
+        (Some(there), Some(claimed)) if there < claimed => format!("{there} of {claimed} keep what is written"),
+        _ => "it does not keep all that is written".to_owned(),
+    };
+    let text = format!("no genuine device ({}): {there}", kind.name());
+    Some(
+        Note::new(NoteKind::NotGenuine, text)
+            .with_hint("flashscope capacity DEVICE tells more, and which part can be used"),
+    )
 }
 
 /// Repeats that contradict each other.

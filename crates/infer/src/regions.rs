@@ -277,7 +277,11 @@ mod tests {
                 rows: (0..8).map(row).collect(),
             }),
         };
-        let observations = Observations { capacity: None, runs: [Order::InOrder, Order::Random].map(run).to_vec() };
+        let observations = Observations {
+            capacity: None,
+            runs: [Order::InOrder, Order::Random].map(run).to_vec(),
+            ..Observations::default()
+        };
         let check = |ratio: f64, in_order: f64, size: Option<u64>, expect: Option<f64>| {
             let block = Bytes::kib(64);
             let penalty = Penalty { ratio, block, in_order: ByteRate(in_order), random: ByteRate(in_order / ratio) };

@@ -156,5 +156,5 @@ pub(crate) fn readable_part(observations: &Observations) -> Cow<'_, Observations
         return Cow::Borrowed(observations);
     }
     let runs = observations.runs.iter().filter(|run| !matches!(run.data, Data::Survey(_))).cloned().collect();
-    Cow::Owned(Observations { capacity: observations.capacity, runs })
+    Cow::Owned(Observations { capacity: observations.capacity, runs, ..Observations::default() })
 }

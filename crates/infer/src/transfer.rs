@@ -84,7 +84,7 @@ mod tests {
             failures: Vec::new(),
             data: Data::Interval(IntervalData { rows }),
         };
-        estimate(&Observations { capacity: None, runs: vec![run] })
+        estimate(&Observations { capacity: None, runs: vec![run], ..Observations::default() })
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(crate) fn left_out(observations: Cow<'_, Observations>) -> Cow<'_, Observati
         return observations;
     }
     let runs = observations.runs.iter().filter(|run| !superfluous(run)).cloned().collect();
-    Cow::Owned(Observations { capacity: observations.capacity, runs })
+    Cow::Owned(Observations { capacity: observations.capacity, runs, ..Observations::default() })
 }
 
 fn printed(run: &Run) -> Option<&AlignData> {

@@ -22,7 +22,7 @@ struct Session {
 fn session(mut card: Card, write: Bytes, seed: u64) -> Session {
     let facts = card.facts();
     let mut budget = Budget { write, time: None };
-    let mut observations = Observations { capacity: Some(facts.capacity), runs: Vec::new() };
+    let mut observations = Observations { capacity: Some(facts.capacity), runs: Vec::new(), ..Observations::default() };
     let mut experiments = Vec::new();
     let memo = Memo::default();
     while let Some(choice) = next(&facts, &observations, &memo, budget, seed) {
@@ -306,7 +306,7 @@ fn a_memo_changes_no_answer() {
     let facts = Card::new((8, 8), 3).facts();
     let (mut card, memo) = (Card::new((8, 8), 3), Memo::default());
     let budget = Budget { write: Bytes::ZERO, time: None };
-    let mut observations = Observations { capacity: Some(facts.capacity), runs: Vec::new() };
+    let mut observations = Observations { capacity: Some(facts.capacity), runs: Vec::new(), ..Observations::default() };
     while let Some(choice) = next(&facts, &observations, &memo, budget, 3) {
         assert_eq!(next(&facts, &observations, &Memo::default(), budget, 3).as_ref(), Some(&choice));
         observations.runs.push(card.run(&choice.experiment).expect("an experiment that the card can answer"));

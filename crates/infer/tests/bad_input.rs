@@ -34,7 +34,7 @@ fn warns_of(findings: &Findings, what: &str) -> bool {
 fn run_on_a_card_that_changes(mut card: Card, mut other: Card, after: usize) -> Findings {
     let facts = card.facts();
     let mut budget = Budget { write: Bytes::gib(1), time: None };
-    let mut seen = Observations { capacity: Some(facts.capacity), runs: Vec::new() };
+    let mut seen = Observations { capacity: Some(facts.capacity), runs: Vec::new(), ..Observations::default() };
     let memo = Memo::default();
     while let Some(choice) = next(&facts, &seen, &memo, budget, 5) {
         budget.write = budget.write.checked_sub(written(&choice.experiment)).expect("within the budget");
@@ -76,7 +76,11 @@ fn reads_that_slow_down_during_a_test_are_noticed() {
             rest: Nanos::ZERO,
             candidates: vec![candidate],
         };
-        infer(&Observations { capacity: Some(Bytes::gib(4)), runs: vec![common::run(Data::Boundaries(data.into()))] })
+        infer(&Observations {
+            capacity: Some(Bytes::gib(4)),
+            runs: vec![common::run(Data::Boundaries(data.into()))],
+            ..Observations::default()
+        })
     };
     assert!(warns_of(&table(1500), "at the end of a test"));
     assert!(!warns_of(&table(720), "at the end of a test"));
@@ -97,7 +101,7 @@ fn a_device_that_reads_slower_in_a_later_run_is_noticed() {
     };
     let check = |early: u64, late: u64, until: u64, expect: bool| {
         let runs = vec![boundaries(early, 1500), boundaries(late, until)];
-        let found = infer(&Observations { capacity: Some(Bytes::gib(4)), runs });
+        let found = infer(&Observations { capacity: Some(Bytes::gib(4)), runs, ..Observations::default() });
         assert_eq!(warns_of(&found, "changed under the test"), expect, "{early} {late} {until}: {:?}", found.notes);
     };
     check(700, 1100, 1500, true);
@@ -159,7 +163,7 @@ fn a_budget_too_small_for_any_answer_leaves_them_open() {
     let mut card = Card::new((8, 8), 3);
     let facts = card.facts();
     let mut budget = Budget { write: Bytes::kib(64), time: None };
-    let mut seen = Observations { capacity: Some(facts.capacity), runs: Vec::new() };
+    let mut seen = Observations { capacity: Some(facts.capacity), runs: Vec::new(), ..Observations::default() };
     let memo = Memo::default();
     while let Some(choice) = next(&facts, &seen, &memo, budget, 5) {
         budget.write = budget.write.checked_sub(written(&choice.experiment)).expect("within the budget");

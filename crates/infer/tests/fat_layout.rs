@@ -50,7 +50,7 @@ fn observations(unit: Bytes, capacity: Bytes) -> Observations {
             data: Data::Align(AlignData { direction: Direction::Read, block: Some(Bytes::kib(1)), access: 1, rows }),
         });
     }
-    Observations { capacity: Some(capacity), runs }
+    Observations { capacity: Some(capacity), runs, ..Observations::default() }
 }
 
 /// A sparse file of a partition from its start to the end of the device, removed when done.

@@ -40,13 +40,23 @@ words! {
         /// All of it is there.
         Genuine = "genuine",
         /// Addresses begin anew at a smaller size: later writes overwrite earlier ones.
-        WrapAround = "wrap-around",
+        WrapAround = "wrap_around",
         /// What is written beyond the true size is gone.
         Limbo = "limbo",
         /// Stretches that are there and stretches that are not alternate, as addresses begin anew beyond the true size.
         Chain = "chain",
         /// Places all over it do not keep what is written.
         Damaged = "damaged",
+    }
+}
+
+impl Genuineness {
+    /// Its name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Genuineness::WrapAround => "wrap-around",
+            other => other.word(),
+        }
     }
 }
 

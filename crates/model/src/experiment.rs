@@ -249,6 +249,8 @@ experiments! {
     other names:
     /// Writes around boundaries of every power of two, as in the published log of flashbench's private version.
     WriteAlign: Align, "write-align", Always, Geometry, Flashbench, Plot, Apart;
+    /// The quick test of the capacity: blocks all over the device, its start behind them, and what reads find.
+    Capacity: Survey, "capacity", Always, Controller, Ours, Table, Apart;
 }
 
 impl fmt::Display for ExperimentName {

@@ -26,6 +26,7 @@ pub use reads::{
 pub use region::{ProgramData, ProgramRow, ThroughputData};
 pub use units::{FastAreaData, FatData, FatRow, OpenUnitsData, OpenUnitsRow, UnitTimes};
 
+use crate::capacity::Quick;
 use crate::{Data, Direction};
 use flashscope_units::{Bytes, Instant, Nanos};
 
@@ -36,15 +37,29 @@ pub struct Observations {
     pub capacity: Option<Bytes>,
     /// The runs of experiments.
     pub runs: Vec<Run>,
+    /// A test of the capacity, where one was made. It writes all over the device, so that it comes last.
+    pub capacity_test: Option<CapacityTest>,
+}
+
+/// A quick test of the capacity among other experiments.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CapacityTest {
+    /// What it saw.
+    pub seen: Quick,
+    /// Whether it ran to its end.
+    pub complete: bool,
+    /// What it moved and how long it took.
+    pub spent: Spent,
 }
 
 impl Observations {
     /// All that the runs moved, added up.
     pub fn spent(&self) -> Spent {
-        self.runs.iter().fold(Spent::default(), |sum, run| Spent {
-            read: sum.read + run.spent.read,
-            written: sum.written + run.spent.written,
-            time: sum.time + run.spent.time,
+        let all = self.runs.iter().map(|run| run.spent).chain(self.capacity_test.iter().map(|test| test.spent));
+        all.fold(Spent::default(), |sum, spent| Spent {
+            read: sum.read + spent.read,
+            written: sum.written + spent.written,
+            time: sum.time + spent.time,
         })
     }
 }

@@ -8,6 +8,7 @@
 mod adapter;
 mod ahead;
 mod budget;
+mod capacity;
 mod wear;
 
 use adapter::Adapter;
@@ -91,7 +92,10 @@ pub fn inspect<T: Target>(
     watcher: &mut dyn Watcher,
 ) -> SessionReport {
     let mut session = Session::new(target, grant, options);
-    let stop = session.go_on(flashscope_infer::next, watcher);
+    let mut stop = session.go_on(flashscope_infer::next, watcher);
+    if stop == StopReason::Complete {
+        stop = session.test_capacity(watcher);
+    }
     let left =
         flashscope_infer::left_open(session.target.facts(), &session.observations, &session.memo, session.budget());
     session.notes.extend(left);
@@ -166,7 +170,8 @@ struct Session<'a, T> {
 
 impl<'a, T: Target> Session<'a, T> {
     fn new(target: &'a mut T, grant: Option<&'a mut WriteGrant>, options: Options) -> Self {
-        let observations = Observations { capacity: Some(target.facts().capacity), runs: Vec::new() };
+        let observations =
+            Observations { capacity: Some(target.facts().capacity), runs: Vec::new(), ..Observations::default() };
         Session {
             target,
             grant,

@@ -2,6 +2,7 @@
 
 use crate::card::{Card, Origin};
 use crate::shape::{SURE, Shape};
+use flashscope_model::capacity::Genuineness;
 use flashscope_model::finding::{AreaKind, AreaPart, MappingKind, Penalty};
 use flashscope_model::{Estimate, Finding, Geometry};
 use flashscope_units::Bytes;
@@ -163,6 +164,15 @@ fn held(finding: Finding, geometry: &Geometry, card: &Card, shape: &Shape) -> (&
         F::Discard => ("discard", told(found.discard.value().is_none(), "a fitted twin discards as most cards do")),
         // A model begins as new and filled sequentially, or blank; what a device went through before is no part of it.
         F::HoldsData | F::DataOrder | F::LifeUsed | F::State => ("", Err(PAST.to_owned())),
+        // A twin is as large as it says.
+        F::Genuine => {
+            let whole = found.genuine.value().is_none_or(|kind| kind == Genuineness::Genuine);
+            ("", told(whole, "a fitted twin is no fake"))
+        }
+        F::TrueCapacity => {
+            let most = found.true_capacity.value().is_none_or(|size| card.size("capacity") == Some(size));
+            ("capacity", told(most, "a fitted twin has the size that the device claims"))
+        }
         F::NeverWritten => {
             let share = if card.is_text("state.start", "blank") { 1.0 } else { 0.0 };
             let near = found.never_written.value().is_none_or(|value| (value - share).abs() < NEARLY);

@@ -66,7 +66,7 @@ impl Measured {
             seeds.extend(part.seeds.into_iter().chain(std::iter::repeat(None)).take(part.observations.runs.len()));
             runs.extend(part.observations.runs);
         }
-        let observations = Observations { capacity, runs };
+        let observations = Observations { capacity, runs, ..Observations::default() };
         enough(&observations)?;
         let findings = flashscope_infer::infer_on(facts.as_ref(), &observations);
         Ok(Measured { sources, facts, observations, seeds, findings })

@@ -13,6 +13,7 @@ pub use run::{claims, cost, cut_short, floor, kind_word, path, state_word, warni
 use crate::state;
 use estimate::{none_above, none_below, of};
 use figures::{area, area_parts, data_share, discard, penalty};
+use flashscope_model::capacity::Genuineness;
 use flashscope_model::{Estimate, ExperimentName, Finding, Geometry, Reason, RunRecord};
 use flashscope_units::{Bytes, Nanos};
 
@@ -145,6 +146,8 @@ fn has_a_line(finding: Finding, geometry: &Geometry) -> bool {
         F::WriteAmplification => was_looked_for(&geometry.write_amplification),
         F::PhysicalOverUser => was_looked_for(&geometry.physical_over_user),
         F::Discard => was_looked_for(&geometry.discard),
+        F::Genuine => was_looked_for(&geometry.genuine),
+        F::TrueCapacity => claimed(&geometry.genuine).is_some_and(|kind| *kind != Genuineness::Genuine),
         F::NeverWritten => claimed(&geometry.never_written).is_some_and(|share| *share > 0.0),
         // A diagnosis has lines of its own; elsewhere the state sums them up.
         F::HoldsData | F::DataOrder | F::LifeUsed => false,
@@ -194,11 +197,21 @@ pub fn answer(finding: Finding, geometry: &Geometry) -> Answer {
         F::WriteAmplification => of(finding, &geometry.write_amplification, ratio),
         F::PhysicalOverUser => of(finding, &geometry.physical_over_user, ratio),
         F::Discard => of(finding, &geometry.discard, discard),
+        F::Genuine => of(finding, &geometry.genuine, |kind| genuine(*kind)),
+        F::TrueCapacity => of(finding, &geometry.true_capacity, size),
         F::NeverWritten => of(finding, &geometry.never_written, |share| percent(*share)),
         F::HoldsData => of(finding, &geometry.holds_data, data_share),
         F::DataOrder => of(finding, &geometry.data_order, |order| order.word().to_owned()),
         F::LifeUsed => of(finding, &geometry.life_used, |share| percent(*share)),
         F::State => of(finding, &geometry.state, |state| state.word().to_owned()),
+    }
+}
+
+/// Whether a device is genuine, in words.
+fn genuine(kind: Genuineness) -> String {
+    match kind {
+        Genuineness::Genuine => "yes".to_owned(),
+        fake => format!("no: {}", fake.name()),
     }
 }
 

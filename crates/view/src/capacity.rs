@@ -33,7 +33,7 @@ pub fn headline(record: &CapacityRecord) -> String {
     let likely = verdict.likely.first();
     let Some((kind, share)) = verdict.kind.and_then(|kind| Some((kind, likely?.1))) else {
         return match likely {
-            Some((kind, share)) => format!("cannot tell (leaning to {}, {})", kind.word(), percent(*share)),
+            Some((kind, share)) => format!("cannot tell (leaning to {}, {})", kind.name(), percent(*share)),
             None => "cannot tell: nothing was read back".to_owned(),
         };
     };
@@ -76,7 +76,7 @@ pub fn glance(record: &CapacityRecord) -> Vec<Line> {
         .likely
         .iter()
         .filter(|(kind, share)| Some(*kind) != verdict.kind && *share >= WORTH_A_WORD)
-        .map(|(kind, share)| format!("{} ({})", kind.word(), percent(*share)))
+        .map(|(kind, share)| format!("{} ({})", kind.name(), percent(*share)))
         .collect();
     if !others.is_empty() {
         lines.push(line("or else", others.join(", ")));

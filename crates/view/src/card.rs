@@ -92,8 +92,14 @@ pub fn has_nothing(run: &RunRecord) -> bool {
 /// The gravest of what weakens all the rest.
 fn trouble(run: &RunRecord) -> Option<String> {
     let note = |kind: NoteKind| run.findings.notes.iter().find(|note| note.kind == kind).map(|note| note.text.clone());
-    let grave =
-        [NoteKind::NoTable, NoteKind::HostFile, NoteKind::SeveralDevices, NoteKind::Contradiction, NoteKind::Changed];
+    let grave = [
+        NoteKind::NoTable,
+        NoteKind::HostFile,
+        NoteKind::NotGenuine,
+        NoteKind::SeveralDevices,
+        NoteKind::Contradiction,
+        NoteKind::Changed,
+    ];
     let cut = answer::cut_short(&run.envelope.stop);
     let failed: usize = run.observations.runs.iter().map(|run| run.failures.len()).sum();
     let failures =

@@ -1,6 +1,6 @@
 //! Advice from what lies behind the controller: rows over chips, requests side by side, discard, spare space.
 
-use super::{EXT4_BLOCK, advice, ext4, partition, sure};
+use super::{EXT4_BLOCK, Room, advice, ext4, partition, sure};
 use crate::numbers::digits;
 use flashscope_model::discard::DiscardReads;
 use flashscope_model::finding::{Advice, Geometry, MappingKind};
@@ -19,7 +19,7 @@ const FASTER: f64 = 1.15;
 const SPARE_ALREADY: f64 = 1.2;
 
 /// Where no allocation unit shows, a row over all chips (or else the page) is what partitions and files are laid out by.
-pub(super) fn layout(geometry: &Geometry, capacity: Option<Bytes>) -> Vec<Advice> {
+pub(super) fn layout(geometry: &Geometry, room: &Room) -> Vec<Advice> {
     let page = sure(&geometry.page);
     let by_page = sure(&geometry.mapping) == Some(MappingKind::Page);
     // On a device that is mapped by units, one that is only likely is no reason to lay anything out by pages.
@@ -32,7 +32,7 @@ pub(super) fn layout(geometry: &Geometry, capacity: Option<Bytes>) -> Vec<Advice
     };
     let start = Bytes::mib(1).align_up(row);
     let because = format!("{start} is a multiple of the {what} ({row})");
-    vec![partition(start, capacity, because), ext4(row, what, page)]
+    vec![partition(start, room, because), ext4(row, what, page)]
 }
 
 /// Queue depth and scheduler of a drive that reads on several chips at once.

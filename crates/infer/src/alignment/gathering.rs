@@ -222,7 +222,8 @@ mod tests {
     #[test]
     fn what_was_asked_before_changes_no_answer() {
         let kept = Gathering::default();
-        let mut observations = Observations { capacity: Some(Bytes::mib(64)), runs: Vec::new() };
+        let mut observations =
+            Observations { capacity: Some(Bytes::mib(64)), runs: Vec::new(), ..Observations::default() };
         let check = |observations: &Observations| {
             assert_eq!(*kept.places(observations), *Gathering::default().places(observations));
             assert_eq!(kept.rest(observations), Gathering::default().rest(observations));

@@ -17,6 +17,7 @@ pub use wanted::{Control, Next, next};
 
 use crate::calibrated::Table;
 use flashscope_model::capacity::{Genuineness, Quick, Verdict};
+use flashscope_model::{Estimate, ExperimentName, Geometry, Observations, Reason};
 use std::sync::OnceLock;
 
 /// The questions, as the table of probabilities names them.
@@ -106,6 +107,33 @@ pub fn verdict_by(table: &Table, quick: &Quick) -> Verdict {
         verdict.size_confidence = None;
     }
     verdict
+}
+
+/// The findings of a test among other experiments.
+pub(crate) fn estimate(geometry: &mut Geometry, observations: &Observations) {
+    let Some(test) = &observations.capacity_test else { return };
+    if !test.complete {
+        geometry.genuine = Estimate::unknown(Reason::TooFew, "the test was stopped");
+        geometry.true_capacity = Estimate::unknown(Reason::TooFew, "the test was stopped");
+        return;
+    }
+    let verdict = verdict(&test.seen);
+    let method = &[ExperimentName::Capacity];
+    let evidence = words::of_kind(&verdict);
+    let mut likely = verdict.likely.iter().copied();
+    let first = likely.next();
+    geometry.genuine = match (verdict.kind, first) {
+        (Some(kind), Some((_, probability))) => {
+            Estimate::known(kind, probability, evidence, method).with_alternatives(likely.collect())
+        }
+        (_, first) => Estimate::unknown(Reason::Ambiguous, evidence).with_alternatives(first.into_iter().collect()),
+    };
+    let evidence = words::of_size(&verdict);
+    geometry.true_capacity = match verdict.true_size.zip(verdict.size_confidence) {
+        Some((size, sure)) if size.is_exact() => Estimate::known(size.low, sure, evidence, method),
+        Some((size, sure)) => Estimate::between(size.low, size.high, sure, evidence, method),
+        None => Estimate::unknown(Reason::NeedsAnother, "nothing is claimed of what becomes of what is written"),
+    };
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The verdict explained: what was written where, what came back, what that excludes and what not.
 
 use super::{MOST_FAILED, shape::Shape};
-use flashscope_model::capacity::{Between, Found, Genuineness, Place, Quick};
+use flashscope_model::capacity::{Between, Found, Genuineness, Place, Quick, Verdict};
 use flashscope_units::Bytes;
 
 /// What was written where, what came back, and what follows.
@@ -13,7 +13,7 @@ pub(super) fn evidence(quick: &Quick, shape: &Shape) -> Vec<String> {
         quick.gap,
         quick.region
     )];
-    said.push(format!("read back: {}", came_back(shape)));
+    said.push(format!("read back, of {} blocks: {}", quick.places.len(), came_back(shape)));
     said.extend(runs(quick));
     if let Some(period) = shape.period {
         let confirmed = quick.checks.iter().filter(|place| matches!(place.found, Found::Elsewhere(_))).count();
@@ -47,6 +47,17 @@ pub(super) fn evidence(quick: &Quick, shape: &Shape) -> Vec<String> {
         said.push(format!("the last {} keep what is written, as a fake does that hides", quick.claimed - tail));
     }
     said
+}
+
+/// What the finding rests on: what came back, what had been written, and what that does not exclude.
+pub(super) fn of_kind(verdict: &Verdict) -> String {
+    let told = verdict.evidence.iter().take(2).rev().chain(&verdict.open);
+    told.map(String::as_str).collect::<Vec<_>>().join("; ")
+}
+
+/// The same of the true size: where it ends.
+pub(super) fn of_size(verdict: &Verdict) -> String {
+    verdict.evidence.last().cloned().unwrap_or_default()
 }
 
 fn came_back(shape: &Shape) -> String {

@@ -82,7 +82,7 @@ pub(crate) fn observations(text: &str) -> Observations {
         }
     }
     runs.extend(write_align(text));
-    Observations { capacity: None, runs: runs.into_iter().map(run).collect() }
+    Observations { capacity: None, runs: runs.into_iter().map(run).collect(), ..Observations::default() }
 }
 
 fn header(line: &str) -> Option<Table> {

@@ -111,7 +111,7 @@ pub(crate) fn tables(behaviour: Behaviour, counts: &[u32], rng: &mut Rng) -> Obs
             }))
         })
         .collect();
-    Observations { capacity: None, runs }
+    Observations { capacity: None, runs, ..Observations::default() }
 }
 
 fn factor(behaviour: Behaviour, count: u32, in_rows: bool, seconds: f64, copy: f64) -> f64 {
@@ -189,5 +189,5 @@ pub(crate) fn fat_tables(seed: u64) -> (Option<Area>, Observations) {
             run(Data::Fat(FatData { order: None, unit: None, offset: None, rows }))
         })
         .collect();
-    (area, Observations { capacity: None, runs })
+    (area, Observations { capacity: None, runs, ..Observations::default() })
 }

@@ -7,6 +7,7 @@ use super::{
     AreaKind, AreaPart, BufferLimit, Collection, FastArea, MappingKind, Penalty, ReadAhead, SlcCache, SlcKind, UpTo,
     WriteBuffer,
 };
+use crate::capacity::Genuineness;
 use crate::state::{DataOrder, DeviceState};
 use flashscope_units::{ByteRate, Bytes, Nanos};
 use std::fmt::Debug;
@@ -149,7 +150,7 @@ macro_rules! word {
 
 pub(crate) use word;
 
-word!(AreaKind, BufferLimit, MappingKind, SlcKind);
+word!(AreaKind, BufferLimit, Genuineness, MappingKind, SlcKind);
 
 impl<T: IntoCell> IntoCell for Option<T> {
     const KIND: Kind = Kind::Maybe(&T::KIND);
@@ -187,6 +188,7 @@ single! {
     MappingKind, "Mapping", "kind", "The kind.";
     DataOrder, "DataOrder", "order", "The order.";
     DeviceState, "DeviceState", "name", "Its name.";
+    Genuineness, "Genuineness", "kind", "The kind.";
 }
 
 /// A figure that is a struct: which of its fields has which name.

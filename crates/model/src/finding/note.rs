@@ -18,6 +18,8 @@ words! {
     NoteKind {
         /// A file, or a loop device on one, stands in for a device.
         HostFile = "host_file",
+        /// The device is not as large as it says, or does not keep what is written.
+        NotGenuine = "not_genuine",
         /// A log of more than one device.
         SeveralDevices = "several_devices",
         /// Repeats of one experiment contradict each other.
@@ -94,6 +96,7 @@ impl NoteKind {
     pub const fn severity(self) -> Severity {
         match self {
             NoteKind::HostFile
+            | NoteKind::NotGenuine
             | NoteKind::SeveralDevices
             | NoteKind::Contradiction
             | NoteKind::Changed

@@ -8,6 +8,7 @@ use super::{AreaPart, figure::Field};
 use super::{
     Collection, Estimate, FastArea, Figure, MappingKind, Penalty, ReadAhead, Reason, SlcCache, UpTo, WriteBuffer,
 };
+use crate::capacity::Genuineness;
 use crate::discard::DiscardFound;
 use crate::state::{DataOrder, DataShare, DeviceState};
 use flashscope_units::{Bytes, Nanos};
@@ -180,6 +181,10 @@ findings! {
     PhysicalOverUser: physical_over_user, f64, "physical_over_user", "over-provisioning", Writes;
     /// What discarded places read as, from which size on a discard takes effect, what it costs, and what it is good for.
     Discard: discard, DiscardFound, "discard", "discard", Writes;
+    /// Whether all of the device is there, and which kind of fake it is otherwise.
+    Genuine: genuine, Genuineness, "genuine", "genuine", Content;
+    /// Bytes from the start of the device that keep what is written.
+    TrueCapacity: true_capacity, Bytes, "true_capacity", "true capacity", Content;
     /// Share of the device that answers without touching the flash, 0…1.
     NeverWritten: never_written, f64, "never_written", "never written", Content;
     /// How much of the device holds data, as times tell it: content alone proves nothing.

@@ -10,10 +10,12 @@ pub use rows::{
     AlignRow, Boundary, Candidate, FatRow, IntervalRow, OpenUnitsRow, ProgramRow, ScatterPlace, SurveyPlace, UnitTimes,
 };
 
+use super::capacity::Quick;
 use super::{AreaState, Direction};
 use crate::RecordError;
+use crate::mirror::{Mirror, mirror};
 use flashscope_model::observation as seen;
-use flashscope_units::{Bytes, Instant, Nanos};
+use flashscope_units::{Bytes, Instant};
 #[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,6 +28,9 @@ pub struct Observations {
     pub capacity_bytes: Option<u64>,
     /// The runs of experiments.
     pub runs: Vec<Run>,
+    /// A test of the capacity; absent where none was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity_test: Option<CapacityTest>,
 }
 
 /// One run of one experiment.
@@ -65,16 +70,26 @@ pub enum Source {
     },
 }
 
-/// What an experiment moved.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
-pub struct Spent {
-    /// Bytes read.
-    pub read_bytes: u64,
-    /// Bytes written.
-    pub written_bytes: u64,
-    /// Time on the target's clock.
-    pub time_ns: u64,
+mirror! {
+    /// A quick test of the capacity among other experiments.
+    CapacityTest of seen::CapacityTest {
+        /// What it saw.
+        seen: Quick = seen,
+        /// Whether it ran to its end.
+        complete: bool = complete,
+        /// What it moved and how long it took.
+        spent: Spent = spent,
+    }
+
+    /// What an experiment moved.
+    Spent of seen::Spent {
+        /// Bytes read.
+        read_bytes: u64 = read,
+        /// Bytes written.
+        written_bytes: u64 = written,
+        /// Time on the target's clock.
+        time_ns: u64 = time,
+    }
 }
 
 /// One request that failed.
@@ -96,6 +111,7 @@ impl Observations {
         Observations {
             capacity_bytes: observations.capacity.map(Bytes::get),
             runs: observations.runs.iter().map(Run::from_model).collect(),
+            capacity_test: Mirror::from_model(&observations.capacity_test),
         }
     }
 
@@ -104,6 +120,7 @@ impl Observations {
         Ok(seen::Observations {
             capacity: self.capacity_bytes.map(Bytes),
             runs: self.runs.into_iter().enumerate().map(run).collect::<Result<_, _>>()?,
+            capacity_test: self.capacity_test.into_model()?,
         })
     }
 }
@@ -124,11 +141,7 @@ impl Run {
             source,
             state: run.state.into(),
             complete: run.complete,
-            spent: Spent {
-                read_bytes: run.spent.read.get(),
-                written_bytes: run.spent.written.get(),
-                time_ns: run.spent.time.get(),
-            },
+            spent: Spent::from_model(&run.spent),
             failures: run.failures.iter().map(failure).collect(),
             data: Data::from_model(&run.data),
         }
@@ -149,11 +162,7 @@ impl Run {
             source,
             state: self.state.into(),
             complete: self.complete,
-            spent: seen::Spent {
-                read: Bytes(self.spent.read_bytes),
-                written: Bytes(self.spent.written_bytes),
-                time: Nanos(self.spent.time_ns),
-            },
+            spent: self.spent.into_model()?,
             failures: self.failures.into_iter().map(failure).collect(),
             data: self.data.into_model(&format!("{field}.data"))?,
         })

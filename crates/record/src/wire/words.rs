@@ -110,6 +110,8 @@ words! {
 words! {
     /// What a note is about.
     NoteKind mirrors model::finding::NoteKind {
+        /// The device is not as large as it says, or does not keep what is written.
+        NotGenuine,
         /// A file, or a loop device on one, stands in for a device.
         HostFile,
         /// A log of more than one device.

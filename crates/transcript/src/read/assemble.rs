@@ -187,7 +187,7 @@ impl Reader {
         }
         let about = self.about.finish(&mut notes);
         Parsed {
-            observations: Observations { capacity: about.capacity, runs: converted.runs },
+            observations: Observations { capacity: about.capacity, runs: converted.runs, ..Observations::default() },
             device: about.device,
             capacity: about.capacity,
             several_devices: about.several_devices,

@@ -34,7 +34,7 @@ fn time(text: &str) -> Option<Printed<Contrast>> {
 
 /// The align tables of a log, and nothing else of it.
 pub(super) fn align_tables(text: &str, capacity: Option<Bytes>) -> Observations {
-    let mut observations = Observations { capacity, runs: Vec::new() };
+    let mut observations = Observations { capacity, runs: Vec::new(), ..Observations::default() };
     let mut block = None;
     let mut last: Option<(Bytes, Direction)> = None;
     for line in text.lines() {

@@ -173,7 +173,8 @@ pub(in super::super) fn of_size(capacity: Bytes) -> DeviceFacts {
 
 /// Measures until nothing more is wanted.
 pub(super) fn characterise(device: &Device, facts: &DeviceFacts, rng: &mut Rng) -> (Observations, usize) {
-    let mut observations = Observations { capacity: Some(device.capacity), runs: vec![device.survey(rng)] };
+    let mut observations =
+        Observations { capacity: Some(device.capacity), runs: vec![device.survey(rng)], ..Observations::default() };
     let mut reads = 0;
     while let Some(choice) = wanted(facts, &observations) {
         assert!(observations.runs.len() < 60, "no end: {choice:?}");
@@ -364,7 +365,7 @@ fn experiments_fit_the_device() {
     let check = |capacity: Bytes, logical_block: Bytes, expect_one: bool| {
         let device = Device { capacity, ..plain() };
         let facts = DeviceFacts { logical_block, ..facts(&device) };
-        let observations = Observations { capacity: Some(capacity), runs: Vec::new() };
+        let observations = Observations { capacity: Some(capacity), runs: Vec::new(), ..Observations::default() };
         let choice = wanted(&facts, &observations);
         assert_eq!(choice.is_some(), expect_one, "{capacity}");
         let Some(Experiment::Boundaries(plan)) = choice.map(|choice| choice.experiment) else { return };

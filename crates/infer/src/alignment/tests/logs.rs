@@ -167,7 +167,7 @@ fn tally(seed: u64, logs: usize, change: impl Fn(&mut Device, &mut Rng)) -> Tall
         change(&mut device, &mut rng);
         let runs = (0..1 + 2 * rng.below(2)).map(|_| device.table(Bytes::kib(1), &mut rng)).collect();
         let capacity = (rng.unit() < 0.8).then_some(device.capacity);
-        let findings = estimate(&Observations { capacity, runs });
+        let findings = estimate(&Observations { capacity, runs, ..Observations::default() });
         tally.unit.add(&findings.allocation_unit, device.unit);
         tally.page.add(&findings.page, (device.page_cost > 0.0).then_some(device.page));
         tally.eight += usize::from(findings.allocation_unit.value() == Some(Bytes::mib(8)));

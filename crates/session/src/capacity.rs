@@ -1,0 +1,59 @@
+//! The quick test of the capacity at the end of an inspection.
+//!
+//! It writes all over the device, so that whatever is measured behind it would meet a device in another state.
+
+use crate::ahead::Ahead;
+use crate::{Session, Watcher};
+use flashscope_capacity::{Plan, USUAL_BUDGET, Watch, quick};
+use flashscope_device::Target;
+use flashscope_model::observation::{CapacityTest, Spent};
+use flashscope_model::run::Step;
+use flashscope_model::{ExperimentName, StopReason};
+use flashscope_stats::rng::mix;
+use flashscope_units::{Bytes, Nanos};
+
+/// A run that is limited in time must have so much left: what the test takes on a slow card.
+const ENOUGH_TIME: Nanos = Nanos::secs(300);
+
+impl<T: Target> Session<'_, T> {
+    /// Tests the capacity where that is granted and what is left covers it; says how the run ends.
+    pub(crate) fn test_capacity(&mut self, watcher: &mut dyn Watcher) -> StopReason {
+        let budget = self.budget();
+        let (facts, able) = (self.target.facts(), self.target.capabilities());
+        let block = facts.logical_block.max(able.granularity);
+        let in_time = budget.time.is_none_or(|left| left >= ENOUGH_TIME);
+        let plan = Plan::new(facts.capacity, block, budget.write.min(USUAL_BUDGET), self.options.seed);
+        let (Ok(plan), true) = (plan, in_time && able.write) else { return StopReason::Complete };
+        self.number += 1;
+        let step = Step {
+            experiment: ExperimentName::Capacity.word().to_owned(),
+            parameters: format!("{} blocks of {} and the first {}", plan.places.len(), plan.block, plan.region),
+            why: "whether all of the device is there".to_owned(),
+        };
+        let spent = self.observations.spent().time;
+        watcher.step(self.number, &step, &|| Ahead { steps: 1, exact: true, spent, ..Ahead::default() });
+        self.steps.push(step);
+        // By the time, so that a device that drops writes is not taken for one that kept those of an earlier run. A simulated
+        // device repeats its time with its seed.
+        let generation = (mix(self.options.seed ^ self.target.now().0) >> 34) as u32;
+        let Some(grant) = self.grant.as_deref_mut() else { return StopReason::Complete };
+        let outcome = quick(&plan, generation, (&mut *self.target, grant), &mut Watched(watcher));
+        let spent = Spent { read: outcome.cost.read, written: outcome.cost.written, time: outcome.cost.time };
+        let complete = outcome.stop == StopReason::Complete;
+        self.observations.capacity_test = Some(CapacityTest { seen: outcome.seen, complete, spent });
+        outcome.stop
+    }
+}
+
+/// A [`Watcher`] as the test sees it.
+struct Watched<'a>(&'a mut dyn Watcher);
+
+impl Watch for Watched<'_> {
+    fn progress(&mut self, moved: Bytes, most: Bytes) {
+        self.0.progress(moved.get(), most.get());
+    }
+
+    fn stop(&mut self) -> bool {
+        self.0.stop()
+    }
+}
