@@ -202,15 +202,17 @@ pub(crate) fn told(at: Bytes, stretches: &[Stretch], generation: u32, mut tell: 
 
 /// Appends a run, to the last one where it goes on with the same.
 pub(crate) fn push(runs: &mut Vec<Run>, next: Run) {
-    if let Some(last) = runs.last_mut().filter(|last| last.at + last.length == next.at) {
-        let goes_on = match (last.found, next.found) {
-            (Found::Elsewhere(one), Found::Elsewhere(other)) => one + last.length == other,
-            (one, other) => one == other,
-        };
-        if goes_on {
-            last.length += next.length;
-            return;
-        }
+    match runs.last_mut().filter(|last| goes_on(last, &next)) {
+        Some(last) => last.length += next.length,
+        None => runs.push(next),
     }
-    runs.push(next);
+}
+
+/// Whether a run goes on with the same in the next one.
+pub(crate) fn goes_on(last: &Run, next: &Run) -> bool {
+    let alike = match (last.found, next.found) {
+        (Found::Elsewhere(one), Found::Elsewhere(other)) => one + last.length == other,
+        (one, other) => one == other,
+    };
+    alike && last.at + last.length == next.at
 }

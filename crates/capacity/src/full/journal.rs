@@ -1,0 +1,195 @@
+//! What is kept while a space is filled and read, so that the same command goes on where it was stopped, on the same part only.
+
+use super::plan::FullPlan;
+use super::tally::Tally;
+use flashscope_model::capacity::Full;
+use flashscope_model::run::Cost;
+use flashscope_state::{JournalError, Subject};
+use flashscope_units::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Name and version of the format.
+const SCHEMA: &str = "flashscope.filling/1";
+
+/// How far a full test is, and what it saw.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Filling {
+    schema: String,
+    subject: Subject,
+    /// The wish in words: another one is another command.
+    wish: Vec<(String, String)>,
+    /// What the tags of this test bear.
+    generation: u32,
+    /// How often it was begun.
+    pub(crate) sessions: u32,
+    pub(crate) pass: Pass,
+    /// Number of the next request of the pass.
+    pub(crate) next: u64,
+    pub(crate) tally: Tally,
+    /// Addresses of pieces whose write failed.
+    pub(crate) unwritten: BTreeSet<u64>,
+    pushed: u64,
+    written: u64,
+    read: u64,
+    time_ns: u64,
+}
+
+/// What is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Pass {
+    Write,
+    /// The first requests once more.
+    Push,
+    Read,
+    Over,
+}
+
+impl Filling {
+    /// One that is to begin, with tags of this generation.
+    pub fn new(plan: &FullPlan, subject: Subject, generation: u32) -> Filling {
+        Filling {
+            schema: SCHEMA.to_owned(),
+            subject,
+            wish: words(plan),
+            generation,
+            sessions: 0,
+            pass: Pass::Write,
+            next: 0,
+            tally: Tally::default(),
+            unwritten: BTreeSet::new(),
+            pushed: 0,
+            written: 0,
+            read: 0,
+            time_ns: 0,
+        }
+    }
+
+    /// As it is kept.
+    ///
+    /// # Errors
+    /// None is known: it holds numbers and words.
+    pub fn text(&self) -> Result<String, JournalError> {
+        serde_json::to_string(self).map_err(|error| JournalError::Unreadable(error.to_string()))
+    }
+
+    /// Reads one, to go on with the same plan on the same part.
+    ///
+    /// # Errors
+    /// Where it is none, or of another part or plan.
+    pub fn read(text: &str, plan: &FullPlan, subject: &Subject) -> Result<Filling, JournalError> {
+        let filling: Filling =
+            serde_json::from_str(text).map_err(|error| JournalError::Unreadable(error.to_string()))?;
+        if filling.schema != SCHEMA {
+            return Err(JournalError::Unreadable(format!("it says {}", filling.schema)));
+        }
+        if filling.subject != *subject {
+            return Err(JournalError::OtherPart { identity: filling.subject.identity });
+        }
+        let wished = words(plan);
+        if filling.wish != wished {
+            let other = filling.wish.iter().find(|word| !wished.contains(word));
+            let what = other.map_or("wish".to_owned(), |(name, value)| format!("{name}: {value}"));
+            return Err(JournalError::OtherWish { what });
+        }
+        Ok(filling)
+    }
+
+    /// Whether nothing was done yet.
+    pub fn is_new(&self) -> bool {
+        self.sessions == 0
+    }
+
+    /// Whether all was done.
+    pub fn is_over(&self) -> bool {
+        self.pass == Pass::Over
+    }
+
+    /// What the tags of this test bear.
+    pub fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// What is still written at most: as much again of a quarter, where writes fail and are done again in pieces.
+    pub fn writes_left(&self, plan: &FullPlan) -> Bytes {
+        let done = plan.request * self.next;
+        match self.pass {
+            Pass::Write => plan.writes() - done.min(plan.claimed) + plan.claimed / 4,
+            Pass::Push => plan.push - done.min(plan.push),
+            Pass::Read | Pass::Over => Bytes::ZERO,
+        }
+    }
+
+    /// What it saw by now.
+    pub fn seen(&self, plan: &FullPlan) -> Full {
+        Full { pushed: Bytes(self.pushed), sessions: self.sessions, ..self.tally.told(plan) }
+    }
+
+    /// What it cost by now, over all sessions.
+    pub fn cost(&self) -> Cost {
+        let (read, written, time) = (Bytes(self.read), Bytes(self.written), Nanos(self.time_ns));
+        Cost { read, written, time, ..Cost::default() }
+    }
+
+    /// What of all that is to be moved is done.
+    pub(crate) fn moved(&self, plan: &FullPlan) -> Bytes {
+        let done = plan.request * self.next;
+        let done = match self.pass {
+            Pass::Write => done.min(plan.claimed),
+            Pass::Push => plan.claimed + done.min(plan.push),
+            Pass::Read => plan.writes() + done.min(plan.claimed),
+            Pass::Over => plan.writes() + plan.claimed,
+        };
+        done.min(plan.writes() + plan.claimed)
+    }
+
+    pub(crate) fn spend(&mut self, written: Bytes, read: Bytes, time: Nanos) {
+        self.written += written.get();
+        self.read += read.get();
+        self.time_ns += time.get();
+        if self.pass == Pass::Push {
+            self.pushed += written.get();
+        }
+    }
+}
+
+fn words(plan: &FullPlan) -> Vec<(String, String)> {
+    let word = |name: &str, value: String| (name.to_owned(), value);
+    vec![
+        word("order", plan.order.word().to_owned()),
+        word("seed", plan.seed.to_string()),
+        word("request", plan.request.get().to_string()),
+        word("claimed", plan.claimed.get().to_string()),
+        word("push", plan.push.get().to_string()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashscope_model::capacity::PassOrder;
+
+    fn subject(identity: &str) -> Subject {
+        Subject { identity: identity.to_owned(), capacity_bytes: 1 << 30 }
+    }
+
+    #[test]
+    fn a_journal_serves_the_same_plan_on_the_same_part() {
+        let plan = FullPlan::new(Bytes::gib(1), Bytes(512), PassOrder::Sequential, 4).unwrap();
+        let mut filling = Filling::new(&plan, subject("a"), 17);
+        (filling.sessions, filling.next) = (2, 99);
+        filling.unwritten.insert(4096);
+        let text = filling.text().unwrap();
+        assert_eq!(Filling::read(&text, &plan, &subject("a")), Ok(filling));
+        let other = Filling::read(&text, &plan, &subject("b"));
+        assert_eq!(other, Err(JournalError::OtherPart { identity: "a".to_owned() }));
+        let shuffled = FullPlan::new(Bytes::gib(1), Bytes(512), PassOrder::Shuffled, 4).unwrap();
+        let another = Filling::read(&text, &shuffled, &subject("a"));
+        assert_eq!(another, Err(JournalError::OtherWish { what: "order: sequential".to_owned() }));
+        for broken in ["", "{}", &text[..text.len() / 2], &text.replace("filling/1", "filling/2")] {
+            let read = Filling::read(broken, &plan, &subject("a"));
+            assert!(matches!(read, Err(JournalError::Unreadable(_))), "{broken}");
+        }
+    }
+}
