@@ -40,10 +40,47 @@ pub struct Filling {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Pass {
     Write,
-    /// The first requests once more.
+    /// The first requests once more, …
     Push,
+    /// … and all others are read.
     Read,
+    /// As many of those once more, …
+    PushAgain,
+    /// … and the first are read.
+    ReadFirst,
     Over,
+}
+
+impl Pass {
+    pub(crate) const ALL: [Pass; 6] =
+        [Pass::Write, Pass::Push, Pass::Read, Pass::PushAgain, Pass::ReadFirst, Pass::Over];
+
+    /// Numbers of the requests of the pass.
+    pub(crate) fn numbers(self, plan: &FullPlan) -> std::ops::Range<u64> {
+        let (all, push) = (plan.numbers(), plan.push_numbers());
+        match self {
+            Pass::Write => 0..all,
+            Pass::Push | Pass::ReadFirst => 0..push,
+            Pass::Read => push..all,
+            Pass::PushAgain => push..push * 2,
+            Pass::Over => 0..0,
+        }
+    }
+
+    /// The one behind it.
+    pub(crate) fn next(self) -> Pass {
+        let at = Pass::ALL.iter().position(|pass| *pass == self).unwrap_or(Pass::ALL.len());
+        Pass::ALL.get(at + 1).copied().unwrap_or(Pass::Over)
+    }
+
+    pub(crate) fn writes(self) -> bool {
+        matches!(self, Pass::Write | Pass::Push | Pass::PushAgain)
+    }
+
+    /// Whether it writes what stands there already.
+    pub(crate) fn pushes(self) -> bool {
+        matches!(self, Pass::Push | Pass::PushAgain)
+    }
 }
 
 impl Filling {
@@ -111,14 +148,26 @@ impl Filling {
         self.generation
     }
 
-    /// What is still written at most: as much again of a quarter, where writes fail and are done again in pieces.
+    /// What is still written where nothing fails.
+    pub fn writes_needed(&self, plan: &FullPlan) -> Bytes {
+        self.left(plan, Pass::writes).min(plan.writes())
+    }
+
+    /// What is still written at most: all of it once more, where every request fails and is done again in pieces.
     pub fn writes_left(&self, plan: &FullPlan) -> Bytes {
-        let done = plan.request * self.next;
-        match self.pass {
-            Pass::Write => plan.writes() - done.min(plan.claimed) + plan.claimed / 4,
-            Pass::Push => plan.push - done.min(plan.push),
-            Pass::Read | Pass::Over => Bytes::ZERO,
-        }
+        let written = self.left(plan, Pass::writes);
+        if self.pass == Pass::Write { written + plan.claimed } else { written }
+    }
+
+    /// What is left of such passes, or a little more.
+    fn left(&self, plan: &FullPlan, is: fn(Pass) -> bool) -> Bytes {
+        let passes = Pass::ALL.into_iter().skip_while(|pass| *pass != self.pass).filter(|pass| is(*pass));
+        let requests = passes.map(|pass| {
+            let numbers = pass.numbers(plan);
+            let from = if pass == self.pass { self.next.max(numbers.start) } else { numbers.start };
+            numbers.end.saturating_sub(from)
+        });
+        plan.request * requests.sum::<u64>()
     }
 
     /// What it saw by now.
@@ -132,23 +181,18 @@ impl Filling {
         Cost { read, written, time, ..Cost::default() }
     }
 
-    /// What of all that is to be moved is done.
-    pub(crate) fn moved(&self, plan: &FullPlan) -> Bytes {
-        let done = plan.request * self.next;
-        let done = match self.pass {
-            Pass::Write => done.min(plan.claimed),
-            Pass::Push => plan.claimed + done.min(plan.push),
-            Pass::Read => plan.writes() + done.min(plan.claimed),
-            Pass::Over => plan.writes() + plan.claimed,
-        };
-        done.min(plan.writes() + plan.claimed)
+    /// What of all that is to be moved is done, and all of it.
+    pub(crate) fn moved(&self, plan: &FullPlan) -> (Bytes, Bytes) {
+        let numbers = Pass::ALL.iter().map(|pass| pass.numbers(plan));
+        let all = plan.request * numbers.map(|numbers| numbers.end - numbers.start).sum::<u64>();
+        (all - self.left(plan, |_| true), all)
     }
 
     pub(crate) fn spend(&mut self, written: Bytes, read: Bytes, time: Nanos) {
         self.written += written.get();
         self.read += read.get();
         self.time_ns += time.get();
-        if self.pass == Pass::Push {
+        if self.pass.pushes() {
             self.pushed += written.get();
         }
     }

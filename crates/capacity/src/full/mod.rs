@@ -1,4 +1,7 @@
-//! The full test: every block is written with its tag, its beginning once more, and all of it is read.
+//! The full test: every block is written with its tag, and all of it is read.
+//!
+//! A cache that answers by address from what was written last would hide a fake: a part is written once more before the rest is
+//! read, and as much of the rest before that part is.
 //!
 //! [`FullPlan`] says in which order, [`Filling`] how far it is and what came back (`tally.rs`), which is kept so that a test that
 //! was stopped goes on; [`full`] does it. Memory does not grow with the space.
@@ -21,12 +24,13 @@ use tally::Way;
 
 /// Requests that are handed over together, at most: little enough that a wish to stop is heard soon.
 const BATCH: usize = 16;
-/// Requests in a row that fail until the device is given up.
-const HOPELESS: u32 = 100;
+/// Requests in a row of which no piece can be written or read, until the device is given up.
+const HOPELESS: u32 = 64;
 /// Pieces that cannot be written, in all, until the device is given up: those that are remembered.
 const MOST_UNWRITTEN: usize = 100_000;
-/// A request that fails is done again in pieces of this size, so that not more is taken for bad than is.
-const PIECE: Bytes = Bytes::kib(64);
+/// A request that fails is done again in pieces of these sizes, so that not more is taken for bad than is: in the smaller ones
+/// where not all of the larger ones fail.
+const PIECES: [Bytes; 2] = [Bytes::kib(64), Bytes::kib(4)];
 
 /// Whoever watches a full test, and keeps how far it is.
 pub trait Keep: Watch {
@@ -46,7 +50,8 @@ pub fn full(
     watch: &mut dyn Keep,
 ) -> StopReason {
     filling.sessions += 1;
-    let mut test = Test { plan, filling, target, grant, watch, failed: 0 };
+    let again = grant.split(grant.left().saturating_sub(plan.writes()));
+    let mut test = Test { plan, filling, target, grant, again, watch, failed: 0 };
     let stop = match test.all() {
         Ok(stop) => stop,
         Err(error @ (DeviceError::Invalid(_) | DeviceError::System(_))) => StopReason::InternalError(error.to_string()),
@@ -61,6 +66,8 @@ struct Test<'a> {
     filling: &'a mut Filling,
     target: &'a mut dyn Target,
     grant: &'a mut WriteGrant,
+    /// For what is done again in pieces.
+    again: Option<WriteGrant>,
     watch: &'a mut dyn Keep,
     /// Requests that have failed in a row.
     failed: u32,
@@ -75,22 +82,18 @@ struct Batch {
 
 impl Test<'_> {
     fn all(&mut self) -> Result<StopReason, DeviceError> {
-        loop {
-            let end = match self.filling.pass {
-                Pass::Write | Pass::Read => self.plan.numbers(),
-                Pass::Push => self.plan.push_numbers(),
-                Pass::Over => return Ok(StopReason::Complete),
-            };
-            if self.filling.next >= end {
+        while self.filling.pass != Pass::Over {
+            let numbers = self.filling.pass.numbers(self.plan);
+            self.filling.next = self.filling.next.max(numbers.start);
+            if self.filling.next >= numbers.end {
                 self.end_of_pass()?;
                 continue;
             }
-            let batch = self.batch(end);
-            let done = match self.filling.pass {
-                Pass::Read => self.read(&batch),
-                _ => self.write(&batch),
-            };
-            done?;
+            let batch = self.batch(numbers.end);
+            match self.filling.pass.writes() {
+                true => self.write(&batch)?,
+                false => self.read(&batch)?,
+            }
             self.filling.next = batch.next;
             if self.failed >= HOPELESS || self.filling.unwritten.len() > MOST_UNWRITTEN {
                 return Ok(StopReason::Failing);
@@ -99,27 +102,24 @@ impl Test<'_> {
                 return Ok(StopReason::Interrupted);
             }
         }
+        Ok(StopReason::Complete)
     }
 
     fn end_of_pass(&mut self) -> Result<(), DeviceError> {
-        if self.filling.pass != Pass::Read {
+        if self.filling.pass.writes() {
             self.flush()?;
         }
-        let next = match self.filling.pass {
-            Pass::Write => Pass::Push,
-            Pass::Push => Pass::Read,
-            Pass::Read | Pass::Over => Pass::Over,
-        };
-        (self.filling.pass, self.filling.next) = (next, 0);
+        (self.filling.pass, self.filling.next) = (self.filling.pass.next(), 0);
         Ok(())
     }
 
     /// Tells whoever watches how far it is, and lets it be kept; `false` to stop.
     fn goes_on(&mut self) -> Result<bool, DeviceError> {
-        self.watch.progress(self.filling.moved(self.plan), self.plan.writes() + self.plan.claimed);
+        let (moved, most) = self.filling.moved(self.plan);
+        self.watch.progress(moved, most);
         let stop = self.watch.stop();
         if stop || self.watch.is_due() {
-            if self.filling.pass != Pass::Read {
+            if self.filling.pass.writes() {
                 self.flush()?;
             }
             self.watch.keep(self.filling);
@@ -155,39 +155,17 @@ impl Test<'_> {
         let requests: Result<Vec<Request>, _> = batch.spans.iter().zip(0..).map(request).collect();
         let requests = requests.map_err(|error| DeviceError::Invalid(error.to_string()))?;
         let (done, took) = self.run(&requests)?;
-        self.count_hopeless(&done);
         let written = batch.spans.iter().map(|(_, length)| *length).sum();
         self.filling.spend(written, Bytes::ZERO, took);
         // What is written once more and fails stands there from before.
-        if self.filling.pass != Pass::Write {
+        if self.filling.pass.pushes() {
             return Ok(());
         }
         self.filling.tally.time(self.plan, Way::Written, &batch.spans, took);
-        for completion in done.iter().filter(|completion| !completion.outcome.is_done()) {
-            if let Some((at, length)) = batch.spans.get(completion.id as usize) {
-                self.write_in_pieces(*at, *length)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// A write that failed, in pieces; those that fail are taken down.
-    fn write_in_pieces(&mut self, at: Bytes, length: Bytes) -> Result<(), DeviceError> {
-        let fill = self.fill();
-        for (at, length) in pieces(at, length) {
-            // Where no more may be written it stays unwritten.
-            let request = Request::write(self.grant, 0, at, length, fill, false).ok();
-            let written = match request {
-                Some(request) => {
-                    let (done, took) = self.run(&[request])?;
-                    self.filling.spend(length, Bytes::ZERO, took);
-                    done.iter().all(|completion| completion.outcome.is_done())
-                }
-                None => false,
-            };
-            if !written {
-                self.filling.unwritten.insert(at.get());
-            }
+        for completion in &done {
+            let Some((at, length)) = batch.spans.get(completion.id as usize) else { continue };
+            let reached = completion.outcome.is_done() || self.in_pieces(*at, *length, Way::Written)?;
+            self.count_hopeless(reached);
         }
         Ok(())
     }
@@ -198,36 +176,92 @@ impl Test<'_> {
                 self.filling.unwritten.range(at.get()..(*at + *length).get()).next().is_some()
             });
         let (done, took) = self.run(&self.examine(&spans))?;
-        self.count_hopeless(&done);
         self.filling.spend(Bytes::ZERO, spans.iter().map(|(_, length)| *length).sum(), took);
         self.filling.tally.time(self.plan, Way::Read, &spans, took);
         for completion in done {
             let Some((at, length)) = spans.get(completion.id as usize) else { continue };
-            match completion.outcome {
-                Outcome::Failed(_) if *length > PIECE => self.read_in_pieces(*at, *length, false)?,
-                _ => self.found(*at, *length, &completion),
-            }
+            let reached = match completion.outcome {
+                Outcome::Failed(_) => self.in_pieces(*at, *length, Way::Read)?,
+                _ => {
+                    self.found(*at, *length, &completion);
+                    true
+                }
+            };
+            self.count_hopeless(reached);
         }
-        patchy.into_iter().try_for_each(|(at, length)| self.read_in_pieces(at, length, true))
-    }
-
-    /// What is read in pieces, as the whole of it failed, or as some could not be written; `first`: it was not read before.
-    fn read_in_pieces(&mut self, at: Bytes, length: Bytes, first: bool) -> Result<(), DeviceError> {
-        for (at, length) in pieces(at, length) {
-            if self.filling.unwritten.contains(&at.get()) {
-                self.filling.tally.add(self.plan, Run { at, length, found: Found::WriteFailed });
-                continue;
-            }
-            let (done, took) = self.run(&self.examine(&[(at, length)]))?;
-            self.filling.spend(Bytes::ZERO, length, took);
-            if first {
-                self.filling.tally.time(self.plan, Way::Read, &[(at, length)], took);
-            }
-            for completion in done {
-                self.found(at, length, &completion);
-            }
+        for (at, length) in patchy {
+            self.in_pieces(at, length, Way::Read)?;
+            let missing = self.filling.unwritten.range(at.get()..(at + length).get()).count() as u64;
+            let read = length.saturating_sub(PIECES[1].max(self.plan.block) * missing);
+            self.filling.tally.time(self.plan, Way::Read, &[(at, read)], Nanos::ZERO);
         }
         Ok(())
+    }
+
+    /// Does a request again in pieces, as the whole of it failed, or as some of it could not be written. Whether any piece went
+    /// well.
+    fn in_pieces(&mut self, at: Bytes, length: Bytes, way: Way) -> Result<bool, DeviceError> {
+        let [large, small] = PIECES.map(|size| size.max(self.plan.block));
+        let mut failed = Vec::new();
+        for piece in pieces(at, length, large) {
+            if !self.piece(piece, way, false)? {
+                failed.push(piece);
+            }
+        }
+        let some = (failed.len() as u64) < length.get().div_ceil(large.get());
+        for (at, length) in failed {
+            let size = if some { small } else { large };
+            for piece in pieces(at, length, size) {
+                self.piece(piece, way, true)?;
+            }
+        }
+        Ok(some)
+    }
+
+    fn piece(&mut self, piece: (Bytes, Bytes), way: Way, last: bool) -> Result<bool, DeviceError> {
+        match way {
+            Way::Written => self.write_piece(piece, last),
+            Way::Read => self.read_piece(piece, last),
+        }
+    }
+
+    /// Writes a piece; the last try takes down that it failed.
+    fn write_piece(&mut self, (at, length): (Bytes, Bytes), last: bool) -> Result<bool, DeviceError> {
+        let fill = self.fill();
+        let request = self.again.as_mut().and_then(|grant| Request::write(grant, 0, at, length, fill, false).ok());
+        // Where no more may be written it stays unwritten.
+        let written = match request {
+            Some(request) => {
+                let (done, took) = self.run(&[request])?;
+                self.filling.spend(length, Bytes::ZERO, took);
+                done.iter().all(|completion| completion.outcome.is_done())
+            }
+            None => false,
+        };
+        if last && !written {
+            self.filling.unwritten.extend(pieces(at, length, PIECES[1].max(self.plan.block)).map(|(at, _)| at.get()));
+        }
+        Ok(written)
+    }
+
+    /// Reads a piece; the last try takes down what failed.
+    fn read_piece(&mut self, (at, length): (Bytes, Bytes), last: bool) -> Result<bool, DeviceError> {
+        let unwritten = self.filling.unwritten.range(at.get()..(at + length).get()).next().is_some();
+        if unwritten && !last {
+            return Ok(false);
+        }
+        if unwritten {
+            self.filling.tally.add(self.plan, Run { at, length, found: Found::WriteFailed });
+            return Ok(false);
+        }
+        let (done, took) = self.run(&self.examine(&[(at, length)]))?;
+        self.filling.spend(Bytes::ZERO, length, took);
+        for completion in &done {
+            if last || completion.outcome.is_done() {
+                self.found(at, length, completion);
+            }
+        }
+        Ok(done.iter().all(|completion| completion.outcome.is_done()))
     }
 
     fn fill(&self) -> Fill {
@@ -264,15 +298,13 @@ impl Test<'_> {
         Ok((done, self.target.now().since(from)))
     }
 
-    fn count_hopeless(&mut self, done: &[Completion]) {
-        for completion in done {
-            self.failed = if completion.outcome.is_done() { 0 } else { self.failed + 1 };
-        }
+    fn count_hopeless(&mut self, reached: bool) {
+        self.failed = if reached { 0 } else { self.failed + 1 };
     }
 }
 
-/// A request in pieces.
-fn pieces(at: Bytes, length: Bytes) -> impl Iterator<Item = (Bytes, Bytes)> {
-    let starts = (0..length.get().div_ceil(PIECE.get())).map(|number| PIECE * number);
-    starts.map(move |offset| (at + offset, PIECE.min(length - offset)))
+/// A stretch in pieces.
+fn pieces(at: Bytes, length: Bytes, size: Bytes) -> impl Iterator<Item = (Bytes, Bytes)> {
+    let starts = (0..length.get().div_ceil(size.get())).map(move |number| size * number);
+    starts.map(move |offset| (at + offset, size.min(length - offset)))
 }

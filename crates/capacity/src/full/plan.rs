@@ -9,8 +9,8 @@ use flashscope_units::Bytes;
 const REQUEST: Bytes = Bytes::mib(1);
 /// Requests of a part that is moved as one where the order is shuffled: large erase units are filled in order.
 const TOGETHER: u64 = 16;
-/// What is written once more at the end: this part of the space …
-const PUSH_PART: u64 = 8;
+/// What is written once more to push the rest out of a cache: this part of the space …
+const PUSH_PART: u64 = 16;
 /// … and at most this much: more than the memory of any small device.
 const MOST_PUSH: Bytes = Bytes::gib(1);
 
@@ -25,7 +25,8 @@ pub struct FullPlan {
     pub order: PassOrder,
     /// Size of a request.
     pub request: Bytes,
-    /// What is written again behind all the rest, from the first request on, so that a cache cannot answer for that.
+    /// What is written again, so that a cache cannot answer: the first requests before the others are read, and as much of the
+    /// others before these are.
     pub push: Bytes,
     /// The order follows from it.
     pub seed: u64,
@@ -58,7 +59,7 @@ impl FullPlan {
 
     /// What it writes.
     pub fn writes(&self) -> Bytes {
-        self.claimed + self.push
+        self.claimed + self.push * 2
     }
 
     /// Numbers of requests of one pass; some may lie behind the end.
