@@ -13,7 +13,7 @@ const BATCH: usize = 64;
 const LONG: Bytes = Bytes::kib(256);
 
 /// A target, the right to write to it, and what both cost.
-pub(crate) struct Hands<'a, T> {
+pub(crate) struct Hands<'a, T: ?Sized> {
     pub(crate) target: &'a mut T,
     pub(crate) grant: &'a mut WriteGrant,
     pub(crate) block: Bytes,
@@ -23,7 +23,7 @@ pub(crate) struct Hands<'a, T> {
 /// Whether it goes on; `false` to stop.
 pub(crate) type GoOn<'a> = &'a mut dyn FnMut(Bytes) -> bool;
 
-impl<T: Target> Hands<'_, T> {
+impl<T: Target + ?Sized> Hands<'_, T> {
     /// Writes blocks in this order. Gives those that failed, by address; `None` where it was to stop.
     pub(crate) fn write(
         &mut self,
