@@ -13,7 +13,7 @@ const BATCH: usize = 64;
 const LONG: Bytes = Bytes::kib(256);
 
 /// A target, the right to write to it, and what both cost.
-pub(crate) struct Hands<'a, T> {
+pub(crate) struct Hands<'a, T: ?Sized> {
     pub(crate) target: &'a mut T,
     pub(crate) grant: &'a mut WriteGrant,
     pub(crate) block: Bytes,
@@ -23,7 +23,7 @@ pub(crate) struct Hands<'a, T> {
 /// Whether it goes on; `false` to stop.
 pub(crate) type GoOn<'a> = &'a mut dyn FnMut(Bytes) -> bool;
 
-impl<T: Target> Hands<'_, T> {
+impl<T: Target + ?Sized> Hands<'_, T> {
     /// Writes blocks in this order. Gives those that failed, by address; `None` where it was to stop.
     pub(crate) fn write(
         &mut self,
@@ -202,15 +202,17 @@ pub(crate) fn told(at: Bytes, stretches: &[Stretch], generation: u32, mut tell: 
 
 /// Appends a run, to the last one where it goes on with the same.
 pub(crate) fn push(runs: &mut Vec<Run>, next: Run) {
-    if let Some(last) = runs.last_mut().filter(|last| last.at + last.length == next.at) {
-        let goes_on = match (last.found, next.found) {
-            (Found::Elsewhere(one), Found::Elsewhere(other)) => one + last.length == other,
-            (one, other) => one == other,
-        };
-        if goes_on {
-            last.length += next.length;
-            return;
-        }
+    match runs.last_mut().filter(|last| goes_on(last, &next)) {
+        Some(last) => last.length += next.length,
+        None => runs.push(next),
     }
-    runs.push(next);
+}
+
+/// Whether a run goes on with the same in the next one.
+pub(crate) fn goes_on(last: &Run, next: &Run) -> bool {
+    let alike = match (last.found, next.found) {
+        (Found::Elsewhere(one), Found::Elsewhere(other)) => one + last.length == other,
+        (one, other) => one == other,
+    };
+    alike && last.at + last.length == next.at
 }

@@ -36,7 +36,7 @@ const PUSHES: [(u64, u64); 3] = [(0, 1), (1, 3), (3, 8)];
 pub(crate) const GENERATIONS: u32 = 16;
 
 /// Tests a device by a plan. Its tags bear this generation and some behind it.
-pub fn quick<T: Target>(
+pub fn quick<T: Target + ?Sized>(
     plan: &Plan,
     generation: u32,
     (target, grant): (&mut T, &mut WriteGrant),
@@ -57,7 +57,7 @@ pub fn quick<T: Target>(
     Outcome { seen, cost: test.hands.cost, stop }
 }
 
-struct Test<'a, T> {
+struct Test<'a, T: ?Sized> {
     plan: &'a Plan,
     known: Known,
     hands: Hands<'a, T>,
@@ -65,7 +65,7 @@ struct Test<'a, T> {
     watch: &'a mut dyn Watch,
 }
 
-impl<T: Target> Test<'_, T> {
+impl<T: Target + ?Sized> Test<'_, T> {
     /// `None` where it was told to stop.
     fn all(&mut self, seen: &mut Quick) -> Result<Option<()>, DeviceError> {
         if self.first_pass(seen)?.is_none() {

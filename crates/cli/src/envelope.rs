@@ -59,7 +59,7 @@ fn conditions(target: &str, here: &Surroundings) -> ConditionList {
 }
 
 /// The envelope of a session with this target, on this machine or, where there is nothing around it, on virtual time.
-pub(crate) fn of<T: Target>(
+pub(crate) fn of<T: Target + ?Sized>(
     kind: Kind,
     command: impl Into<String>,
     asked: &TargetArgs,

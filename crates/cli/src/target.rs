@@ -38,6 +38,8 @@ pub(crate) enum Writes<'a> {
     Adaptive(fn(Bytes) -> Bytes),
     /// Exactly what this says of a device; nothing may be zero.
     Exactly(&'a dyn Fn(&DeviceFacts) -> Result<Bytes, Failure>),
+    /// The same, and what stood there is put back.
+    PutBack(&'a dyn Fn(&DeviceFacts) -> Result<Bytes, Failure>),
 }
 
 /// A target that is written to must hold at least this: no experiment that writes makes sense on less.
@@ -112,7 +114,7 @@ fn open_host(path: &Path, args: &TargetArgs, writes: &Writes<'_>) -> Result<Open
     let consented = args.consent.allow_write || !args.consent.destroy_data.is_empty();
     let must_write = match writes {
         Writes::Adaptive(_) => false,
-        Writes::Exactly(_) => {
+        Writes::Exactly(_) | Writes::PutBack(_) => {
             // Looked at like a device in use: this is only about its size.
             let look = OpenOptions { read_in_use: true, ..options };
             let target = flashscope_host::open_for_reading(&sys, path, &look).map_err(failure)?;
@@ -148,7 +150,7 @@ fn warn_of_use(target: &HostTarget) {
 fn budget(facts: &DeviceFacts, args: &TargetArgs, writes: &Writes<'_>) -> Result<Bytes, Failure> {
     match writes {
         Writes::Adaptive(usual) => Ok(args.consent.max_write.unwrap_or(usual(facts.capacity))),
-        Writes::Exactly(cost) => cost(facts),
+        Writes::Exactly(cost) | Writes::PutBack(cost) => cost(facts),
     }
 }
 

@@ -31,8 +31,9 @@ mod safety;
 mod schedule;
 mod signature;
 mod sysfs;
-mod tags;
+pub mod tags;
 mod target;
+mod undo;
 mod uses;
 
 pub use clock::{MonotonicClock, clock_resolution, wall_clock};
@@ -49,6 +50,7 @@ pub use safety::{Checked, safety};
 pub use schedule::{exact_timers, run_before_others};
 pub use sysfs::{DeviceNumber, SysRoot};
 pub use target::HostTarget;
+pub use undo::{PutBack, UndoError, UndoJournal, Undoing};
 pub use uses::{Use, UsedBy};
 
 /// What the kernel keeps files and devices in, and writes back at least.

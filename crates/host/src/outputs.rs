@@ -13,6 +13,7 @@ use crate::errno;
 use crate::error::HostError;
 use crate::sysfs::SysRoot;
 use flashscope_device::{Refusal, RefusalKind};
+use flashscope_units::Bytes;
 use rustix::fd::OwnedFd;
 use rustix::fs::{
     Access, AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, accessat, fchmod, fstat, renameat_with, unlinkat,
@@ -149,6 +150,12 @@ impl Output {
     /// As [`Outputs::plan`].
     pub fn begin(&self) -> Result<File, HostError> {
         self.fresh()?.put(self)
+    }
+
+    /// What is free on its disk, for this user; `None` where the system does not say.
+    pub fn room(&self) -> Option<Bytes> {
+        let free = rustix::fs::fstatvfs(self.entry.folder()).ok()?;
+        Some(Bytes(free.f_bavail.saturating_mul(free.f_frsize)))
     }
 
     /// Removes the file again, where flashscope wrote it.

@@ -2,7 +2,8 @@
 //!
 //! A tag follows from its place and generation, and both from it ([`crate::payload`]). Every word is first held against
 //! the place where it was read, whatever its generation, and against the tags before it; only where a sector begins with
-//! neither are the known generations tried for another place, so that a device in order costs one look a word.
+//! neither are the known generations tried for another place. A device in order is told by its pages: the first word says
+//! which tags a page should hold, and one comparison whether it does.
 
 use crate::payload::{place_key, scramble, tag, uniform, unscramble};
 use flashscope_device::{Holds, Known, Stretch, stretch};
@@ -12,6 +13,8 @@ use flashscope_units::Bytes;
 const WORD: usize = 8;
 /// Bytes of the smallest logical block: what lies elsewhere begins where one does.
 const SECTOR: usize = 512;
+/// Bytes that are compared at once.
+const PAGE: usize = 4096;
 /// No device has as many words: an address beyond it is a chance find.
 const MOST_WORDS: u64 = 1 << 50;
 
@@ -24,19 +27,51 @@ struct Found {
 }
 
 /// What `bytes`, read at `offset`, hold, told by tags of the known generations; `offset` is a multiple of 8.
-pub(crate) fn stretches(known: Known, offset: u64, bytes: &[u8]) -> Vec<Stretch> {
+pub fn stretches(known: Known, offset: u64, bytes: &[u8]) -> Vec<Stretch> {
     let mut list = Vec::new();
     let mut before = None;
-    for (sector, at) in bytes.chunks(SECTOR).zip((offset..).step_by(SECTOR)) {
-        match uniform(sector) {
-            Some(byte) => {
-                before = None;
-                push(&mut list, sector.len(), Holds::Uniform(byte));
-            }
-            None => before = mixed(known, at, sector, before, &mut list),
+    for (page, at) in bytes.chunks(PAGE).zip((offset..).step_by(PAGE)) {
+        if let Some(first) = begins(known, at, page, before).filter(|first| goes_on(*first, page)) {
+            before = Some(Found { index: first.index + (page.len() / WORD) as u64 - 1, ..first });
+            push(&mut list, page.len(), holds(first));
+            continue;
         }
+        before = sectors(known, at, page, before, &mut list);
     }
     list
+}
+
+/// Tells a page sector by sector. `before` is the tag in front of it; gives back the last one in it.
+fn sectors(known: Known, at: u64, page: &[u8], before: Option<Found>, list: &mut Vec<Stretch>) -> Option<Found> {
+    page.chunks(SECTOR).zip((at..).step_by(SECTOR)).fold(before, |before, (sector, at)| match uniform(sector) {
+        Some(byte) => {
+            push(list, sector.len(), Holds::Uniform(byte));
+            None
+        }
+        None => mixed(known, at, sector, before, list),
+    })
+}
+
+/// The tag that a page begins with, behind the one `before` it.
+fn begins(known: Known, at: u64, page: &[u8], before: Option<Found>) -> Option<Found> {
+    let word = u64::from_le_bytes(*page.first_chunk()?);
+    let next = before.map(|found| Found { index: found.index + 1, ..found });
+    next.filter(|next| is(word, *next)).or_else(|| here(known, at / 8, word))
+}
+
+/// Whether a page holds nothing but the tags from this one on.
+fn goes_on(first: Found, page: &[u8]) -> bool {
+    let key = scramble(u64::from(first.generation));
+    // Without a branch a word, so that neighbours are worked out side by side.
+    let differs = |differs: u64, (word, index): (&[u8], u64)| {
+        let word = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+        differs | (word ^ tag(index, key))
+    };
+    page.len().is_multiple_of(WORD) && page.chunks_exact(WORD).zip(first.index..).fold(0, differs) == 0
+}
+
+fn holds(Found { generation, index }: Found) -> Holds {
+    Holds::Tagged { generation, addressed: Bytes(index * 8) }
 }
 
 /// Tells the words of a sector that is not uniform. `before` is the tag in front of it; gives back the last one in it.
@@ -53,7 +88,7 @@ fn mixed(known: Known, at: u64, sector: &[u8], before: Option<Found>, list: &mut
                 .or_else(|| if number == 0 { elsewhere(known, sector, word) } else { None })
         });
         let holds = match (found, uniform(bytes)) {
-            (Some(Found { generation, index }), _) => Holds::Tagged { generation, addressed: Bytes(index * 8) },
+            (Some(found), _) => self::holds(found),
             (None, Some(byte)) => Holds::Uniform(byte),
             (None, None) => Holds::Foreign,
         };
@@ -137,6 +172,25 @@ mod tests {
         ];
         assert_eq!(stretches(KNOWN, 4096, &bytes), expect);
         assert_eq!(stretches(Known::one(7), 4096, &bytes).last(), Some(&tagged(512, 7, 7168)));
+    }
+
+    #[test]
+    fn whole_pages_are_told_as_their_sectors_are() {
+        let page = |number: u64| {
+            let at = 4096 * number;
+            match number % 7 {
+                0..=2 => made(1003, at, 4096),
+                3 => made(1004, at + (1 << 30), 4096),
+                4 => vec![0xff; 4096],
+                5 => [made(1003, at, 2048), made(1004, at + 2048, 2040), vec![9; 8]].concat(),
+                _ => [made(77, at, 512), made(1003, at + 512, 3584)].concat(),
+            }
+        };
+        let bytes: Vec<u8> = (3..40).flat_map(page).chain(made(1003, 4096 * 40, 1000)).collect();
+        let mut slow = Vec::new();
+        sectors(KNOWN, 3 * 4096, &bytes, None, &mut slow);
+        assert_eq!(stretches(KNOWN, 3 * 4096, &bytes), slow);
+        assert!(slow.len() > 20);
     }
 
     #[test]

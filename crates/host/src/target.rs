@@ -8,9 +8,14 @@
 
 use crate::clock::MonotonicClock;
 use crate::engine::{Engine, Files, Ran};
-use flashscope_device::{Capabilities, Completion, DeviceError, Op, Request, Seal, Target, Wear, WriteGrant};
+use crate::errno::{self, Verdict};
+use flashscope_device::{
+    Capabilities, Completion, DeviceError, GrantError, Op, Request, Seal, Target, Wear, WriteGrant,
+};
 use flashscope_model::{DeviceFacts, run::PathTaken};
 use flashscope_units::{Bytes, Instant, Nanos};
+use rustix::fs::fdatasync;
+use rustix::io::{pread, pwrite};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -117,6 +122,50 @@ impl HostTarget {
             })?;
         }
         Ok(authority)
+    }
+
+    /// Reads bytes, aligned in memory and on the device; `false` where they cannot be read.
+    ///
+    /// # Errors
+    /// Where the device is gone, or another thread has it.
+    pub(crate) fn read_bytes(&self, at: Bytes, bytes: &mut [u8]) -> Result<bool, DeviceError> {
+        match pread(&self.files()?.plain, &mut *bytes, at.get()) {
+            Ok(moved) => Ok(moved == bytes.len()),
+            Err(error) if errno::judge(error) == Verdict::Failed => Ok(false),
+            Err(error) => Err(DeviceError::Vanished(format!("read at {}: {}", at.get(), errno::describe(error)))),
+        }
+    }
+
+    /// Writes bytes, aligned in memory and on the device, under a grant like any write.
+    ///
+    /// # Errors
+    /// Where the grant does not cover it, or the device does not take it.
+    pub(crate) fn write_bytes(&mut self, grant: &mut WriteGrant, at: Bytes, bytes: &[u8]) -> Result<(), DeviceError> {
+        let invalid = |error: GrantError| DeviceError::Invalid(error.to_string());
+        let length = Bytes(bytes.len() as u64);
+        let request = Request::write_any(grant, 0, at, length, false).map_err(invalid)?;
+        self.check(&request)?;
+        self.authority = self.authorise(&[request])?;
+        let failed = |what: &str| DeviceError::System(format!("write of {length} at {}: {what}", at.get()));
+        match pwrite(&self.files()?.plain, bytes, at.get()) {
+            Ok(moved) if moved == bytes.len() => Ok(()),
+            Ok(_) => Err(failed("a part of it only")),
+            Err(error) => Err(failed(&errno::describe(error))),
+        }
+    }
+
+    /// Brings written bytes to the medium.
+    ///
+    /// # Errors
+    /// Where the device says no.
+    pub(crate) fn settle_bytes(&self) -> Result<(), DeviceError> {
+        let done = fdatasync(&self.files()?.plain);
+        done.map_err(|error| DeviceError::System(format!("flush: {}", errno::describe(error))))
+    }
+
+    fn files(&self) -> Result<&Files, DeviceError> {
+        let opened = self.opened().map(|(files, _)| files);
+        opened.ok_or_else(|| DeviceError::System("another thread has the device".to_owned()))
     }
 
     fn check(&self, request: &Request) -> Result<(), DeviceError> {

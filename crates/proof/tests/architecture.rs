@@ -46,7 +46,7 @@ const ROOMS: [Room; 28] = [
     room("load", Nothing, true, &["sim", "host", "infer", "probe"]),
     room("iozone", Nothing, false, &["sim", "host", "infer"]),
     room("state", Nothing, true, &["sim", "host", "probe", "infer"]),
-    room("capacity", Nothing, false, &["sim", "host", "probe"]),
+    room("capacity", Nothing, true, &["sim", "host", "probe"]),
     room("integrity", Nothing, false, &["sim", "host", "record"]),
     room("suite", Nothing, true, &["sim", "host"]),
     room("infer", Nothing, false, &["sim", "host", "device", "probe", "twin"]),

@@ -7,6 +7,7 @@
 //! | table, trace, log | its line of headings |
 //! | workbook | its author |
 //! | text, Markdown | its last line ([`signed`]) |
+//! | journal of what stood on a device | its first line |
 //! | model | its first line ([`signed_model`]) |
 //! | manual page | its first line ([`man_mark`]) |
 
@@ -17,10 +18,11 @@ pub(crate) const GENERATOR: &str = "flashscope";
 
 /// Lines of headings begin like this: of a run, a load, a test of the capacity, iozone's tests, a fleet, a twin, a comparison, a sweep, a trace,
 /// an emulator's log and a history.
-const HEADINGS: [&str; 11] = [
+const HEADINGS: [&str; 12] = [
     "section,item,figure,value\n",
     "phase,run,job,direction,count,bytes,elapsed_ns,",
     "pass,round,address_bytes,found,",
+    "address_bytes,length_bytes,write_time_ns,read_time_ns,",
     "figure,file_bytes,record_bytes,records,moved_bytes,elapsed_ns,",
     "parameter,reader,devices,",
     "test,table,run,row_bytes,",
@@ -33,6 +35,8 @@ const HEADINGS: [&str; 11] = [
 
 /// What the saved state of a simulated device begins with, whatever its version.
 const SIM_STATE: &str = "flashscope sim state ";
+/// What a journal of what stood on a device begins with.
+const UNDO: &str = "flashscope undo ";
 const MODEL: &str = "# made by flashscope ";
 const MAN: &str = ".\\\" made by flashscope ";
 
@@ -54,6 +58,7 @@ pub fn is_ours(file: &mut (impl Read + Seek)) -> bool {
         || head.contains(" – flashscope</title>")
         || head.starts_with(MODEL)
         || head.starts_with(SIM_STATE)
+        || head.starts_with(UNDO)
         || head.starts_with(MAN)
         || HEADINGS.iter().any(|headings| head.starts_with(headings))
         || is_signed(file)

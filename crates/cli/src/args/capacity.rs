@@ -2,12 +2,14 @@
 
 use super::TargetArgs;
 use super::campaign::Results;
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   flashscope capacity sim:sd-4mib,fake=limbo,real_capacity=1GiB
   sudo flashscope capacity /dev/sdX --destroy-data=IDENTITY
+  flashscope capacity sim:sd-4mib,capacity=256MiB --full
+  sudo flashscope capacity /dev/sdX --full --destroy-data=IDENTITY -o card.json
   flashscope capacity sim:sd-4mib --json
 
 Ends with 0 where the device was found genuine, with 1 where it was not. What it writes destroys what stood there;
@@ -15,6 +17,32 @@ docs/capacity.md says what is written where, and which fakes that excludes.")]
 pub(crate) struct Capacity {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
+    /// Write and read every block rather than a little; the same command goes on where it was stopped
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// In which order a full test goes over the device: by address, or in shuffled parts
+    #[arg(long, value_name = "ORDER", value_enum, requires = "full")]
+    pub(crate) order: Option<Order>,
+    /// Keep what stands where it writes in a file beside the record (.undo), and put it back at the end; where a run was killed,
+    /// the next one puts it back first
+    #[arg(long)]
+    pub(crate) restore: bool,
     #[command(flatten)]
     pub(crate) results: Results,
+}
+
+/// The order of a full test.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// By address
+    Sequential,
+    /// In parts of 16 MiB, the parts shuffled
+    Shuffled,
+}
+
+impl Capacity {
+    /// Whether it is written in shuffled parts.
+    pub(crate) fn shuffled(&self) -> bool {
+        self.order == Some(Order::Shuffled)
+    }
 }

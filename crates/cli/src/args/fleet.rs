@@ -95,6 +95,9 @@ pub(crate) struct FleetCapacity {
     /// How many genuine devices, and as many fakes
     #[arg(short = 'n', long, default_value_t = 200, value_name = "N", value_parser = up_to(MOST_PAIRS))]
     pub(crate) devices: u32,
+    /// Test all of each device, of 64 to 512 MiB, rather than a little of large ones
+    #[arg(long)]
+    pub(crate) full: bool,
     #[command(flatten)]
     pub(crate) scored: ScoredArgs,
 }

@@ -1,5 +1,8 @@
 //! `capacity`: whether a device is as large as it says.
 
+mod full;
+mod restore;
+
 use crate::args::{Capacity, TargetArgs};
 use crate::commands::bench::bar;
 use crate::commands::{history, report};
@@ -12,27 +15,48 @@ use crate::target::{self, Opened, Writes};
 use anyhow::anyhow;
 use flashscope_capacity::{Plan, USUAL_BUDGET, Watch, quick};
 use flashscope_device::{Target, WriteGrant};
-use flashscope_host::Surroundings;
+use flashscope_host::{HostTarget, Surroundings};
 use flashscope_model::capacity::{CapacityRecord, Genuineness};
-use flashscope_model::{DeviceFacts, Kind, StopReason};
+use flashscope_model::{DeviceFacts, Envelope, Kind, StopReason};
 use flashscope_record::AnyRecord;
 use flashscope_stats::rng::mix;
 use flashscope_units::{ByteRate, Bytes, Nanos};
+use full::Planned;
 use indicatif::ProgressBar;
+use restore::Restore;
+use std::cell::RefCell;
 use std::time::{Duration, Instant, SystemTime};
 
 pub(crate) fn run(args: &Capacity) -> Result<Outcome, Failure> {
     let mut door = output::door(args.results.replace.force, [&args.target.target]);
     let outputs = report::outputs(&mut door, None, &args.results.output)?;
-    let budget = args.target.consent.max_write.unwrap_or(USUAL_BUDGET);
-    let cost = |facts: &DeviceFacts| match facts.capacity < Plan::LEAST_DEVICE {
-        true => Err(cannot(flashscope_capacity::PlanError::DeviceTooSmall { least: Plan::LEAST_DEVICE })),
-        false => Ok(budget.max(flashscope_capacity::LEAST_BUDGET)),
+    let planned = RefCell::new((None, None));
+    let cost = |facts: &DeviceFacts| {
+        if facts.capacity < Plan::LEAST_DEVICE {
+            return Err(cannot(flashscope_capacity::PlanError::DeviceTooSmall { least: Plan::LEAST_DEVICE }));
+        }
+        let full = if args.full { Some(Planned::new(args, facts)?) } else { None };
+        let writes = match &full {
+            Some(full) => full.budget(args)?,
+            None => budget(args).max(flashscope_capacity::LEAST_BUDGET),
+        };
+        let restore = Restore::new(args, facts, writes)?;
+        let back = restore.as_ref().map_or(Bytes::ZERO, Restore::most);
+        *planned.borrow_mut() = (full, restore);
+        Ok(writes + back)
     };
-    let opened = target::open(&args.target, Writes::Exactly(&cost))?;
-    let record = match opened {
-        Opened::Simulated { mut target, grant } => tested(args, target.as_mut(), grant, budget, None)?,
-        Opened::Host { mut target, grant, here } => tested(args, target.as_mut(), grant, budget, Some(*here))?,
+    let writes = if args.restore { Writes::PutBack(&cost) } else { Writes::Exactly(&cost) };
+    let opened = target::open(&args.target, writes)?;
+    let (planned, restore) = planned.take();
+    let (record, restored) = match opened {
+        Opened::Simulated { mut target, grant } => (tested(args, target.as_mut(), grant, planned, None)?, Ok(())),
+        Opened::Host { target, grant, here } => match (restore, grant) {
+            (Some(restore), Some(grant)) => restoring(args, restore, (*target, grant), planned, *here)?,
+            (_, grant) => {
+                let mut target = target;
+                (tested(args, target.as_mut(), grant, planned, Some(*here))?, Ok(()))
+            }
+        },
     };
     let mut saved = Saved::default();
     report::save(&mut saved, &outputs, &AnyRecord::Capacity(Box::new(record.clone())));
@@ -42,6 +66,7 @@ pub(crate) fn run(args: &Capacity) -> Result<Outcome, Failure> {
     } else {
         flashscope_report::capacity::terminal(&record, output::style())
     }))?;
+    restored?;
     envelope::exit(&record.envelope.stop)?;
     // What could not be shown to be genuine is no success, whatever it is.
     Ok(match record.verdict.kind {
@@ -50,11 +75,41 @@ pub(crate) fn run(args: &Capacity) -> Result<Outcome, Failure> {
     })
 }
 
-fn tested<T: Target>(
+/// What a quick test may write; of a limit, half is left for what is put back.
+fn budget(args: &Capacity) -> Bytes {
+    let most = |limit: Bytes| if args.restore { limit / 2 } else { limit };
+    args.target.consent.max_write.map_or(USUAL_BUDGET, most)
+}
+
+/// A test that keeps what it overwrites, and puts it back however it ends.
+fn restoring(
     args: &Capacity,
-    target: &mut T,
+    restore: Restore,
+    (target, mut grant): (HostTarget, WriteGrant),
+    planned: Option<Planned>,
+    here: Surroundings,
+) -> Result<(CapacityRecord, Result<(), Failure>), Failure> {
+    interrupt::arm();
+    let quick = if planned.is_none() { Some(plan(args, &target)?) } else { None };
+    let mut held = restore.hold(args, target, &mut grant)?;
+    if let Some(plan) = quick {
+        held.keep_ahead(&plan)?;
+    }
+    let record = tested(args, held.target(), Some(grant), planned, Some(here));
+    let restored = held.end(args);
+    Ok((record?, restored))
+}
+
+fn plan(args: &Capacity, target: &(impl Target + ?Sized)) -> Result<Plan, Failure> {
+    let block = target.capabilities().granularity;
+    Plan::new(target.facts().capacity, block, budget(args), args.target.seed).map_err(cannot)
+}
+
+fn tested(
+    args: &Capacity,
+    target: &mut dyn Target,
     grant: Option<WriteGrant>,
-    budget: Bytes,
+    planned: Option<Planned>,
     here: Option<Surroundings>,
 ) -> Result<CapacityRecord, Failure> {
     let Some(mut grant) = grant else {
@@ -62,21 +117,31 @@ fn tested<T: Target>(
             "only writes tell whether a device keeps what it is given\nhint: leave --read-only out"
         )));
     };
-    let facts = target.facts();
-    let block = target.capabilities().granularity;
-    let plan = Plan::new(facts.capacity, block, budget, args.target.seed).map_err(cannot)?;
-    let generation = first_generation(&args.target, facts.simulated);
-    let mut envelope = envelope::of(Kind::Capacity, "capacity", &args.target, target, here.as_ref());
+    let envelope = envelope::of(Kind::Capacity, "capacity", &args.target, target, here.as_ref());
+    let mut record = match planned {
+        Some(planned) => planned.tested(args, (target, &mut grant), envelope),
+        None => quickly(args, (target, &mut grant), envelope)?,
+    };
+    envelope::seal(&mut record.envelope, here.as_ref());
+    Ok(record)
+}
+
+/// The quick test.
+fn quickly(
+    args: &Capacity,
+    (target, grant): (&mut dyn Target, &mut WriteGrant),
+    envelope: Envelope,
+) -> Result<CapacityRecord, Failure> {
+    let plan = plan(args, target)?;
+    let generation = first_generation(&args.target, target.facts().simulated);
     let mut progress = Progress::new(args.results.json);
-    let outcome = quick(&plan, generation, (target, &mut grant), &mut progress);
+    let outcome = quick(&plan, generation, (target, grant), &mut progress);
     progress.bar.finish_and_clear();
     let verdict = match outcome.stop {
         StopReason::Complete => flashscope_infer::capacity::verdict(&outcome.seen),
         _ => Default::default(),
     };
-    envelope.cost = Some(outcome.cost);
-    envelope.stop = outcome.stop;
-    envelope::seal(&mut envelope, here.as_ref());
+    let envelope = Envelope { cost: Some(outcome.cost), stop: outcome.stop, ..envelope };
     Ok(CapacityRecord { envelope, verdict, generation, quick: Some(outcome.seen), full: None })
 }
 

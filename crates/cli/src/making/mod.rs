@@ -207,7 +207,7 @@ impl Order {
     /// Plans for a device: refuses what asks for a word more, finds the journal, and says what is written.
     fn look(&self, facts: &DeviceFacts, planned: &RefCell<Option<Planned>>) -> Result<Bytes, Failure> {
         let recipe = Recipe::new(&self.wish, facts).map_err(|error| anyhow!("{error}"))?;
-        let subject = self.subject(facts);
+        let subject = subject(&self.target.target, facts);
         let saved = state_file(&self.target.target).filter(|_| self.saves);
         let (journal, kept) = match (facts.simulated, &saved) {
             (true, None) => (Journal::new(&self.wish, subject), None),
@@ -233,16 +233,6 @@ impl Order {
         self.accept_wear || facts.simulated || self.target.consent.read_only
     }
 
-    /// What names the very part.
-    fn subject(&self, facts: &DeviceFacts) -> Subject {
-        let path = || std::fs::canonicalize(&self.target.target).map(|path| path.display().to_string());
-        let identity = match &facts.identity {
-            Some(identity) => identity.0.clone(),
-            None => path().unwrap_or_else(|_| self.target.target.clone()),
-        };
-        Subject { identity, capacity_bytes: facts.capacity.get() }
-    }
-
     /// The journal beside the record, gone on with where there is one.
     fn journal(
         &self,
@@ -252,9 +242,7 @@ impl Order {
     ) -> Result<(Journal, Option<Output>), Failure> {
         let path = match saved.or(self.place.as_deref()) {
             Some(saved) if facts.simulated => format!("{}.making.json", saved.display()).into(),
-            Some(place) if report::known_format(place).is_some() => place.with_extension("making.json"),
-            Some(place) => format!("{}.making.json", place.display()).into(),
-            None => PathBuf::from(format!("{}.making.json", default_name(facts))),
+            place => beside(place, facts, "making.json"),
         };
         let kept = output::plan(&mut output::door(false, [&self.target.target]), &path)?;
         if !path.exists() {
@@ -307,6 +295,25 @@ impl Order {
     }
 }
 
+/// What names the very part.
+pub(crate) fn subject(target: &str, facts: &DeviceFacts) -> Subject {
+    let path = || std::fs::canonicalize(target).map(|path| path.display().to_string());
+    let identity = match &facts.identity {
+        Some(identity) => identity.0.clone(),
+        None => path().unwrap_or_else(|_| target.to_owned()),
+    };
+    Subject { identity, capacity_bytes: facts.capacity.get() }
+}
+
+/// Where a journal is kept: beside the record, or named by the device.
+pub(crate) fn beside(place: Option<&Path>, facts: &DeviceFacts, ending: &str) -> PathBuf {
+    match place {
+        Some(place) if report::known_format(place).is_some() => place.with_extension(ending),
+        Some(place) => format!("{}.{ending}", place.display()).into(),
+        None => format!("{}.{ending}", default_name(facts)).into(),
+    }
+}
+
 /// The file that a simulated device's state is read from, and saved to: `state=` and a path.
 fn state_file(target: &str) -> Option<PathBuf> {
     let pairs = target.strip_prefix("sim:")?.split(',').skip(1).filter_map(|part| part.split_once('='));
@@ -336,7 +343,7 @@ fn purge(target: &HostTarget) -> Box<dyn Purge> {
 }
 
 /// Another part is refused; another command is a slip.
-fn unfit(path: &Path, target: &str, error: JournalError) -> Failure {
+pub(crate) fn unfit(path: &Path, target: &str, error: JournalError) -> Failure {
     let what = format!("{}: {error}", path.display());
     let hint = "run the command that began it, name another file with -o, or remove it to begin anew";
     match error {

@@ -1,8 +1,12 @@
 //! Tests of the capacity: files that the tests make themselves, and simulated devices.
 
-use crate::harness::{Run, flashscope, scratch};
+use crate::devices::Loop;
+use crate::harness::{Run, flashscope, interrupt, let_work, scratch};
 use serde_json::Value;
 use std::fs::File;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::Duration;
 
 const DONE: i32 = 0;
 const NOT_GENUINE: i32 = 1;
@@ -85,4 +89,133 @@ fn what_makes_no_sense_is_said() {
     };
     check(&["capacity", "sim:sd-4mib", "--max-write", "64KiB"], "must write at least 256 KiB");
     check(&["capacity", "sim:sd-4mib,vanish_after=9"], "vanished");
+}
+
+/// A file of our own, with content that depends on its place.
+fn card(folder: &Path, mib: u64) -> String {
+    let path = folder.join("card.img");
+    let word = |number: u64| (number ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
+    let content: Vec<u8> = (0..mib * MIB / 8).flat_map(word).collect();
+    std::fs::write(&path, content).expect("a file of our own");
+    path.to_str().expect("a plain path").to_owned()
+}
+
+/// Begins a command, and ends it when it has worked for so long.
+fn begun(words: &[&str], folder: &Path, time: Duration, end: impl FnOnce(&mut Child)) {
+    let mut command = flashscope(words).current_dir(folder).command();
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let_work(&child, time);
+    end(&mut child);
+    child.wait().expect("it ends");
+}
+
+#[test]
+fn a_full_test_reads_all_of_it_and_tells_fakes_to_the_block() {
+    let spec = "sim:sd-4mib,capacity=64MiB,fake=limbo,real_capacity=37MiB";
+    for order in ["sequential", "shuffled"] {
+        let run = flashscope(&["capacity", spec, "--full", "--order", order, "--json"]).run();
+        run.expect(NOT_GENUINE);
+        let record = json(&run);
+        assert_eq!((&record["quick"], &record["verdict"]["kind"]), (&Value::Null, &"limbo".into()));
+        assert_eq!(record["full"]["order"], order);
+        assert_eq!(record["full"]["first_bad_bytes"], 37 * MIB);
+        assert_eq!(record["full"]["totals"]["changed_bytes"], 27 * MIB);
+        assert_eq!(record["full"]["cells"]["at_bytes"].as_array().map(Vec::len), Some(64));
+        assert_eq!(record["verdict"]["true_size"]["high_bytes"], 37 * MIB);
+    }
+    let genuine = flashscope(&["capacity", "sim:sd-4mib,capacity=64MiB", "--full"]).run();
+    genuine.expect(DONE);
+    assert!(genuine.stdout.contains("every block was read as it was written"), "{}", genuine.stdout);
+    let little = flashscope(&["capacity", "sim:sd-4mib", "--full", "--max-write", "1GiB"]).run();
+    little.expect(CANNOT);
+    assert!(little.stderr.contains("--max-write leaves for it"), "{}", little.stderr);
+    flashscope(&["capacity", "sim:sd-4mib,capacity=64MiB", "--order", "shuffled"]).run().expect(CANNOT);
+}
+
+#[test]
+fn a_full_test_goes_on_where_it_was_stopped_and_only_on_the_same_part() {
+    let folder = scratch();
+    let file = card(&folder, 128);
+    let words = ["capacity", file.as_str(), "--full", "--allow-write", "--json"];
+    let journal = folder.join("flashscope-card.img.filling.json");
+    begun(&words, &folder, Duration::from_millis(60), |child| child.kill().expect("SIGKILL"));
+    begun(&words, &folder, Duration::from_millis(60), |child| interrupt(child));
+    assert!(
+        std::fs::read_to_string(&journal).is_ok_and(|text| text.starts_with("{\"schema\":\"flashscope.filling/1\""))
+    );
+    let elsewhere = scratch();
+    let other = card(&elsewhere, 128);
+    let other = flashscope(&["capacity", &other, "--full", "--allow-write"]).current_dir(&folder).run();
+    other.expect(REFUSED);
+    assert!(other.stderr.contains("another part"), "{}", other.stderr);
+    let another = flashscope(&[&words[..], &["--order", "shuffled"]].concat()).current_dir(&folder).run();
+    another.expect(CANNOT);
+    assert!(another.stderr.contains("another order: sequential"), "{}", another.stderr);
+    let run = flashscope(&words).current_dir(&folder).run();
+    run.expect(DONE);
+    assert!(run.stderr.contains("going on where"), "{}", run.stderr);
+    let record = json(&run);
+    assert!(record["full"]["sessions"].as_u64().is_some_and(|sessions| (2..=3).contains(&sessions)), "{record}");
+    assert_eq!(record["full"]["totals"]["kept_bytes"], 128 * MIB);
+    assert!(!journal.exists(), "what is over needs no journal");
+}
+
+#[test]
+fn what_stood_there_comes_back() {
+    let folder = scratch();
+    let file = card(&folder, 32);
+    let before = std::fs::read(&file).unwrap();
+    let run = |more: &[&str]| {
+        let words = [&["capacity", file.as_str(), "--allow-write", "--destroy-signatures"], more].concat();
+        flashscope(&words).current_dir(&folder).run()
+    };
+    let undo = folder.join("flashscope-card.img.undo");
+    for depth in [&[][..], &["--full"], &["--full", "--order", "shuffled"]] {
+        let run = run(&[depth, &["--restore"]].concat());
+        run.expect(DONE);
+        assert!(run.stderr.contains("put back: "), "{}", run.stderr);
+        assert!(std::fs::read(&file).unwrap() == before && !undo.exists(), "{depth:?}");
+    }
+    let simulated = flashscope(&["capacity", "sim:sd-4mib", "--restore"]).run();
+    simulated.expect(CANNOT);
+    assert!(simulated.stderr.contains("holds nobody's data"), "{}", simulated.stderr);
+}
+
+#[test]
+fn what_was_killed_is_put_back_by_the_next_run() {
+    let folder = scratch();
+    let file = card(&folder, 64);
+    let before = std::fs::read(&file).unwrap();
+    let undo = folder.join("flashscope-card.img.undo");
+    let mut killed = 0;
+    for (time, full) in [(10, false), (20, false), (30, true), (50, true), (70, true), (90, true), (120, true)] {
+        let depth: &[&str] = if full { &["--full"] } else { &[] };
+        let quiet = ["capacity", file.as_str(), "--allow-write", "--destroy-signatures"];
+        let words = [&quiet[..], depth, &["--restore"]].concat();
+        begun(&words, &folder, Duration::from_millis(time), |child| drop(child.kill()));
+        if undo.exists() {
+            killed += 1;
+            // Nobody passes over it, and a journal of another part is not taken.
+            let refused = flashscope(&quiet).current_dir(&folder).run();
+            refused.expect(REFUSED);
+            assert!(refused.stderr.contains("add --restore"), "{}", refused.stderr);
+        }
+        let run = flashscope(&[&quiet[..], &["--restore"]].concat()).current_dir(&folder).run();
+        run.expect(DONE);
+        assert!(std::fs::read(&file).unwrap() == before, "after {time} ms");
+        assert!(!undo.exists());
+    }
+    assert!(killed > 0, "no run was killed while it kept anything");
+}
+
+#[test]
+fn a_loop_device_gets_back_what_it_held() {
+    let Some(device) = Loop::new("a_loop_device_gets_back_what_it_held", 32) else { return };
+    let (identity, before) = (device.identity(), device.content());
+    let folder = scratch();
+    let words = ["capacity", &device.node, "--destroy-data", &identity, "--destroy-signatures", "--restore"];
+    flashscope(&words).current_dir(&folder).run().expect(DONE);
+    assert!(device.content() == before);
+    flashscope(&[&words[..], &["--full"]].concat()).current_dir(&folder).run().expect(DONE);
+    assert!(device.content() == before);
 }

@@ -1,6 +1,6 @@
 //! Devices that are what they say, and fakes of all kinds.
 
-use super::Which;
+use super::{Depth, Plan, Which};
 use crate::DrawError;
 use crate::draw::{Generator, draw as draw_device};
 use flashscope_model::capacity::Genuineness;
@@ -30,25 +30,42 @@ pub(super) struct Drawn {
     pub(super) text: String,
     pub(super) seed: u64,
     pub(super) fake: Fake,
+    /// Size that it says it has.
+    pub(super) claimed: Bytes,
     /// What a cache in front of it holds.
     pub(super) cache: Bytes,
+    /// Whether a full test goes over it in shuffled parts.
+    pub(super) shuffled: bool,
 }
 
-/// Device number `index` of the fleet with this seed.
-pub(super) fn draw(seed: u64, index: u32, which: Which) -> Result<Drawn, DrawError> {
-    let device = draw_device(Generator::Wide, seed, index, None)?;
+/// Device number `index` of a fleet.
+pub(super) fn draw(plan: Plan, index: u32) -> Result<Drawn, DrawError> {
+    let device = draw_device(Generator::Wide, plan.seed, index, None)?;
     let mut model: Table = device.text.parse().map_err(|error| DrawError::new(format!("{error}")))?;
     model.remove("fault");
+    let mut rng = Rng::new(mix(stream(plan.seed, u64::from(index)) ^ 0x6361_7061));
+    let shuffled = plan.depth == Depth::Full && rng.below(2) == 0;
+    if plan.depth == Depth::Full {
+        shrink(&mut model, &mut rng);
+    }
     let claimed = capacity(&model)?;
-    let mut rng = Rng::new(mix(stream(seed, u64::from(index)) ^ 0x6361_7061));
-    let (fake, section) = match which {
+    let (fake, section) = match plan.which {
         Which::Genuine => (Fake::genuine(claimed), trouble(&mut rng)),
         Which::Fakes => fake(claimed, &mut rng),
     };
     if !section.is_empty() {
         model.insert("fault".to_owned(), Value::Table(section));
     }
-    Ok(Drawn { text: model.to_string(), seed: device.seed, fake, cache: cache(claimed, &mut rng) })
+    let cache = cache(claimed, &mut rng);
+    Ok(Drawn { text: model.to_string(), seed: device.seed, fake, claimed, cache, shuffled })
+}
+
+/// A full test takes as long as a device is large: one of 64 to 512 MiB.
+fn shrink(model: &mut Table, rng: &mut Rng) {
+    let size = Bytes::mib(64) * (1 + rng.below(8) as u64);
+    if let Some(device) = model.get_mut("device").and_then(Value::as_table_mut) {
+        device.insert("capacity".to_owned(), Value::from(format!("{}B", size.get())));
+    }
 }
 
 impl Fake {

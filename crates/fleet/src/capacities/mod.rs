@@ -1,5 +1,5 @@
-//! How often a quick test of the capacity is right: simulated devices, genuine and fake, tested and held against what is true
-//! of their size.
+//! How often a quick or a full test of the capacity is right: simulated devices, genuine and fake, tested and held against what
+//! is true of their size.
 //!
 //! `draw.rs` draws a device, what it does beyond its true size, and a cache that hides it (`cache.rs`); [`tested`] tests,
 //! [`Figures`] counts, [`rows`] holds the counts against what is wanted, beside a prober that looks at powers of two only
@@ -21,10 +21,10 @@ pub use table::{TABLE_SEED, samples, table};
 use crate::DrawError;
 use cache::Cached;
 use draw::Drawn;
-use flashscope_capacity::{Plan as Test, USUAL_BUDGET, Watch, quick};
+use flashscope_capacity::{Filling, FullPlan, Keep, Plan as Test, Subject, USUAL_BUDGET, Watch, quick};
 use flashscope_device::{Target, WriteGrant};
-use flashscope_infer::capacity::verdict;
-use flashscope_model::capacity::{Quick, Verdict};
+use flashscope_infer::capacity::{full, verdict};
+use flashscope_model::capacity::{Full, PassOrder, Quick, Verdict};
 use flashscope_sim::SimTarget;
 use flashscope_units::Bytes;
 use rayon::prelude::*;
@@ -40,6 +40,17 @@ pub struct Plan {
     pub seed: u64,
     /// Which devices.
     pub which: Which,
+    /// Which test.
+    pub depth: Depth,
+}
+
+/// Which test is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// Little is written, at chosen places.
+    Quick,
+    /// All of it is written, of small devices.
+    Full,
 }
 
 /// Which devices are drawn.
@@ -79,18 +90,28 @@ pub fn tested(plan: Plan) -> Result<Vec<Outcome>, DrawError> {
 }
 
 fn outcome(plan: Plan, index: u32) -> Result<Outcome, DrawError> {
-    let drawn = draw::draw(plan.seed, index, plan.which)?;
-    let seen = run(&drawn)?;
+    let drawn = draw::draw(plan, index)?;
+    let seen = run(&drawn, plan.depth)?;
     let naive = naive::probe(&mut Cached::new(opened(&drawn)?, drawn.cache)).map_err(broken)?;
+    let (excluded_cache, written, verdict) = match &seen {
+        Seen::Quick(seen) => (seen.region, seen.written, verdict(seen)),
+        Seen::Full(seen) => (seen.pushed / 2, seen.written + seen.pushed, full::verdict(seen)),
+    };
     Ok(Outcome {
         fake: drawn.fake,
-        claimed: seen.claimed,
+        claimed: drawn.claimed,
         cache: drawn.cache,
-        excluded_cache: seen.region,
-        written: seen.written,
-        verdict: verdict(&seen),
+        excluded_cache,
+        written,
+        verdict,
         naive,
     })
+}
+
+/// What a test saw.
+enum Seen {
+    Quick(Quick),
+    Full(Full),
 }
 
 fn opened(drawn: &Drawn) -> Result<SimTarget, DrawError> {
@@ -101,13 +122,28 @@ fn opened(drawn: &Drawn) -> Result<SimTarget, DrawError> {
     Ok(target)
 }
 
-/// What a quick test sees.
-fn run(drawn: &Drawn) -> Result<Quick, DrawError> {
+/// What a test sees.
+fn run(drawn: &Drawn, depth: Depth) -> Result<Seen, DrawError> {
     let mut target = Cached::new(opened(drawn)?, drawn.cache);
     let (facts, block) = (target.facts().clone(), target.capabilities().granularity);
-    let plan = Test::new(facts.capacity, block, USUAL_BUDGET, drawn.seed).map_err(broken)?;
-    let mut grant = WriteGrant::simulated(&facts, plan.budget).ok_or_else(|| DrawError::new("no simulated device"))?;
-    Ok(quick(&plan, 1, (&mut target, &mut grant), &mut Unwatched).seen)
+    let granted =
+        |bytes: Bytes| WriteGrant::simulated(&facts, bytes).ok_or_else(|| DrawError::new("no simulated device"));
+    match depth {
+        Depth::Quick => {
+            let plan = Test::new(facts.capacity, block, USUAL_BUDGET, drawn.seed).map_err(broken)?;
+            let mut grant = granted(plan.budget)?;
+            Ok(Seen::Quick(quick(&plan, 1, (&mut target, &mut grant), &mut Unwatched).seen))
+        }
+        Depth::Full => {
+            let order = if drawn.shuffled { PassOrder::Shuffled } else { PassOrder::Sequential };
+            let plan = FullPlan::new(facts.capacity, block, order, drawn.seed).map_err(broken)?;
+            let subject = Subject { identity: facts.name.clone(), capacity_bytes: facts.capacity.get() };
+            let mut filling = Filling::new(&plan, subject, 1);
+            let mut grant = granted(filling.writes_left(&plan))?;
+            flashscope_capacity::full(&plan, &mut filling, (&mut target, &mut grant), &mut Unwatched);
+            Ok(Seen::Full(filling.seen(&plan)))
+        }
+    }
 }
 
 fn broken(error: impl std::fmt::Display) -> DrawError {
@@ -123,4 +159,12 @@ impl Watch for Unwatched {
     fn stop(&mut self) -> bool {
         false
     }
+}
+
+impl Keep for Unwatched {
+    fn is_due(&mut self) -> bool {
+        false
+    }
+
+    fn keep(&mut self, _: &Filling) {}
 }

@@ -1,6 +1,6 @@
 //! What was found beside what it is to reach, and beside what a naive prober says.
 
-use super::{Figures, Which};
+use super::{Depth, Figures, Which};
 use crate::differences::{Row, Target};
 use flashscope_capacity::USUAL_BUDGET;
 
@@ -10,14 +10,14 @@ const RIGHT: f64 = 0.995;
 const CALIBRATION: f64 = 0.02;
 
 /// Everything that is wanted of one kind of devices.
-pub fn rows(figures: &Figures, which: Which) -> Vec<Row> {
+pub fn rows(figures: &Figures, which: Which, depth: Depth) -> Vec<Row> {
     let share = |what: &str, target, share| Row::of(what.to_owned(), target, share);
     let figure = |what: &str, target, value| Row { what: what.to_owned(), target, value, share: None, many: true };
-    let written = figure(
-        "MiB written at most",
-        Target::AtMost(USUAL_BUDGET.as_f64() / (1 << 20) as f64),
-        Some(figures.most_written.as_f64() / (1 << 20) as f64),
-    );
+    let may_write = match depth {
+        Depth::Quick => Target::AtMost(USUAL_BUDGET.as_f64() / (1 << 20) as f64),
+        Depth::Full => Target::Beside,
+    };
+    let written = figure("MiB written at most", may_write, Some(figures.most_written.as_f64() / (1 << 20) as f64));
     match which {
         Which::Genuine => vec![
             share("called something else", Target::AtMost(0.0), figures.accused),

@@ -1,9 +1,10 @@
 //! The table of probabilities, from a fleet of its own.
 
-use super::{Plan, Which, draw, run};
+use super::{Depth, Plan, Seen, Which, draw, run};
 use crate::DrawError;
 use flashscope_infer::calibrated::{Case, Table, build};
-use flashscope_infer::capacity::{KIND, SIZES, raw, shape};
+use flashscope_infer::capacity::{KIND, Raw, SIZES, full, raw, shape};
+use flashscope_model::capacity::Genuineness;
 use rayon::prelude::*;
 
 /// Seed of the development fleet, from which the table is made; it judges nothing.
@@ -18,8 +19,8 @@ const SAMPLED: u32 = 12;
 /// As [`super::tested`].
 pub fn samples() -> Result<String, DrawError> {
     let mut text = String::new();
-    for index in 0..SAMPLED {
-        for case in cases(TABLE_SEED, index, which(index))? {
+    for (depth, index) in DEPTHS.into_iter().flat_map(|depth| (0..SAMPLED).map(move |index| (depth, index))) {
+        for case in cases(TABLE_SEED, index, depth)? {
             text.push_str(&format!("{index},{},{},{:.6}\n", case.question, case.regime, case.score));
         }
     }
@@ -31,32 +32,44 @@ fn which(index: u32) -> Which {
     if index.is_multiple_of(2) { Which::Genuine } else { Which::Fakes }
 }
 
-/// Counts what is true of this number of devices.
+/// Counts what is true of this number of devices, tested in either way.
 ///
 /// # Errors
 /// As [`super::tested`].
 pub fn table(seed: u64, devices: u32) -> Result<Table, DrawError> {
+    let all = DEPTHS.into_iter().flat_map(|depth| (0..devices).map(move |index| (depth, index)));
+    let all: Vec<(Depth, u32)> = all.collect();
     let cases: Result<Vec<Vec<Case>>, DrawError> =
-        (0..devices).into_par_iter().map(|index| cases(seed, index, which(index))).collect();
+        all.into_par_iter().map(|(depth, index)| cases(seed, index, depth)).collect();
     Ok(build(&cases?.concat()))
 }
 
-fn cases(seed: u64, index: u32, which: Which) -> Result<Vec<Case>, DrawError> {
-    let plan = Plan { first: index, devices: 1, seed, which };
-    let drawn = draw::draw(plan.seed, index, plan.which)?;
-    let seen = run(&drawn)?;
-    let found = shape(&seen);
-    let size = found.size.is_some_and(|size| size.low <= drawn.fake.real && drawn.fake.real <= size.high);
+const DEPTHS: [Depth; 2] = [Depth::Quick, Depth::Full];
+
+fn cases(seed: u64, index: u32, depth: Depth) -> Result<Vec<Case>, DrawError> {
+    let plan = Plan { first: index, devices: 1, seed, which: which(index), depth };
+    let drawn = draw::draw(plan, index)?;
+    let (raw, kind, size): (Vec<Raw>, Option<Genuineness>, _) = match run(&drawn, depth)? {
+        Seen::Quick(seen) => {
+            let shape = shape(&seen);
+            (raw(&seen), shape.kind, shape.size)
+        }
+        Seen::Full(seen) => {
+            let shape = full::shape(&seen);
+            (full::raw(&seen), shape.kind, shape.size)
+        }
+    };
+    let size = size.is_some_and(|size| size.low <= drawn.fake.real && drawn.fake.real <= size.high);
     let answer = |question: &str| match question {
         KIND => drawn.fake.kind.word(),
-        _ if size && found.kind == Some(drawn.fake.kind) => SIZES[0],
+        _ if size && kind == Some(drawn.fake.kind) => SIZES[0],
         _ => SIZES[1],
     };
-    let case = |raw: flashscope_infer::capacity::Raw| Case {
+    let case = |raw: Raw| Case {
         question: raw.question.to_owned(),
         answer: answer(raw.question).to_owned(),
         regime: raw.regime,
         score: raw.score,
     };
-    Ok(raw(&seen).into_iter().map(case).collect())
+    Ok(raw.into_iter().map(case).collect())
 }

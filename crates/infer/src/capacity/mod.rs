@@ -1,4 +1,4 @@
-//! Whether a device is as large as it says, from what a quick test wrote and read ([`Quick`]).
+//! Whether a device is as large as it says, from what a quick test wrote and read ([`Quick`]); from a full one in [`full`].
 //!
 //! Every fake maps the addresses that it offers to fewer places. The test writes single blocks all over the device and behind
 //! them, in one stretch, the *region* at its start. Where addresses begin anew at some `w`, one of the blocks lies within
@@ -7,6 +7,7 @@
 //! other fakes is gone. [`shape`] tells these apart, `next` narrows the true size down, and [`verdict`] says how likely each
 //! kind is, by a table of counts ([`crate::calibrated`]).
 
+pub mod full;
 mod period;
 mod shape;
 mod wanted;
@@ -83,28 +84,11 @@ pub fn verdict_by(table: &Table, quick: &Quick) -> Verdict {
     let shape = shape(quick);
     let mut verdict = Verdict { evidence: words::evidence(quick, &shape), ..Verdict::default() };
     (verdict.excluded, verdict.open) = words::exclusions(quick, &shape);
-    let answers: Vec<&str> = Genuineness::ALL.iter().map(|kind| kind.word()).collect();
-    for raw in raw(quick) {
-        if raw.question == KIND {
-            let shares = table.shares(KIND, &raw.regime, raw.score, &answers).unwrap_or_default();
-            verdict.likely =
-                shares.into_iter().filter_map(|(word, share)| Some((Genuineness::from_word(word)?, share))).collect();
-        } else {
-            let shares = table.shares(SIZE, &raw.regime, raw.score, &SIZES).unwrap_or_default();
-            verdict.size_confidence = shares.into_iter().find(|(word, _)| *word == SIZES[0]).map(|(_, share)| share);
-        }
-    }
-    verdict.kind = verdict
-        .likely
-        .first()
-        .filter(|(_, likely)| *likely >= CLAIMED_FROM && shape.may_be_claimed)
-        .map(|(kind, _)| *kind);
-    if verdict.kind.is_some() && verdict.size_confidence.is_some_and(|sure| sure >= SIZE_FROM) {
+    claims(table, &raw(quick), shape.may_be_claimed, &mut verdict);
+    if verdict.size_confidence.is_some() {
         verdict.true_size = shape.size;
         verdict.wrap = shape.period;
         verdict.damaged = shape.damaged;
-    } else {
-        verdict.size_confidence = None;
     }
     verdict
 }
@@ -134,6 +118,23 @@ pub(crate) fn estimate(geometry: &mut Geometry, observations: &Observations) {
         Some((size, sure)) => Estimate::between(size.low, size.high, sure, evidence, method),
         None => Estimate::unknown(Reason::NeedsAnother, "nothing is claimed of what becomes of what is written"),
     };
+}
+
+/// How likely the kinds are, and the size, by a table; the kind that is claimed, and how sure its size is, where it may be given.
+fn claims(table: &Table, raw: &[Raw], may_be_claimed: bool, verdict: &mut Verdict) {
+    let answers: Vec<&str> = Genuineness::ALL.iter().map(|kind| kind.word()).collect();
+    let shares = |question: &str, answers: &[&'static str]| {
+        let raw = raw.iter().find(|raw| raw.question == question)?;
+        table.shares(question, &raw.regime, raw.score, answers)
+    };
+    let kinds = shares(KIND, &answers).unwrap_or_default();
+    verdict.likely =
+        kinds.into_iter().filter_map(|(word, share)| Some((Genuineness::from_word(word)?, share))).collect();
+    let likeliest = verdict.likely.first().filter(|(_, likely)| *likely >= CLAIMED_FROM && may_be_claimed);
+    verdict.kind = likeliest.map(|(kind, _)| *kind);
+    let sizes = shares(SIZE, &SIZES).unwrap_or_default();
+    let right = sizes.into_iter().find(|(word, _)| *word == SIZES[0]).map(|(_, share)| share);
+    verdict.size_confidence = right.filter(|sure| verdict.kind.is_some() && *sure >= SIZE_FROM);
 }
 
 #[cfg(test)]
