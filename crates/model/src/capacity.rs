@@ -32,6 +32,27 @@ impl CapacityRecord {
         let full = self.full.as_ref().map(|full| full.claimed);
         full.or(self.quick.as_ref().map(|quick| quick.claimed)).unwrap_or_default()
     }
+
+    /// What a full test of files saw: of them no kind of device is claimed.
+    pub fn files(&self) -> Option<&Full> {
+        self.full.as_ref().filter(|full| full.directory.is_some())
+    }
+
+    /// Whether what was tested keeps what is written: a genuine device, or files that came back whole.
+    pub fn is_sound(&self) -> bool {
+        match self.files() {
+            Some(full) => full.is_whole() && full.bad_bytes() == Bytes::ZERO,
+            None => self.verdict.kind == Some(Genuineness::Genuine),
+        }
+    }
+
+    /// Whether it is a fake, or does not keep what is written.
+    pub fn is_bad(&self) -> bool {
+        match self.files() {
+            Some(full) => full.bad_bytes() > Bytes::ZERO,
+            None => self.verdict.kind.is_some_and(|kind| kind != Genuineness::Genuine),
+        }
+    }
 }
 
 words! {

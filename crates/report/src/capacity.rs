@@ -8,7 +8,7 @@ use crate::xlsx::{Cell, Sheet};
 use crate::{Style, foreign, table};
 use flashscope_model::capacity::{self, CapacityRecord, Found, Full, Place, Quick};
 use flashscope_units::Nanos;
-use flashscope_view::capacity::{cut_short, glance, headline, is_bad, sections, tables, title, word};
+use flashscope_view::capacity::{cut_short, glance, headline, sections, tables, title, word};
 use maud::html as markup;
 use std::fmt::Write;
 
@@ -77,7 +77,7 @@ pub fn html(record: &CapacityRecord) -> String {
         header {
             p.eyebrow { "flashscope " (record.envelope.command) }
             h1 { (title) }
-            p.callout { @if is_bad(record) { strong { (headline(record)) } } @else { (headline(record)) } }
+            p.callout { @if record.is_bad() { strong { (headline(record)) } } @else { (headline(record)) } }
             dl.facts {
                 @for line in glance(record) { div { dt { (line.name) } dd { (line.text) } } }
                 @if let Some(when) = record.envelope.when_and_where() { div { dt { "when and where" } dd { (when) } } }

@@ -24,11 +24,22 @@ pub fn title(record: &CapacityRecord) -> String {
     let name = record.envelope.subject();
     let target = &record.envelope.target;
     let whose = if name == target { name.to_owned() } else { format!("{name}   {target}") };
-    format!("{whose}   says {}", record.claimed())
+    match record.files() {
+        Some(full) => format!("{whose}   {} of files", full.claimed),
+        None => format!("{whose}   says {}", record.claimed()),
+    }
 }
 
 /// The verdict in a line.
 pub fn headline(record: &CapacityRecord) -> String {
+    if let Some(full) = record.files() {
+        let (bad, all) = (full.bad_bytes(), full.claimed);
+        return match record.is_sound() {
+            true => format!("keeps what is written: all {all} of the files came back"),
+            false if bad > Bytes::ZERO => format!("LOST: {bad} of {all} did not come back as written"),
+            false => format!("cannot tell: not all of {all} was read back"),
+        };
+    }
     let verdict = &record.verdict;
     let likely = verdict.likely.first();
     let Some((kind, share)) = verdict.kind.and_then(|kind| Some((kind, likely?.1))) else {
@@ -45,11 +56,6 @@ pub fn headline(record: &CapacityRecord) -> String {
         Genuineness::Chain => format!("FAKE, chain ({sure}): stretches that are there and that are not alternate"),
         Genuineness::Damaged => format!("DAMAGED ({sure}): places all over it do not keep what is written"),
     }
-}
-
-/// Whether it is a fake, or does not keep what is written.
-pub fn is_bad(record: &CapacityRecord) -> bool {
-    record.verdict.kind.is_some_and(|kind| kind != Genuineness::Genuine)
 }
 
 /// The figures of the first glance.
@@ -98,7 +104,7 @@ const WORTH_A_WORD: f64 = 0.005;
 fn command(record: &CapacityRecord) -> Option<String> {
     /// Partitions begin and end at whole ones of these.
     const UNIT: Bytes = Bytes::mib(1);
-    let size = record.verdict.true_size.filter(|_| is_bad(record) && record.verdict.damaged.is_none())?;
+    let size = record.verdict.true_size.filter(|_| record.is_bad() && record.verdict.damaged.is_none())?;
     let device = record.envelope.device.as_ref()?;
     let good = size.low.align_down(UNIT).get() / UNIT.get();
     let is_disk = !device.simulated && device.kind != DeviceKind::File;

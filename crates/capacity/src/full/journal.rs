@@ -103,6 +103,17 @@ impl Filling {
         }
     }
 
+    /// One of a space that was written by somebody: all of it is read.
+    pub fn reading(plan: &FullPlan, subject: Subject, generation: u32) -> Filling {
+        Filling { pass: Pass::Read, ..Filling::new(plan, subject, generation) }
+    }
+
+    /// Size of the space that a kept one is of; `None` where it is none.
+    pub fn space(text: &str) -> Option<Bytes> {
+        let filling: Filling = serde_json::from_str(text).ok()?;
+        Some(Bytes(filling.subject.capacity_bytes))
+    }
+
     /// As it is kept.
     ///
     /// # Errors

@@ -10,10 +10,12 @@ use clap::{Args, ValueEnum};
   sudo flashscope capacity /dev/sdX --destroy-data=IDENTITY
   flashscope capacity sim:sd-4mib,capacity=256MiB --full
   sudo flashscope capacity /dev/sdX --full --destroy-data=IDENTITY -o card.json
+  flashscope capacity /media/card --allow-write     fills its free space
+  flashscope capacity /media/card --read-only       reads files of f3write, H2testw
   flashscope capacity sim:sd-4mib --json
 
-Ends with 0 where the device was found genuine, with 1 where it was not. What it writes destroys what stood there;
-docs/capacity.md says what is written where, and which fakes that excludes.")]
+Ends with 0 where the device was found genuine, with 1 where it was not, with 2 where that cannot be told. What it
+writes destroys what stood there; docs/capacity.md says what is written where, and which fakes that excludes.")]
 pub(crate) struct Capacity {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
@@ -27,6 +29,9 @@ pub(crate) struct Capacity {
     /// the next one puts it back first
     #[arg(long)]
     pub(crate) restore: bool,
+    /// Leave the files that filled a directory where they are
+    #[arg(long)]
+    pub(crate) keep_files: bool,
     #[command(flatten)]
     pub(crate) results: Results,
 }

@@ -1,5 +1,6 @@
 //! `capacity`: whether a device is as large as it says.
 
+mod files;
 mod full;
 mod restore;
 
@@ -16,7 +17,7 @@ use anyhow::anyhow;
 use flashscope_capacity::{Plan, USUAL_BUDGET, Watch, quick};
 use flashscope_device::{Target, WriteGrant};
 use flashscope_host::{HostTarget, Surroundings};
-use flashscope_model::capacity::{CapacityRecord, Genuineness};
+use flashscope_model::capacity::CapacityRecord;
 use flashscope_model::{DeviceFacts, Envelope, Kind, StopReason};
 use flashscope_record::AnyRecord;
 use flashscope_stats::rng::mix;
@@ -25,11 +26,36 @@ use full::Planned;
 use indicatif::ProgressBar;
 use restore::Restore;
 use std::cell::RefCell;
+use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 pub(crate) fn run(args: &Capacity) -> Result<Outcome, Failure> {
     let mut door = output::door(args.results.replace.force, [&args.target.target]);
     let outputs = report::outputs(&mut door, None, &args.results.output)?;
+    let folder = Path::new(&args.target.target);
+    let is_folder = !args.target.target.starts_with("sim:") && folder.is_dir();
+    let (record, restored) = if is_folder { (files::tested(args, folder)?, Ok(())) } else { of_device(args)? };
+    let mut saved = Saved::default();
+    report::save(&mut saved, &outputs, &AnyRecord::Capacity(Box::new(record.clone())));
+    history::keep(|| flashscope_record::to_json(&record));
+    saved.after(output::data(&if args.results.json {
+        flashscope_record::to_json(&record)
+    } else {
+        flashscope_report::capacity::terminal(&record, output::style())
+    }))?;
+    restored?;
+    envelope::exit(&record.envelope.stop)?;
+    match (record.is_sound(), record.is_bad()) {
+        (true, _) => Ok(Outcome::Done),
+        (_, true) => Ok(Outcome::ExpectationFailed),
+        _ => Err(Failure::Cannot(anyhow!(
+            "it could not be told whether all of it is there\nhint: the report says what is not excluded"
+        ))),
+    }
+}
+
+/// A test of a device, and whether what stood there could be put back.
+fn of_device(args: &Capacity) -> Result<(CapacityRecord, Result<(), Failure>), Failure> {
     let planned = RefCell::new((None, None));
     let cost = |facts: &DeviceFacts| {
         if facts.capacity < Plan::LEAST_DEVICE {
@@ -48,31 +74,16 @@ pub(crate) fn run(args: &Capacity) -> Result<Outcome, Failure> {
     let writes = if args.restore { Writes::PutBack(&cost) } else { Writes::Exactly(&cost) };
     let opened = target::open(&args.target, writes)?;
     let (planned, restore) = planned.take();
-    let (record, restored) = match opened {
-        Opened::Simulated { mut target, grant } => (tested(args, target.as_mut(), grant, planned, None)?, Ok(())),
+    match opened {
+        Opened::Simulated { mut target, grant } => Ok((tested(args, target.as_mut(), grant, planned, None)?, Ok(()))),
         Opened::Host { target, grant, here } => match (restore, grant) {
-            (Some(restore), Some(grant)) => restoring(args, restore, (*target, grant), planned, *here)?,
+            (Some(restore), Some(grant)) => restoring(args, restore, (*target, grant), planned, *here),
             (_, grant) => {
                 let mut target = target;
-                (tested(args, target.as_mut(), grant, planned, Some(*here))?, Ok(()))
+                Ok((tested(args, target.as_mut(), grant, planned, Some(*here))?, Ok(())))
             }
         },
-    };
-    let mut saved = Saved::default();
-    report::save(&mut saved, &outputs, &AnyRecord::Capacity(Box::new(record.clone())));
-    history::keep(|| flashscope_record::to_json(&record));
-    saved.after(output::data(&if args.results.json {
-        flashscope_record::to_json(&record)
-    } else {
-        flashscope_report::capacity::terminal(&record, output::style())
-    }))?;
-    restored?;
-    envelope::exit(&record.envelope.stop)?;
-    // What could not be shown to be genuine is no success, whatever it is.
-    Ok(match record.verdict.kind {
-        Some(Genuineness::Genuine) => Outcome::Done,
-        _ => Outcome::ExpectationFailed,
-    })
+    }
 }
 
 /// What a quick test may write; of a limit, half is left for what is put back.

@@ -139,6 +139,6 @@ fn a_device_in_use_is_refused_and_read_only_when_asked_by_name() {
     unmount(&point);
 }
 
-fn unmount(point: &Path) {
+pub(crate) fn unmount(point: &Path) {
     assert!(Command::new("umount").arg(point).status().expect("umount runs").success());
 }

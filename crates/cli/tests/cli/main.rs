@@ -11,6 +11,7 @@ mod doors;
 mod dry_runs;
 mod emulate;
 mod faults;
+mod filled;
 mod fio;
 mod forms;
 mod harness;

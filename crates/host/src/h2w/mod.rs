@@ -33,7 +33,7 @@ use std::path::Path;
 const EACH: Bytes = Bytes::gib(1);
 /// What the sizes of files are multiples of.
 const STEP: Bytes = Bytes::mib(1);
-/// Requests are whole blocks of this size: what direct I/O asks for on every file system in use.
+/// What direct I/O asks for on every file system in use; only the end of a file may lie within one.
 const BLOCK: Bytes = Bytes::kib(4);
 /// Where a file system cannot say beforehand what fits, this share is left for its own tables.
 const LEFT_FOR_TABLES: u64 = 500;
@@ -64,11 +64,11 @@ impl H2wFiles {
         H2wSet::of(&folder(path)?, path)
     }
 
-    /// Those that are there, to be read. Parts that are missing cannot be read.
+    /// Those that are there, to be read, and the right to write nothing. Parts that are missing cannot be read.
     ///
     /// # Errors
     /// Where there are none, or the system says no.
-    pub fn reading(path: &Path) -> Result<H2wFiles, HostError> {
+    pub fn reading(path: &Path) -> Result<(H2wFiles, WriteGrant), HostError> {
         let folder = folder(path)?;
         let space = H2wSet::of(&folder, path)?.space().align_down(Bytes(pattern::SECTOR as u64));
         if space == Bytes::ZERO {
@@ -78,7 +78,9 @@ impl H2wFiles {
                 said: "there are none\nhint: leave --read-only out to have them written".to_owned(),
             });
         }
-        H2wFiles::of(folder, path, space)
+        let files = H2wFiles::of(folder, path, space)?;
+        let grant = files.grant(Bytes::ZERO)?;
+        Ok((files, grant))
     }
 
     /// Makes files that fill what is free, or `most`, and reserves their space where the file system can do that.
@@ -107,7 +109,8 @@ impl H2wFiles {
                 return Err(HostError::from_errno("make files in", path, error));
             }
         };
-        let grant = files.granted()?;
+        let grant = files.grant(files.facts.capacity * 2)?;
+        files.writing = Some(grant.seal());
         Ok((files, grant))
     }
 
@@ -128,23 +131,28 @@ impl H2wFiles {
         }
         let mut target = H2wFiles::of(folder, path, space)?;
         target.made = (1..=files).collect();
-        let grant = target.granted()?;
+        let grant = target.grant(space * 2)?;
+        target.writing = Some(grant.seal());
         Ok((target, grant))
     }
 
-    fn of(folder: OwnedFd, path: &Path, space: Bytes) -> Result<H2wFiles, HostError> {
-        let facts = DeviceFacts {
+    /// What is known of files in this directory that make a space of this size.
+    pub fn facts_of(path: &Path, space: Bytes) -> DeviceFacts {
+        DeviceFacts {
             name: path.display().to_string(),
             kind: DeviceKind::File,
             simulated: false,
             capacity: space,
-            logical_block: BLOCK,
+            logical_block: Bytes(pattern::SECTOR as u64),
             physical_block: None,
             max_request: None,
             queue_depth: Some(1),
             claims: Claims::default(),
             identity: None,
-        };
+        }
+    }
+
+    fn of(folder: OwnedFd, path: &Path, space: Bytes) -> Result<H2wFiles, HostError> {
         let path_taken = PathTaken {
             engine: "pread/pwrite".to_owned(),
             flags: Vec::new(),
@@ -153,7 +161,7 @@ impl H2wFiles {
             in_use: Vec::new(),
         };
         let mut files = H2wFiles {
-            facts,
+            facts: H2wFiles::facts_of(path, space),
             path: path_taken,
             clock: MonotonicClock::start(),
             folder,
@@ -186,18 +194,16 @@ impl H2wFiles {
         Ok(())
     }
 
-    fn granted(&mut self) -> Result<WriteGrant, HostError> {
-        let report = SafetyReport {
-            identity: None,
-            kind: DeviceKind::File,
-            capacity: self.facts.capacity,
-            refusals: Vec::new(),
-        };
+    /// The right to write so much: nobody else's data can be hurt.
+    fn grant(&self, budget: Bytes) -> Result<WriteGrant, HostError> {
+        let capacity = self.facts.capacity;
+        let report = SafetyReport { identity: None, kind: DeviceKind::File, capacity, refusals: Vec::new() };
         let consent = Consent { allow_file: true, ..Consent::default() };
-        let grant = WriteGrant::decide(&report, &consent, self.facts.capacity)
-            .map_err(|refusals| HostError::Refused { path: self.facts.name.clone().into(), refusals, writing: true })?;
-        self.writing = Some(grant.seal());
-        Ok(grant)
+        WriteGrant::decide(&report, &consent, budget).map_err(|refusals| HostError::Refused {
+            path: self.facts.name.clone().into(),
+            refusals,
+            writing: true,
+        })
     }
 
     /// Makes the files of a space of at most this size, and gives what there is room for.
@@ -360,7 +366,8 @@ impl Target for H2wFiles {
 
     fn capabilities(&self) -> Capabilities {
         let write = self.writing.is_some();
-        Capabilities { write, flush: write, discard: false, queue_depth: 1, granularity: BLOCK }
+        let granularity = self.facts.logical_block;
+        Capabilities { write, flush: write, discard: false, queue_depth: 1, granularity }
     }
 
     fn path(&self) -> PathTaken {
@@ -485,7 +492,7 @@ mod tests {
         bytes[1 << 20] ^= 1;
         fs::write(folder.join("1.h2w"), &bytes).unwrap();
         assert_eq!(H2wFiles::there(&folder).unwrap().space(), size);
-        let mut files = H2wFiles::reading(&folder).unwrap();
+        let (mut files, _) = H2wFiles::reading(&folder).unwrap();
         let found = files.execute(Request::examine(1, Bytes::ZERO, size, KNOWN)).unwrap();
         let tagged = |length, at| Stretch { length, holds: Holds::Tagged { generation: 9, addressed: at } };
         let half = Bytes::mib(1);

@@ -10,9 +10,10 @@ use anyhow::anyhow;
 use flashscope_capacity::{Filling, FullPlan, Keep, Watch, full};
 use flashscope_device::{Target, WriteGrant};
 use flashscope_host::Output;
-use flashscope_model::capacity::{CapacityRecord, PassOrder};
+use flashscope_model::capacity::{CapacityRecord, Directory, Full, PassOrder};
 use flashscope_model::{DeviceFacts, Envelope, StopReason};
 use flashscope_units::Bytes;
+use std::path::Path;
 
 /// What was planned for a device, once it was looked at.
 pub(super) struct Planned {
@@ -21,6 +22,8 @@ pub(super) struct Planned {
     /// Where the journal is kept; of a simulated device nowhere, as it is gone with this program, nor of one that gets back what it
     /// held.
     kept: Option<Output>,
+    /// The files that are filled, where it is no device.
+    directory: Option<Directory>,
 }
 
 impl Planned {
@@ -33,18 +36,45 @@ impl Planned {
         // What is put back at the end is no test to go on with.
         if facts.simulated || args.restore {
             let filling = new();
-            return Ok(Planned { plan, filling, kept: None });
+            return Ok(Planned { plan, filling, kept: None, directory: None });
         }
         let path = beside(args.results.output.first().map(AsRef::as_ref), facts, "filling.json");
         let kept = Some(output::plan(&mut output::door(false, [&args.target.target]), &path)?);
         if !path.exists() {
             let filling = new();
-            return Ok(Planned { plan, filling, kept });
+            return Ok(Planned { plan, filling, kept, directory: None });
         }
         let text = input::text(&path, "remove it, and begin anew")?;
         let filling =
             Filling::read(&text, &plan, &subject).map_err(|error| unfit(&path, &args.target.target, error))?;
-        Ok(Planned { plan, filling, kept })
+        Ok(Planned { plan, filling, kept, directory: None })
+    }
+
+    /// Plans for files: of a text that was kept to go on with it, of files that somebody else wrote to read them.
+    pub(super) fn of_files(
+        args: &Capacity,
+        facts: &DeviceFacts,
+        directory: Directory,
+        (kept, text): (Option<Output>, Option<String>),
+    ) -> Result<Planned, Failure> {
+        let order = if args.shuffled() { PassOrder::Shuffled } else { PassOrder::Sequential };
+        let plan = FullPlan::new(facts.capacity, facts.logical_block, order, args.target.seed).map_err(cannot)?;
+        let subject = subject(&args.target.target, facts);
+        let generation = first_generation(&args.target, false);
+        let directory = Some(directory);
+        if args.target.consent.read_only {
+            let plan = plan.without_push();
+            let filling = Filling::reading(&plan, subject, generation);
+            return Ok(Planned { plan, filling, kept, directory });
+        }
+        let filling = match text {
+            Some(text) => Filling::read(&text, &plan, &subject).map_err(|error| {
+                let place = kept.as_ref().map_or(Path::new(&args.target.target), Output::path);
+                unfit(place, &args.target.target, error)
+            })?,
+            None => Filling::new(&plan, subject, generation),
+        };
+        Ok(Planned { plan, filling, kept, directory })
     }
 
     /// What it may write, at most.
@@ -81,7 +111,7 @@ impl Planned {
             (_, Some(kept)) => output::talk(&format!("the same command goes on from here ({})", kept.path().display())),
             (_, None) => {}
         }
-        let seen = self.filling.seen(&self.plan);
+        let seen = Full { directory: self.directory, ..self.filling.seen(&self.plan) };
         let verdict = flashscope_infer::capacity::full::verdict(&seen);
         let envelope = Envelope { cost: Some(self.filling.cost()), stop, ..envelope };
         CapacityRecord { envelope, verdict, generation: self.filling.generation(), quick: None, full: Some(seen) }

@@ -39,6 +39,11 @@ pub fn verdict(full: &Full) -> Verdict {
 
 /// The same by another table.
 pub fn verdict_by(table: &Table, full: &Full) -> Verdict {
+    if full.directory.is_some() {
+        // Where they lie on the device only the file system knows, so that no kind and no size is claimed.
+        let (evidence, open) = words::of_files(full);
+        return Verdict { evidence, open, ..Verdict::default() };
+    }
     let shape = shape(full);
     let mut verdict = Verdict { evidence: words::evidence(full, &shape), ..Verdict::default() };
     (verdict.excluded, verdict.open) = words::exclusions(full, &shape);

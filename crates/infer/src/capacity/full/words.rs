@@ -38,6 +38,30 @@ pub(super) fn evidence(full: &Full, shape: &FullShape) -> Vec<String> {
     said
 }
 
+/// What came of files, and what they do not tell.
+pub(super) fn of_files(full: &Full) -> (Vec<String>, Vec<String>) {
+    let mut said = vec![match full.written {
+        Bytes::ZERO => format!("nothing was written: files of {} were there", full.claimed),
+        written => format!("written: {written} of {}", full.claimed),
+    }];
+    said.push(format!("read back: {}", came_back(full)));
+    if full.totals.elsewhere > Bytes::ZERO {
+        said.push(
+            "where other data of the test stand, later writes overwrote earlier ones: wrap-around or chain".to_owned(),
+        );
+    }
+    if full.totals.changed > Bytes::ZERO {
+        said.push("where what was written is gone, there is no flash behind the address, or it is damaged".to_owned());
+    }
+    let mut open = vec!["what other files and the tables of the file system lie on was not tested".to_owned()];
+    if full.bad_bytes() > Bytes::ZERO {
+        open.push(
+            "the kind of fake and its true size: flashscope capacity DEVICE, which destroys what is on it".to_owned(),
+        );
+    }
+    (said, open)
+}
+
 fn came_back(full: &Full) -> String {
     let totals = full.totals;
     let parts = [
