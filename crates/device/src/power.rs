@@ -12,7 +12,14 @@ pub trait PowerSwitch: Target {
     /// The power cannot be cut; the device is as it was.
     fn cut_power(&mut self) -> Result<(), DeviceError>;
 
-    /// Brings the device back and waits until it answers.
+    /// Whether the power has gone since it began to be cut. Asked again and again: a real device may answer for a while.
+    ///
+    /// # Errors
+    /// It does not go: what was to cut it failed, or took longer than it may.
+    fn has_lost_power(&mut self) -> Result<bool, DeviceError>;
+
+    /// Brings the device back and waits until it answers. It may be smaller than before, or writable no more
+    /// ([`Target::facts`], [`Target::capabilities`]).
     ///
     /// # Errors
     /// [`DeviceError::Vanished`] or [`DeviceError::Hung`] where the device does not come back; others where the power cannot be

@@ -3,6 +3,7 @@
 //! One caller at a time, in order of arrival. A request gets its place in the device's queue at once: when the queue is
 //! full, the request's time in the device begins when the first one in it is done, which is known.
 
+use crate::gate::{Gate, Promised};
 use crate::journal::{Journal, Operation, Record};
 use crate::payload::Payload;
 use crate::ranges::Ranges;
@@ -12,6 +13,7 @@ use flashscope_units::{Bytes, Instant, Nanos};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// After this time a request that the device never answers is given up, as kernels do with cards.
@@ -40,6 +42,15 @@ pub(crate) struct Promise {
     pub(crate) result: Result<(), RequestError>,
     /// What a read found.
     pub(crate) found: Vec<(u64, Origin)>,
+    /// How often the power had gone when it was taken.
+    pub(crate) cuts: usize,
+}
+
+impl Promise {
+    /// What of it a power cut may take back.
+    pub(crate) fn promised(&self) -> Promised {
+        Promised { due: self.due, cuts: self.cuts }
+    }
 }
 
 /// Where the bytes of a run come from.
@@ -58,7 +69,12 @@ pub(crate) enum Origin {
 pub(crate) struct Disk {
     model: Mutex<Model>,
     payload: Mutex<Payload>,
-    pub(crate) capacity: u64,
+    /// What may be said of requests that were under way when the power went.
+    pub(crate) gate: Gate,
+    /// Bytes that it was made with.
+    capacity: u64,
+    /// Bytes that it says it has: fewer after a power cut that made it shrink.
+    size: AtomicU64,
     pub(crate) block: u64,
 }
 
@@ -75,6 +91,8 @@ struct Model {
     unflushed: bool,
     /// When the device took the last request.
     begun: Instant,
+    /// How often the power was cut.
+    cuts: usize,
     /// When each request in the queue is done.
     queue: BinaryHeap<Reverse<Instant>>,
     depth: usize,
@@ -97,12 +115,20 @@ impl Disk {
             once: false,
             unflushed: true,
             begun: Instant::ORIGIN,
+            cuts: 0,
             queue: BinaryHeap::new(),
             depth,
             completions: Vec::new(),
             before: Wear::default(),
         };
-        Disk { model: Mutex::new(model), payload: Mutex::new(payload), capacity: capacity.get(), block: block.get() }
+        Disk {
+            model: Mutex::new(model),
+            payload: Mutex::new(payload),
+            gate: Gate::default(),
+            capacity: capacity.get(),
+            size: AtomicU64::new(capacity.get()),
+            block: block.get(),
+        }
     }
 
     /// Does once more what a journal says was done.
@@ -121,9 +147,14 @@ impl Disk {
         let mut model = self.model();
         model.begun = Instant(record.at_ns);
         model.target.wait_until(Instant(record.at_ns));
-        if record.operation == Operation::PowerOn {
-            model.target.power_on();
-            return Ok(());
+        match record.operation {
+            Operation::PowerOn => {
+                model.target.power_on();
+                self.resize(&model);
+                return Ok(());
+            }
+            Operation::PowerCut => return model.target.cut_power().map_err(|error| error.to_string()),
+            _ => {}
         }
         match model.submit(record.operation, start, length, fill) {
             Ok(_) | Err(DeviceError::Vanished(_) | DeviceError::Hung(_)) => Ok(()),
@@ -155,7 +186,46 @@ impl Disk {
         model.queue.clear();
         model.target.wait_until(begun);
         model.target.power_on();
-        Ok(Some(why))
+        model.unflushed = true;
+        self.resize(&model);
+        // One that does not start up any more says so.
+        Ok(Some(model.target.gone().unwrap_or(why)))
+    }
+
+    /// Cuts the device's power by `now`, or as soon as it has taken what it was asked before; `None`: after whatever was under
+    /// way. What was not done then is not acknowledged any more. Says whether it can lose its power: without faults nobody keeps
+    /// track of what is safe.
+    ///
+    /// # Errors
+    /// Of the state file; the power stays on.
+    pub(crate) fn cut_power(&self, now: Option<Instant>) -> io::Result<bool> {
+        let mut model = self.model();
+        if !model.target.has_faults() {
+            return Ok(false);
+        }
+        let wanted = now.unwrap_or(model.begun).max(model.begun);
+        if model.gone_by(wanted).is_some() {
+            return Ok(true);
+        }
+        // Nothing can be taken meanwhile, and what is acknowledged from here on was done before.
+        let at = self.gate.cut(wanted);
+        model.cuts += 1;
+        if let Some(journal) = &mut model.journal {
+            journal.add(Record { at_ns: at.0, operation: Operation::PowerCut, start: 0, blocks: 0 })?;
+        }
+        model.begun = at;
+        model.queue.clear();
+        model.target.wait_until(at);
+        model.target.cut_power().map(|()| true).map_err(|error| io::Error::other(error.to_string()))
+    }
+
+    /// Bytes that the device says it has.
+    pub(crate) fn size(&self) -> u64 {
+        self.size.load(Ordering::Relaxed)
+    }
+
+    fn resize(&self, model: &Model) {
+        self.size.store(model.target.facts().capacity.get().min(self.capacity), Ordering::Relaxed);
     }
 
     /// When the device took the last request.
@@ -197,7 +267,7 @@ impl Disk {
     pub(crate) fn write(&self, now: Option<Instant>, offset: u64, bytes: &[u8], durable: bool) -> Promise {
         let operation = Operation::Write { durable };
         let (start, end) = self.blocks(offset, offset + bytes.len() as u64);
-        if end > self.capacity {
+        if end > self.size() {
             // What a block device says to a write behind its end.
             return self.refused(RequestError::NoRoom);
         }
@@ -225,14 +295,16 @@ impl Disk {
     pub(crate) fn flush(&self, now: Option<Instant>) -> Promise {
         let mut model = self.model();
         if model.once && !std::mem::take(&mut model.unflushed) {
-            return Promise { due: now.unwrap_or(model.begun), result: Ok(()), found: Vec::new() };
+            let due = now.unwrap_or(model.begun);
+            let result = if model.target.gone().is_some() { Err(RequestError::Gone) } else { Ok(()) };
+            return Promise { due, result, found: Vec::new(), cuts: model.cuts };
         }
         model.take(now, Operation::Flush, (0, 0), self.block, None)
     }
 
     /// Takes a discard. The device is told of whole blocks; the rest is written over, since a hole must read as zero.
     pub(crate) fn discard(&self, now: Option<Instant>, offset: u64, length: u64) -> Promise {
-        let end = offset.saturating_add(length).min(self.capacity);
+        let end = offset.saturating_add(length).min(self.size());
         let (first, last) = (offset.next_multiple_of(self.block), end / self.block * self.block);
         if first > last {
             return self.write(now, offset, &vec![0; end.saturating_sub(offset) as usize], false);
@@ -292,7 +364,8 @@ impl Disk {
     }
 
     fn refused(&self, error: RequestError) -> Promise {
-        Promise { due: self.begun(), result: Err(error), found: Vec::new() }
+        let model = self.model();
+        Promise { due: model.begun, result: Err(error), found: Vec::new(), cuts: model.cuts }
     }
 
     fn model(&self) -> MutexGuard<'_, Model> {
@@ -316,7 +389,8 @@ impl Model {
         fill: Option<Fill>,
     ) -> Promise {
         let begins = self.begins(now.unwrap_or(self.begun));
-        let refused = |due, error| Promise { due, result: Err(error), found: Vec::new() };
+        let cuts = self.cuts;
+        let refused = |due, error| Promise { due, result: Err(error), found: Vec::new(), cuts };
         let record = Record { at_ns: begins.0, operation, start: start / block, blocks: length / block };
         if let Some(Err(error)) = self.journal.as_mut().map(|journal| journal.add(record)) {
             debug_assert!(full(&error) || error.raw_os_error().is_some(), "{error}");
@@ -336,7 +410,7 @@ impl Model {
                     Outcome::Mismatch => Ok(()),
                     Outcome::Failed(_) => Err(RequestError::Failed),
                 };
-                Promise { due, result, found: Vec::new() }
+                Promise { due, result, found: Vec::new(), cuts }
             }
             Err(DeviceError::Invalid(_)) => refused(begins, RequestError::Invalid),
             Err(DeviceError::Vanished(_)) => refused(begins, RequestError::Gone),
@@ -374,7 +448,7 @@ impl Model {
                 let fill = fill.ok_or_else(|| DeviceError::Invalid("a write of nothing".to_owned()))?;
                 Request::write(&mut self.grant, 0, offset, bytes, fill, durable).map_err(outside)?
             }
-            Operation::Flush | Operation::PowerOn => Request::flush(0),
+            Operation::Flush | Operation::PowerOn | Operation::PowerCut => Request::flush(0),
             Operation::Discard => Request::discard(&mut self.grant, 0, offset, bytes).map_err(outside)?,
         };
         self.target.submit(&[request])?;

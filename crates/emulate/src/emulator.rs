@@ -6,7 +6,7 @@ use crate::disk::Disk;
 use crate::error::EmulateError;
 use crate::files::SimFiles;
 use crate::floor::{self, FLOOR_NAME, FloorFile};
-use crate::fuse::{DISK_NAME, DiskFs, LARGEST, Shared};
+use crate::fuse::{DISK, DISK_NAME, DiskFs, LARGEST, Shared};
 use crate::log::Log;
 use crate::meter::Meter;
 use crate::options::{Options, Speed};
@@ -160,8 +160,43 @@ impl Emulator {
     /// # Errors
     /// The state file could not be written.
     pub fn power_on(&self) -> Result<Option<&'static str>, EmulateError> {
-        let now = self.shared.clock.virtual_at(self.shared.clock.now());
-        self.shared.disk.power_on(now).map_err(|said| system("write the state file of", &self.directory, said))
+        let (now, before) = (self.virtual_now(), self.shared.disk.size());
+        let disk = &self.shared.disk;
+        let back = disk.power_on(now).map_err(|said| system("write the state file of", &self.directory, said))?;
+        if disk.size() != before {
+            self.tell_size().map_err(|said| system("tell the kernel the size of", &self.directory, said))?;
+        }
+        Ok(back)
+    }
+
+    /// Cuts the device's power: what was not done by then is not acknowledged any more, and what the device makes of it is its
+    /// model's business (docs/faults.md).
+    ///
+    /// # Errors
+    /// The model has no `[fault]` section, so that nobody kept track of what is safe; the state file could not be written.
+    pub fn cut_power(&self) -> Result<(), EmulateError> {
+        match self.shared.disk.cut_power(self.virtual_now()) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(EmulateError::NoPowerFaults { model: self.shared.model.clone() }),
+            Err(said) => Err(system("write the state file of", &self.directory, said)),
+        }
+    }
+
+    fn virtual_now(&self) -> Option<Instant> {
+        self.shared.clock.virtual_at(self.shared.clock.now())
+    }
+
+    /// Has the kernel forget what it knows of the size.
+    fn tell_size(&self) -> io::Result<()> {
+        if let Some(session) = &self.session {
+            session.notifier().inval_inode(DISK, 0, 0)?;
+        }
+        // Whoever looks brings the new size to the kernel, from which the loop device takes it.
+        fs::metadata(self.directory.join(DISK_NAME))?;
+        match &self.loop_device {
+            Some(device) => device.take_size().map_err(|error| io::Error::other(error.to_string())),
+            None => Ok(()),
+        }
     }
 
     /// Whether someone else has unmounted it.

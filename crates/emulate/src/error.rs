@@ -63,6 +63,11 @@ pub enum EmulateError {
     Floor(io::Error),
     /// The simulated device cannot be driven.
     Device(DeviceError),
+    /// Nobody keeps track of what is safe on this device.
+    NoPowerFaults {
+        /// Its model.
+        model: String,
+    },
     /// Something else that the system would not do.
     System {
         /// What was tried.
@@ -121,6 +126,11 @@ impl fmt::Display for EmulateError {
             ),
             Self::Floor(said) => write!(f, "cannot measure the floor of the emulation: {said}"),
             Self::Device(error) => write!(f, "{error}"),
+            Self::NoPowerFaults { model } => write!(
+                f,
+                "the power of {model} cannot be cut: without a [fault] section nobody keeps track of what is safe\nhint: start it \
+                 as {model},write_cache=mapping, with which nothing else is wrong"
+            ),
             Self::System { operation, path, said } => write!(f, "cannot {operation} {}: {said}", path.display()),
         }
     }

@@ -41,7 +41,7 @@ const FOREVER: Duration = Duration::from_secs(1 << 20);
 /// Inode of the folder, which FUSE fixes.
 const ROOT: INodeNo = INodeNo(1);
 /// Inode of the device's file.
-const DISK: INodeNo = INodeNo(2);
+pub(crate) const DISK: INodeNo = INodeNo(2);
 /// Inode of the file with the figures of the run.
 const STATISTICS: INodeNo = INodeNo(3);
 /// Inode of the file that the floor is measured on.
@@ -73,7 +73,7 @@ impl DiskFs {
     }
 
     /// Sends an answer when it is due.
-    fn answer(&self, due: Due) {
+    fn answer(&self, mut due: Due) {
         let clock = &self.shared.clock;
         if due.at > clock.now() + AT_ONCE {
             return self.shared.pacer.push(due);
@@ -83,8 +83,9 @@ impl DiskFs {
         while clock.now() < due.at {
             spin_loop();
         }
+        let admitted = due.admit(&self.shared.disk, prepared);
         self.shared.meter.sent(&due, clock.now());
-        due.send(prepared, &bytes);
+        due.send(admitted, &bytes);
     }
 
     /// The device takes a request that has just arrived; the answer goes out when it is due, less the floor.
@@ -111,19 +112,19 @@ impl DiskFs {
         let answer = answer(&mut promise);
         let done = clock.virtual_at(arrived).map(|_| done);
         let served = Some(Served { operation, offset, length, arrived, done });
-        self.answer(Due { at, result: promise.result, answer, served });
+        self.answer(Due { at, result: promise.result, promised: Some(promise.promised()), answer, served });
     }
 
     /// The file that the floor is measured on takes nothing and holds zeros.
     fn serve_floor(&self, answer: Answer) {
         let at = self.shared.clock.now() + self.shared.floor_file.delay();
-        self.answer(Due { at, result: Ok(()), answer, served: None });
+        self.answer(Due { at, result: Ok(()), promised: None, answer, served: None });
     }
 
     fn attributes(&self, inode: INodeNo) -> Option<FileAttr> {
         let (kind, perm, size) = match inode {
             ROOT => (FileType::Directory, 0o755, 0),
-            DISK => (FileType::RegularFile, 0o600, self.shared.disk.capacity),
+            DISK => (FileType::RegularFile, 0o600, self.shared.disk.size()),
             STATISTICS => (FileType::RegularFile, 0o444, 0),
             FLOOR => (FileType::RegularFile, 0o600, FLOOR_SIZE),
             _ => return None,
@@ -229,7 +230,7 @@ impl Filesystem for DiskFs {
         let within = |end: u64| u64::from(size).min(end.saturating_sub(offset));
         match inode {
             DISK => {
-                let length = within(self.shared.disk.capacity);
+                let length = within(self.shared.disk.size());
                 if length == 0 {
                     return reply.data(&[]);
                 }
@@ -332,12 +333,12 @@ impl Filesystem for DiskFs {
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
         // The block size is what a loop device takes as the grain of discards.
         let block = self.shared.disk.block as u32;
-        reply.statfs(self.shared.disk.capacity / u64::from(block), 0, 0, 2, 0, block, 255, block);
+        reply.statfs(self.shared.disk.size() / u64::from(block), 0, 0, 2, 0, block, 255, block);
     }
 }
 
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").field("capacity", &self.disk.capacity).finish_non_exhaustive()
+        f.debug_struct("Shared").field("capacity", &self.disk.size()).finish_non_exhaustive()
     }
 }

@@ -32,12 +32,14 @@ pub(crate) enum Operation {
     Discard,
     /// It was switched on again.
     PowerOn,
+    /// Its power was cut.
+    PowerCut,
 }
 
 impl Operation {
     /// Whether it is about a range.
     fn has_range(self) -> bool {
-        !matches!(self, Operation::Flush | Operation::PowerOn)
+        !matches!(self, Operation::Flush | Operation::PowerOn | Operation::PowerCut)
     }
 }
 
@@ -259,6 +261,7 @@ fn encode(record: Record, last: &mut Last, into: &mut Vec<u8>) {
         Operation::Flush => 3,
         Operation::Discard => 4,
         Operation::PowerOn => 5,
+        Operation::PowerCut => 6,
     };
     into.push(code);
     put(record.at_ns - last.at_ns, into);
@@ -279,6 +282,7 @@ fn decode(bytes: &mut &[u8], last: &mut Last) -> Option<Record> {
         3 => Operation::Flush,
         4 => Operation::Discard,
         5 => Operation::PowerOn,
+        6 => Operation::PowerCut,
         _ => return None,
     };
     last.at_ns = last.at_ns.checked_add(get(bytes)?)?;
@@ -361,6 +365,8 @@ mod tests {
             record(5, Operation::Flush, 0, 0),
             record(1 << 60, Operation::Write { durable: false }, (1 << 40) + 2048, 8),
             record(1 << 61, Operation::Discard, 7, 1 << 50),
+            record(1 << 62, Operation::PowerCut, 0, 0),
+            record(1 << 62, Operation::PowerOn, 0, 0),
         ];
         let (mut bytes, mut last) = (Vec::new(), Last::default());
         records.iter().for_each(|record| encode(*record, &mut last, &mut bytes));

@@ -16,6 +16,7 @@ mod error;
 mod files;
 mod floor;
 mod fuse;
+mod gate;
 mod histogram;
 mod journal;
 mod log;

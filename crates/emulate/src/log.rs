@@ -138,6 +138,7 @@ impl Entry {
             Operation::Flush => "flush",
             Operation::Discard => "discard",
             Operation::PowerOn => "power-on",
+            Operation::PowerCut => "power-cut",
         };
         let done = done.map_or(String::new(), |done| done.0.to_string());
         let (answered, failed) = (self.answered.0, u8::from(self.failed));

@@ -65,7 +65,7 @@ impl Meter {
             }
             Operation::Flush => requests.flushes += 1,
             Operation::Discard => requests.discards += 1,
-            Operation::PowerOn => {}
+            Operation::PowerOn | Operation::PowerCut => {}
         }
         requests.failed += u64::from(failed);
         match operation {

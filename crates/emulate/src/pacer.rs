@@ -5,6 +5,7 @@
 
 use crate::clock::PacedClock;
 use crate::disk::{Disk, Origin, RequestError};
+use crate::gate::Promised;
 use crate::log::Served;
 use crate::meter::Meter;
 use flashscope_units::{Instant, Nanos};
@@ -35,6 +36,8 @@ pub(crate) enum Answer {
 pub(crate) struct Due {
     pub(crate) at: Instant,
     pub(crate) result: Result<(), RequestError>,
+    /// What a power cut may take back; absent where it is not the device's.
+    pub(crate) promised: Option<Promised>,
     pub(crate) answer: Answer,
     /// What the device was asked; absent where it is not the device's.
     pub(crate) served: Option<Served>,
@@ -47,6 +50,14 @@ impl Due {
         let Answer::Read { length, found, .. } = &self.answer else { return Ok(()) };
         into.resize(*length, 0);
         disk.bytes(found, into).map_err(|_| RequestError::Failed)
+    }
+
+    /// What may be said of it now: as it was prepared, unless the power went meanwhile.
+    pub(crate) fn admit(&mut self, disk: &Disk, prepared: Result<(), RequestError>) -> Result<(), RequestError> {
+        let Some(promised) = self.promised else { return prepared };
+        let admitted = disk.gate.pass(promised, prepared);
+        self.result = admitted;
+        admitted
     }
 
     /// Says it.
@@ -137,8 +148,9 @@ impl Pacer {
             };
             let left = Nanos(at.0.saturating_sub(clock.now().0));
             if left == Nanos::ZERO || waiting.ended {
-                let Some(entry) = waiting.heap.pop() else { continue };
+                let Some(mut entry) = waiting.heap.pop() else { continue };
                 drop(waiting);
+                let ready = entry.due.admit(disk, ready);
                 meter.sent(&entry.due, clock.now());
                 entry.due.send(ready, &bytes);
                 waiting = self.waiting();

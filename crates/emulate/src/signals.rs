@@ -14,6 +14,8 @@ pub enum OperatorRequest {
     Stop,
     /// SIGUSR1: to see the statistics.
     Show,
+    /// SIGPWR: to cut the power of the device.
+    PowerCut,
     /// SIGUSR2: to switch a device on again that lost its power or went away.
     PowerOn,
 }
@@ -23,7 +25,7 @@ pub enum OperatorRequest {
 /// # Errors
 /// No further thread can be started.
 pub fn listen() -> io::Result<Receiver<OperatorRequest>> {
-    taken([Signal::SIGUSR1, Signal::SIGUSR2].into_iter().chain(STOPS).collect())
+    taken([Signal::SIGUSR1, Signal::SIGUSR2, Signal::SIGPWR].into_iter().chain(STOPS).collect())
 }
 
 /// The same where stopping is all that can be wished for.
@@ -45,6 +47,7 @@ fn taken(set: SigSet) -> io::Result<Receiver<OperatorRequest>> {
             let request = match signal {
                 Signal::SIGUSR1 => OperatorRequest::Show,
                 Signal::SIGUSR2 => OperatorRequest::PowerOn,
+                Signal::SIGPWR => OperatorRequest::PowerCut,
                 _ => OperatorRequest::Stop,
             };
             if sender.send(request).is_err() {

@@ -2,6 +2,8 @@
 //! what is left out where they are missing.
 #![allow(clippy::print_stdout)]
 
+#[path = "device/power.rs"]
+mod power;
 mod support;
 
 use flashscope_emulate::{EmulateError, Emulator, Speed, Stop, clean, seen};

@@ -21,7 +21,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     Target { name: "log", run: targets::log },
     Target { name: "record", run: targets::record },
     Target { name: "any-record", run: targets::any_record },
@@ -31,6 +31,7 @@ pub const TARGETS: [Target; 10] = [
     Target { name: "iozone", run: targets::iozone },
     Target { name: "jobs", run: targets::jobs },
     Target { name: "definition", run: targets::definition },
+    Target { name: "integrity-journal", run: targets::integrity_journal },
     Target { name: "quantity", run: targets::quantity },
 ];
 

@@ -142,3 +142,11 @@ pub(crate) fn quantity(text: &[u8]) {
         let _ = flashscope_sim::open(&format!("sd-4mib,{line}"), 1);
     }
 }
+
+/// The journal of a run of power cuts that was killed, and a device that is held against it.
+pub(crate) fn integrity_journal(text: &[u8]) {
+    let Ok(kept) = flashscope_integrity::ledger::Kept::parse(&String::from_utf8_lossy(text)) else { return };
+    let Ok(mut target) = flashscope_sim::open("sd-4mib,capacity=64MiB", 1) else { return };
+    let _ = flashscope_integrity::judge_kept(&mut target, &kept, false);
+    let _ = flashscope_integrity::judge_kept(&mut target, &kept, true);
+}

@@ -61,6 +61,11 @@ impl Engine {
         &self.files
     }
 
+    /// From now on stamps are of this clock.
+    pub(crate) fn keep_time(&mut self, clock: MonotonicClock) {
+        self.clock = clock;
+    }
+
     /// Counts the requests that came back, for whoever watches from another thread.
     pub(crate) fn progress(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.progress)

@@ -20,6 +20,8 @@ const BLKGETDISKSEQ: Opcode = opcode::read::<u64>(0x12, 128);
 const LOOP_GET_STATUS64: Opcode = 0x4c05;
 /// Detaches the backing file.
 const LOOP_CLR_FD: Opcode = 0x4c01;
+/// Takes over the size of the backing file.
+const LOOP_SET_CAPACITY: Opcode = 0x4c07;
 /// Attaches a backing file with all settings at once (from Linux 5.8 on).
 const LOOP_CONFIGURE: Opcode = 0x4c0a;
 /// Asks the control device for a free loop device.
@@ -190,6 +192,12 @@ pub(crate) fn loop_configure(device: impl AsFd, config: LoopConfig) -> Result<()
 pub(crate) fn loop_clear(device: impl AsFd) -> Result<()> {
     // SAFETY: `LOOP_CLR_FD` takes no argument.
     unsafe { ioctl(device, NoArg::<LOOP_CLR_FD>::new()) }
+}
+
+/// Takes over what the backing file is long by now.
+pub(crate) fn loop_set_capacity(device: impl AsFd) -> Result<()> {
+    // SAFETY: `LOOP_SET_CAPACITY` takes no argument.
+    unsafe { ioctl(device, NoArg::<LOOP_SET_CAPACITY>::new()) }
 }
 
 /// The number of a loop device that is not bound; makes one where there is none. Asked of `/dev/loop-control`.

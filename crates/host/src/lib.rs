@@ -25,6 +25,7 @@ mod open;
 mod openers;
 mod outputs;
 pub mod payload;
+pub mod power;
 pub mod purge;
 pub mod registers;
 mod safety;

@@ -119,6 +119,16 @@ impl LoopDevice {
         Ok(false)
     }
 
+    /// Takes over the size of its file, which has changed.
+    ///
+    /// # Errors
+    /// No right to.
+    pub fn take_size(&self) -> Result<(), HostError> {
+        let path = self.path();
+        let device = open(&path, OFlags::empty(), "open for its size")?;
+        ioctl::loop_set_capacity(&device).map_err(|errno| HostError::from_errno("take the size of", &path, errno))
+    }
+
     fn limit(&self, max_request: Option<u64>) -> Result<(), HostError> {
         let Some(most) = max_request else { return Ok(()) };
         let (path, most_allowed) = (self.sysfs("queue/max_sectors_kb"), self.sysfs("queue/max_hw_sectors_kb"));

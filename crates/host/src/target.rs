@@ -104,6 +104,24 @@ impl HostTarget {
         self.authority = Some(Authority { seal: grant.seal(), left: grant.left() });
     }
 
+    /// The clock that its times are of.
+    pub(crate) fn clock(&self) -> MonotonicClock {
+        self.clock
+    }
+
+    /// From now on counts its times from where another clock does: of the target that this one follows.
+    pub(crate) fn keep_time(&mut self, clock: MonotonicClock) {
+        self.clock = clock;
+        if let Driver::Own(engine) = &mut self.driver {
+            engine.keep_time(clock);
+        }
+    }
+
+    /// What it may still be written of the grant that it was bound to.
+    pub(crate) fn granted(&self) -> Bytes {
+        self.authority.map_or(Bytes::ZERO, |authority| authority.left)
+    }
+
     /// What is left of the grant after this batch; an error where it was made under another grant, or goes beyond it.
     fn authorise(&self, batch: &[Request]) -> Result<Option<Authority>, DeviceError> {
         let mut authority = self.authority;

@@ -6,11 +6,14 @@
 //! them is no fault.
 //!
 //! [`run`] does the cuts on a [`flashscope_device::PowerSwitch`]: `sequence` draws the requests of a cut from its seed and `round` issues
-//! them, a [`Journal`] notes what was acknowledged, [`judge`](judge::judge) holds what stands on the device afterwards against it, and
+//! them, a [`Journal`] notes what was acknowledged, a [`ledger::Ledger`] keeps it outside the device, [`judge`](judge::judge) holds what stands on the device afterwards against it, and
 //! `verdict` names what was found over all cuts. Nothing here knows whether the device is simulated.
 
 mod journal;
 pub mod judge;
+mod kept;
+pub mod ledger;
+mod look;
 mod map;
 mod round;
 mod run;
@@ -18,4 +21,5 @@ mod sequence;
 pub mod verdict;
 
 pub use journal::{Done, Flush, Journal, Write};
-pub use run::{Ended, Plan, Report, Seen, Watcher, first_generation, run, usual_region};
+pub use kept::judge_kept;
+pub use run::{Ended, Plan, Report, Seen, Watcher, first_generation, most_written, run, usual_region};

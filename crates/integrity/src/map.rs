@@ -40,6 +40,11 @@ impl Map {
         self.starts.last().zip(self.stretches.last()).map_or(self.start, |(at, one)| *at + one.length)
     }
 
+    /// Its runs, in order.
+    pub(crate) fn stretches(&self) -> &[Stretch] {
+        &self.stretches
+    }
+
     /// Where its runs begin, and its end.
     pub(crate) fn edges(&self) -> impl Iterator<Item = Bytes> {
         self.starts.iter().copied().chain([self.end()])

@@ -2,10 +2,10 @@
 
 use crate::journal::{Done, Flush, Journal, Write};
 use crate::judge::Map;
+use crate::ledger::{Entry, Ledger};
+use crate::look::{Found, look};
 use crate::sequence::{Draft, Sequence, Step};
-use flashscope_device::{
-    Completion, DeviceError, Holds, Known, Outcome, PowerSwitch, Request, Stretch, WriteGrant, stretch,
-};
+use flashscope_device::{Completion, DeviceError, Known, PowerSwitch, Request, WriteGrant};
 use flashscope_model::integrity::Moment;
 use flashscope_units::{Bytes, Instant, Nanos};
 
@@ -19,6 +19,8 @@ pub(crate) struct Host<'a, T> {
     pub(crate) known: Known,
     pub(crate) journal: Journal,
     pub(crate) pace: Pace,
+    /// Keeps the same outside the device, as it comes.
+    ledger: &'a mut dyn Ledger,
     turn: u32,
     /// What each request is, by its number.
     issued: Vec<Issued>,
@@ -51,10 +53,10 @@ const BUSY: u64 = 3;
 const MOST_IN_WAIT: usize = 40;
 /// Idle after a flush, at most: longer than what is acknowledged may take to become safe.
 const LONGEST_IDLE: Nanos = Nanos::secs(3);
-/// What is read at once when the device is looked at.
-const LOOK: Bytes = Bytes::mib(1);
 /// Most bytes that are written while a real device still answers though its power is being cut.
-const MOST_AFTER: Bytes = Bytes::mib(64);
+pub(crate) const MOST_AFTER: Bytes = Bytes::mib(16);
+/// Between two looks whether the power has gone, where nothing is written meanwhile.
+const BETWEEN_LOOKS: Nanos = Nanos::millis(5);
 
 impl Pace {
     fn note(list: &mut Vec<Nanos>, time: Nanos) {
@@ -84,24 +86,30 @@ fn median(times: &[Nanos]) -> Option<Nanos> {
     sorted.get(sorted.len() / 2).copied()
 }
 
-/// What stands on the range after a cut.
-#[derive(Debug)]
-pub(crate) struct Found {
-    pub(crate) map: Map,
-    pub(crate) unreadable: Vec<(Bytes, Bytes)>,
-}
-
 impl<'a, T: PowerSwitch> Host<'a, T> {
     pub(crate) fn new(
         target: &'a mut T,
         grant: &'a mut WriteGrant,
         region: (Bytes, Bytes),
         generation: u32,
+        ledger: &'a mut dyn Ledger,
     ) -> Host<'a, T> {
         let sector = target.capabilities().granularity;
         let (journal, pace) = (Journal::default(), Pace::default());
         let known = Known { first: generation, last: generation };
-        Host { target, grant, region, sector, known, journal, pace, turn: 0, issued: Vec::new(), done: Vec::new() }
+        Host {
+            target,
+            grant,
+            region,
+            sector,
+            known,
+            journal,
+            pace,
+            ledger,
+            turn: 0,
+            issued: Vec::new(),
+            done: Vec::new(),
+        }
     }
 
     /// Does what comes before a cut, and cuts. Says when the power went.
@@ -132,7 +140,7 @@ impl<'a, T: PowerSwitch> Host<'a, T> {
             }
             Moment::Busy => self.until_busy(sequence)?,
         }
-        self.cut(sequence)
+        self.cut(sequence, moment)
     }
 
     fn until_busy(&mut self, sequence: &mut Sequence) -> Result<(), DeviceError> {
@@ -150,26 +158,37 @@ impl<'a, T: PowerSwitch> Host<'a, T> {
         Ok(())
     }
 
-    /// Cuts the power, and goes on writing for as long as the device answers.
-    fn cut(&mut self, sequence: &mut Sequence) -> Result<Instant, DeviceError> {
+    /// Cuts the power. While a real device still answers, and the moment is not one of idleness, it goes on with what it was at:
+    /// when the power goes is not known before a request fails.
+    fn cut(&mut self, sequence: &mut Sequence, moment: Moment) -> Result<Instant, DeviceError> {
         self.reap(0)?;
+        self.ledger.secure().map_err(DeviceError::System)?;
         self.target.cut_power()?;
         let _ = self.reap(0);
-        let mut after = Bytes::ZERO;
-        while after < MOST_AFTER {
+        let is_idle = matches!(moment, Moment::AfterFlush | Moment::AfterWrites);
+        let (mut after, mut failed_at) = (Bytes::ZERO, None);
+        while !self.target.has_lost_power()? {
+            if is_idle || failed_at.is_some() || after >= MOST_AFTER {
+                self.wait(BETWEEN_LOOKS);
+                continue;
+            }
             let writes = sequence.group();
             after += writes.iter().map(|write| write.length).sum::<Bytes>();
-            let failed = self.unacknowledged();
-            if self.submit_writes(&writes).is_err() || self.reap(self.outstanding()).is_err() {
-                break;
-            }
-            // A device that is gone may answer every request with an error.
-            if self.unacknowledged() > failed {
-                break;
+            if !self.goes_on(&writes, moment) {
+                failed_at = Some(self.target.now());
             }
         }
         self.issued.clear();
-        Ok(self.target.now())
+        Ok(failed_at.unwrap_or(self.target.now()))
+    }
+
+    /// Whether the device has done these writes, and where it is to lose its power in a flush, a flush.
+    fn goes_on(&mut self, writes: &[Draft], moment: Moment) -> bool {
+        let open = self.unacknowledged();
+        let flush = |host: &mut Self| if moment == Moment::Flushing { host.submit_flush() } else { Ok(()) };
+        let went = self.submit_writes(writes).and_then(|()| flush(self)).and_then(|()| self.reap(self.outstanding()));
+        // A device that is gone may answer every request with an error.
+        went.is_ok() && self.unacknowledged() == open
     }
 
     pub(crate) fn step(&mut self, step: &Step) -> Result<(), DeviceError> {
@@ -214,7 +233,9 @@ impl<'a, T: PowerSwitch> Host<'a, T> {
                 self.issued.push(Issued::Write(self.journal.writes.len()));
                 let Draft { at, length, durable } = *draft;
                 let turn = self.next_turn();
-                self.journal.writes.push(Write { at, length, generation, turn, done: None, durable });
+                let write = Write { at, length, generation, turn, done: None, durable };
+                self.note(Entry::Write(write))?;
+                self.journal.writes.push(write);
                 requests.push(request);
             }
             self.target.submit(&requests)?;
@@ -222,8 +243,18 @@ impl<'a, T: PowerSwitch> Host<'a, T> {
         Ok(())
     }
 
+    fn note(&mut self, entry: Entry) -> Result<(), DeviceError> {
+        self.ledger.note(&entry).map_err(DeviceError::System)
+    }
+
+    /// Begins the ledger of a cut anew: what stands there before its first write.
+    pub(crate) fn begin_cut(&mut self, number: u32, before: &Map) -> Result<(), DeviceError> {
+        self.ledger.begin(number, before).map_err(DeviceError::System)
+    }
+
     fn unacknowledged(&self) -> usize {
-        self.journal.writes.iter().filter(|write| write.done.is_none()).count()
+        let writes = self.journal.writes.iter().filter(|write| write.done.is_none()).count();
+        writes + self.journal.flushes.iter().filter(|flush| flush.done.is_none()).count()
     }
 
     fn next_turn(&mut self) -> u32 {
@@ -241,6 +272,7 @@ impl<'a, T: PowerSwitch> Host<'a, T> {
         let fresh = |write: &&Write| write.done.is_some_and(|done| since.is_none_or(|since| done.turn > since));
         let covers = self.journal.writes.iter().filter(fresh).map(|write| write.length).sum();
         let turn = self.next_turn();
+        self.note(Entry::Flush { turn })?;
         self.journal.flushes.push(Flush { turn, done: None, covers });
         self.target.submit(&[Request::flush(id)])
     }
@@ -257,6 +289,14 @@ impl<'a, T: PowerSwitch> Host<'a, T> {
             let issued = std::mem::replace(slot, Issued::Read);
             let turn = self.next_turn();
             let acknowledged = done.outcome.is_done().then_some(Done { turn, at: done.completed });
+            let of = match issued {
+                Issued::Write(index) => Some(self.journal.writes[index].turn),
+                Issued::Flush(index) => Some(self.journal.flushes[index].turn),
+                Issued::Read => None,
+            };
+            if let (Some(of), Some(done)) = (of, acknowledged) {
+                self.note(Entry::Done { of, done })?;
+            }
             match issued {
                 Issued::Write(index) => {
                     self.journal.writes[index].done = acknowledged;
@@ -282,45 +322,7 @@ impl<'a, T: PowerSwitch> Host<'a, T> {
 
     /// Looks at a range.
     pub(crate) fn look(&mut self, start: Bytes, length: Bytes) -> Result<Found, DeviceError> {
-        let (mut list, mut unreadable) = (Vec::new(), Vec::new());
-        let end = start + length;
-        let mut at = start;
-        while at < end {
-            let part = LOOK.min(end - at);
-            self.look_into(at, part, &mut list, &mut unreadable)?;
-            at += part;
-        }
-        Ok(Found { map: Map::new(start, list), unreadable })
-    }
-
-    /// Where a part cannot be read, its halves are tried, down to single sectors.
-    fn look_into(
-        &mut self,
-        at: Bytes,
-        length: Bytes,
-        list: &mut Vec<Stretch>,
-        unreadable: &mut Vec<(Bytes, Bytes)>,
-    ) -> Result<(), DeviceError> {
-        let done = self.read(at, length)?;
-        if !matches!(done.outcome, Outcome::Failed(_)) {
-            done.stretches.into_iter().for_each(|one| stretch::append(list, one));
-            return Ok(());
-        }
-        if length <= self.sector {
-            unreadable.push((at, at + length));
-            stretch::append(list, Stretch { length, holds: Holds::Foreign });
-            return Ok(());
-        }
-        let half = (length / 2).align_up(self.sector);
-        self.look_into(at, half, list, unreadable)?;
-        self.look_into(at + half, length - half, list, unreadable)
-    }
-
-    fn read(&mut self, at: Bytes, length: Bytes) -> Result<Completion, DeviceError> {
-        self.target.submit(&[Request::examine(u64::MAX, at, length, self.known)])?;
-        let mut done = Vec::with_capacity(1);
-        self.target.reap(1, &mut done)?;
-        done.pop().ok_or_else(|| DeviceError::Hung("a read was not answered".to_owned()))
+        look(self.target, self.known, start, length)
     }
 
     /// Flushes with nothing to do, for comparison.

@@ -2,10 +2,11 @@
 
 use crate::journal::{Done, Journal};
 use crate::judge::{Case, Judged, Map, Violation, judge};
-use crate::round::Host;
+use crate::ledger::Ledger;
+use crate::round::{self, Host};
 use crate::sequence::{Draft, Sequence};
 use flashscope_device::{DeviceError, Holds, Known, PowerSwitch, Stretch, WriteGrant};
-use flashscope_model::integrity::{self as model, Asked, AskedFor, FaultKind};
+use flashscope_model::integrity::{self as model, Asked, AskedFor, FaultKind, Moment};
 use flashscope_stats::rng::stream;
 use flashscope_units::{Bytes, Instant, Nanos};
 
@@ -16,6 +17,8 @@ pub struct Plan {
     pub cuts: u32,
     /// All writes, flushes and moments follow from it.
     pub seed: u64,
+    /// What the first write carries, the others what comes behind: [`first_generation`] of the seed, and of a real device of more.
+    pub generation: u32,
     /// Where the writes go: from here …
     pub offset: Bytes,
     /// … over so much, in whole MiB.
@@ -81,10 +84,18 @@ pub struct Seen {
 const IDLE_FLUSHES: usize = 5;
 /// From the first filling to the first cut: what was acknowledged then must be safe.
 const SETTLING: Nanos = Nanos::secs(5);
+/// More than is written before a cut: eighteen groups of four writes of 128 KiB, and single ones in wait of a busy device.
+const MOST_IN_BODY: Bytes = Bytes::mib(16);
 /// Violations of a cut that are kept.
 const KEPT: usize = 16;
 /// Most that the range of writes takes of a device by itself: small enough that writes meet again.
 const USUAL_LENGTH: Bytes = Bytes::mib(2);
+
+/// Most that a run of so many cuts writes to a real device, which goes on writing until its power has gone; the first filling
+/// included.
+pub fn most_written(length: Bytes, cuts: u32) -> Bytes {
+    length + (round::MOST_AFTER + MOST_IN_BODY + length) * u64::from(cuts)
+}
 
 /// Where the writes go where nobody says so: in the middle of the device.
 pub fn usual_region(capacity: Bytes) -> (Bytes, Bytes) {
@@ -98,9 +109,15 @@ pub fn first_generation(seed: u64) -> u32 {
     (stream(seed, u64::from(u32::MAX)) as u32) >> 2 | 1
 }
 
-/// Does all cuts. What was seen until then comes back, however it ends.
-pub fn run<T: PowerSwitch>(target: &mut T, grant: &mut WriteGrant, plan: &Plan, watcher: &mut dyn Watcher) -> Report {
-    let mut run = Run::new(target, grant, *plan);
+/// Does all cuts, and keeps what was acknowledged in a ledger as it comes. What was seen until then comes back, however it ends.
+pub fn run<T: PowerSwitch>(
+    target: &mut T,
+    grant: &mut WriteGrant,
+    plan: &Plan,
+    ledger: &mut dyn Ledger,
+    watcher: &mut dyn Watcher,
+) -> Report {
+    let mut run = Run::new(target, grant, *plan, ledger);
     run.all(watcher);
     run.report
 }
@@ -115,12 +132,11 @@ struct Run<'a, T> {
 }
 
 impl<'a, T: PowerSwitch> Run<'a, T> {
-    fn new(target: &'a mut T, grant: &'a mut WriteGrant, plan: Plan) -> Run<'a, T> {
+    fn new(target: &'a mut T, grant: &'a mut WriteGrant, plan: Plan, ledger: &'a mut dyn Ledger) -> Run<'a, T> {
         let (capacity, begun) = (target.facts().capacity, target.now());
-        let generation = first_generation(plan.seed);
         // What stands there before the first write is nobody's.
         let before = Map::new(plan.offset, vec![Stretch { length: plan.length, holds: Holds::Foreign }]);
-        let host = Host::new(target, grant, (plan.offset, plan.length), generation);
+        let host = Host::new(target, grant, (plan.offset, plan.length), plan.generation, ledger);
         Run { host, plan, capacity, before, begun, report: Report::default() }
     }
 
@@ -147,6 +163,7 @@ impl<'a, T: PowerSwitch> Run<'a, T> {
 
     /// Brings the range to a known state, and looks whether the device keeps what it is given with the power on.
     fn fill(&mut self) -> Result<(), DeviceError> {
+        self.host.begin_cut(1, &self.before)?;
         let (start, length) = self.host.region;
         let part = Bytes::kib(128).max(self.host.sector);
         let parts = (0..length.get().div_ceil(part.get())).map(|number| {
@@ -183,21 +200,11 @@ impl<'a, T: PowerSwitch> Run<'a, T> {
         let moment = sequence.moment();
         let cut_at = self.host.until_cut(&mut sequence, moment)?;
         let journal = std::mem::take(&mut self.host.journal);
-        let mut cut = model::Cut {
-            number,
-            moment,
-            at: cut_at.since(self.begun),
-            writes: journal.writes.len() as u32,
-            flushes: journal.flushes.len() as u32,
-            dropped: Bytes::ZERO,
-            recovery: None,
-            violations: Vec::new(),
-            found: 0,
-        };
         let covered = journal.covered();
         let newest = covered.iter().flatten().map(|done| done.at).max();
         let mut seen = Seen { since_covered: newest.map(|at| cut_at.since(at)), ..Seen::default() };
-        match self.come_back(&mut cut) {
+        let mut recovery = None;
+        match self.come_back(&mut recovery) {
             Ok(whole) => seen.whole = whole,
             // What hinders us says nothing of the device.
             Err(Ended::Harness(why)) => return Err(DeviceError::System(why)),
@@ -206,7 +213,7 @@ impl<'a, T: PowerSwitch> Run<'a, T> {
                 self.report.ended = Some(why);
             }
         }
-        if seen.whole.is_none() || seen.whole == Some(FaultKind::SlowRecovery) {
+        if matches!(seen.whole, None | Some(FaultKind::SlowRecovery | FaultKind::ReadOnly)) {
             match self.host.look(offset, length) {
                 Ok(found) => {
                     let case = Case {
@@ -218,7 +225,9 @@ impl<'a, T: PowerSwitch> Run<'a, T> {
                         unreadable: &found.unreadable,
                     };
                     seen.judged = judge(&case);
-                    self.go_on_from(found.map)?;
+                    if seen.whole != Some(FaultKind::ReadOnly) {
+                        self.go_on_from(found.map, number + 1)?;
+                    }
                 }
                 Err(error) => {
                     seen.whole = Some(FaultKind::Dead);
@@ -226,15 +235,13 @@ impl<'a, T: PowerSwitch> Run<'a, T> {
                 }
             }
         }
+        let mut cut = cut_record((number, moment), &journal, &seen.judged, self.host.known, cut_at);
+        (cut.at, cut.recovery) = (cut_at.since(self.begun), recovery);
         if let Some(kind) = seen.whole {
-            let what = self.of_the_whole(kind, cut.recovery);
-            cut.violations.push(model::Violation { kind, at: Bytes::ZERO, length: Bytes::ZERO, what });
+            let what = self.of_the_whole(kind, recovery);
+            cut.violations.insert(0, model::Violation { kind, at: Bytes::ZERO, length: Bytes::ZERO, what });
+            cut.found += 1;
         }
-        cut.found = (seen.judged.violations.len() + cut.violations.len()) as u32;
-        cut.dropped = seen.judged.dropped;
-        cut.violations.extend(
-            seen.judged.violations.iter().take(KEPT).map(|one| told(one, &journal, &covered, self.host.known, cut_at)),
-        );
         self.report.requests = asked(&journal, &covered, cut_at);
         self.report.cuts.push(cut);
         self.report.seen.push(seen);
@@ -242,7 +249,7 @@ impl<'a, T: PowerSwitch> Run<'a, T> {
     }
 
     /// Brings the device back; what is wrong with it as a whole.
-    fn come_back(&mut self, cut: &mut model::Cut) -> Result<Option<FaultKind>, Ended> {
+    fn come_back(&mut self, recovery: &mut Option<Nanos>) -> Result<Option<FaultKind>, Ended> {
         let restored = self.host.target.restore_power().map_err(|error| match error {
             DeviceError::Vanished(_) | DeviceError::Hung(_) => Ended::Device(error.to_string()),
             other => Ended::Harness(other.to_string()),
@@ -251,17 +258,21 @@ impl<'a, T: PowerSwitch> Run<'a, T> {
             self.report.written += self.host.grant.spent();
             *self.host.grant = grant;
         }
-        cut.recovery = Some(restored.took);
+        *recovery = Some(restored.took);
         let capacity = self.host.target.facts().capacity;
         if capacity != self.capacity {
             self.report.ended = Some(Ended::Device(format!("it came back with {capacity} of {}", self.capacity)));
             return Ok(Some(FaultKind::Shrunk));
         }
+        if !self.host.target.capabilities().write {
+            self.report.ended = Some(Ended::Device("it came back read-only".to_owned()));
+            return Ok(Some(FaultKind::ReadOnly));
+        }
         Ok((restored.took > self.plan.slow_after).then_some(FaultKind::SlowRecovery))
     }
 
     /// What stands there now is what the next cut is judged by. Sectors that hold nothing of their own are written anew.
-    fn go_on_from(&mut self, found: Map) -> Result<(), DeviceError> {
+    fn go_on_from(&mut self, found: Map, next: u32) -> Result<(), DeviceError> {
         let at_home =
             |(at, holds): &(Bytes, Holds)| matches!(holds, Holds::Tagged { addressed, .. } if addressed == at);
         let edges: Vec<Bytes> = found.edges().collect();
@@ -278,6 +289,7 @@ impl<'a, T: PowerSwitch> Run<'a, T> {
             }
         }
         self.before = found;
+        self.host.begin_cut(next, &self.before)?;
         for draft in &drafts {
             self.host.writes(std::slice::from_ref(draft))?;
         }
@@ -312,6 +324,29 @@ impl<'a, T: PowerSwitch> Run<'a, T> {
             (_, Some(took)) => format!("it came back after {took}"),
             _ => kind.label().to_owned(),
         }
+    }
+}
+
+/// A cut as records have it, by what was found on its range.
+pub(crate) fn cut_record(
+    (number, moment): (u32, Moment),
+    journal: &Journal,
+    judged: &Judged,
+    known: Known,
+    cut_at: Instant,
+) -> model::Cut {
+    let covered = journal.covered();
+    let violations = judged.violations.iter().take(KEPT).map(|one| told(one, journal, &covered, known, cut_at));
+    model::Cut {
+        number,
+        moment,
+        at: cut_at.since(Instant::ORIGIN),
+        writes: journal.writes.len() as u32,
+        flushes: journal.flushes.len() as u32,
+        dropped: judged.dropped,
+        recovery: None,
+        violations: violations.collect(),
+        found: judged.violations.len() as u32,
     }
 }
 

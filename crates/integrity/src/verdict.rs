@@ -91,7 +91,8 @@ pub fn signals(report: &Report) -> Vec<Signal> {
     let [of_corrupted, of_neighbour] = of;
     ask(FaultKind::Corrupted.word(), of_corrupted, parts[0], corrupted);
     ask(FaultKind::Neighbour.word(), of_neighbour, parts[1], neighbour);
-    for kind in [FaultKind::Shorn, FaultKind::Flying, FaultKind::Shrunk, FaultKind::Dead, FaultKind::SlowRecovery] {
+    let whole = [FaultKind::Shrunk, FaultKind::ReadOnly, FaultKind::Dead, FaultKind::SlowRecovery];
+    for kind in [FaultKind::Shorn, FaultKind::Flying].into_iter().chain(whole) {
         let mut cuts = shows(kind);
         if kind == FaultKind::Flying && cuts.is_empty() && !report.strays.is_empty() {
             // Found at the end only, so that it may have been any cut: the last.
@@ -222,7 +223,7 @@ fn fault(kind: FaultKind, confidence: Option<f64>, signal: &Signal, report: &Rep
     let of_kind = seen.judged.violations.iter().find(|one| one.kind == kind);
     let of_loss = seen.judged.violations.iter().find(|one| one.kind == FaultKind::LostFlushed);
     let place = match kind {
-        FaultKind::Shrunk | FaultKind::Dead | FaultKind::SlowRecovery => None,
+        FaultKind::Shrunk | FaultKind::ReadOnly | FaultKind::Dead | FaultKind::SlowRecovery => None,
         FaultKind::Flying => of_kind.map(|one| one.at).or(report.strays.first().map(|(at, _)| *at)),
         _ => of_kind.or(of_loss).map(|one| one.at),
     };
@@ -263,7 +264,7 @@ fn evidence(kind: FaultKind, signal: &Signal, report: &Report) -> String {
         FaultKind::Flying => {
             format!("{} stretches lie where they were not addressed to", report.strays.len().max(signal.cuts.len()))
         }
-        FaultKind::Shrunk | FaultKind::Dead | FaultKind::SlowRecovery => {
+        FaultKind::Shrunk | FaultKind::ReadOnly | FaultKind::Dead | FaultKind::SlowRecovery => {
             let of = |index: &usize| report.cuts[*index].violations.iter().find(|one| one.kind == kind);
             signal.cuts.iter().find_map(of).map_or(kind.label().to_owned(), |one| one.what.clone())
         }

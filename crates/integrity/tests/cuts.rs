@@ -2,7 +2,7 @@
 
 use flashscope_device::{Target, WriteGrant};
 use flashscope_integrity::verdict::{shipped, verdict};
-use flashscope_integrity::{Plan, Report, run, usual_region};
+use flashscope_integrity::{Plan, Report, first_generation, run, usual_region};
 use flashscope_model::integrity::{FaultKind, Verdict};
 use flashscope_units::{Bytes, Nanos};
 
@@ -13,8 +13,9 @@ fn done(faults: &str, cuts: u32, seed: u64) -> (Report, Verdict) {
     target.check_always(false);
     let mut grant = WriteGrant::simulated(target.facts(), Bytes::gib(64)).unwrap();
     let (offset, length) = usual_region(target.facts().capacity);
-    let plan = Plan { cuts, seed, offset, length, slow_after: Nanos::secs(10), search: Bytes::mib(64) };
-    let report = run(&mut target, &mut grant, &plan, &mut ());
+    let generation = first_generation(seed);
+    let plan = Plan { cuts, seed, generation, offset, length, slow_after: Nanos::secs(10), search: Bytes::mib(64) };
+    let report = run(&mut target, &mut grant, &plan, &mut (), &mut ());
     let verdict = verdict(&report, shipped());
     (report, verdict)
 }

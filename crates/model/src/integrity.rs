@@ -58,7 +58,7 @@ impl AskedFor {
 }
 
 /// What was done.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct IntegrityPlan {
     /// How often the power was to be cut.
     pub cuts: u32,
@@ -72,6 +72,21 @@ pub struct IntegrityPlan {
     pub slow_after: Nanos,
     /// How far beyond the writes the device was looked through at the end, for writes that went elsewhere.
     pub searched: Bytes,
+    /// What switched the power of a real device; `None` of a simulated one.
+    pub switched_by: Option<SwitchedBy>,
+}
+
+/// The commands that cut the power and brought it back, and what they came to before the first write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SwitchedBy {
+    /// Cuts it.
+    pub off: String,
+    /// Brings it back.
+    pub on: String,
+    /// From the start of the first one until the device did not answer any more.
+    pub off_after: Nanos,
+    /// From the start of the second one until it answered.
+    pub on_after: Nanos,
 }
 
 /// What a run came to.
@@ -131,6 +146,8 @@ pub enum FaultKind {
     Rollback,
     /// It came back with another capacity.
     Shrunk,
+    /// It came back, and takes no writes any more.
+    ReadOnly,
     /// It did not come back.
     Dead,
     /// It came back late.
@@ -141,7 +158,7 @@ pub enum FaultKind {
 
 impl FaultKind {
     /// All of them.
-    pub const ALL: [FaultKind; 12] = [
+    pub const ALL: [FaultKind; 13] = [
         FaultKind::LostFlushed,
         FaultKind::LateLoss,
         FaultKind::Reordered,
@@ -151,6 +168,7 @@ impl FaultKind {
         FaultKind::Neighbour,
         FaultKind::Rollback,
         FaultKind::Shrunk,
+        FaultKind::ReadOnly,
         FaultKind::Dead,
         FaultKind::SlowRecovery,
         FaultKind::LyingFlush,
@@ -168,6 +186,7 @@ impl FaultKind {
             FaultKind::Neighbour => "neighbour",
             FaultKind::Rollback => "rollback",
             FaultKind::Shrunk => "shrunk",
+            FaultKind::ReadOnly => "read_only",
             FaultKind::Dead => "dead",
             FaultKind::SlowRecovery => "slow_recovery",
             FaultKind::LyingFlush => "lying_flush",
@@ -186,6 +205,7 @@ impl FaultKind {
             FaultKind::Neighbour => "neighbour damage",
             FaultKind::Rollback => "rollback of an older mapping",
             FaultKind::Shrunk => "metadata loss (capacity)",
+            FaultKind::ReadOnly => "read-only",
             FaultKind::Dead => "dead or hanging",
             FaultKind::SlowRecovery => "slow recovery",
             FaultKind::LyingFlush => "lying flush",

@@ -134,6 +134,13 @@ pub fn notes(record: &IntegrityRecord) -> Vec<String> {
         Bytes::ZERO => "not looked for: writes that went far away".to_owned(),
         searched => format!("{searched} were looked through at the end for writes that went elsewhere"),
     });
+    if let Some(by) = &plan.switched_by {
+        notes.push(format!(
+            "{} cut the power (off {} later), {} brought it back (answering {} later): the moment of a cut is known to the \
+             request, not better",
+            by.off, by.off_after, by.on, by.on_after
+        ));
+    }
     if record.verdict.broken == 0 && record.verdict.cuts > 0 {
         notes.push("more cuts make the bound tighter; none proves that it cannot break".to_owned());
     }

@@ -13,8 +13,8 @@ use std::path::PathBuf;
   sudo flashscope emulate --clean  # after a kill -9
 
 The folder of --at must be there (mkdir /tmp/card). With --speed max a device can be aged first (mkfs, copy, Ctrl-C), to be used at its own speed then. \
-Runs until Ctrl-C or SIGTERM. SIGUSR1 prints the statistics, SIGUSR2 switches a device on again that lost its power. The first
-line on stdout is the device.")]
+Runs until Ctrl-C or SIGTERM. SIGUSR1 prints the statistics, SIGPWR cuts the device's power (of a model with faults, write_cache=mapping at least), SIGUSR2
+switches it on again. The first line on stdout is the device.")]
 pub(crate) struct Emulate {
     /// MODEL[,key=value…] (see `flashscope sim list`), or a TOML file
     #[arg(required_unless_present = "clean")]

@@ -4,6 +4,7 @@ use super::campaign::Results;
 use super::{TargetArgs, up_to};
 use clap::Args;
 use flashscope_units::{Bytes, Nanos};
+use std::path::PathBuf;
 
 /// Cuts of one run: each is kept until the end.
 const MOST_CUTS: i64 = 1_000_000;
@@ -13,6 +14,9 @@ const MOST_CUTS: i64 = 1_000_000;
   flashscope integrity sim:ssd-consumer --cuts 200
   flashscope integrity sim:sd-4mib,lost=0.01 --cuts 100 --seed 7
   flashscope integrity sim:sd-4mib,lost=0.01 --seed 7 --replay 12
+  sudo flashscope integrity /dev/sdX --destroy-data=IDENTITY \
+    --power-off 'uhubctl -l 1-1 -p 2 -a off' \
+    --power-on 'uhubctl -l 1-1 -p 2 -a on'
 
 A flush covers the writes that were done before it, a durable write covers itself; whatever else is lost with the power is
 the device's right. docs/integrity.md has the promise, the ways to break it, and how each is told.")]
@@ -37,6 +41,24 @@ pub(crate) struct Integrity {
     /// Look through so much of the device at the end, for writes that went elsewhere
     #[arg(long, default_value = "1GiB", value_name = "SIZE")]
     pub(crate) search: Bytes,
+    /// Cut the power of a real device with this command; words as in a shell, but none is started
+    #[arg(long, value_name = "COMMAND", requires = "power_on")]
+    pub(crate) power_off: Option<String>,
+    /// Bring the power back with this command
+    #[arg(long, value_name = "COMMAND", requires = "power_off")]
+    pub(crate) power_on: Option<String>,
+    /// The device must not answer any more so long after --power-off was started
+    #[arg(long, default_value = "10s", value_name = "TIME")]
+    pub(crate) wait_off: Nanos,
+    /// The device must answer again so long after --power-on was started, or it is dead
+    #[arg(long, default_value = "1min", value_name = "TIME")]
+    pub(crate) wait_on: Nanos,
+    /// Keep what a real device acknowledged in FILE, on another disk [default: beside the record, or here]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) journal: Option<PathBuf>,
+    /// Hold a real device against the journal of a run that was killed; writes nothing
+    #[arg(long, requires = "journal", conflicts_with_all = ["cuts", "replay", "power_off"])]
+    pub(crate) judge: bool,
     #[command(flatten)]
     pub(crate) results: Results,
 }

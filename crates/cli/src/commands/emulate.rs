@@ -74,6 +74,10 @@ fn serve(emulator: &mut Emulator, wishes: &Receiver<OperatorRequest>, json: bool
                 Some(why) => output::talk(&format!("the device is switched on again; {why}")),
                 None => output::talk("the device is on"),
             },
+            Ok(OperatorRequest::PowerCut) => match emulator.cut_power() {
+                Ok(()) => output::talk("the power of the device is cut"),
+                Err(error) => output::say(&error.to_string()),
+            },
             Ok(OperatorRequest::Stop) => stop = Some(stopping),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => stop = Some(true),

@@ -24,6 +24,7 @@ mod making;
 mod manner;
 mod mistakes;
 mod pages;
+mod power;
 mod presets;
 mod readme;
 mod records;

@@ -18,7 +18,7 @@ use flashscope_device::{
     Capabilities, Completion, DeviceError, PowerSwitch, Request, Restored, Target, Wear, WriteGrant,
 };
 use flashscope_integrity::verdict::{shipped, verdict};
-use flashscope_integrity::{Report, run, usual_region};
+use flashscope_integrity::{Report, first_generation, run, usual_region};
 use flashscope_model::DeviceFacts;
 use flashscope_model::integrity::Verdict;
 use flashscope_model::run::PathTaken;
@@ -137,13 +137,14 @@ fn seen(plan: Plan, index: u32, planted: &[Planted]) -> Result<(Report, BTreeMap
     let cuts = flashscope_integrity::Plan {
         cuts: plan.cuts,
         seed: drawn.seed,
+        generation: first_generation(drawn.seed),
         offset,
         length,
         slow_after: SLOW_AFTER,
         search: SEARCH,
     };
     let mut device = Watched { device: target, happened: BTreeMap::new() };
-    let report = run(&mut device, &mut grant, &cuts, &mut ());
+    let report = run(&mut device, &mut grant, &cuts, &mut (), &mut ());
     Ok((report, device.happened))
 }
 
@@ -170,6 +171,10 @@ impl PowerSwitch for Watched {
             *self.happened.entry(planted).or_default() += 1;
         }
         Ok(())
+    }
+
+    fn has_lost_power(&mut self) -> Result<bool, DeviceError> {
+        self.device.has_lost_power()
     }
 
     fn restore_power(&mut self) -> Result<Restored, DeviceError> {

@@ -32,6 +32,20 @@ mirror! {
         slow_after_ns: u64 = slow_after,
         /// How much of the device was looked through at the end for writes that went elsewhere.
         searched_bytes: u64 = searched,
+        /// What switched the power of a real device; null of a simulated one.
+        switched_by: Option<SwitchedBy> = switched_by,
+    }
+
+    /// The commands that cut the power and brought it back, and what they came to before the first write.
+    SwitchedBy of model::SwitchedBy {
+        /// Cuts it.
+        off: String = off,
+        /// Brings it back.
+        on: String = on,
+        /// From the start of the first one until the device did not answer any more.
+        off_after_ns: u64 = off_after,
+        /// From the start of the second one until it answered.
+        on_after_ns: u64 = on_after,
     }
 
     /// What a run came to.
@@ -148,6 +162,8 @@ words! {
         Rollback,
         /// It came back with another capacity.
         Shrunk,
+        /// It came back, and takes no writes any more.
+        ReadOnly,
         /// It did not come back.
         Dead,
         /// It came back late.

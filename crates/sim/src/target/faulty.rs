@@ -314,6 +314,10 @@ impl PowerSwitch for SimTarget {
         SimTarget::cut_power(self)
     }
 
+    fn has_lost_power(&mut self) -> Result<bool, DeviceError> {
+        Ok(self.gone().is_some())
+    }
+
     fn restore_power(&mut self) -> Result<Restored, DeviceError> {
         let took = self.faults.as_ref().map_or(Nanos::ZERO, |faults| faults.start_up());
         self.power_on();

@@ -1,0 +1,43 @@
+//! Power cuts of a simulated device, in virtual time.
+
+use super::{cuts, plan, record};
+use crate::args::Integrity;
+use crate::envelope;
+use crate::error::Failure;
+use crate::target;
+use anyhow::anyhow;
+use flashscope_device::{Target, WriteGrant};
+use flashscope_integrity::first_generation;
+use flashscope_model::Kind;
+use flashscope_model::integrity::IntegrityRecord;
+use flashscope_sim::SimTarget;
+use flashscope_units::Bytes;
+
+pub(super) fn run(args: &Integrity, spec: &str) -> Result<IntegrityRecord, Failure> {
+    if args.power_off.is_some() || args.journal.is_some() {
+        return Err(Failure::Cannot(anyhow!(
+            "a simulated device needs no command to lose its power, and no journal\nhint: leave out --power-off, --power-on and --journal"
+        )));
+    }
+    let mut device = opened(spec, args.target.seed)?;
+    let (facts, unit) = (device.facts().clone(), device.capabilities().granularity);
+    let plan = plan(args, &facts, unit, first_generation(args.target.seed))?;
+    let budget = args.target.consent.max_write.unwrap_or(Bytes(u64::MAX / 2));
+    let mut grant = WriteGrant::simulated(&facts, budget)
+        .ok_or_else(|| Failure::Cannot(anyhow!("a simulated device grants freely")))?;
+    let envelope = envelope::of(Kind::Integrity, "integrity", &args.target, &device, None);
+    let done = cuts(&mut device, &mut grant, &plan, &mut ());
+    Ok(record(done, &plan, args, envelope, (None, None)))
+}
+
+/// A simulated device that keeps track of what is safe: one without faults is given the section in which nothing is wrong.
+fn opened(spec: &str, seed: u64) -> Result<SimTarget, Failure> {
+    let device = target::open_model(spec, seed)?;
+    let mut device = match device.has_faults() {
+        true => device,
+        false => target::open_model(&format!("{spec},write_cache=mapping"), seed)?,
+    };
+    // Its own invariants are looked at by its own tests.
+    device.check_always(false);
+    Ok(device)
+}
