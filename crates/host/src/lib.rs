@@ -15,6 +15,7 @@ mod entry;
 mod errno;
 mod error;
 mod h2w;
+mod hashes;
 mod ioctl;
 pub mod knob;
 mod list;
@@ -41,6 +42,7 @@ pub use clock::{MonotonicClock, clock_resolution, wall_clock};
 pub use conditions::{Surroundings, pin_cpu, pin_cpus};
 pub use error::HostError;
 pub use h2w::{H2wFiles, H2wSet};
+pub use hashes::{Bytewise, hashes};
 pub use list::{
     Bus, BusMode, ListedDevice, LoopFacts, MmcFacts, NvmeFacts, Partition, Queue, ScsiFacts, UsbFacts, disk_under, list,
 };

@@ -3,6 +3,7 @@
 use super::TargetArgs;
 use super::campaign::Results;
 use clap::{Args, ValueEnum};
+use flashscope_model::capacity::HashAlgorithm;
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
@@ -29,6 +30,9 @@ pub(crate) struct Capacity {
     /// the next one puts it back first
     #[arg(long)]
     pub(crate) restore: bool,
+    /// Hash all that was written, and all that is read in the end, in order of address, as the programs of these names do
+    #[arg(long, value_name = "HASH", value_enum, conflicts_with = "restore")]
+    pub(crate) hash: Option<Hash>,
     /// Leave the files that filled a directory where they are
     #[arg(long)]
     pub(crate) keep_files: bool,
@@ -43,6 +47,24 @@ pub(crate) enum Order {
     Sequential,
     /// In parts of 16 MiB, the parts shuffled
     Shuffled,
+}
+
+/// What `md5sum` and `sha256sum` print.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hash {
+    /// MD5
+    Md5,
+    /// SHA-256
+    Sha256,
+}
+
+impl From<Hash> for HashAlgorithm {
+    fn from(hash: Hash) -> HashAlgorithm {
+        match hash {
+            Hash::Md5 => HashAlgorithm::Md5,
+            Hash::Sha256 => HashAlgorithm::Sha256,
+        }
+    }
 }
 
 impl Capacity {

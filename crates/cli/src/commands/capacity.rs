@@ -16,7 +16,7 @@ use crate::target::{self, Opened, Writes};
 use anyhow::anyhow;
 use flashscope_capacity::{Plan, USUAL_BUDGET, Watch, quick};
 use flashscope_device::{Target, WriteGrant};
-use flashscope_host::{HostTarget, Surroundings};
+use flashscope_host::{Bytewise, HostTarget, Surroundings};
 use flashscope_model::capacity::CapacityRecord;
 use flashscope_model::{DeviceFacts, Envelope, Kind, StopReason};
 use flashscope_record::AnyRecord;
@@ -33,7 +33,13 @@ pub(crate) fn run(args: &Capacity) -> Result<Outcome, Failure> {
     let mut door = output::door(args.results.replace.force, [&args.target.target]);
     let outputs = report::outputs(&mut door, None, &args.results.output)?;
     let folder = Path::new(&args.target.target);
-    let is_folder = !args.target.target.starts_with("sim:") && folder.is_dir();
+    let is_simulated = args.target.target.starts_with("sim:");
+    let is_folder = !is_simulated && folder.is_dir();
+    if args.hash.is_some() && (is_simulated || !(args.full || is_folder)) {
+        return Err(Failure::Cannot(anyhow!(
+            "--hash is of all that a full test writes to a device or directory\nhint: add --full; a simulated device has no bytes to hash"
+        )));
+    }
     let (record, restored) = if is_folder { (files::tested(args, folder)?, Ok(())) } else { of_device(args)? };
     let mut saved = Saved::default();
     report::save(&mut saved, &outputs, &AnyRecord::Capacity(Box::new(record.clone())));
@@ -80,10 +86,30 @@ fn of_device(args: &Capacity) -> Result<(CapacityRecord, Result<(), Failure>), F
             (Some(restore), Some(grant)) => restoring(args, restore, (*target, grant), planned, *here),
             (_, grant) => {
                 let mut target = target;
-                Ok((tested(args, target.as_mut(), grant, planned, Some(*here))?, Ok(())))
+                let mut record = tested(args, target.as_mut(), grant, planned, Some(*here))?;
+                hashed(args, target.as_mut(), &mut record);
+                Ok((record, Ok(())))
             }
         },
     }
+}
+
+/// Adds the hashes of what was written and of what is read, where they were asked for and the test came to its end.
+fn hashed(args: &Capacity, space: &mut dyn Bytewise, record: &mut CapacityRecord) {
+    let generation = record.generation;
+    let is_over = record.envelope.stop == StopReason::Complete;
+    let (Some(hash), Some(full), true) = (args.hash, &mut record.full, is_over) else { return };
+    let (mut progress, all) = (Progress::new(args.results.json), full.claimed);
+    let mut go_on = |done: Bytes| {
+        progress.progress(done, all);
+        !interrupt::asked()
+    };
+    match flashscope_host::hashes(space, hash.into(), generation, &mut go_on) {
+        Ok(Some(hashes)) => full.hashes = Some(hashes),
+        Ok(None) => record.envelope.stop = StopReason::Interrupted,
+        Err(error) => record.envelope.stop = StopReason::DeviceLost(error.to_string()),
+    }
+    progress.bar.finish_and_clear();
 }
 
 /// What a quick test may write; of a limit, half is left for what is put back.

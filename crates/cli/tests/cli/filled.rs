@@ -12,6 +12,12 @@ const LOST: i32 = 1;
 const CANNOT: i32 = 2;
 const MIB: u64 = 1 << 20;
 
+/// What a program that hashes prints.
+fn summed(program: &str, path: &Path) -> String {
+    let told = Command::new(program).arg(path).output().expect("it is in coreutils");
+    String::from_utf8_lossy(&told.stdout).split(' ').next().unwrap_or_default().to_owned()
+}
+
 /// A file system of our own, mounted.
 struct Mounted {
     point: PathBuf,
@@ -131,4 +137,27 @@ fn f3_reads_ours_and_we_read_its() {
     let run = flashscope(&["capacity", mounted.path(), "--read-only"]).run();
     run.expect(DONE);
     assert!(run.stdout.contains("keeps what is written"), "{}", run.stdout);
+}
+
+#[test]
+fn hashes_are_those_of_the_programs_of_these_names() {
+    let folder = scratch();
+    let path = folder.to_str().unwrap();
+    let file = folder.join("card.img");
+    std::fs::write(&file, vec![0; 3 << 20]).unwrap();
+    let run =
+        flashscope(&["capacity", file.to_str().unwrap(), "--full", "--allow-write", "--hash", "md5", "--json"]).run();
+    run.expect(DONE);
+    let record: Value = serde_json::from_str(&run.stdout).unwrap();
+    let hashes = &record["full"]["hashes"];
+    assert_eq!((&hashes["read"], &hashes["written"]), (&summed("md5sum", &file).into(), &hashes["read"]));
+    std::fs::remove_file(&file).unwrap();
+    let fill = ["capacity", path, "--allow-write", "--max-write", "9MiB", "--keep-files", "--hash", "sha256", "--json"];
+    let run = flashscope(&fill).current_dir(&folder).run();
+    run.expect(DONE);
+    let record: Value = serde_json::from_str(&run.stdout).unwrap();
+    let hashes = &record["full"]["hashes"];
+    let sum = summed("sha256sum", &folder.join("1.h2w"));
+    assert_eq!((&hashes["read"], &hashes["written"]), (&sum.as_str().into(), &hashes["read"]));
+    flashscope(&["capacity", "sim:sd-4mib", "--hash", "md5"]).run().expect(CANNOT);
 }

@@ -305,23 +305,49 @@ impl H2wFiles {
         }
     }
 
+    /// What belongs at a place.
+    pub(crate) fn pattern(at: Bytes, into: &mut [u8]) {
+        pattern::fill(at.get(), into);
+    }
+
+    /// Reads what stands at a place; `false` where that failed.
+    pub(crate) fn read_bytes(&mut self, at: Bytes, into: &mut [u8]) -> Result<bool, DeviceError> {
+        let length = Bytes(into.len() as u64);
+        let mut from = 0;
+        for (number, at, _, length) in parts(at, length) {
+            match self.load(number, at, length) {
+                Ok(()) => into[from..from + length].copy_from_slice(self.buffer.part(0, length)),
+                Err(error) if errno::judge(error) == Verdict::Failed => return Ok(false),
+                Err(error) => return Err(DeviceError::Vanished(errno::describe(error))),
+            }
+            from += length;
+        }
+        Ok(true)
+    }
+
+    /// Reads a part of a file into the buffer.
+    fn load(&mut self, number: u32, at: u64, length: usize) -> Result<(), Errno> {
+        let (file, buffer) = self.opened(number)?;
+        // Direct I/O asks for whole blocks, of the last one of a file as well.
+        let whole = length.next_multiple_of(BLOCK.get() as usize);
+        buffer.reserve(whole);
+        let bytes = buffer.part_mut(0, whole);
+        let mut got = 0;
+        while got < length {
+            match pread(file, &mut bytes[got..], at + got as u64) {
+                Ok(0) => return Err(Errno::NODATA),
+                Ok(count) => got += count,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     fn read(&mut self, request: &Request, done: &mut Completion) -> Result<(), Errno> {
         let generation = request.known().map_or(0, |known| known.first);
-        for (number, at, from, length) in parts(request) {
-            let (file, buffer) = self.opened(number)?;
-            // Direct I/O asks for whole blocks, of the last one of a file as well.
-            let whole = length.next_multiple_of(BLOCK.get() as usize);
-            buffer.reserve(whole);
-            let bytes = buffer.part_mut(0, whole);
-            let mut got = 0;
-            while got < length {
-                match pread(file, &mut bytes[got..], at + got as u64) {
-                    Ok(0) => return Err(Errno::NODATA),
-                    Ok(count) => got += count,
-                    Err(Errno::INTR) => {}
-                    Err(error) => return Err(error),
-                }
-            }
+        for (number, at, from, length) in parts(request.offset(), request.length()) {
+            self.load(number, at, length)?;
             done.completed = self.clock.now();
             if request.known().is_some() {
                 done.stretches.extend(pattern::stretches(generation, from, self.buffer.part(0, length)));
@@ -331,7 +357,7 @@ impl H2wFiles {
     }
 
     fn write(&mut self, request: &Request, done: &mut Completion) -> Result<(), Errno> {
-        for (number, at, from, length) in parts(request) {
+        for (number, at, from, length) in parts(request.offset(), request.length()) {
             let clock = self.clock;
             let (file, buffer) = self.opened(number)?;
             buffer.reserve(length);
@@ -421,9 +447,9 @@ fn start_of(number: u32) -> Bytes {
     EACH * u64::from(number.saturating_sub(1))
 }
 
-/// A request file by file: number, offset in the file, place in the space, length.
-fn parts(request: &Request) -> impl Iterator<Item = (u32, u64, u64, usize)> + use<> {
-    let (mut at, end) = (request.offset().get(), (request.offset() + request.length()).get());
+/// A stretch file by file: number, offset in the file, place in the space, length.
+fn parts(at: Bytes, length: Bytes) -> impl Iterator<Item = (u32, u64, u64, usize)> {
+    let (mut at, end) = (at.get(), (at + length).get());
     std::iter::from_fn(move || {
         let from = at;
         let within = from % EACH.get();
@@ -520,9 +546,8 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_cut_where_one_file_ends() {
-        let request = Request::read(1, EACH - Bytes::mib(1), Bytes::mib(3));
+    fn a_stretch_is_cut_where_one_file_ends() {
         let expect = [(1, EACH.get() - (1 << 20), EACH.get() - (1 << 20), 1 << 20), (2, 0, EACH.get(), 2 << 20)];
-        assert_eq!(parts(&request).collect::<Vec<_>>(), expect);
+        assert_eq!(parts(EACH - Bytes::mib(1), Bytes::mib(3)).collect::<Vec<_>>(), expect);
     }
 }

@@ -1,6 +1,7 @@
 //! `capacity DIRECTORY`: the free space of a file system is filled with files as f3write and H2testw write them, and they are read.
 
 use super::full::Planned;
+use super::hashed;
 use crate::args::Capacity;
 use crate::error::Failure;
 use crate::making::beside;
@@ -41,6 +42,7 @@ pub(super) fn tested(args: &Capacity, path: &Path) -> Result<CapacityRecord, Fai
     let planned = Planned::of_files(args, files.facts(), directory, (kept, text))?;
     let mut record = planned.tested(args, (&mut files, &mut grant), envelope);
     envelope::seal(&mut record.envelope, Some(&here));
+    hashed(args, &mut files, &mut record);
     if !lacks.is_empty() {
         record.verdict.evidence.push(format!("no whole set of files: {}", lacks.join(", ")));
     }
