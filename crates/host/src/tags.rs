@@ -5,7 +5,7 @@
 //! neither are the known generations tried for another place. A device in order is told by its pages: the first word says
 //! which tags a page should hold, and one comparison whether it does.
 
-use crate::payload::{place_key, scramble, tag, uniform, unscramble};
+use crate::payload::{are_tags, place_key, scramble, tag, uniform, unscramble};
 use flashscope_device::{Holds, Known, Stretch, stretch};
 use flashscope_units::Bytes;
 
@@ -61,13 +61,7 @@ fn begins(known: Known, at: u64, page: &[u8], before: Option<Found>) -> Option<F
 
 /// Whether a page holds nothing but the tags from this one on.
 fn goes_on(first: Found, page: &[u8]) -> bool {
-    let key = scramble(u64::from(first.generation));
-    // Without a branch a word, so that neighbours are worked out side by side.
-    let differs = |differs: u64, (word, index): (&[u8], u64)| {
-        let word = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-        differs | (word ^ tag(index, key))
-    };
-    page.len().is_multiple_of(WORD) && page.chunks_exact(WORD).zip(first.index..).fold(0, differs) == 0
+    page.len().is_multiple_of(WORD) && are_tags(first.index, scramble(u64::from(first.generation)), page)
 }
 
 fn holds(Found { generation, index }: Found) -> Holds {

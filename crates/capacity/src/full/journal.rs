@@ -164,10 +164,10 @@ impl Filling {
         self.left(plan, Pass::writes).min(plan.writes())
     }
 
-    /// What is still written at most: all of it once more, where every request fails and is done again in pieces.
+    /// What is still written at most: where every request fails and is done again in pieces, and those in smaller ones.
     pub fn writes_left(&self, plan: &FullPlan) -> Bytes {
         let written = self.left(plan, Pass::writes);
-        if self.pass == Pass::Write { written + plan.claimed } else { written }
+        if self.pass == Pass::Write { written + plan.claimed / 2 * 3 } else { written }
     }
 
     /// What is left of such passes, or a little more.

@@ -1,12 +1,12 @@
 //! Tests of the capacity: files that the tests make themselves, and simulated devices.
 
 use crate::devices::Loop;
-use crate::harness::{Run, flashscope, interrupt, let_work, scratch};
+use crate::harness::{Run, flashscope, interrupt, scratch};
 use serde_json::Value;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const DONE: i32 = 0;
 const NOT_GENUINE: i32 = 1;
@@ -100,13 +100,21 @@ fn card(folder: &Path, mib: u64) -> String {
     path.to_str().expect("a plain path").to_owned()
 }
 
-/// Begins a command, and ends it when it has worked for so long.
-fn begun(words: &[&str], folder: &Path, time: Duration, end: impl FnOnce(&mut Child)) {
+/// Begins a command, and ends it as soon as `ready`, if it has not ended by then.
+fn begun(words: &[&str], folder: &Path, mut ready: impl FnMut() -> bool, end: impl FnOnce(&mut Child)) {
     let mut command = flashscope(words).current_dir(folder).command();
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
-    let_work(&child, time);
+    while !ready() && child.try_wait().expect("it can be waited for").is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     end(&mut child);
     child.wait().expect("it ends");
+}
+
+/// Says yes after a time.
+fn after(time: Duration) -> impl FnMut() -> bool {
+    let begun = Instant::now();
+    move || begun.elapsed() >= time
 }
 
 #[test]
@@ -135,17 +143,18 @@ fn a_full_test_reads_all_of_it_and_tells_fakes_to_the_block() {
 #[test]
 fn a_full_test_goes_on_where_it_was_stopped_and_only_on_the_same_part() {
     let folder = scratch();
-    let file = card(&folder, 128);
-    let words = ["capacity", file.as_str(), "--full", "--allow-write", "--json"];
+    let file = card(&folder, 256);
+    let words = ["capacity", file.as_str(), "--full", "--allow-write", "--destroy-signatures", "--json"];
     let journal = folder.join("flashscope-card.img.filling.json");
-    begun(&words, &folder, Duration::from_millis(60), |child| child.kill().expect("SIGKILL"));
-    begun(&words, &folder, Duration::from_millis(60), |child| interrupt(child));
+    begun(&words, &folder, || journal.exists(), |child| child.kill().expect("SIGKILL"));
+    begun(&words, &folder, after(Duration::from_millis(20)), |child| interrupt(child));
     assert!(
         std::fs::read_to_string(&journal).is_ok_and(|text| text.starts_with("{\"schema\":\"flashscope.filling/1\""))
     );
     let elsewhere = scratch();
-    let other = card(&elsewhere, 128);
-    let other = flashscope(&["capacity", &other, "--full", "--allow-write"]).current_dir(&folder).run();
+    let other = card(&elsewhere, 256);
+    let other = [&["capacity", other.as_str()], &words[2..]].concat();
+    let other = flashscope(&other).current_dir(&folder).run();
     other.expect(REFUSED);
     assert!(other.stderr.contains("another part"), "{}", other.stderr);
     let another = flashscope(&[&words[..], &["--order", "shuffled"]].concat()).current_dir(&folder).run();
@@ -156,7 +165,7 @@ fn a_full_test_goes_on_where_it_was_stopped_and_only_on_the_same_part() {
     assert!(run.stderr.contains("going on where"), "{}", run.stderr);
     let record = json(&run);
     assert!(record["full"]["sessions"].as_u64().is_some_and(|sessions| (2..=3).contains(&sessions)), "{record}");
-    assert_eq!(record["full"]["totals"]["kept_bytes"], 128 * MIB);
+    assert_eq!(record["full"]["totals"]["kept_bytes"], 256 * MIB);
     assert!(!journal.exists(), "what is over needs no journal");
 }
 
@@ -188,11 +197,12 @@ fn what_was_killed_is_put_back_by_the_next_run() {
     let before = std::fs::read(&file).unwrap();
     let undo = folder.join("flashscope-card.img.undo");
     let mut killed = 0;
-    for (time, full) in [(10, false), (20, false), (30, true), (50, true), (70, true), (90, true), (120, true)] {
+    let times = [(30, false), (60, false), (20, true), (50, true), (90, true), (140, true), (220, true), (400, true)];
+    for (time, full) in times {
         let depth: &[&str] = if full { &["--full"] } else { &[] };
         let quiet = ["capacity", file.as_str(), "--allow-write", "--destroy-signatures"];
         let words = [&quiet[..], depth, &["--restore"]].concat();
-        begun(&words, &folder, Duration::from_millis(time), |child| drop(child.kill()));
+        begun(&words, &folder, after(Duration::from_millis(time)), |child| drop(child.kill()));
         if undo.exists() {
             killed += 1;
             // Nobody passes over it, and a journal of another part is not taken.
