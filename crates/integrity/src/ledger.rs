@@ -50,6 +50,54 @@ impl Ledger for () {
     }
 }
 
+/// Two of them, the first one first.
+impl<A: Ledger, B: Ledger> Ledger for (A, B) {
+    fn begin(&mut self, number: u32, before: &Map) -> Result<(), String> {
+        self.0.begin(number, before)?;
+        self.1.begin(number, before)
+    }
+
+    fn note(&mut self, entry: &Entry) -> Result<(), String> {
+        self.0.note(entry)?;
+        self.1.note(entry)
+    }
+
+    fn secure(&mut self) -> Result<(), String> {
+        self.0.secure()?;
+        self.1.secure()
+    }
+}
+
+/// One that may be absent.
+impl<A: Ledger> Ledger for Option<A> {
+    fn begin(&mut self, number: u32, before: &Map) -> Result<(), String> {
+        self.as_mut().map_or(Ok(()), |one| one.begin(number, before))
+    }
+
+    fn note(&mut self, entry: &Entry) -> Result<(), String> {
+        self.as_mut().map_or(Ok(()), |one| one.note(entry))
+    }
+
+    fn secure(&mut self) -> Result<(), String> {
+        self.as_mut().map_or(Ok(()), Ledger::secure)
+    }
+}
+
+/// Another one, lent.
+impl<A: Ledger + ?Sized> Ledger for &mut A {
+    fn begin(&mut self, number: u32, before: &Map) -> Result<(), String> {
+        (**self).begin(number, before)
+    }
+
+    fn note(&mut self, entry: &Entry) -> Result<(), String> {
+        (**self).note(entry)
+    }
+
+    fn secure(&mut self) -> Result<(), String> {
+        (**self).secure()
+    }
+}
+
 /// Something that happens before a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {

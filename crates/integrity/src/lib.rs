@@ -13,6 +13,7 @@ mod journal;
 pub mod judge;
 mod kept;
 pub mod ledger;
+pub mod log_writes;
 mod look;
 mod map;
 mod round;

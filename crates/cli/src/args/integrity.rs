@@ -56,8 +56,11 @@ pub(crate) struct Integrity {
     /// Keep what a real device acknowledged in FILE, on another disk [default: beside the record, or here]
     #[arg(long, value_name = "FILE")]
     pub(crate) journal: Option<PathBuf>,
+    /// Write all that was covered to FILE, in the format of the kernel's dm-log-writes, with a mark at each cut
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log_writes: Option<PathBuf>,
     /// Hold a real device against the journal of a run that was killed; writes nothing
-    #[arg(long, requires = "journal", conflicts_with_all = ["cuts", "replay", "power_off"])]
+    #[arg(long, requires = "journal", conflicts_with_all = ["cuts", "replay", "power_off", "log_writes"])]
     pub(crate) judge: bool,
     #[command(flatten)]
     pub(crate) results: Results,

@@ -63,6 +63,21 @@ fn a_device_that_is_gone_or_smaller_is_said() {
 }
 
 #[test]
+fn the_log_of_writes_is_one_of_the_kernels_format() {
+    let folder = scratch();
+    let arguments = ["integrity", "sim:sd-4mib", "-n", "5", "--log-writes", "writes.log"];
+    flashscope(&arguments).current_dir(&folder).run().expect(KEPT);
+    let log = std::fs::read(folder.join("writes.log")).unwrap();
+    let number = |at: usize| u64::from_le_bytes(log[at..at + 8].try_into().unwrap());
+    assert_eq!((number(0), number(8)), (0x6a73_6677_7368_72, 1));
+    assert!(number(16) > 20 && log.len() > 2 << 20, "the first filling is in it");
+    assert!(log.windows(5).any(|text| text == b"cut 5"));
+    // What is there and not ours stays.
+    std::fs::write(folder.join("writes.log"), "thesis").unwrap();
+    flashscope(&arguments).current_dir(&folder).run().expect(3);
+}
+
+#[test]
 fn what_cannot_be_is_refused_with_a_hint() {
     let check = |arguments: &[&str], says: &str| {
         let run = flashscope(&[&["integrity"], arguments].concat()).run();

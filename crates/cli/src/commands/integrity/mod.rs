@@ -2,6 +2,7 @@
 
 mod journal;
 mod killed;
+mod log;
 mod real;
 mod simulated;
 
@@ -32,8 +33,8 @@ pub(crate) fn run(args: &Integrity) -> Result<Outcome, Failure> {
     let outputs = report::outputs(&mut door, None, &args.results.output)?;
     let record = match args.target.target.strip_prefix("sim:") {
         _ if args.judge => killed::run(args)?,
-        Some(spec) => simulated::run(args, spec)?,
-        None => real::run(args)?,
+        Some(spec) => simulated::run(args, spec, log::planned(args, &mut door)?.as_ref())?,
+        None => real::run(args, log::planned(args, &mut door)?.as_ref())?,
     };
     shown(args, &record, &outputs)
 }

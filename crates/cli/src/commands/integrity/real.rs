@@ -1,7 +1,7 @@
 //! Power cuts of a device of this machine, by commands of the operator's.
 
 use super::journal::{self, JournalFile};
-use super::{cuts, plan, record};
+use super::{cuts, log, plan, record};
 use crate::args::Integrity;
 use crate::error::Failure;
 use crate::target::{self, Opened, Writes};
@@ -9,7 +9,7 @@ use crate::{envelope, interrupt, output};
 use anyhow::anyhow;
 use flashscope_device::{Target, WriteGrant};
 use flashscope_host::power::{PowerCommand, Switch, SwitchedTarget};
-use flashscope_host::{HostTarget, OpenOptions, Surroundings, SysRoot};
+use flashscope_host::{HostTarget, OpenOptions, Output, Surroundings, SysRoot};
 use flashscope_integrity::{Ended, first_generation, most_written};
 use flashscope_model::integrity::{IntegrityRecord, SwitchedBy};
 use flashscope_model::{DeviceFacts, DeviceKind, Kind};
@@ -17,7 +17,7 @@ use flashscope_stats::rng::mix;
 use std::path::Path;
 use std::time::SystemTime;
 
-pub(super) fn run(args: &Integrity) -> Result<IntegrityRecord, Failure> {
+pub(super) fn run(args: &Integrity, log: Option<&Output>) -> Result<IntegrityRecord, Failure> {
     let switch = switch(args)?;
     if args.replay.is_some() {
         return Err(cannot(
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Integrity) -> Result<IntegrityRecord, Failure> {
         Ok(args.target.consent.max_write.unwrap_or(most_written(plan.length, plan.cuts)))
     };
     match target::open(&args.target, Writes::Exactly(&cost))? {
-        Opened::Host { target, grant: Some(grant), here } => tested(args, *target, grant, &here, switch),
+        Opened::Host { target, grant: Some(grant), here } => tested(args, *target, (grant, log), &here, switch),
         _ => Err(cannot("integrity writes\nhint: leave out --read-only, and --max-write 0".to_owned())),
     }
 }
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Integrity) -> Result<IntegrityRecord, Failure> {
 fn tested(
     args: &Integrity,
     target: HostTarget,
-    mut grant: WriteGrant,
+    (mut grant, log): (WriteGrant, Option<&Output>),
     here: &Surroundings,
     switch: Switch,
 ) -> Result<IntegrityRecord, Failure> {
@@ -72,7 +72,7 @@ fn tested(
         off_after: dry.off_after,
         on_after: dry.on_after,
     };
-    let done = cuts(&mut device, &mut grant, &plan, &mut ledger);
+    let done = cuts(&mut device, &mut grant, &plan, &mut (&mut ledger, log::begun(log)?));
     match &done.0.ended {
         None | Some(Ended::Stopped) => ledger.remove(),
         Some(Ended::Device(_) | Ended::Harness(_)) => output::talk(&format!(

@@ -1,19 +1,20 @@
 //! Power cuts of a simulated device, in virtual time.
 
-use super::{cuts, plan, record};
+use super::{cuts, log, plan, record};
 use crate::args::Integrity;
 use crate::envelope;
 use crate::error::Failure;
 use crate::target;
 use anyhow::anyhow;
 use flashscope_device::{Target, WriteGrant};
+use flashscope_host::Output;
 use flashscope_integrity::first_generation;
 use flashscope_model::Kind;
 use flashscope_model::integrity::IntegrityRecord;
 use flashscope_sim::SimTarget;
 use flashscope_units::Bytes;
 
-pub(super) fn run(args: &Integrity, spec: &str) -> Result<IntegrityRecord, Failure> {
+pub(super) fn run(args: &Integrity, spec: &str, log: Option<&Output>) -> Result<IntegrityRecord, Failure> {
     if args.power_off.is_some() || args.journal.is_some() {
         return Err(Failure::Cannot(anyhow!(
             "a simulated device needs no command to lose its power, and no journal\nhint: leave out --power-off, --power-on and --journal"
@@ -26,7 +27,7 @@ pub(super) fn run(args: &Integrity, spec: &str) -> Result<IntegrityRecord, Failu
     let mut grant = WriteGrant::simulated(&facts, budget)
         .ok_or_else(|| Failure::Cannot(anyhow!("a simulated device grants freely")))?;
     let envelope = envelope::of(Kind::Integrity, "integrity", &args.target, &device, None);
-    let done = cuts(&mut device, &mut grant, &plan, &mut ());
+    let done = cuts(&mut device, &mut grant, &plan, &mut log::begun(log)?);
     Ok(record(done, &plan, args, envelope, (None, None)))
 }
 
