@@ -10,7 +10,6 @@ mod hands;
 mod plan;
 mod quick;
 
-pub use flashscope_state::{JournalError, Subject};
-pub use full::{Filling, FullPlan, Keep, full};
+pub use full::{Filling, FullPlan, JournalError, Keep, Subject, full};
 pub use plan::{LEAST_BUDGET, Plan, PlanError, USUAL_BUDGET};
 pub use quick::{Outcome, Watch, quick};

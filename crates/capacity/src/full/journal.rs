@@ -1,10 +1,10 @@
 //! What is kept while a space is filled and read, so that the same command goes on where it was stopped, on the same part only.
 
 use super::plan::FullPlan;
+use super::subject::{JournalError, Subject};
 use super::tally::Tally;
 use flashscope_model::capacity::Full;
 use flashscope_model::run::Cost;
-use flashscope_state::{JournalError, Subject};
 use flashscope_units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

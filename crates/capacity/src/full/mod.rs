@@ -8,10 +8,12 @@
 
 mod journal;
 mod plan;
+mod subject;
 mod tally;
 
 pub use journal::Filling;
 pub use plan::FullPlan;
+pub use subject::{JournalError, Subject};
 
 use crate::hands::told;
 use crate::quick::Watch;

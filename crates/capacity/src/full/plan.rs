@@ -1,14 +1,16 @@
 //! In which order a full test goes over a space.
 
 use crate::plan::PlanError;
-use flashscope_load::pattern::Permutation;
 use flashscope_model::capacity::{Full, PassOrder};
+use flashscope_stats::Rng;
 use flashscope_units::Bytes;
 
 /// A request: what a card does at its best rate, and little enough that not much is looked at again where it fails.
 const REQUEST: Bytes = Bytes::mib(1);
-/// Requests of a part that is moved as one where the order is shuffled: large erase units are filled in order.
+/// Requests of a part that is moved as one where the order is shuffled, at least: large erase units are filled in order.
 const TOGETHER: u64 = 16;
+/// Parts at most: their order is a list.
+const MOST_PARTS: u64 = 1 << 16;
 /// What is written once more to push the rest out of a cache: this part of the space …
 const PUSH_PART: u64 = 16;
 /// … and at most this much: more than the memory of any small device.
@@ -30,7 +32,10 @@ pub struct FullPlan {
     pub push: Bytes,
     /// The order follows from it.
     pub seed: u64,
-    parts: Permutation,
+    /// Requests of a part.
+    together: u64,
+    /// The parts as they follow each other; empty where that is by address.
+    parts: Vec<u32>,
 }
 
 impl FullPlan {
@@ -48,8 +53,14 @@ impl FullPlan {
         let claimed = claimed.align_down(block);
         let request = REQUEST.max(block);
         let push = (claimed / PUSH_PART).min(MOST_PUSH).align_down(request);
-        let parts = Permutation::new(claimed.get().div_ceil(request.get() * TOGETHER), seed);
-        Ok(FullPlan { claimed, block, order, request, push, seed, parts })
+        let requests = claimed.get().div_ceil(request.get());
+        let together = requests.div_ceil(MOST_PARTS).max(TOGETHER);
+        let mut parts = Vec::new();
+        if order == PassOrder::Shuffled {
+            parts = (0..requests.div_ceil(together) as u32).collect();
+            Rng::new(seed).shuffle(&mut parts);
+        }
+        Ok(FullPlan { claimed, block, order, request, push, seed, together, parts })
     }
 
     /// The same without writing anything twice: for a space that no cache of the device answers for.
@@ -64,7 +75,7 @@ impl FullPlan {
 
     /// Numbers of requests of one pass; some may lie behind the end.
     pub(crate) fn numbers(&self) -> u64 {
-        self.claimed.get().div_ceil(self.request.get() * TOGETHER) * TOGETHER
+        self.claimed.get().div_ceil(self.request.get() * self.together) * self.together
     }
 
     /// Numbers of the requests that push.
@@ -74,12 +85,9 @@ impl FullPlan {
 
     /// Address and length of a request; `None` behind the end.
     pub(crate) fn span(&self, number: u64) -> Option<(Bytes, Bytes)> {
-        let (part, within) = (number / TOGETHER, number % TOGETHER);
-        let part = match self.order {
-            PassOrder::Sequential => part,
-            PassOrder::Shuffled => self.parts.at(part),
-        };
-        let at = self.request * (part * TOGETHER + within);
+        let (part, within) = (number / self.together, number % self.together);
+        let part = self.parts.get(part as usize).map_or(part, |part| u64::from(*part));
+        let at = self.request * (part * self.together + within);
         (at < self.claimed).then(|| (at, self.request.min(self.claimed - at)))
     }
 

@@ -45,7 +45,7 @@ pub(crate) struct Capacity {
 pub(crate) enum Order {
     /// By address
     Sequential,
-    /// In parts of 16 MiB, the parts shuffled
+    /// In parts of 16 MiB (of 1/65536 where that is more), the parts shuffled
     Shuffled,
 }
 

@@ -3,11 +3,11 @@
 use super::{Progress, cannot, first_generation};
 use crate::args::Capacity;
 use crate::error::Failure;
-use crate::making::{beside, subject, unfit};
+use crate::making::{self, beside};
 use crate::progress::Turn;
 use crate::{input, interrupt, output};
 use anyhow::anyhow;
-use flashscope_capacity::{Filling, FullPlan, Keep, Watch, full};
+use flashscope_capacity::{Filling, FullPlan, JournalError, Keep, Subject, Watch, full};
 use flashscope_device::{Target, WriteGrant};
 use flashscope_host::Output;
 use flashscope_model::capacity::{CapacityRecord, Directory, Full, PassOrder};
@@ -31,7 +31,7 @@ impl Planned {
     pub(super) fn new(args: &Capacity, facts: &DeviceFacts) -> Result<Planned, Failure> {
         let order = if args.shuffled() { PassOrder::Shuffled } else { PassOrder::Sequential };
         let plan = FullPlan::new(facts.capacity, facts.logical_block, order, args.target.seed).map_err(cannot)?;
-        let subject = subject(&args.target.target, facts);
+        let subject = part(&args.target.target, facts);
         let new = || Filling::new(&plan, subject.clone(), first_generation(&args.target, facts.simulated));
         // What is put back at the end is no test to go on with.
         if facts.simulated || args.restore {
@@ -59,7 +59,7 @@ impl Planned {
     ) -> Result<Planned, Failure> {
         let order = if args.shuffled() { PassOrder::Shuffled } else { PassOrder::Sequential };
         let plan = FullPlan::new(facts.capacity, facts.logical_block, order, args.target.seed).map_err(cannot)?;
-        let subject = subject(&args.target.target, facts);
+        let subject = part(&args.target.target, facts);
         let generation = first_generation(&args.target, false);
         let directory = Some(directory);
         if args.target.consent.read_only {
@@ -116,6 +116,22 @@ impl Planned {
         let envelope = Envelope { cost: Some(self.filling.cost()), stop, ..envelope };
         CapacityRecord { envelope, verdict, generation: self.filling.generation(), quick: None, full: Some(seen) }
     }
+}
+
+/// What names the very part.
+fn part(target: &str, facts: &DeviceFacts) -> Subject {
+    let part = making::subject(target, facts);
+    Subject { identity: part.identity, capacity_bytes: part.capacity_bytes }
+}
+
+/// Another part is refused; another command is a slip.
+fn unfit(path: &Path, target: &str, error: JournalError) -> Failure {
+    let error = match error {
+        JournalError::Unreadable(why) => flashscope_state::JournalError::Unreadable(why),
+        JournalError::OtherPart { identity } => flashscope_state::JournalError::OtherPart { identity },
+        JournalError::OtherWish { what } => flashscope_state::JournalError::OtherWish { what },
+    };
+    making::unfit(path, target, error)
 }
 
 /// Shows how far a test is, and keeps it now and then.
