@@ -16,7 +16,7 @@ use flashscope_units::Bytes;
 use std::collections::BTreeMap;
 
 /// `WRITE_LOG_MAGIC`.
-const MAGIC: u64 = 0x6a_7366_7773_6872;
+const MAGIC: u64 = 0x006a_7366_7773_6872;
 /// `WRITE_LOG_VERSION`.
 const VERSION: u64 = 1;
 /// Bytes of a sector of the log, which offsets and lengths count in.

@@ -45,7 +45,7 @@ fn number(log: &[u8], at: usize) -> u64 {
 }
 
 fn read(log: &[u8]) -> Vec<Logged> {
-    assert_eq!((number(log, 0), number(log, 8)), (0x6a736677736872, 1), "magic and version");
+    assert_eq!((number(log, 0), number(log, 8)), (0x006a_7366_7773_6872, 1), "magic and version");
     assert_eq!(u32::from_le_bytes(log[24..28].try_into().unwrap()), SECTOR as u32);
     let mut at = SECTOR;
     let entries = (0..number(log, 16)).map(|_| {

@@ -69,7 +69,7 @@ fn the_log_of_writes_is_one_of_the_kernels_format() {
     flashscope(&arguments).current_dir(&folder).run().expect(KEPT);
     let log = std::fs::read(folder.join("writes.log")).unwrap();
     let number = |at: usize| u64::from_le_bytes(log[at..at + 8].try_into().unwrap());
-    assert_eq!((number(0), number(8)), (0x6a73_6677_7368_72, 1));
+    assert_eq!((number(0), number(8)), (0x006a_7366_7773_6872, 1));
     assert!(number(16) > 20 && log.len() > 2 << 20, "the first filling is in it");
     assert!(log.windows(5).any(|text| text == b"cut 5"));
     // What is there and not ours stays.
