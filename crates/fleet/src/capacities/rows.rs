@@ -18,6 +18,11 @@ pub fn rows(figures: &Figures, which: Which, depth: Depth) -> Vec<Row> {
         Depth::Full => Target::Beside,
     };
     let written = figure("MiB written at most", may_write, Some(figures.most_written.as_f64() / (1 << 20) as f64));
+    // A full test counts the share that there is; what is drawn is the probability that it came from.
+    let damage = match depth {
+        Depth::Quick => Target::AtLeast(0.93),
+        Depth::Full => Target::Beside,
+    };
     match which {
         Which::Genuine => vec![
             share("called something else", Target::AtMost(0.0), figures.accused),
@@ -29,7 +34,7 @@ pub fn rows(figures: &Figures, which: Which, depth: Depth) -> Vec<Row> {
             share("right in kind and size, caches up to what is excluded", Target::AtLeast(RIGHT), figures.right),
             share("of these known to the block", Target::Beside, figures.to_the_block),
             share("right where addresses begin anew", Target::AtLeast(RIGHT), figures.wrap),
-            share("the interval of the damaged share holds", Target::AtLeast(0.93), figures.damage),
+            share("the interval of the damaged share holds", damage, figures.damage),
             share("with a larger cache, called genuine", Target::Beside, figures.hidden),
             share("wrong, of all verdicts", Target::Beside, figures.wrong),
             written,
