@@ -27,6 +27,10 @@ mod target;
 pub use file_space::{Durable, FileCounts, FileError, FileOpening, FileSpace, FileWay, FileWork, Passed, Step};
 pub use grant::{Consent, GrantError, Refusal, RefusalKind, SafetyReport, Seal, WriteGrant};
 pub use lane::{FailureDetail, Foresight, Lane, LaneCompletion, Status, Wait};
+// For `forward!`, whose users may not name these crates.
+#[doc(hidden)]
+pub use {flashscope_model as model, flashscope_units as units};
+
 pub use power::{PowerSwitch, Restored};
 pub use purge::{Availability, NoPurge, Purge, PurgeError, PurgeStep};
 pub use request::{Completion, Content, Fill, Op, Outcome, Request};

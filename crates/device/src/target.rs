@@ -33,6 +33,55 @@ pub trait Target {
     fn wear(&self) -> Option<Wear>;
 }
 
+/// What a target around another one leaves to that: `forward!(inner: facts, capabilities, path, now, wait_until, wear)`
+/// stands for these methods of [`Target`], each handed on to the field `inner`.
+#[macro_export]
+macro_rules! forward {
+    (@facts $inner:ident) => {
+        fn facts(&self) -> &$crate::model::DeviceFacts {
+            self.$inner.facts()
+        }
+    };
+    (@capabilities $inner:ident) => {
+        fn capabilities(&self) -> $crate::Capabilities {
+            self.$inner.capabilities()
+        }
+    };
+    (@path $inner:ident) => {
+        fn path(&self) -> $crate::model::run::PathTaken {
+            self.$inner.path()
+        }
+    };
+    (@now $inner:ident) => {
+        fn now(&self) -> $crate::units::Instant {
+            self.$inner.now()
+        }
+    };
+    (@submit $inner:ident) => {
+        fn submit(&mut self, batch: &[$crate::Request]) -> Result<(), $crate::DeviceError> {
+            self.$inner.submit(batch)
+        }
+    };
+    (@reap $inner:ident) => {
+        fn reap(&mut self, min: usize, into: &mut Vec<$crate::Completion>) -> Result<(), $crate::DeviceError> {
+            self.$inner.reap(min, into)
+        }
+    };
+    (@wait_until $inner:ident) => {
+        fn wait_until(&mut self, at: $crate::units::Instant) {
+            self.$inner.wait_until(at);
+        }
+    };
+    (@wear $inner:ident) => {
+        fn wear(&self) -> Option<$crate::Wear> {
+            self.$inner.wear()
+        }
+    };
+    ($inner:ident: $($method:ident),+) => {
+        $($crate::forward!(@$method $inner);)+
+    };
+}
+
 /// What a target can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {

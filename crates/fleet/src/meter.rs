@@ -1,8 +1,7 @@
 //! A target that keeps an eye on its wear, and a watcher that notes it where one experiment ends and the next begins.
 
-use flashscope_device::{Capabilities, Completion, DeviceError, Request, Target, Wear};
-use flashscope_model::DeviceFacts;
-use flashscope_model::run::{PathTaken, Step};
+use flashscope_device::{DeviceError, Request, Target, Wear, forward};
+use flashscope_model::run::Step;
 use flashscope_session::{Ahead, SoFar, Watcher};
 use flashscope_units::Instant;
 use std::cell::Cell;
@@ -20,21 +19,7 @@ impl<'a, T: Target> Metered<'a, T> {
 }
 
 impl<T: Target> Target for Metered<'_, T> {
-    fn facts(&self) -> &DeviceFacts {
-        self.inner.facts()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn path(&self) -> PathTaken {
-        self.inner.path()
-    }
-
-    fn now(&self) -> Instant {
-        self.inner.now()
-    }
+    forward!(inner: facts, capabilities, path, now, reap, wear);
 
     fn submit(&mut self, batch: &[Request]) -> Result<(), DeviceError> {
         let submitted = self.inner.submit(batch);
@@ -42,17 +27,9 @@ impl<T: Target> Target for Metered<'_, T> {
         submitted
     }
 
-    fn reap(&mut self, min: usize, into: &mut Vec<Completion>) -> Result<(), DeviceError> {
-        self.inner.reap(min, into)
-    }
-
     fn wait_until(&mut self, at: Instant) {
         self.inner.wait_until(at);
         self.wear.set(self.inner.wear().unwrap_or_default());
-    }
-
-    fn wear(&self) -> Option<Wear> {
-        self.inner.wear()
     }
 }
 

@@ -1,13 +1,12 @@
 //! A run keeps its limits: of time within an experiment, not only between two; and different purposes draw differently.
 
-use flashscope_device::{Capabilities, Completion, DeviceError, Request, Target, Wear, WriteGrant};
+use flashscope_device::{Target, WriteGrant, forward};
 use flashscope_model::plan::Budget;
-use flashscope_model::run::PathTaken;
 use flashscope_model::{DeviceFacts, StopReason};
 use flashscope_proof::Nobody;
 use flashscope_session::{Options, SessionReport, inspect};
 use flashscope_sim::SimTarget;
-use flashscope_units::{Bytes, Instant, Nanos};
+use flashscope_units::{Bytes, Nanos};
 use std::cell::Cell;
 
 fn run(spec: &str, time: Nanos) -> SessionReport {
@@ -39,37 +38,11 @@ struct Shrinking {
 }
 
 impl Target for Shrinking {
+    forward!(inner: capabilities, path, now, submit, reap, wait_until, wear);
+
     fn facts(&self) -> &DeviceFacts {
         self.asked.set(self.asked.get() + 1);
         if self.asked.get() > 2 { &self.small } else { self.inner.facts() }
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn path(&self) -> PathTaken {
-        self.inner.path()
-    }
-
-    fn now(&self) -> Instant {
-        self.inner.now()
-    }
-
-    fn submit(&mut self, batch: &[Request]) -> Result<(), DeviceError> {
-        self.inner.submit(batch)
-    }
-
-    fn reap(&mut self, min: usize, into: &mut Vec<Completion>) -> Result<(), DeviceError> {
-        self.inner.reap(min, into)
-    }
-
-    fn wait_until(&mut self, at: Instant) {
-        self.inner.wait_until(at);
-    }
-
-    fn wear(&self) -> Option<Wear> {
-        self.inner.wear()
     }
 }
 

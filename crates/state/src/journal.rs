@@ -2,10 +2,10 @@
 
 use crate::recipe::{Recipe, Wish};
 use crate::step::Position;
+use flashscope_model::JournalError;
 use flashscope_model::certificate::Rung;
 use flashscope_model::envelope::ConditionList;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// Name and version of the format.
 const SCHEMA: &str = "flashscope.making/1";
@@ -37,35 +37,6 @@ pub struct Journal {
     pub(crate) purged: Option<String>,
     pub(crate) registers: ConditionList,
 }
-
-/// Why a journal does not serve.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum JournalError {
-    /// It is no journal of this version.
-    Unreadable(String),
-    /// It belongs to another part.
-    OtherPart {
-        /// Which.
-        identity: String,
-    },
-    /// Something else was asked for.
-    OtherWish {
-        /// What differs.
-        what: String,
-    },
-}
-
-impl fmt::Display for JournalError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreadable(why) => write!(f, "it is not a journal of this version: {why}"),
-            Self::OtherPart { identity } => write!(f, "it was begun on another part ({identity})"),
-            Self::OtherWish { what } => write!(f, "it was begun with another {what}"),
-        }
-    }
-}
-
-impl std::error::Error for JournalError {}
 
 impl Journal {
     /// One of a state that is to be made.

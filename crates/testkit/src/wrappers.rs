@@ -1,9 +1,6 @@
 //! Targets around targets.
 
-use flashscope_device::{
-    Capabilities, Completion, Content, DeviceError, Fill, Foresight, Op, Outcome, Request, Target, Wear,
-};
-use flashscope_model::{DeviceFacts, run::PathTaken};
+use flashscope_device::{Completion, Content, DeviceError, Fill, Foresight, Op, Outcome, Request, Target, forward};
 use flashscope_units::{Bytes, Instant};
 use std::ops::Range;
 
@@ -39,21 +36,7 @@ impl<T: Foresight> Foresight for Failing<T> {
 }
 
 impl<T: Target> Target for Failing<T> {
-    fn facts(&self) -> &DeviceFacts {
-        self.inner.facts()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn path(&self) -> PathTaken {
-        self.inner.path()
-    }
-
-    fn now(&self) -> Instant {
-        self.inner.now()
-    }
+    forward!(inner: facts, capabilities, path, now, wait_until, wear);
 
     fn submit(&mut self, batch: &[Request]) -> Result<(), DeviceError> {
         self.inner.submit(batch)?;
@@ -73,14 +56,6 @@ impl<T: Target> Target for Failing<T> {
             }
         }
         Ok(())
-    }
-
-    fn wait_until(&mut self, at: Instant) {
-        self.inner.wait_until(at);
-    }
-
-    fn wear(&self) -> Option<Wear> {
-        self.inner.wear()
     }
 }
 
@@ -115,21 +90,7 @@ impl<T: Foresight> Foresight for Vanishing<T> {
 }
 
 impl<T: Target> Target for Vanishing<T> {
-    fn facts(&self) -> &DeviceFacts {
-        self.inner.facts()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn path(&self) -> PathTaken {
-        self.inner.path()
-    }
-
-    fn now(&self) -> Instant {
-        self.inner.now()
-    }
+    forward!(inner: facts, capabilities, path, now, reap, wait_until, wear);
 
     fn submit(&mut self, batch: &[Request]) -> Result<(), DeviceError> {
         if (batch.len() as u64) > self.left {
@@ -138,18 +99,6 @@ impl<T: Target> Target for Vanishing<T> {
         }
         self.left -= batch.len() as u64;
         self.inner.submit(batch)
-    }
-
-    fn reap(&mut self, min: usize, into: &mut Vec<Completion>) -> Result<(), DeviceError> {
-        self.inner.reap(min, into)
-    }
-
-    fn wait_until(&mut self, at: Instant) {
-        self.inner.wait_until(at);
-    }
-
-    fn wear(&self) -> Option<Wear> {
-        self.inner.wear()
     }
 }
 
@@ -205,21 +154,7 @@ impl<T: Target> Recording<T> {
 }
 
 impl<T: Target> Target for Recording<T> {
-    fn facts(&self) -> &DeviceFacts {
-        self.inner.facts()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn path(&self) -> PathTaken {
-        self.inner.path()
-    }
-
-    fn now(&self) -> Instant {
-        self.inner.now()
-    }
+    forward!(inner: facts, capabilities, path, now, reap, wait_until, wear);
 
     fn submit(&mut self, batch: &[Request]) -> Result<(), DeviceError> {
         self.inner.submit(batch)?;
@@ -230,18 +165,6 @@ impl<T: Target> Target for Recording<T> {
             fill: request.fill(),
         }));
         Ok(())
-    }
-
-    fn reap(&mut self, min: usize, into: &mut Vec<Completion>) -> Result<(), DeviceError> {
-        self.inner.reap(min, into)
-    }
-
-    fn wait_until(&mut self, at: Instant) {
-        self.inner.wait_until(at);
-    }
-
-    fn wear(&self) -> Option<Wear> {
-        self.inner.wear()
     }
 }
 

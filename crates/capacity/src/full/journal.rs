@@ -1,8 +1,8 @@
 //! What is kept while a space is filled and read, so that the same command goes on where it was stopped, on the same part only.
 
 use super::plan::FullPlan;
-use super::subject::{JournalError, Subject};
 use super::tally::Tally;
+use flashscope_model::JournalError;
 use flashscope_model::capacity::Full;
 use flashscope_model::run::Cost;
 use flashscope_units::{Bytes, Nanos};
@@ -11,6 +11,15 @@ use std::collections::BTreeSet;
 
 /// Name and version of the format.
 const SCHEMA: &str = "flashscope.filling/1";
+
+/// What is filled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    /// What names the very part: the identity that consent is given by, or the path of a file.
+    pub identity: String,
+    /// Its size.
+    pub capacity_bytes: u64,
+}
 
 /// How far a full test is, and what it saw.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

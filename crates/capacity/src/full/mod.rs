@@ -8,12 +8,10 @@
 
 mod journal;
 mod plan;
-mod subject;
 mod tally;
 
-pub use journal::Filling;
+pub use journal::{Filling, Subject};
 pub use plan::FullPlan;
-pub use subject::{JournalError, Subject};
 
 use crate::hands::told;
 use crate::quick::Watch;

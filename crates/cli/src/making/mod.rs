@@ -18,9 +18,9 @@ use flashscope_device::{NoPurge, Purge, Refusal, RefusalKind, Target, WriteGrant
 use flashscope_host::purge::{HostPurge, Tools};
 use flashscope_host::{HostTarget, Output, Surroundings, SysRoot};
 use flashscope_model::envelope::State;
-use flashscope_model::{DeviceFacts, DeviceState, StopReason};
+use flashscope_model::{DeviceFacts, DeviceState, JournalError, StopReason};
 use flashscope_sim::SimTarget;
-use flashscope_state::{Journal, JournalError, Life, Made, Recipe, Subject, Wish, make};
+use flashscope_state::{Journal, Life, Made, Recipe, Subject, Wish, make};
 use flashscope_units::Bytes;
 pub(crate) use keeper::Keeper;
 use std::cell::RefCell;

@@ -2,10 +2,9 @@
 //! hides a fake from whoever reads too soon.
 
 use flashscope_device::{
-    Capabilities, Completion, DeviceError, Fill, Holds, Known, Op, Outcome, Request, Stretch, Target, Wear, stretch,
+    Completion, DeviceError, Fill, Holds, Known, Op, Outcome, Request, Stretch, Target, forward, stretch,
 };
-use flashscope_model::{DeviceFacts, run::PathTaken};
-use flashscope_units::{Bytes, Instant};
+use flashscope_units::Bytes;
 use std::collections::VecDeque;
 
 /// A device behind such a cache; one of size 0 changes nothing.
@@ -88,21 +87,7 @@ fn laid_over(at: Bytes, one: Stretch, from: Bytes, to: Bytes, holds: &dyn Fn(Byt
 }
 
 impl<T: Target> Target for Cached<T> {
-    fn facts(&self) -> &DeviceFacts {
-        self.inner.facts()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn path(&self) -> PathTaken {
-        self.inner.path()
-    }
-
-    fn now(&self) -> Instant {
-        self.inner.now()
-    }
+    forward!(inner: facts, capabilities, path, now, wait_until, wear);
 
     fn submit(&mut self, batch: &[Request]) -> Result<(), DeviceError> {
         for request in batch {
@@ -131,14 +116,6 @@ impl<T: Target> Target for Cached<T> {
             }
         }
         Ok(())
-    }
-
-    fn wait_until(&mut self, at: Instant) {
-        self.inner.wait_until(at);
-    }
-
-    fn wear(&self) -> Option<Wear> {
-        self.inner.wear()
     }
 }
 

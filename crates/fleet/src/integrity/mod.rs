@@ -14,16 +14,12 @@ pub use table::{TABLE_SEED, samples, table};
 
 use crate::DrawError;
 use crate::draw::draw_for_cuts;
-use flashscope_device::{
-    Capabilities, Completion, DeviceError, PowerSwitch, Request, Restored, Target, Wear, WriteGrant,
-};
+use flashscope_device::{DeviceError, PowerSwitch, Restored, Target, WriteGrant, forward};
 use flashscope_integrity::verdict::{shipped, verdict};
 use flashscope_integrity::{Report, first_generation, run, usual_region};
-use flashscope_model::DeviceFacts;
 use flashscope_model::integrity::Verdict;
-use flashscope_model::run::PathTaken;
 use flashscope_sim::{Recovery, SimTarget};
-use flashscope_units::{Bytes, Instant, Nanos};
+use flashscope_units::{Bytes, Nanos};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -183,35 +179,5 @@ impl PowerSwitch for Watched {
 }
 
 impl Target for Watched {
-    fn facts(&self) -> &DeviceFacts {
-        self.device.facts()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.device.capabilities()
-    }
-
-    fn path(&self) -> PathTaken {
-        self.device.path()
-    }
-
-    fn now(&self) -> Instant {
-        self.device.now()
-    }
-
-    fn submit(&mut self, batch: &[Request]) -> Result<(), DeviceError> {
-        self.device.submit(batch)
-    }
-
-    fn reap(&mut self, min: usize, into: &mut Vec<Completion>) -> Result<(), DeviceError> {
-        self.device.reap(min, into)
-    }
-
-    fn wait_until(&mut self, at: Instant) {
-        self.device.wait_until(at);
-    }
-
-    fn wear(&self) -> Option<Wear> {
-        self.device.wear()
-    }
+    forward!(device: facts, capabilities, path, now, submit, reap, wait_until, wear);
 }

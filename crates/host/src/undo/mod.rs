@@ -11,9 +11,8 @@ pub use journal::{UndoError, UndoJournal};
 
 use crate::buffer::AlignedBuffer;
 use crate::target::HostTarget;
-use flashscope_device::{Capabilities, Completion, DeviceError, Op, Request, Target, Wear, WriteGrant};
-use flashscope_model::{DeviceFacts, run::PathTaken};
-use flashscope_units::{Bytes, Instant};
+use flashscope_device::{DeviceError, Op, Request, Target, WriteGrant, forward};
+use flashscope_units::Bytes;
 use std::collections::BTreeMap;
 
 /// What is kept and put back at once. Where that much is written in order, this much is kept ahead.
@@ -121,21 +120,7 @@ impl Undoing {
 }
 
 impl Target for Undoing {
-    fn facts(&self) -> &DeviceFacts {
-        self.inner.facts()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn path(&self) -> PathTaken {
-        self.inner.path()
-    }
-
-    fn now(&self) -> Instant {
-        self.inner.now()
-    }
+    forward!(inner: facts, capabilities, path, now, reap, wait_until, wear);
 
     fn submit(&mut self, batch: &[Request]) -> Result<(), DeviceError> {
         let changes = |request: &&Request| matches!(request.op(), Op::Write { .. } | Op::Discard);
@@ -152,18 +137,6 @@ impl Target for Undoing {
             .collect();
         self.keep(&ranges)?;
         self.inner.submit(batch)
-    }
-
-    fn reap(&mut self, min: usize, into: &mut Vec<Completion>) -> Result<(), DeviceError> {
-        self.inner.reap(min, into)
-    }
-
-    fn wait_until(&mut self, at: Instant) {
-        self.inner.wait_until(at);
-    }
-
-    fn wear(&self) -> Option<Wear> {
-        self.inner.wear()
     }
 }
 

@@ -3,11 +3,11 @@
 use super::{Progress, cannot, first_generation};
 use crate::args::Capacity;
 use crate::error::Failure;
-use crate::making::{self, beside};
+use crate::making::{self, beside, unfit};
 use crate::progress::Turn;
 use crate::{input, interrupt, output};
 use anyhow::anyhow;
-use flashscope_capacity::{Filling, FullPlan, JournalError, Keep, Subject, Watch, full};
+use flashscope_capacity::{Filling, FullPlan, Keep, Subject, Watch, full};
 use flashscope_device::{Target, WriteGrant};
 use flashscope_host::Output;
 use flashscope_model::capacity::{CapacityRecord, Directory, Full, PassOrder};
@@ -122,16 +122,6 @@ impl Planned {
 fn part(target: &str, facts: &DeviceFacts) -> Subject {
     let part = making::subject(target, facts);
     Subject { identity: part.identity, capacity_bytes: part.capacity_bytes }
-}
-
-/// Another part is refused; another command is a slip.
-fn unfit(path: &Path, target: &str, error: JournalError) -> Failure {
-    let error = match error {
-        JournalError::Unreadable(why) => flashscope_state::JournalError::Unreadable(why),
-        JournalError::OtherPart { identity } => flashscope_state::JournalError::OtherPart { identity },
-        JournalError::OtherWish { what } => flashscope_state::JournalError::OtherWish { what },
-    };
-    making::unfit(path, target, error)
 }
 
 /// Shows how far a test is, and keeps it now and then.

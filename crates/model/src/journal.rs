@@ -1,17 +1,6 @@
-//! Whose journal it is, and why one does not serve. (Like those of a state that is made; a fleet, which tests capacities, must not
-//! see what makes states.)
+//! Why a journal of work that was stopped does not serve to go on with.
 
-use serde::{Deserialize, Serialize};
 use std::fmt;
-
-/// What is filled.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Subject {
-    /// What names the very part: the identity that consent is given by, or the path of a file.
-    pub identity: String,
-    /// Its size.
-    pub capacity_bytes: u64,
-}
 
 /// Why a journal does not serve.
 #[derive(Clone, Debug, PartialEq, Eq)]
