@@ -11,8 +11,8 @@ use flashscope_model::capacity::HashAlgorithm;
   sudo flashscope capacity /dev/sdX --destroy-data=IDENTITY
   flashscope capacity sim:sd-4mib,capacity=256MiB --full
   sudo flashscope capacity /dev/sdX --full --destroy-data=IDENTITY -o card.json
-  flashscope capacity /media/card --allow-write     fills its free space
-  flashscope capacity /media/card --read-only       reads files of f3write, H2testw
+  flashscope capacity /media/card --allow-write   fills its free space
+  flashscope capacity /media/card --read-only     reads files of f3write
   flashscope capacity sim:sd-4mib --json
 
 Ends with 0 where the device was found genuine, with 1 where it was not, with 2 where that cannot be told. What it
