@@ -136,7 +136,7 @@ fn open_host(path: &Path, args: &TargetArgs, writes: &Writes<'_>) -> Result<Open
     let (target, grant) =
         flashscope_host::open_for_writing(&sys, &checked, &consent, budget, &options).map_err(failure)?;
     if let Writes::Exactly(_) = writes {
-        output::talk(&format!("writes {budget} to {}; what stands there now is destroyed", args.target));
+        output::talk(&format!("writes at most {budget} to {}; what stands there now is destroyed", args.target));
     }
     Ok(Opened::Host { target: Box::new(target), grant: Some(grant), here: Box::new(here) })
 }
