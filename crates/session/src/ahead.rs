@@ -87,7 +87,7 @@ impl Paces {
 
     /// The time of an experiment, by the latest one that is most like it. What longer requests move beside, they move at the
     /// best rate that was seen; shorter ones take no less time.
-    fn time(&self, experiment: &Experiment, device: &DeviceFacts) -> Nanos {
+    pub(crate) fn time(&self, experiment: &Experiment, device: &DeviceFacts) -> Nanos {
         let asked = Requests::of(experiment, device);
         let paces = || self.0.iter().rev().filter(|pace| pace.of.writes == asked.writes);
         let each = match paces().min_by(|one, other| asked.unlike(&one.of).total_cmp(&asked.unlike(&other.of))) {

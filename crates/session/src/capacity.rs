@@ -7,8 +7,9 @@ use crate::{Session, Watcher};
 use flashscope_capacity::{Plan, USUAL_BUDGET, Watch, quick};
 use flashscope_device::Target;
 use flashscope_model::observation::{CapacityTest, Spent};
+use flashscope_model::plan::{Purpose, Throughput};
 use flashscope_model::run::Step;
-use flashscope_model::{ExperimentName, StopReason};
+use flashscope_model::{Direction, Experiment, ExperimentName, Order, StopReason};
 use flashscope_stats::rng::mix;
 use flashscope_units::{Bytes, Nanos};
 
@@ -16,14 +17,35 @@ use flashscope_units::{Bytes, Nanos};
 const ENOUGH_TIME: Nanos = Nanos::secs(300);
 
 impl<T: Target> Session<'_, T> {
-    /// Tests the capacity where that is granted and what is left covers it; says how the run ends.
-    pub(crate) fn test_capacity(&mut self, watcher: &mut dyn Watcher) -> StopReason {
+    /// What the test would do; `None` where it is not granted, or what is left does not cover it.
+    fn capacity_plan(&self) -> Option<Plan> {
         let budget = self.budget();
         let (facts, able) = (self.target.facts(), self.target.capabilities());
         let block = facts.logical_block.max(able.granularity);
         let in_time = budget.time.is_none_or(|left| left >= ENOUGH_TIME);
-        let plan = Plan::new(facts.capacity, block, budget.write.min(USUAL_BUDGET), self.options.seed);
-        let (Ok(plan), true) = (plan, in_time && able.write) else { return StopReason::Complete };
+        let plan = Plan::new(facts.capacity, block, budget.write.min(USUAL_BUDGET), self.options.seed).ok();
+        plan.filter(|_| in_time && able.write && self.observations.capacity_test.is_none())
+    }
+
+    /// How long the test will take, where there will be one: as long as its random writes, which are most of it.
+    pub(crate) fn capacity_ahead(&self) -> Option<Nanos> {
+        let plan = self.capacity_plan()?;
+        let writes = Throughput {
+            direction: Direction::Write,
+            order: Order::Random,
+            block: plan.block,
+            start: Bytes::ZERO,
+            length: plan.claimed,
+            requests: plan.places.len() as u32,
+            most_time: None,
+            purpose: Purpose::Performance,
+        };
+        Some(self.paces.time(&Experiment::Throughput(writes), self.target.facts()))
+    }
+
+    /// Tests the capacity where that is granted and what is left covers it; says how the run ends.
+    pub(crate) fn test_capacity(&mut self, watcher: &mut dyn Watcher) -> StopReason {
+        let Some(plan) = self.capacity_plan() else { return StopReason::Complete };
         self.number += 1;
         let step = Step {
             experiment: ExperimentName::Capacity.word().to_owned(),
@@ -31,7 +53,8 @@ impl<T: Target> Session<'_, T> {
             why: "whether all of the device is there".to_owned(),
         };
         let spent = self.observations.spent().time;
-        watcher.step(self.number, &step, &|| Ahead { steps: 1, exact: true, spent, ..Ahead::default() });
+        let this = self.capacity_ahead().unwrap_or_default();
+        watcher.step(self.number, &step, &|| Ahead { steps: 1, exact: true, this, rest: Nanos::ZERO, spent });
         self.steps.push(step);
         // By the time, so that a device that drops writes is not taken for one that kept those of an earlier run. A simulated
         // device repeats its time with its seed.

@@ -278,6 +278,10 @@ impl<'a, T: Target> Session<'a, T> {
             false => flashscope_infer::ahead(device, &self.observations, &self.memo, self.budget(), self.options.seed),
         };
         let mut ahead = self.paces.ahead(this, &upcoming, device, spent);
+        if let Some(test) = self.capacity_ahead().filter(|_| !self.alone) {
+            ahead.steps += 1;
+            ahead.rest += test;
+        }
         if let Some(left) = self.budget().time {
             ahead.this = ahead.this.min(left);
             ahead.rest = ahead.rest.min(left.saturating_sub(ahead.this));

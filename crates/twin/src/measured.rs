@@ -61,12 +61,13 @@ impl Measured {
         let facts = parts.iter().find_map(|part| part.facts.clone());
         let capacity = parts.iter().find_map(|part| part.observations.capacity);
         let capacity = capacity.or(facts.as_ref().map(|facts| facts.capacity));
+        let capacity_test = parts.iter().find_map(|part| part.observations.capacity_test.clone());
         let (mut runs, mut seeds) = (Vec::new(), Vec::new());
         for part in parts {
             seeds.extend(part.seeds.into_iter().chain(std::iter::repeat(None)).take(part.observations.runs.len()));
             runs.extend(part.observations.runs);
         }
-        let observations = Observations { capacity, runs, ..Observations::default() };
+        let observations = Observations { capacity, runs, capacity_test };
         enough(&observations)?;
         let findings = flashscope_infer::infer_on(facts.as_ref(), &observations);
         Ok(Measured { sources, facts, observations, seeds, findings })
