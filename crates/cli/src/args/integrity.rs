@@ -14,8 +14,8 @@ const MOST_CUTS: i64 = 1_000_000;
   flashscope integrity sim:ssd-consumer --cuts 200
   flashscope integrity sim:sd-4mib,lost=0.01 --cuts 100 --seed 7
   flashscope integrity sim:sd-4mib,lost=0.01 --seed 7 --replay 12
-  sudo flashscope integrity /dev/sdX --destroy-data=IDENTITY \
-    --power-off 'uhubctl -l 1-1 -p 2 -a off' \
+  sudo flashscope integrity /dev/sdX --destroy-data=IDENTITY \\
+    --power-off 'uhubctl -l 1-1 -p 2 -a off' \\
     --power-on 'uhubctl -l 1-1 -p 2 -a on'
 
 A flush covers the writes that were done before it, a durable write covers itself; whatever else is lost with the power is
