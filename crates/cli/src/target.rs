@@ -8,8 +8,10 @@ use flashscope_device::{Target, WriteGrant};
 use flashscope_host::{HostError, HostTarget, OpenOptions, Surroundings, SysRoot};
 use flashscope_model::DeviceFacts;
 use flashscope_sim::SimTarget;
+use flashscope_stats::rng::mix;
 use flashscope_units::Bytes;
 use std::path::Path;
+use std::time::SystemTime;
 
 /// An open target.
 pub(crate) enum Opened {
@@ -152,6 +154,13 @@ fn budget(facts: &DeviceFacts, args: &TargetArgs, writes: &Writes<'_>) -> Result
         Writes::Adaptive(usual) => Ok(args.consent.max_write.unwrap_or(usual(facts.capacity))),
         Writes::Exactly(cost) | Writes::PutBack(cost) => cost(facts),
     }
+}
+
+/// A number of this run alone, from the seed and the time: what is written to a real device bears it, so that a device that took to
+/// dropping writes is not taken for one that kept those of an earlier run.
+pub(crate) fn of_this_run(seed: u64) -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
+    mix(seed ^ now)
 }
 
 pub(crate) fn failure(error: HostError) -> Failure {

@@ -27,9 +27,13 @@ impl<T: Target> Session<'_, T> {
         plan.filter(|_| in_time && able.write && self.observations.capacity_test.is_none())
     }
 
-    /// How long the test will take, where there will be one: as long as its random writes, which are most of it.
+    /// How long the test will take, where there will be one.
     pub(crate) fn capacity_ahead(&self) -> Option<Nanos> {
-        let plan = self.capacity_plan()?;
+        self.capacity_plan().map(|plan| self.time_of(&plan))
+    }
+
+    /// As long as its random writes, which are most of it.
+    fn time_of(&self, plan: &Plan) -> Nanos {
         let writes = Throughput {
             direction: Direction::Write,
             order: Order::Random,
@@ -40,7 +44,7 @@ impl<T: Target> Session<'_, T> {
             most_time: None,
             purpose: Purpose::Performance,
         };
-        Some(self.paces.time(&Experiment::Throughput(writes), self.target.facts()))
+        self.paces.time(&Experiment::Throughput(writes), self.target.facts())
     }
 
     /// Tests the capacity where that is granted and what is left covers it; says how the run ends.
@@ -53,7 +57,7 @@ impl<T: Target> Session<'_, T> {
             why: "whether all of the device is there".to_owned(),
         };
         let spent = self.observations.spent().time;
-        let this = self.capacity_ahead().unwrap_or_default();
+        let this = self.time_of(&plan);
         watcher.step(self.number, &step, &|| Ahead { steps: 1, exact: true, this, rest: Nanos::ZERO, spent });
         self.steps.push(step);
         // By the time, so that a device that drops writes is not taken for one that kept those of an earlier run. A simulated

@@ -278,7 +278,10 @@ impl<'a, T: Target> Session<'a, T> {
             false => flashscope_infer::ahead(device, &self.observations, &self.memo, self.budget(), self.options.seed),
         };
         let mut ahead = self.paces.ahead(this, &upcoming, device, spent);
-        if let Some(test) = self.capacity_ahead().filter(|_| !self.alone) {
+        // One experiment that the operator chose has no test behind it, which then is not planned either.
+        if !self.alone
+            && let Some(test) = self.capacity_ahead()
+        {
             ahead.steps += 1;
             ahead.rest += test;
         }

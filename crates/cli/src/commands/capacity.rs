@@ -27,7 +27,7 @@ use indicatif::ProgressBar;
 use restore::Restore;
 use std::cell::RefCell;
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 pub(crate) fn run(args: &Capacity) -> Result<Outcome, Failure> {
     let mut door = output::door(args.results.replace.force, [&args.target.target]);
@@ -186,11 +186,9 @@ fn cannot(error: flashscope_capacity::PlanError) -> Failure {
     Failure::Cannot(anyhow!("{error}"))
 }
 
-/// Tags of a run on a real device bear numbers of their own: a device that took to dropping writes would pass by what the run
-/// before it had written there. On a simulated one the same seed gives the same bytes.
+/// Generation of the first tags of a run. On a simulated device the same seed gives the same bytes.
 fn first_generation(args: &TargetArgs, simulated: bool) -> u32 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
-    let word = mix(args.seed ^ if simulated { 0 } else { now });
+    let word = if simulated { mix(args.seed) } else { target::of_this_run(args.seed) };
     // Low enough that those behind it are numbers as well.
     (word >> 34) as u32
 }

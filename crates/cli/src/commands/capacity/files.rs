@@ -5,11 +5,12 @@ use super::hashed;
 use crate::args::Capacity;
 use crate::error::Failure;
 use crate::making::beside;
+use crate::target::failure;
 use crate::{envelope, input, output};
 use anyhow::anyhow;
 use flashscope_capacity::Filling;
 use flashscope_device::{Target, WriteGrant};
-use flashscope_host::{H2wFiles, HostError, Output, Surroundings, SysRoot};
+use flashscope_host::{H2wFiles, Output, Surroundings, SysRoot};
 use flashscope_model::capacity::{CapacityRecord, Directory};
 use flashscope_model::{Kind, StopReason};
 use flashscope_units::Bytes;
@@ -104,10 +105,6 @@ fn first_pass(limit: Bytes) -> Bytes {
 fn same_file_system(one: &Path, other: &Path) -> bool {
     let device = |path: &Path| std::fs::metadata(path).map(|found| found.dev()).ok();
     device(one).is_some_and(|found| device(other) == Some(found))
-}
-
-fn failure(error: HostError) -> Failure {
-    Failure::Cannot(anyhow!("{error}"))
 }
 
 fn cannot(why: &str) -> Failure {

@@ -3,6 +3,7 @@
 use crate::args::Integrity;
 use crate::commands::inspect::default_name;
 use crate::error::Failure;
+use crate::making::subject;
 use crate::{output, target};
 use anyhow::anyhow;
 use flashscope_host::power::{boot_id, stands_on};
@@ -18,22 +19,13 @@ use std::path::{Path, PathBuf};
 /// What a journal of this run begins with.
 pub(super) fn head(args: &Integrity, facts: &DeviceFacts, plan: &Plan) -> Head {
     Head {
-        identity: identity(&args.target.target, facts),
+        identity: subject(&args.target.target, facts).identity,
         capacity: facts.capacity,
         offset: plan.offset,
         length: plan.length,
         generation: plan.generation,
         seed: plan.seed,
         boot: boot_id(&SysRoot::live()).unwrap_or_default(),
-    }
-}
-
-/// What names the very device: its identity, or where the file is.
-pub(super) fn identity(target: &str, facts: &DeviceFacts) -> String {
-    let path = || std::fs::canonicalize(target).map(|path| path.display().to_string());
-    match &facts.identity {
-        Some(identity) => identity.0.clone(),
-        None => path().unwrap_or_else(|_| target.to_owned()),
     }
 }
 

@@ -1,9 +1,9 @@
 //! What a run left that was killed: the device, held against the journal.
 
-use super::journal::identity;
 use super::record;
 use crate::args::Integrity;
 use crate::error::Failure;
+use crate::making::subject;
 use crate::target::{self, Opened, Writes};
 use crate::{envelope, input, output};
 use anyhow::anyhow;
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Integrity) -> Result<IntegrityRecord, Failure> {
 fn fits(args: &Integrity, path: &Path, kept: &Kept, target: &impl Target) -> Result<(), Failure> {
     let facts = target.facts();
     let head = &kept.head;
-    let what = if identity(&args.target.target, facts) != head.identity {
+    let what = if subject(&args.target.target, facts).identity != head.identity {
         format!("{} is the journal of another device", path.display())
     } else if facts.capacity != head.capacity {
         format!("the device has {} now, and had {} when the run was killed", facts.capacity, head.capacity)

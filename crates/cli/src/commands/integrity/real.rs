@@ -13,9 +13,7 @@ use flashscope_host::{HostTarget, OpenOptions, Output, Surroundings, SysRoot};
 use flashscope_integrity::{Ended, first_generation, most_written};
 use flashscope_model::integrity::{IntegrityRecord, SwitchedBy};
 use flashscope_model::{DeviceFacts, DeviceKind, Kind};
-use flashscope_stats::rng::mix;
 use std::path::Path;
-use std::time::SystemTime;
 
 pub(super) fn run(args: &Integrity, log: Option<&Output>) -> Result<IntegrityRecord, Failure> {
     let switch = switch(args)?;
@@ -44,7 +42,8 @@ fn tested(
     switch: Switch,
 ) -> Result<IntegrityRecord, Failure> {
     let facts = target.facts().clone();
-    let plan = plan(args, &facts, target.capabilities().granularity, generation(args.target.seed))?;
+    let plan =
+        plan(args, &facts, target.capabilities().granularity, first_generation(target::of_this_run(args.target.seed)))?;
     let head = journal::head(args, &facts, &plan);
     let mut ledger = JournalFile::planned(args, &facts, head)?;
     let consent = args.target.consent.to(facts.identity.as_ref().map(|identity| identity.0.as_str()));
@@ -114,12 +113,6 @@ fn has_power_of_its_own(args: &Integrity, facts: &DeviceFacts) -> Result<(), Fai
         "{} is a file on a file system, which would lose its power with it\nhint: name the block device (`flashscope list`)",
         path.display()
     )))
-}
-
-/// Of a real device, data of an earlier run of the same seed are not to be taken for this one's.
-fn generation(seed: u64) -> u32 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
-    first_generation(mix(seed ^ now))
 }
 
 fn cannot(why: String) -> Failure {
