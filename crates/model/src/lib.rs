@@ -5,6 +5,7 @@
 //! never zero. Start at [`envelope::Envelope`], which every record has, and at [`run::RunRecord`], which holds all the
 //! others, or at [`bench::BenchRecord`] for load.
 
+pub mod app;
 pub mod bench;
 pub mod capacity;
 pub mod certificate;
