@@ -13,6 +13,7 @@ pub mod definition;
 pub mod figures;
 pub mod script;
 pub mod suite;
+pub mod wire;
 
 mod check;
 mod names;

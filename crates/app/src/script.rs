@@ -1,6 +1,6 @@
 //! What an app really does: acts with every name and size drawn, in order, from a definition and a seed.
 
-use crate::definition::{Definition, Operation, Source, Step};
+use crate::definition::{Definition, MAIN, Operation, Source, Step};
 use crate::names::{self, Numbers};
 use flashscope_stats::Rng;
 use flashscope_stats::rng::{mix, stream};
@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 /// What a thread of an app does, in order. The same definition, seed and number of rounds give the same acts.
 #[derive(Debug)]
 pub struct Script<'a> {
+    thread: &'a str,
     operations: Vec<(u32, &'a Operation)>,
     rounds: u64,
     rng: Rng,
@@ -97,19 +98,20 @@ pub enum Value {
 
 impl<'a> Script<'a> {
     /// What a thread of this name does in so many rounds.
-    pub fn new(app: &'a Definition, thread: &str, rounds: u64, seed: u64) -> Script<'a> {
+    pub fn new(app: &'a Definition, thread: &'a str, rounds: u64, seed: u64) -> Script<'a> {
         let operations = (0..).zip(&app.operations).filter(|(_, operation)| operation.thread == thread);
         let number = app.threads().iter().position(|name| *name == thread).unwrap_or_default() as u64;
-        Script::of(operations.collect(), rounds, stream(mix(seed), number + 1))
+        Script::of(thread, operations.collect(), rounds, stream(mix(seed), number + 1))
     }
 
     /// What is done before the clock runs.
     pub fn preparation(app: &'a Definition, seed: u64) -> Script<'a> {
-        Script::of((0..).zip(&app.prepare).collect(), 1, mix(seed))
+        Script::of(MAIN, (0..).zip(&app.prepare).collect(), 1, mix(seed))
     }
 
-    fn of(operations: Vec<(u32, &'a Operation)>, rounds: u64, seed: u64) -> Script<'a> {
+    fn of(thread: &'a str, operations: Vec<(u32, &'a Operation)>, rounds: u64, seed: u64) -> Script<'a> {
         Script {
+            thread,
             operations,
             rounds,
             rng: Rng::new(seed),
@@ -130,9 +132,15 @@ impl<'a> Script<'a> {
         self
     }
 
+    /// Whose acts these are.
+    pub fn thread(&self) -> &'a str {
+        self.thread
+    }
+
     /// How many performances there are in all.
     pub fn length(&self) -> u64 {
-        self.operations.iter().map(|(_, operation)| self.rounds.div_ceil(operation.every) * operation.times).sum()
+        let each = |operation: &Operation| self.rounds.div_ceil(operation.every).saturating_mul(operation.times);
+        self.operations.iter().map(|(_, operation)| each(operation)).fold(0, u64::saturating_add)
     }
 
     fn performance(&mut self, number: u32, operation: &'a Operation) -> Performance {

@@ -87,6 +87,10 @@ pub(crate) struct MountedAt {
     pub(crate) point: PathBuf,
     /// The file system, by the number of the kernel's own tables.
     pub(crate) device: DeviceNumber,
+    /// Its kind (`ext4`).
+    pub(crate) file_system: String,
+    /// What it was mounted from.
+    pub(crate) source: String,
     /// The options of the mount, then those of the file system.
     pub(crate) options: Vec<String>,
 }
@@ -104,7 +108,8 @@ pub(crate) fn mounted_at(sys: &SysRoot, path: &Path) -> Option<MountedAt> {
             options.push(word.to_owned());
         }
     }
-    Some(MountedAt { point: PathBuf::from(line.point), device: line.number, options })
+    let (device, file_system, source) = (line.number, line.file_system.to_owned(), line.source);
+    Some(MountedAt { point: PathBuf::from(line.point), device, file_system, source, options })
 }
 
 /// One line of mountinfo (proc(5)): `36 35 98:0 /root /point options optional… - type source super-options`.

@@ -43,7 +43,7 @@ pub(super) struct Mount {
 impl Mount {
     /// The mount that a path lies on; `None` where the kernel does not tell.
     pub(super) fn of(sys: &SysRoot, path: &Path) -> Option<Mount> {
-        let MountedAt { point, device, options } = mounts::mounted_at(sys, path)?;
+        let MountedAt { point, device, options, .. } = mounts::mounted_at(sys, path)?;
         Some(Mount { sys: sys.clone(), point, device: device.to_string(), before: options })
     }
 

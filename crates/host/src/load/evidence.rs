@@ -114,7 +114,7 @@ fn paged(text: &str) -> Option<(Bytes, Bytes)> {
 }
 
 /// Fields as in the kernel's `Documentation/block/stat.rst`; sectors there are always 512 bytes.
-fn device_counters(text: &str) -> Option<DeviceCounters> {
+pub(super) fn device_counters(text: &str) -> Option<DeviceCounters> {
     let fields: Vec<u64> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
     let at = |index: usize| fields.get(index).copied();
     Some(DeviceCounters {

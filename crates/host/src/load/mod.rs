@@ -10,6 +10,7 @@ mod buffers;
 pub mod evidence;
 mod fault;
 mod files;
+mod folder;
 mod lane;
 mod looks;
 mod map;
@@ -28,6 +29,7 @@ mod whole;
 
 pub use aio::AioLane;
 pub use files::{LoadFile, Opening};
+pub use folder::{Folder, FolderError, FolderFacts};
 pub use lane::{AnyLane, LaneError, LaneKind, LaneOptions, SlotFill};
 pub use map::MapLane;
 pub use null::NullLane;
