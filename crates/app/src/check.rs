@@ -9,7 +9,9 @@ const MOST: u64 = 10_000_000;
 /// Says what is wrong, in words.
 pub(crate) fn check(app: &Definition) -> Result<(), String> {
     let is_word = |name: &str| {
-        !name.is_empty() && name.len() <= 60 && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        !name.is_empty()
+            && name.len() <= 60
+            && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
     };
     if !is_word(&app.name) {
         return Err(format!("the name '{}' is to be made of lower-case letters, digits and '-'", app.name));
@@ -42,7 +44,9 @@ fn of_database(name: &str, database: &Database) -> Result<(), String> {
     }
     let page = database.page.get();
     if !page.is_power_of_two() || !(512..=65_536).contains(&page) {
-        return wrong(format!("a page of {page} bytes is none that SQLite has\nhint: a power of two from 512 to 64KiB"));
+        return wrong(format!(
+            "a page of {page} bytes is none that SQLite has\nhint: a power of two from 512 to 64KiB"
+        ));
     }
     database.schema.iter().try_for_each(|sql| of_sql(sql)).or_else(wrong)
 }

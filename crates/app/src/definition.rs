@@ -104,8 +104,7 @@ pub enum Synchronous {
 
 impl Synchronous {
     /// All of them.
-    pub const ALL: [Synchronous; 4] =
-        [Synchronous::Off, Synchronous::Normal, Synchronous::Full, Synchronous::Extra];
+    pub const ALL: [Synchronous; 4] = [Synchronous::Off, Synchronous::Normal, Synchronous::Full, Synchronous::Extra];
 
     /// SQLite's word.
     pub const fn word(self) -> &'static str {
@@ -498,7 +497,8 @@ impl Step {
                         Source::Text(size) | Source::Blob(size) => size.mean(),
                         _ => 8.0,
                     });
-                    let inserts = statement.sql.trim_start().get(..6).is_some_and(|word| word.eq_ignore_ascii_case("insert"));
+                    let inserts =
+                        statement.sql.trim_start().get(..6).is_some_and(|word| word.eq_ignore_ascii_case("insert"));
                     if inserts { statement.times as f64 * values.sum::<f64>() } else { 0.0 }
                 };
                 statements.iter().map(each).sum()

@@ -33,7 +33,7 @@ fn of_group(runs: &[&AppRun]) -> AppFigures {
     let times: Vec<f64> = whole.iter().map(|run| run.run_time().as_f64()).collect();
     let total: f64 = times.iter().sum();
     let share = |part: f64| (total > 0.0).then(|| part / total);
-    let busy: Option<f64> = whole.iter().map(|run| Some(run.device?.busy.as_f64())).sum();
+    let busy: Option<f64> = whole.iter().map(|run| Some(run.device?.outstanding().as_f64())).sum();
     let own: f64 = whole.iter().map(|run| run.own.as_f64()).sum();
     let operations = runs[0].operations.iter().filter_map(|operation| of_operation(&operation.name, runs));
     AppFigures {
@@ -85,10 +85,8 @@ fn of_operation(name: &str, runs: &[&AppRun]) -> Option<OperationFigures> {
     });
     let late: Vec<Nanos> = late.collect();
     let is_paced = of_name(name, runs).any(|(_, operation)| operation.deadline.is_some());
-    let underruns = is_paced.then(|| Underruns {
-        count: late.len() as u64,
-        longest: late.iter().copied().max().unwrap_or(Nanos::ZERO),
-    });
+    let underruns = is_paced
+        .then(|| Underruns { count: late.len() as u64, longest: late.iter().copied().max().unwrap_or(Nanos::ZERO) });
     Some(OperationFigures {
         name: name.to_owned(),
         count: times.len() as u64,
@@ -106,8 +104,9 @@ fn of_operation(name: &str, runs: &[&AppRun]) -> Option<OperationFigures> {
 fn stalls(runs: &[&AppRun]) -> Vec<Stall> {
     let mut found = Vec::new();
     for operation in &runs[0].operations {
-        let all: Vec<f64> =
-            of_name(&operation.name, runs).flat_map(|(_, other)| other.times.iter().map(|time| time.as_f64())).collect();
+        let all: Vec<f64> = of_name(&operation.name, runs)
+            .flat_map(|(_, other)| other.times.iter().map(|time| time.as_f64()))
+            .collect();
         let Some(median) = median(&all).filter(|median| *median > 0.0) else { continue };
         for (run, operation) in of_name(&operation.name, runs) {
             for (at, time) in operation.starts.iter().zip(&operation.times) {

@@ -51,7 +51,8 @@ pub(crate) fn fill(name: &str, numbers: Numbers) -> Result<String, String> {
 pub(crate) fn check(name: &str) -> Result<(), String> {
     let filled = fill(name, Numbers { round: 0, turn: 0, serial: 0, any: 0 })?;
     let outside = filled.starts_with('/') || filled.split('/').any(|part| part == "..");
-    let odd = filled.contains('\0') || filled.split('/').any(|part| part.is_empty() || part == ".") || filled.len() > 200;
+    let odd =
+        filled.contains('\0') || filled.split('/').any(|part| part.is_empty() || part == ".") || filled.len() > 200;
     match (outside, odd) {
         (true, _) => Err(format!("'{name}' leads out of the directory\nhint: name files as in 'photos/{{n}}.jpg'")),
         (_, true) => Err(format!("'{name}' is no name of a file\nhint: name files as in 'photos/{{n}}.jpg'")),

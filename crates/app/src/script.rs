@@ -226,7 +226,8 @@ impl<'a> Script<'a> {
                         let count = self.executed.entry(&statement.sql).or_default();
                         *count += 1;
                         let serial = *count;
-                        let values = statement.values.iter().map(|source| self.value(source, numbers, serial)).collect();
+                        let values =
+                            statement.values.iter().map(|source| self.value(source, numbers, serial)).collect();
                         drawn.push((statement.sql.clone(), values));
                     }
                 }
@@ -275,5 +276,91 @@ impl Iterator for Script<'_> {
             self.at = (round, place, turn + 1);
             return Some(performance);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const APP: &str = r#"
+        name = "mine"
+        title = "mine"
+        source = "me"
+        rounds = 4
+        [databases.d]
+        file = "d.db"
+        schema = ["CREATE TABLE t (a INTEGER, b TEXT)"]
+        [[prepare]]
+        name = "before"
+        steps = [{ do = "write", file = "old", size = "1KiB-9KiB" }]
+        [[operation]]
+        name = "copy"
+        times = 2
+        steps = [
+          { do = "write", file = "{n}-{k}.tmp", size = "1KiB-9KiB" },
+          { do = "read", file = "{n}-{k}.tmp", verify = true },
+          { do = "rename", file = "{n}-{k}.tmp", to = "{s}" },
+          { do = "append", file = "{s}", size = "1KiB" },
+          { do = "read", file = "{s}", verify = true },
+          { do = "overwrite", file = "{s}", size = "1KiB" },
+          { do = "read", file = "{s}", verify = true },
+          { do = "read", file = "old", verify = true },
+        ]
+        [[operation]]
+        name = "rows"
+        every = 2
+        steps = [{ do = "sql", database = "d", statements = [
+          { sql = "INSERT INTO t VALUES (?, ?)", values = ["serial", "text:4-9"], times = 3 },
+          { sql = "DELETE FROM t WHERE a = ?", values = ["past"] },
+        ] }]
+    "#;
+
+    fn drawn(app: &Definition, seed: u64) -> Vec<Performance> {
+        let mut before = Script::preparation(app, seed);
+        assert_eq!(before.by_ref().count(), 1);
+        Script::new(app, MAIN, 4, seed).after(before).collect()
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same_and_another_one_other_sizes() {
+        let app = Definition::parse(APP).expect("a definition");
+        let one = drawn(&app, 7);
+        assert_eq!(one, drawn(&app, 7));
+        assert_ne!(one, drawn(&app, 8));
+        let operations: Vec<(u64, u32)> = one.iter().map(|performed| (performed.round, performed.operation)).collect();
+        let expect = [(0, 0), (0, 0), (0, 1), (1, 0), (1, 0), (2, 0), (2, 0), (2, 1), (3, 0), (3, 0)];
+        assert_eq!(operations, expect);
+        assert_eq!(Script::new(&app, MAIN, 4, 7).length(), 10);
+    }
+
+    #[test]
+    fn a_file_can_be_verified_under_its_new_name_until_parts_of_it_are_written_over() {
+        let app = Definition::parse(APP).expect("a definition");
+        let third = &drawn(&app, 7)[3];
+        let Act::Write { file, contents, .. } = &third.acts[0] else { panic!("{third:?}") };
+        assert_eq!(file, "1-0.tmp");
+        let verified = |at: usize| match &third.acts[at] {
+            Act::Read { file, contents, .. } => (file.as_str(), *contents),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(verified(1), ("1-0.tmp", Some(*contents)));
+        assert_eq!(verified(4), ("2", Some(*contents)));
+        assert_eq!(verified(6), ("2", None));
+        assert!(verified(7).1.is_some(), "what the preparation wrote is known");
+    }
+
+    #[test]
+    fn serials_count_executions_and_past_ones_have_been() {
+        let app = Definition::parse(APP).expect("a definition");
+        let mut serials = Vec::new();
+        for performed in drawn(&app, 7).iter().filter(|performed| performed.operation == 1) {
+            let Act::Sql { statements, .. } = &performed.acts[0] else { panic!("{performed:?}") };
+            for (sql, values) in statements {
+                let Value::Integer(number) = values[0] else { panic!("{values:?}") };
+                if sql.starts_with("INSERT") { serials.push(number) } else { assert!((1..=2).contains(&number)) }
+            }
+        }
+        assert_eq!(serials, [1, 2, 3, 4, 5, 6]);
     }
 }

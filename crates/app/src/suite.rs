@@ -62,6 +62,3 @@ impl std::str::FromStr for Case {
         }
     }
 }
-
-/// By this the published report's score, "868.783 ms", is a total of 144.797 s: what the 6 stands for is not said there.
-pub const SCORE_TIMES: f64 = 6.0;

@@ -50,14 +50,27 @@ pub struct Run {
     pub own: u64,
     /// How long the rest took to reach the medium.
     pub settled: u64,
-    /// What the device did: busy, reads, bytes read, writes, bytes written, flushes.
-    pub device: Option<(u64, u64, u64, u64, u64, Option<u64>)>,
+    /// What the device did; `None` where nobody counts.
+    pub device: Option<Device>,
     /// One per operation of the definition.
     pub operations: Vec<Performed>,
     /// The operation, when, and what failed: the first hundred.
     pub failures: Vec<(u32, u64, String)>,
     /// Why it ended early.
     pub ended: Option<String>,
+}
+
+/// What a device did, by the kernel's counters; times in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Device {
+    pub busy: u64,
+    pub reads: u64,
+    pub read: u64,
+    pub writes: u64,
+    pub written: u64,
+    pub flushes: Option<u64>,
+    pub flushing: Option<u64>,
 }
 
 /// All performances of an operation.
@@ -101,13 +114,14 @@ impl Run {
             thinking: Nanos(self.thinking),
             own: Nanos(self.own),
             settled: Nanos(self.settled),
-            device: self.device.map(|(busy, reads, read, writes, written, flushes)| DeviceWork {
-                busy: Nanos(busy),
-                reads,
-                read: Bytes(read),
-                writes,
-                written: Bytes(written),
-                flushes,
+            device: self.device.map(|device| DeviceWork {
+                busy: Nanos(device.busy),
+                reads: device.reads,
+                read: Bytes(device.read),
+                writes: device.writes,
+                written: Bytes(device.written),
+                flushes: device.flushes,
+                flushing: device.flushing.map(Nanos),
             }),
             operations: app.operations.iter().zip(self.operations).map(operation).collect(),
             failures: self.failures.into_iter().map(failure).collect(),

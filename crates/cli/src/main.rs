@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Command::Integrity(args) => commands::integrity::run(&args),
         Command::Infer(args) => commands::infer::run(args),
         Command::Report(args) => commands::report::run(args),
+        Command::App(args) => commands::app::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Compare(args) => commands::compare::run(*args),
         Command::Sweep(args) => commands::sweep::run(&args),

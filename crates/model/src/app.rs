@@ -25,6 +25,10 @@ impl AppRecord {
     }
 }
 
+/// A suite's score is its total run time in seconds times this: by it the published eBench report's score, "868.783 ms", is
+/// its total of 144.797 s. What the 6 stands for is not said there.
+pub const SCORE_TIMES: f64 = 6.0;
+
 /// What was to be played.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AppPlan {
@@ -123,7 +127,7 @@ impl AppRun {
 /// What a device did during a run, by the kernel's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceWork {
-    /// Time with something outstanding.
+    /// Time with a read or write outstanding.
     pub busy: Nanos,
     /// Reads that ended.
     pub reads: u64,
@@ -135,6 +139,15 @@ pub struct DeviceWork {
     pub written: Bytes,
     /// Flushes that ended; `None` before Linux 5.5.
     pub flushes: Option<u64>,
+    /// Time of flushes, which is no part of `busy`; `None` before Linux 5.5.
+    pub flushing: Option<Nanos>,
+}
+
+impl DeviceWork {
+    /// Time with something outstanding; a flush beside a read or write counts twice.
+    pub fn outstanding(&self) -> Nanos {
+        self.busy + self.flushing.unwrap_or(Nanos::ZERO)
+    }
 }
 
 /// All performances of one operation in a run.
@@ -180,7 +193,7 @@ pub struct AppFigures {
     pub runs: u32,
     /// Run time over these runs; `None` where none came to its end.
     pub run_time: Option<Spread>,
-    /// Share of the run time in which the device had something outstanding; `None` where nobody counts.
+    /// Share of the run time in which the device had a read, write or flush outstanding; `None` where nobody counts.
     pub device_share: Option<f64>,
     /// flashscope's own time as a share of the run time.
     pub own_share: Option<f64>,

@@ -107,6 +107,8 @@ pub enum Kind {
     Capacity,
     /// What survives power cuts.
     Integrity,
+    /// Applications played on files.
+    App,
     /// A run of load.
     Bench,
     /// iozone's tests.
@@ -123,13 +125,14 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 12] = [
+    pub const ALL: [Kind; 13] = [
         Kind::Inspect,
         Kind::Probe,
         Kind::Infer,
         Kind::State,
         Kind::Capacity,
         Kind::Integrity,
+        Kind::App,
         Kind::Bench,
         Kind::Iozone,
         Kind::Fleet,
@@ -147,6 +150,7 @@ impl Kind {
             Kind::State => "state",
             Kind::Capacity => "capacity",
             Kind::Integrity => "integrity",
+            Kind::App => "app",
             Kind::Bench => "bench",
             Kind::Iozone => "iozone",
             Kind::Fleet => "fleet",

@@ -1,5 +1,6 @@
 //! A record of whatever kind.
 
+use crate::app::AppRecord;
 use crate::bench::BenchRecord;
 use crate::capacity::CapacityRecord;
 use crate::comparison::ComparisonRecord;
@@ -20,6 +21,8 @@ pub enum AnyRecord {
     Capacity(Box<CapacityRecord>),
     /// `integrity`.
     Integrity(Box<IntegrityRecord>),
+    /// `app`.
+    App(Box<AppRecord>),
     /// `bench`.
     Bench(Box<BenchRecord>),
     /// `bench iozone`.
@@ -41,6 +44,7 @@ impl AnyRecord {
             AnyRecord::Run(record) => &record.envelope,
             AnyRecord::Capacity(record) => &record.envelope,
             AnyRecord::Integrity(record) => &record.envelope,
+            AnyRecord::App(record) => &record.envelope,
             AnyRecord::Bench(record) => &record.envelope,
             AnyRecord::Iozone(record) => &record.envelope,
             AnyRecord::Fleet(record) => &record.envelope,

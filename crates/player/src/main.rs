@@ -8,9 +8,9 @@ mod play;
 mod pool;
 
 use flashscope_app::Definition;
+use flashscope_app::Script;
 use flashscope_app::definition::MAIN;
 use flashscope_app::wire::{Line, Order};
-use flashscope_app::Script;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -3,7 +3,7 @@
 use crate::database::Open;
 use crate::pool::Pool;
 use flashscope_app::definition::{Definition, MAIN};
-use flashscope_app::wire::{Order, Performed, Run};
+use flashscope_app::wire::{Device, Order, Performed, Run};
 use flashscope_app::{Act, Performance, Script};
 use flashscope_host::load::Folder;
 use flashscope_host::{MonotonicClock, SysRoot};
@@ -40,6 +40,8 @@ struct Thread {
     /// Within operations.
     busy: u64,
     ended: Option<String>,
+    /// When its last operation did.
+    over: Instant,
 }
 
 /// Plays an app once.
@@ -92,19 +94,20 @@ pub(crate) fn play(order: &Order, app: &Definition, stop: &AtomicBool, done: &At
         let rest = handles.map(|handle| handle.join().expect("a thread of an app does not panic"));
         main.into_iter().chain(rest).collect()
     });
-    let ended = clock.now();
-    run.elapsed = ended.since(began).get();
+    // Closing databases may write a lot, but no user waits for it.
+    run.elapsed = threads[0].over.since(began).get();
     run.device = before.and_then(|before| {
         let after = folder.device_work(&sys)?;
-        let flushes = after.flushes.zip(before.flushes).map(|(after, before)| after - before);
-        Some((
-            after.busy.saturating_sub(before.busy).get(),
-            after.reads - before.reads,
-            after.read.saturating_sub(before.read).get(),
-            after.writes - before.writes,
-            after.written.saturating_sub(before.written).get(),
-            flushes,
-        ))
+        let since = |after: u64, before: u64| after.saturating_sub(before);
+        Some(Device {
+            busy: since(after.busy.get(), before.busy.get()),
+            reads: since(after.reads, before.reads),
+            read: since(after.read.get(), before.read.get()),
+            writes: since(after.writes, before.writes),
+            written: since(after.written.get(), before.written.get()),
+            flushes: after.flushes.zip(before.flushes).map(|(after, before)| since(after, before)),
+            flushing: after.flushing.zip(before.flushing).map(|(after, before)| since(after.get(), before.get())),
+        })
     });
     let main = &threads[0];
     run.thinking = main.thinking;
@@ -149,12 +152,14 @@ impl<'a> Player<'a> {
                 return Err("stopped".to_owned());
             }
         }
-        Ok(())
+        // No operation is to make tables.
+        let names = self.stage.app.databases.keys();
+        names.into_iter().try_for_each(|name| self.database(name).map(drop)).map_err(|failure| failure.said)
     }
 
     fn perform(mut self, script: Script<'_>, began: Instant) -> Thread {
         let clock = self.stage.clock;
-        let (mut thread, mut failed) = (Thread::default(), 0);
+        let (mut thread, mut failed) = (Thread { over: began, ..Thread::default() }, 0);
         let is_main = script.thread() == MAIN;
         let mut due: BTreeMap<u32, Instant> = BTreeMap::new();
         for performance in script {
@@ -192,7 +197,8 @@ impl<'a> Player<'a> {
                         thread.failures.push((performance.operation, start.since(began).get(), failure.said.clone()));
                     }
                     if failure.ends || failed == PATIENCE {
-                        let more = if failed == PATIENCE { format!(" ({PATIENCE} failures in a row)") } else { String::new() };
+                        let more =
+                            if failed == PATIENCE { format!(" ({PATIENCE} failures in a row)") } else { String::new() };
                         thread.ended = Some(format!("{}{more}", failure.said));
                         break;
                     }
@@ -205,6 +211,7 @@ impl<'a> Player<'a> {
                 thread.thinking += wait_until(&clock, end + performance.think);
             }
         }
+        thread.over = clock.now();
         thread
     }
 
@@ -241,7 +248,9 @@ impl<'a> Player<'a> {
                 };
                 let (read, wrong) = folder.read(file, *size, *chunk, look)?;
                 if let Some(at) = wrong {
-                    return Err(Failure::of(format!("{file} came back with other bytes than were written, from {at} on")));
+                    return Err(Failure::of(format!(
+                        "{file} came back with other bytes than were written, from {at} on"
+                    )));
                 }
                 Ok((read, Bytes::ZERO))
             }
@@ -277,19 +286,22 @@ impl<'a> Player<'a> {
     }
 
     fn sql(&mut self, name: &str, statements: &[(String, Vec<flashscope_app::Value>)]) -> Result<(), Failure> {
-        let failed = |error: rusqlite::Error| Failure::of(format!("database {name}: {error}"));
-        let (name_kept, said) =
-            self.stage.app.databases.get_key_value(name).ok_or_else(|| Failure::of(format!("no database {name}")))?;
+        let pool = &self.stage.pool;
+        self.database(name)?.transact(statements, pool).map_err(|error| failed(name, &error))
+    }
+
+    /// The database of this name, opened at its first use.
+    fn database(&mut self, name: &str) -> Result<&mut Open, Failure> {
+        let (kept, said) = self.stage.app.databases.get_key_value(name).expect("definitions name what they have");
         if !self.databases.contains_key(name) {
             let order = self.stage.order;
             let journal = order.journal.as_deref().unwrap_or(said.journal.word());
             let synchronous = order.synchronous.as_deref().unwrap_or(said.synchronous.word());
             let path = self.folder.path(&said.file);
-            let open = Open::new(&path, said, journal, synchronous).map_err(failed)?;
-            self.databases.insert(name_kept, open);
+            let open = Open::new(&path, said, journal, synchronous).map_err(|error| failed(name, &error))?;
+            self.databases.insert(kept, open);
         }
-        let open = self.databases.get_mut(name).expect("it was opened above");
-        open.transact(statements, &self.stage.pool).map_err(failed)
+        Ok(self.databases.get_mut(name).expect("it was opened above"))
     }
 }
 
@@ -311,6 +323,10 @@ impl From<flashscope_host::load::FolderError> for Failure {
     fn from(error: flashscope_host::load::FolderError) -> Failure {
         Failure::of(error.to_string())
     }
+}
+
+fn failed(database: &str, error: &rusqlite::Error) -> Failure {
+    Failure::of(format!("database {database}: {error}"))
 }
 
 /// Random places among so many.

@@ -30,11 +30,11 @@ enum Reach {
 use Reach::{Nothing, Terminal, World};
 
 /// Crates that no crate but the binary and the tests may depend on.
-const AT_THE_END: [&str; 5] = ["cli", "fuzz", "proof", "store", "testkit"];
+const AT_THE_END: [&str; 6] = ["cli", "fuzz", "player", "proof", "store", "testkit"];
 /// Crates that depend on none of the workspace.
 const AT_THE_BEGINNING: [&str; 2] = ["units", "stats"];
 
-const ROOMS: [Room; 28] = [
+const ROOMS: [Room; 30] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),
@@ -49,6 +49,7 @@ const ROOMS: [Room; 28] = [
     room("capacity", Nothing, true, &["sim", "host", "probe"]),
     room("integrity", Nothing, false, &["sim", "host", "record"]),
     room("suite", Nothing, true, &["sim", "host"]),
+    room("app", Nothing, true, &["sim", "host", "infer", "device"]),
     room("infer", Nothing, false, &["sim", "host", "device", "probe", "twin"]),
     room("session", Nothing, false, &["sim", "host", "twin"]),
     room("experiment", Nothing, false, &["sim", "host", "probe", "load", "infer", "device"]),
@@ -62,7 +63,8 @@ const ROOMS: [Room; 28] = [
     room("fuzz", Terminal, true, &["host", "emulate", "session", "cli"]),
     room("proof", Nothing, false, &["host", "emulate"]),
     room("store", Terminal, true, &["sim", "probe", "load", "infer", "cli"]),
-    room("cli", Terminal, true, &["store"]),
+    room("player", Terminal, true, &["sim", "probe", "load", "infer", "record", "cli"]),
+    room("cli", Terminal, true, &["player", "store"]),
 ];
 
 const fn room(name: &'static str, reach: Reach, formats: bool, never_sees: &'static [&'static str]) -> Room {

@@ -4,6 +4,7 @@
 //! `view` crate. Nothing is computed or printed here; every function gives a text,
 //! but for [`is_ours`], which knows such a text again.
 
+pub mod app;
 pub mod bench;
 pub mod capacity;
 pub mod comparison;

@@ -9,6 +9,7 @@
 
 pub mod advice;
 pub mod answer;
+pub mod app;
 pub mod axis;
 pub mod bench;
 pub mod calibration;

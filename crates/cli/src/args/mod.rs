@@ -1,5 +1,6 @@
 //! What can be typed. Dumb structs: nothing is opened, checked or decided here. clap is known nowhere else.
 
+mod app;
 mod bench;
 mod campaign;
 mod capacity;
@@ -25,8 +26,9 @@ mod sweep;
 mod target;
 mod twin;
 
+pub(crate) use app::{App, AppArgs, AppCommand, AppSettings, AppSuite};
 pub(crate) use bench::{Around, Bench, BenchKind};
-pub(crate) use campaign::Turns;
+pub(crate) use campaign::{Results, Turns};
 pub(crate) use capacity::Capacity;
 pub(crate) use compare::{Compare, Required};
 pub(crate) use completions::Completions;
@@ -203,6 +205,8 @@ pub(crate) enum Command {
     Infer(Infer),
     /// Show a record again, in any form
     Report(Report),
+    /// Applications on a file system: how long users wait, and how much of that is the device's
+    App(Box<App>),
     /// Load: how fast it really is, at any depth, and whether it was the page cache
     Bench(Box<Bench>),
     /// Whether B is better than A, worse or equivalent: records, tables or devices, with verdicts that hold
@@ -224,7 +228,7 @@ pub(crate) enum Command {
     /// Print the JSON Schema of records
     #[command(after_help = "Example: flashscope schema bench > bench.schema.json")]
     Schema {
-        /// Of this kind alone: inspect, probe, infer, state, capacity, integrity, bench, iozone, fleet, twin, compare or sweep [default: all of them]
+        /// Of this kind alone: inspect, probe, infer, state, capacity, integrity, app, bench, iozone, fleet, twin, compare or sweep [default: all of them]
         kind: Option<String>,
     },
     /// Print every setting, its value, and who says so

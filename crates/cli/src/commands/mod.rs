@@ -1,5 +1,6 @@
 //! One module per command.
 
+pub(crate) mod app;
 pub(crate) mod bench;
 mod campaign;
 pub(crate) mod capacity;

@@ -41,7 +41,7 @@ pub(crate) fn run(args: Report) -> Result<Outcome, Failure> {
 
 /// The one place that tells which kind of record has which form, and who makes it.
 fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Result<Vec<u8>, Failure> {
-    use AnyRecord::{Bench, Capacity, Comparison, Fleet, Integrity, Iozone, Run, Sweep, Twin};
+    use AnyRecord::{App, Bench, Capacity, Comparison, Fleet, Integrity, Iozone, Run, Sweep, Twin};
     use ReportFormat::{Csv, Html, Json, Markdown, Text, Xlsx};
     let style = if to_terminal { output::style() } else { output::file_style() };
     let text = match (format, record) {
@@ -49,6 +49,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Text, Run(run)) => report::terminal(run, style),
         (Text, Capacity(capacity)) => report::capacity::terminal(capacity, style),
         (Text, Integrity(integrity)) => report::integrity::terminal(integrity, style),
+        (Text, App(app)) => report::app::terminal(app, style),
         (Text, Bench(bench)) => report::bench::terminal(bench, style),
         (Text, Iozone(iozone)) => report::iozone::text(iozone, false, false),
         (Text, Fleet(fleet)) => report::fleet::text(fleet),
@@ -59,6 +60,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Html, Run(run)) => report::html(run),
         (Html, Capacity(capacity)) => report::capacity::html(capacity),
         (Html, Integrity(integrity)) => report::integrity::html(integrity),
+        (Html, App(app)) => report::app::html(app),
         (Html, Bench(bench)) => report::bench::html(bench),
         (Html, Iozone(iozone)) => report::iozone::page(iozone),
         (Html, Fleet(fleet)) => report::fleet::html(fleet),
@@ -68,6 +70,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Markdown, Run(run)) => report::markdown(run),
         (Markdown, Capacity(capacity)) => report::capacity::markdown(capacity),
         (Markdown, Integrity(integrity)) => report::integrity::markdown(integrity),
+        (Markdown, App(app)) => report::app::markdown(app),
         (Markdown, Bench(bench)) => report::bench::markdown(bench),
         (Markdown, Iozone(iozone)) => sheet::markdown(&iozone.envelope.command, &report::iozone::sheets(iozone)),
         (Markdown, Fleet(fleet)) => sheet::markdown("Fleet", &report::fleet::sheets(fleet)),
@@ -77,6 +80,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Csv, Run(run)) => report::csv(run),
         (Csv, Capacity(capacity)) => report::capacity::csv(capacity),
         (Csv, Integrity(integrity)) => first(&report::integrity::sheets(integrity)),
+        (Csv, App(app)) => first(&report::app::sheets(app)),
         (Csv, Bench(bench)) => report::bench::csv(bench),
         (Csv, Iozone(iozone)) => report::iozone::csv(iozone),
         (Csv, Fleet(fleet)) => first(&report::fleet::sheets(fleet)),
@@ -85,6 +89,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Csv, Sweep(sweep)) => report::sweep::csv(sweep),
         (Xlsx, Capacity(capacity)) => return workbook(&report::capacity::sheets(capacity)),
         (Xlsx, Integrity(integrity)) => return workbook(&report::integrity::sheets(integrity)),
+        (Xlsx, App(app)) => return workbook(&report::app::sheets(app)),
         (Xlsx, Bench(bench)) => return workbook(&report::bench::sheets(bench)),
         (Xlsx, Iozone(iozone)) => return workbook(&report::iozone::sheets(iozone)),
         (Xlsx, Fleet(fleet)) => return workbook(&report::fleet::sheets(fleet)),

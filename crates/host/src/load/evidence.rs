@@ -49,7 +49,9 @@ pub struct DeviceCounters {
     pub written: Bytes,
     /// Flushes that ended; `None` before Linux 5.5.
     pub flushes: Option<u64>,
-    /// Time with something outstanding.
+    /// Time of flushes; `None` before Linux 5.5.
+    pub flushing: Option<Nanos>,
+    /// Time with a read or write outstanding: the kernel does not count flushes in it.
     pub busy: Nanos,
 }
 
@@ -123,6 +125,7 @@ pub(super) fn device_counters(text: &str) -> Option<DeviceCounters> {
         writes: at(4)?,
         written: Bytes::SECTOR * at(6)?,
         flushes: at(15),
+        flushing: at(16).map(Nanos::millis),
         busy: Nanos::millis(at(9)?),
     })
 }
@@ -140,6 +143,7 @@ mod tests {
             writes: 200,
             written: Bytes(1600 * 512),
             flushes: Some(7),
+            flushing: Some(Nanos::millis(1)),
             busy: Nanos::millis(42),
         };
         assert_eq!(device_counters(stat), Some(expect));

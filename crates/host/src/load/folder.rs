@@ -95,7 +95,9 @@ impl Folder {
         let room = fstatvfs(&self.root).map_err(failed("look at", "."))?;
         let mounted = mounted_at(sys, &self.path);
         let told = self.counted(sys).and_then(|number| sys.text(format!("/sys/dev/block/{number}/uevent")));
-        let name = |told: String| told.lines().find_map(|line| line.strip_prefix("DEVNAME=").map(|name| format!("/dev/{name}")));
+        let name = |told: String| {
+            told.lines().find_map(|line| line.strip_prefix("DEVNAME=").map(|name| format!("/dev/{name}")))
+        };
         Ok(FolderFacts {
             file_system: mounted.as_ref().map(|mounted| mounted.file_system.clone()),
             options: mounted.map(|mounted| mounted.options).unwrap_or_default(),
@@ -128,6 +130,7 @@ impl Folder {
             writes: counters.writes,
             written: counters.written,
             flushes: counters.flushes,
+            flushing: counters.flushing,
         })
     }
 
@@ -231,7 +234,8 @@ impl Folder {
         let mut read = 0;
         for at in (0..size.get()).step_by(chunk.get() as usize) {
             let length = chunk.get().min(size.get() - at) as usize;
-            read += pread(&*file, &mut buffer[..length], place(pieces) * chunk.get()).map_err(failed("read", name))? as u64;
+            read +=
+                pread(&*file, &mut buffer[..length], place(pieces) * chunk.get()).map_err(failed("read", name))? as u64;
         }
         Ok(Bytes(read))
     }
@@ -256,8 +260,10 @@ impl Folder {
             return Ok(Bytes::ZERO);
         }
         let own = rustix::io::fcntl_dupfd_cloexec(&*file, 0).map_err(failed("map", name))?;
-        let mut map = Mapped::new(Arc::new(Opened::new(vec![own], length)), bytes.is_some()).map_err(failed("map", name))?;
-        let torn = |Torn| FolderError { operation: "use the map of", name: name.to_owned(), said: Torn::SAID.to_owned() };
+        let mut map =
+            Mapped::new(Arc::new(Opened::new(vec![own], length)), bytes.is_some()).map_err(failed("map", name))?;
+        let torn =
+            |Torn| FolderError { operation: "use the map of", name: name.to_owned(), said: Torn::SAID.to_owned() };
         let mut buffer = vec![0; page as usize];
         let touched = size.get().div_ceil(page);
         for _ in 0..touched {

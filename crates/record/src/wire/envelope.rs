@@ -63,6 +63,8 @@ words! {
         Capacity,
         /// What survives power cuts: the verdict, and every cut.
         Integrity,
+        /// Applications played on files: their runs, and what these come to.
+        App,
         /// A run of load: phases, their runs and jobs.
         Bench,
         /// iozone's tests: passes, and where memory ends.

@@ -4,6 +4,7 @@
 //! follows the unit (`service_time_ns_p99`). *Service time* is the time from issue to completion. What is
 //! absent is `null`.
 
+mod app;
 mod bench;
 mod capacity;
 mod comparison;
@@ -23,6 +24,10 @@ mod sweep;
 mod twin;
 mod words;
 
+pub use app::{
+    ActFailure, AppFigures, AppPart, AppPlace, AppPlan, AppRun, AppStall, DeviceWork, OperationFigures, OperationRun,
+    PlannedApp, Spread, TimeInterval, Underruns,
+};
 pub use bench::{
     BenchPart, Counter, Cpu, Evidence, Histogram, JobRun, Mismatch, Moved, OrderInterval, Phase, PhaseRun, ReadBack,
     RequestFailure, Series, Stall, Steady, Summary, Times, Verdict, Written,

@@ -5,6 +5,7 @@ use super::*;
 use crate::Recorded;
 use crate::wire::Envelope;
 use flashscope_model::RunRecord;
+use flashscope_model::app::AppRecord;
 use flashscope_model::bench::BenchRecord;
 use flashscope_model::capacity::CapacityRecord;
 use flashscope_model::comparison::ComparisonRecord;
@@ -45,6 +46,7 @@ fn part_of(kind: Kind, generator: &mut SchemaGenerator) -> Value {
         Kind::Inspect | Kind::Probe | Kind::Infer | Kind::State => generator.subschema_for::<Part<RunRecord>>(),
         Kind::Capacity => generator.subschema_for::<Part<CapacityRecord>>(),
         Kind::Integrity => generator.subschema_for::<Part<IntegrityRecord>>(),
+        Kind::App => generator.subschema_for::<Part<AppRecord>>(),
         Kind::Bench => generator.subschema_for::<Part<BenchRecord>>(),
         Kind::Iozone => generator.subschema_for::<Part<IozoneRecord>>(),
         Kind::Fleet => generator.subschema_for::<Part<FleetRecord>>(),

@@ -403,6 +403,7 @@ fn sum(one: Option<DeviceCounters>, other: Option<DeviceCounters>) -> Option<Dev
         writes: one.writes + other.writes,
         written: one.written + other.written,
         flushes: one.flushes.zip(other.flushes).map(|(one, other)| one + other),
+        flushing: one.flushing.zip(other.flushing).map(|(one, other)| one + other),
         busy: one.busy + other.busy,
     })
 }

@@ -1,0 +1,174 @@
+//! What `app` takes.
+
+use super::campaign::Results;
+use super::up_to;
+use clap::{Args, Subcommand, ValueEnum};
+use flashscope_app::definition::{Journal, Synchronous};
+use flashscope_app::suite::Case;
+use flashscope_units::Nanos;
+
+/// Runs of one app, each with all its response times in the record.
+const MOST_RUNS: i64 = 1000;
+/// Rounds of an app.
+const MOST_ROUNDS: i64 = 10_000_000;
+
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
+#[command(after_help = "Examples:
+  flashscope app list                       the apps that come along
+  flashscope app camera --explain           what one does, to be copied
+  flashscope app contacts /mnt/card         on a mounted file system
+  flashscope app mine.toml /mnt/card        an app of your own
+  flashscope app contacts /mnt/card --journal wal
+  flashscope app suite heavy /mnt/card      all apps of a suite
+
+All files of a run are in a directory of its own below the one that is named, which is removed at the end. docs/apps.md
+says what the apps stand for and how an app is written.")]
+pub(crate) struct App {
+    #[command(subcommand)]
+    pub(crate) command: Option<AppCommand>,
+    #[command(flatten)]
+    pub(crate) one: AppArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AppCommand {
+    /// The apps and suites that come along
+    #[command(after_help = "Example: flashscope app list")]
+    List,
+    /// Several apps in turn, and on a file system that is full
+    Suite(AppSuite),
+}
+
+/// One app.
+#[derive(Args, Debug)]
+pub(crate) struct AppArgs {
+    /// An app that comes along, or a file with the definition of one
+    #[arg(value_name = "APP")]
+    pub(crate) app: Option<String>,
+    /// A directory of a mounted file system
+    #[arg(default_value = ".", value_name = "DIRECTORY")]
+    pub(crate) target: String,
+    /// Print the definition of the app and end
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// How often its operations are performed [default: as its definition says]
+    #[arg(long, value_name = "N", value_parser = up_to(MOST_ROUNDS))]
+    pub(crate) rounds: Option<u32>,
+    #[command(flatten)]
+    pub(crate) settings: AppSettings,
+    #[command(flatten)]
+    pub(crate) results: Results,
+}
+
+/// A suite.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  flashscope app suite heavy /mnt/card
+  flashscope app suite heavy /mnt/card --sequence main,full,main
+  flashscope app suite light . --repeat 2 -o light.xlsx")]
+pub(crate) struct AppSuite {
+    /// The suite: heavy or light
+    #[arg(default_value = "heavy", value_name = "SUITE")]
+    pub(crate) suite: String,
+    /// A directory of a mounted file system
+    #[arg(default_value = ".", value_name = "DIRECTORY")]
+    pub(crate) target: String,
+    /// The cases in turn: main (all apps) and full (photos and packages until the file system is 95 % full, and on)
+    #[arg(long, default_value = "main", value_delimiter = ',', value_name = "CASES")]
+    pub(crate) sequence: Vec<Case>,
+    /// Play an app in so many rounds rather than those of the suite; 0 leaves it out
+    #[arg(long, value_name = "APP=N", value_parser = count)]
+    pub(crate) count: Vec<(String, u64)>,
+    /// Idle time before each run
+    #[arg(long, default_value = "0s", value_name = "TIME")]
+    pub(crate) idle: Nanos,
+    /// Share of the photos that a full case deletes when the file system is full
+    #[arg(long, default_value = "25%", value_name = "PERCENT", value_parser = share)]
+    pub(crate) delete: f64,
+    #[command(flatten)]
+    pub(crate) settings: AppSettings,
+    #[command(flatten)]
+    pub(crate) results: Results,
+}
+
+/// How apps are played.
+#[derive(Args, Debug)]
+pub(crate) struct AppSettings {
+    /// Play each app so often
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = up_to(MOST_RUNS))]
+    pub(crate) repeat: u32,
+    /// Seed of names, sizes and places: the same one does the same
+    #[arg(long, default_value_t = 1, env = "FLASHSCOPE_SEED")]
+    pub(crate) seed: u64,
+    /// SQLite's journal_mode in the place of the apps' own
+    #[arg(long, value_name = "MODE", value_enum)]
+    pub(crate) journal: Option<JournalWord>,
+    /// SQLite's synchronous in the place of the apps' own
+    #[arg(long, value_name = "WHEN", value_enum)]
+    pub(crate) synchronous: Option<SynchronousWord>,
+    /// Where there is no room for all rounds, play as many as there is room for
+    #[arg(long)]
+    pub(crate) scale: bool,
+    /// Leave the files of the apps where they are
+    #[arg(long)]
+    pub(crate) keep_files: bool,
+}
+
+fn count(text: &str) -> Result<(String, u64), String> {
+    let read = text.split_once('=').and_then(|(app, count)| Some((app.to_owned(), count.parse().ok()?)));
+    read.filter(|(_, count)| *count <= MOST_ROUNDS as u64).ok_or_else(|| format!("'{text}' is not like camera=10"))
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let read = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    read.filter(|percent| (0.0..=100.0).contains(percent))
+        .map(|percent| percent / 100.0)
+        .ok_or_else(|| format!("'{text}' is no share like 25%"))
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident of $model:ty { $($(#[$variant_doc:meta])* $variant:ident,)+ }) => {
+        $(#[$doc])*
+        #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum $name { $($(#[$variant_doc])* $variant,)+ }
+
+        impl From<$name> for $model {
+            fn from(word: $name) -> $model {
+                match word { $($name::$variant => <$model>::$variant,)+ }
+            }
+        }
+    };
+}
+
+words! {
+    /// SQLite's journal modes.
+    JournalWord of Journal {
+        /// A file that each transaction removes
+        Delete,
+        /// A file that each transaction cuts to nothing
+        Truncate,
+        /// A file whose head each transaction overwrites
+        Persist,
+        /// None on the device
+        Memory,
+        /// A log that is written ahead
+        Wal,
+        /// None at all
+        Off,
+    }
+}
+
+words! {
+    /// How often SQLite waits for the medium.
+    SynchronousWord of Synchronous {
+        /// Never
+        Off,
+        /// At the moments that matter most
+        Normal,
+        /// At each transaction
+        Full,
+        /// The directory, too
+        Extra,
+    }
+}
