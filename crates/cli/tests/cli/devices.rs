@@ -59,6 +59,39 @@ impl Drop for Loop {
     }
 }
 
+/// A file system of our own, mounted.
+pub(crate) struct Mounted {
+    pub(crate) point: PathBuf,
+    /// Dropped after it is unmounted.
+    _device: Loop,
+}
+
+impl Mounted {
+    pub(crate) fn new(test: &str, mib: usize) -> Option<Mounted> {
+        let device = Loop::new(test, mib)?;
+        let point = scratch();
+        let runs = |program: &str, words: &[&str], last: &Path| {
+            Command::new(program).args(words).arg(last).status().is_ok_and(|status| status.success())
+        };
+        let made = runs("mkfs.ext4", &["-q", "-F", "-m", "0"], Path::new(&device.node));
+        if !made || !runs("mount", &[&device.node], &point) {
+            left_out(&format!("{test} (mkfs.ext4 or mount did not work)"));
+            return None;
+        }
+        Some(Mounted { point, _device: device })
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        self.point.to_str().expect("a plain path")
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        unmount(&self.point);
+    }
+}
+
 fn written(json: &str) -> u64 {
     let record: serde_json::Value = serde_json::from_str(json).expect("a record");
     record["cost"]["written_bytes"].as_u64().expect("a number")

@@ -1,6 +1,6 @@
 //! `capacity DIRECTORY`: files as f3write and H2testw write them, and theirs.
 
-use crate::devices::{Loop, unmount};
+use crate::devices::Mounted;
 use crate::harness::{flashscope, interrupt, left_out, let_work, scratch};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -16,39 +16,6 @@ const MIB: u64 = 1 << 20;
 fn summed(program: &str, path: &Path) -> String {
     let told = Command::new(program).arg(path).output().expect("it is in coreutils");
     String::from_utf8_lossy(&told.stdout).split(' ').next().unwrap_or_default().to_owned()
-}
-
-/// A file system of our own, mounted.
-struct Mounted {
-    point: PathBuf,
-    /// Dropped after it is unmounted.
-    _device: Loop,
-}
-
-impl Mounted {
-    fn new(test: &str, mib: usize) -> Option<Mounted> {
-        let device = Loop::new(test, mib)?;
-        let point = scratch();
-        let runs = |program: &str, words: &[&str], last: &Path| {
-            Command::new(program).args(words).arg(last).status().is_ok_and(|status| status.success())
-        };
-        let made = runs("mkfs.ext4", &["-q", "-F", "-m", "0"], Path::new(&device.node));
-        if !made || !runs("mount", &[&device.node], &point) {
-            left_out(&format!("{test} (mkfs.ext4 or mount did not work)"));
-            return None;
-        }
-        Some(Mounted { point, _device: device })
-    }
-
-    fn path(&self) -> &str {
-        self.point.to_str().expect("a plain path")
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        unmount(&self.point);
-    }
 }
 
 #[test]

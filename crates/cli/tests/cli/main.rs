@@ -1,5 +1,6 @@
 //! Black-box tests of the binary.
 
+mod app;
 mod bench;
 mod bench_devices;
 mod black_box;
