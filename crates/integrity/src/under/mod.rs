@@ -15,10 +15,10 @@ pub use recorder::Recorder;
 pub use step::{Found, FoundFile, FoundRow, NoStep, Step};
 pub use verdict::{blame, faults};
 
-use crate::judge::Judged;
+use crate::judge::{self, Judged};
 use crate::run::{Ended, Plan, Report, Seen, Watcher, cut_record};
 use crate::sequence::one_of;
-use flashscope_device::{DeviceError, Known, PoweredBytes};
+use flashscope_device::{DeviceError, Holds, Known, PoweredBytes};
 use flashscope_model::integrity::{FaultKind, Moment, UpperCut, UpperKind, UpperLoss, Violation};
 use flashscope_stats::Rng;
 use flashscope_stats::rng::stream;
@@ -128,8 +128,10 @@ pub struct UnderReport {
 
 /// Steps before a cut, at least and beyond.
 const STEPS: (usize, usize) = (4, 12);
-/// Most steps while the power goes.
-const MOST_AFTER: usize = 4096;
+/// Most steps, and looks whether the power has gone, before it does.
+const MOST_AFTER: usize = 65_536;
+/// After so many steps the power goes, whether the device was asked anything or not: a database that never syncs asks for next to nothing.
+const MOST_ARMED: usize = 24;
 /// Writes and flushes of a step, about: the power goes within that many.
 const REQUESTS: usize = 12;
 /// From a new file system to the first cut: what was acknowledged then must be safe.
@@ -422,7 +424,10 @@ impl<D: PoweredBytes> Run<'_, D> {
             self.device().begin_cut(moment, part).map_err(|error| Ended::Harness(error.to_string()))?;
         }
         let (mut acknowledged, mut failed) = (0, false);
-        for _ in 0..MOST_AFTER {
+        for turn in 0..MOST_AFTER {
+            if turn == MOST_ARMED && self.device().going().is_none() {
+                self.device().begin_cut(moment, part).map_err(|error| Ended::Harness(error.to_string()))?;
+            }
             // Until the power begins to go, and at moments that are not idle until it has gone, work goes on.
             if moment == Moment::Writing && !failed {
                 let step = self.draw(rng);
@@ -500,6 +505,10 @@ impl<D: PoweredBytes> Run<'_, D> {
         cut.violations.splice(0..0, more);
         upper.device_broke = cut.found > 0;
         seen.judged = judged;
+        seen.judged.violations.extend(wrong.iter().map(|(at, length)| {
+            let (kind, holds) = (FaultKind::Corrupted, Holds::Foreign);
+            judge::Violation { kind, at: *at, length: *length, covered: None, holds }
+        }));
         self.report.device.cuts.push(cut);
         self.report.device.seen.push(seen);
         Ok(())
