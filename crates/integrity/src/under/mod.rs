@@ -491,7 +491,7 @@ impl<D: PoweredBytes> Run<'_, D> {
             }
             None => (Judged::default(), self.device().journal().clone(), Vec::new()),
         };
-        let known = Known { first: contents::BEFORE, last: contents::BEFORE + journal.writes.len() as u32 };
+        let known = Known { first: contents::BEFORE + 1, last: contents::BEFORE + journal.writes.len() as u32 };
         let mut cut = cut_record((number, moment), &journal, &judged, known, cut_at);
         (cut.at, cut.recovery) = (cut_at.since(self.begun), recovery);
         let with_power_on = wrong.iter().map(|(at, length)| Violation {

@@ -269,3 +269,157 @@ impl<D: PoweredBytes> Recorder<D> {
         self.contents.journal()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashscope_model::integrity::FaultKind;
+    use std::collections::BTreeMap;
+
+    const SECTOR: usize = 512;
+    const START: Bytes = Bytes::mib(1);
+
+    /// A device with a cache that keeps everything until a flush, and the ways in which it does not.
+    struct Card {
+        facts: DeviceFacts,
+        safe: Vec<u8>,
+        cached: BTreeMap<usize, Vec<u8>>,
+        lies: bool,
+        off: bool,
+    }
+
+    impl Card {
+        fn new(lies: bool) -> Card {
+            let capacity = Bytes::mib(2);
+            let facts = flashscope_sim::open("sd-4mib,capacity=2MiB", 1).expect("a model");
+            let facts = DeviceFacts { capacity, ..flashscope_device::Target::facts(&facts).clone() };
+            Card { facts, safe: vec![0xa5; capacity.get() as usize], cached: BTreeMap::new(), lies, off: false }
+        }
+    }
+
+    impl PoweredBytes for Card {
+        fn facts(&self) -> &DeviceFacts {
+            &self.facts
+        }
+
+        fn can_write(&self) -> bool {
+            true
+        }
+
+        fn now(&self) -> Instant {
+            Instant(1)
+        }
+
+        fn budget_left(&self) -> Bytes {
+            Bytes::gib(1)
+        }
+
+        fn read_bytes(&mut self, at: Bytes, into: &mut [u8]) -> Result<bool, DeviceError> {
+            for (place, sector) in into.chunks_mut(SECTOR).enumerate() {
+                let from = at.get() as usize + place * SECTOR;
+                let kept = self.cached.get(&from).map_or(&self.safe[from..from + SECTOR], Vec::as_slice);
+                sector.copy_from_slice(kept);
+            }
+            Ok(true)
+        }
+
+        fn write_bytes(&mut self, at: Bytes, bytes: &[u8]) -> Result<(), DeviceError> {
+            if self.off {
+                return Err(DeviceError::Vanished("off".to_owned()));
+            }
+            let sectors = bytes.chunks(SECTOR).enumerate();
+            self.cached.extend(sectors.map(|(place, sector)| (at.get() as usize + place * SECTOR, sector.to_vec())));
+            Ok(())
+        }
+
+        fn flush(&mut self) -> Result<(), DeviceError> {
+            if !self.lies {
+                for (from, sector) in std::mem::take(&mut self.cached) {
+                    self.safe[from..from + SECTOR].copy_from_slice(&sector);
+                }
+            }
+            Ok(())
+        }
+
+        fn wait(&mut self, _: Nanos) {}
+
+        fn begin_cut(&mut self, _: f64) -> Result<(), DeviceError> {
+            self.off = true;
+            Ok(())
+        }
+
+        fn has_lost_power(&mut self) -> Result<bool, DeviceError> {
+            Ok(self.off)
+        }
+
+        fn restore_power(&mut self) -> Result<Nanos, DeviceError> {
+            self.cached.clear();
+            self.off = false;
+            Ok(Nanos::millis(1))
+        }
+    }
+
+    fn text(word: u64) -> Vec<u8> {
+        (0..SECTOR as u64 / 8).flat_map(|place| (word << 32 | place).to_le_bytes()).collect()
+    }
+
+    /// Two writes, a flush, and a write; then `damage` to what is safe, once the power is back.
+    fn kinds(lies: bool, damage: impl Fn(&mut Card)) -> (Vec<FaultKind>, Bytes) {
+        let mut recorder = Recorder::new(Card::new(lies), (START, Bytes::mib(1)));
+        recorder.write(Bytes::ZERO, &[text(1), text(2)].concat()).unwrap();
+        recorder.write(Bytes(512), &text(3)).unwrap();
+        recorder.flush().unwrap();
+        recorder.write(Bytes(512), &text(4)).unwrap();
+        recorder.begin_cut(Moment::AfterWrites, 0.0).unwrap();
+        assert!(recorder.has_lost_power().unwrap());
+        assert!(recorder.write(Bytes::ZERO, &text(5)).is_err(), "nothing reaches it any more");
+        recorder.restore_power().unwrap();
+        damage(&mut recorder.device);
+        let cut = recorder.judge(Instant(2)).unwrap();
+        assert!(cut.wrong.is_empty());
+        let again = recorder.judge(Instant(3)).unwrap();
+        assert!(again.judged.violations.is_empty(), "what stands there is what the next cut is judged by");
+        (cut.judged.violations.iter().map(|one| one.kind).collect(), cut.judged.dropped)
+    }
+
+    #[test]
+    fn only_what_a_flush_had_covered_must_be_there() {
+        let none = |_: &mut Card| {};
+        assert_eq!(kinds(false, none), (vec![], Bytes::SECTOR), "the last write was nobody's to keep");
+        assert_eq!(kinds(true, none).0, [FaultKind::LostFlushed; 2], "of two writes");
+    }
+
+    #[test]
+    fn other_peoples_bytes_tell_what_became_of_them() {
+        let put = |sector: usize, bytes: Vec<u8>| {
+            move |card: &mut Card| {
+                let from = START.get() as usize + sector * SECTOR;
+                card.safe[from..from + SECTOR].copy_from_slice(&bytes);
+            }
+        };
+        let check = |sector: usize, bytes: Vec<u8>, kind: FaultKind| {
+            assert_eq!(kinds(false, put(sector, bytes)).0, [kind], "{kind:?}");
+        };
+        check(1, text(2), FaultKind::LostFlushed);
+        check(0, vec![0; SECTOR], FaultKind::LostFlushed);
+        check(0, text(3), FaultKind::Flying);
+        check(1, [&text(2)[..100], &text(3)[100..]].concat(), FaultKind::Shorn);
+        check(0, text(77), FaultKind::Neighbour);
+        // One that was under way may be there.
+        assert_eq!(kinds(false, put(1, text(4))).0, []);
+    }
+
+    #[test]
+    fn what_is_read_other_than_it_was_written_with_the_power_on_is_the_devices() {
+        let mut recorder = Recorder::new(Card::new(false), (START, Bytes::mib(1)));
+        recorder.write(Bytes::ZERO, &[text(1), text(2)].concat()).unwrap();
+        recorder.flush().unwrap();
+        let mut found = vec![0; SECTOR];
+        recorder.read(Bytes(512), &mut found).unwrap();
+        assert_eq!(found, text(2));
+        let from = START.get() as usize + SECTOR;
+        recorder.device.safe[from] ^= 1;
+        recorder.read(Bytes(512), &mut found).unwrap();
+        assert_eq!(recorder.judge(Instant(2)).unwrap().wrong, [(START + Bytes::SECTOR, Bytes::SECTOR)]);
+    }
+}

@@ -149,10 +149,7 @@ fn above(under: &Under) -> [Sheet; 2] {
             vec![u64::from(cut.number).into(), loss.kind.label().into(), name.into(), what.into()]
         })
     });
-    [
-        sheet("above", &ABOVE, cuts.collect()),
-        sheet("losses", &["cut", "kind", "name", "what"], losses.collect()),
-    ]
+    [sheet("above", &ABOVE, cuts.collect()), sheet("losses", &["cut", "kind", "name", "what"], losses.collect())]
 }
 
 const ABOVE: [&str; 6] = ["cut", "acknowledged_steps", "under_way", "mounted_after_ns", "device_broke", "losses"];
