@@ -25,6 +25,10 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
+    // Started by this program itself, before anything of an operator's is read.
+    if words.get(1).is_some_and(|word| word == commands::integrity::WORKER) {
+        return commands::integrity::worker();
+    }
     let typed = match args::typed(&words) {
         Ok(typed) => typed,
         Err(usage) => return report_usage(&usage),

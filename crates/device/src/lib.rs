@@ -9,7 +9,7 @@
 //!
 //! A [`FileSpace`] is work on whole files, in the ways that programs have.
 //!
-//! A [`PowerSwitch`] is a target that can lose its power and get it back.
+//! A [`PowerSwitch`] is a target that can lose its power and get it back, [`PoweredBytes`] one that carries other people's bytes.
 //!
 //! [`Purge`] are the ways to make a device forget that no request can say.
 //!
@@ -31,7 +31,7 @@ pub use lane::{FailureDetail, Foresight, Lane, LaneCompletion, Status, Wait};
 #[doc(hidden)]
 pub use {flashscope_model as model, flashscope_units as units};
 
-pub use power::{PowerSwitch, Restored};
+pub use power::{PowerSwitch, PoweredBytes, Restored};
 pub use purge::{Availability, NoPurge, Purge, PurgeError, PurgeStep};
 pub use request::{Completion, Content, Fill, Op, Outcome, Request};
 pub use stretch::{Holds, Known, Stretch};

@@ -349,7 +349,7 @@ fn unmount_when_free(directory: &Path, flags: UnmountFlags) -> Result<(), Errno>
     unmount(directory, flags)
 }
 
-fn in_memory(target: SimTarget) -> Disk {
+pub(crate) fn in_memory(target: SimTarget) -> Disk {
     let payload = match target.has_faults() {
         true => Payload::Versions(Versions::in_memory()),
         false => Payload::in_memory(target.facts().capacity.get()),

@@ -36,10 +36,10 @@ const OUTSTANDING: u16 = 256;
 /// So short a wait is not worth another thread.
 const AT_ONCE: Nanos = Nanos::micros(20);
 /// Nothing changes behind the kernel's back.
-const FOREVER: Duration = Duration::from_secs(1 << 20);
+pub(crate) const FOREVER: Duration = Duration::from_secs(1 << 20);
 
 /// Inode of the folder, which FUSE fixes.
-const ROOT: INodeNo = INodeNo(1);
+pub(crate) const ROOT: INodeNo = INodeNo(1);
 /// Inode of the device's file.
 pub(crate) const DISK: INodeNo = INodeNo(2);
 /// Inode of the file with the figures of the run.
@@ -122,42 +122,20 @@ impl DiskFs {
     }
 
     fn attributes(&self, inode: INodeNo) -> Option<FileAttr> {
-        let (kind, perm, size) = match inode {
-            ROOT => (FileType::Directory, 0o755, 0),
-            DISK => (FileType::RegularFile, 0o600, self.shared.disk.size()),
-            STATISTICS => (FileType::RegularFile, 0o444, 0),
-            FLOOR => (FileType::RegularFile, 0o600, FLOOR_SIZE),
+        let (perm, size) = match inode {
+            ROOT => (0o755, 0),
+            DISK => (0o600, self.shared.disk.size()),
+            STATISTICS => (0o444, 0),
+            FLOOR => (0o600, FLOOR_SIZE),
             _ => return None,
         };
-        Some(FileAttr {
-            ino: inode,
-            size,
-            blocks: size.div_ceil(512),
-            atime: UNIX_EPOCH,
-            mtime: UNIX_EPOCH,
-            ctime: UNIX_EPOCH,
-            crtime: UNIX_EPOCH,
-            kind,
-            perm,
-            nlink: if kind == FileType::Directory { 2 } else { 1 },
-            uid: 0,
-            gid: 0,
-            rdev: 0,
-            blksize: 4096,
-            flags: 0,
-        })
+        Some(attributes(inode, size, perm))
     }
 }
 
 impl Filesystem for DiskFs {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        // Older kernels take less: then requests are smaller, or wait for each other.
-        let _ = config.set_max_write(LARGEST);
-        let _ = config.set_max_background(OUTSTANDING);
-        let _ = config.set_congestion_threshold(OUTSTANDING);
-        for wish in [InitFlags::FUSE_ASYNC_DIO, InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP] {
-            let _ = config.add_capabilities(wish);
-        }
+        limit(config);
         Ok(())
     }
 
@@ -208,10 +186,7 @@ impl Filesystem for DiskFs {
 
     fn open(&self, _: &Request, inode: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         match inode {
-            DISK | FLOOR | STATISTICS => {
-                let flags = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
-                reply.opened(FileHandle(inode.0), flags);
-            }
+            DISK | FLOOR | STATISTICS => opened(inode, reply),
             _ => reply.error(Errno::EISDIR),
         }
     }
@@ -335,6 +310,44 @@ impl Filesystem for DiskFs {
         let block = self.shared.disk.block as u32;
         reply.statfs(self.shared.disk.size() / u64::from(block), 0, 0, 2, 0, block, 255, block);
     }
+}
+
+/// The folder, or a file of this size and these rights.
+pub(crate) fn attributes(inode: INodeNo, size: u64, perm: u16) -> FileAttr {
+    let (kind, nlink, size) =
+        if inode == ROOT { (FileType::Directory, 2, 0) } else { (FileType::RegularFile, 1, size) };
+    FileAttr {
+        ino: inode,
+        size,
+        blocks: size.div_ceil(512),
+        atime: UNIX_EPOCH,
+        mtime: UNIX_EPOCH,
+        ctime: UNIX_EPOCH,
+        crtime: UNIX_EPOCH,
+        kind,
+        perm,
+        nlink,
+        uid: 0,
+        gid: 0,
+        rdev: 0,
+        blksize: 4096,
+        flags: 0,
+    }
+}
+
+/// How large requests may be, and how many at once. Older kernels take less: then requests are smaller, or wait for each other.
+pub(crate) fn limit(config: &mut KernelConfig) {
+    let _ = config.set_max_write(LARGEST);
+    let _ = config.set_max_background(OUTSTANDING);
+    let _ = config.set_congestion_threshold(OUTSTANDING);
+    for wish in [InitFlags::FUSE_ASYNC_DIO, InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP] {
+        let _ = config.add_capabilities(wish);
+    }
+}
+
+/// Opens a file past the page cache.
+pub(crate) fn opened(inode: INodeNo, reply: ReplyOpen) {
+    reply.opened(FileHandle(inode.0), FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES);
 }
 
 impl std::fmt::Debug for Shared {

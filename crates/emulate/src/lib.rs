@@ -7,9 +7,13 @@
 //! Inside: `fuse` talks to the kernel, `disk` is the device (model, bytes, journal), `pacer` answers in time, `floor`
 //! measures the way, `registry` and `backing` keep what outlives a kill, `seen` tells those who measure it. Start at `emulator`. What the model answers (a
 //! failure, a device that is gone) reaches the kernel as an error number; nothing is decided here.
+//!
+//! Beside it [`Relay`] is a block device whose every request passes through this program, over any [`Medium`], and [`DirectDisk`] a
+//! simulated device with bytes in it, without a kernel around it.
 
 mod backing;
 mod clock;
+mod direct;
 mod disk;
 mod emulator;
 mod error;
@@ -26,16 +30,19 @@ mod pacer;
 mod payload;
 mod ranges;
 mod registry;
+mod relay;
 mod seen;
 pub mod signals;
 mod statistics;
 mod versions;
 
+pub use direct::DirectDisk;
 pub use emulator::{Emulator, Stop};
 pub use error::EmulateError;
 pub use files::SimFiles;
 pub use fuse::{DISK_NAME, STATISTICS_NAME};
 pub use options::{Options, Speed};
+pub use relay::{Medium, Relay};
 pub use seen::{Seen, seen};
 pub use statistics::{Lateness, Requests, Statistics};
 

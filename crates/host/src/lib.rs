@@ -37,6 +37,7 @@ pub mod tags;
 mod target;
 mod undo;
 mod uses;
+pub mod volume;
 
 pub use clock::{MonotonicClock, clock_resolution, wall_clock};
 pub use conditions::{Surroundings, pin_cpu, pin_cpus};

@@ -119,6 +119,19 @@ impl LoopDevice {
         Ok(false)
     }
 
+    /// Opens it, and has it unbound as soon as this and every other opener have closed it: also where this program is killed.
+    ///
+    /// # Errors
+    /// No right to.
+    pub fn hold(&self) -> Result<File, HostError> {
+        let path = self.path();
+        let held = open(&path, OFlags::empty(), "open")?;
+        // While another one has it open, the kernel keeps the wish to unbind it until the last one closes it.
+        let device = open(&path, OFlags::empty(), "open for unbinding")?;
+        ioctl::loop_clear(&device).map_err(|errno| HostError::from_errno("unbind", &path, errno))?;
+        Ok(held)
+    }
+
     /// Takes over the size of its file, which has changed.
     ///
     /// # Errors

@@ -150,27 +150,32 @@ pub struct Head {
     pub seed: u64,
     /// What the kernel calls this start of the machine.
     pub boot: String,
+    /// What stands on the device, where something does: then the journal holds steps on that ([`crate::under::Step`]).
+    pub under: Option<String>,
 }
 
 impl fmt::Display for Head {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Head { identity, capacity, offset, length, generation, seed, boot } = self;
+        let Head { identity, capacity, offset, length, generation, seed, boot, under } = self;
         writeln!(f, "{MAGIC}\nidentity {identity}\ncapacity {}", capacity.get())?;
-        writeln!(f, "range {} {}\ngeneration {generation}\nseed {seed}\nboot {boot}", offset.get(), length.get())
+        writeln!(f, "range {} {}\ngeneration {generation}\nseed {seed}\nboot {boot}", offset.get(), length.get())?;
+        under.iter().try_for_each(|under| writeln!(f, "under {under}"))
     }
 }
 
 /// The beginning of a cut's part, as text.
 pub fn cut_text(number: u32, before: &Map) -> String {
-    let holds = before.stretches().iter().map(|one| {
-        let length = one.length.get();
-        match one.holds {
-            Holds::Tagged { generation, addressed } => format!("holds {length} tag {generation} {}\n", addressed.get()),
-            Holds::Uniform(byte) => format!("holds {length} byte {byte}\n"),
-            Holds::Foreign => format!("holds {length} foreign\n"),
-        }
-    });
-    format!("cut {number}\n") + &holds.collect::<String>()
+    format!("cut {number}\n") + &before.stretches().iter().map(stretch_text).collect::<String>()
+}
+
+/// A stretch as a line.
+pub(crate) fn stretch_text(one: &Stretch) -> String {
+    let length = one.length.get();
+    match one.holds {
+        Holds::Tagged { generation, addressed } => format!("holds {length} tag {generation} {}\n", addressed.get()),
+        Holds::Uniform(byte) => format!("holds {length} byte {byte}\n"),
+        Holds::Foreign => format!("holds {length} foreign\n"),
+    }
 }
 
 /// A journal that was read.
@@ -204,6 +209,11 @@ impl Kept {
         for (number, line) in lines {
             let (word, value) = line.split_once(' ').unwrap_or((line, ""));
             match word {
+                "under" => {
+                    return Err(format!(
+                        "it is of a run under {value}: the device was that file system's to write, so that mounting it and looking is what is left"
+                    ));
+                }
                 "identity" | "boot" => rest.push((word, value.to_owned())),
                 _ => reader.line(word, value).ok_or_else(|| format!("line {} makes no sense", number + 1))?,
             }
@@ -271,6 +281,7 @@ impl Reader {
             generation: self.generation?,
             seed: self.seed?,
             boot: of("boot")?,
+            under: None,
         };
         let sum = self.stretches.iter().try_fold(0_u64, |sum, one| sum.checked_add(one.length.get()));
         let before = (sum == Some(length.get())).then(|| Map::new(offset, self.stretches))?;
@@ -278,11 +289,11 @@ impl Reader {
     }
 }
 
-fn next<T: FromStr>(words: &mut SplitWhitespace<'_>) -> Option<T> {
+pub(crate) fn next<T: FromStr>(words: &mut SplitWhitespace<'_>) -> Option<T> {
     words.next()?.parse().ok()
 }
 
-fn stretch(words: &mut SplitWhitespace<'_>) -> Option<Stretch> {
+pub(crate) fn stretch(words: &mut SplitWhitespace<'_>) -> Option<Stretch> {
     let length = Bytes(next(words)?);
     let holds = match words.next()? {
         "tag" => Holds::Tagged { generation: next(words)?, addressed: Bytes(next(words)?) },
@@ -306,6 +317,7 @@ mod tests {
             generation: 77,
             seed: 5,
             boot: "b-1".to_owned(),
+            under: None,
         }
     }
 
@@ -344,6 +356,7 @@ mod tests {
         check("", "does not begin");
         check("{\"kind\": \"integrity\"}\n", "does not begin");
         check(&head().to_string(), "no cut had begun");
+        check(&Head { under: Some("ext4".to_owned()), ..head() }.to_string(), "of a run under ext4");
         check(&text.replace("flush 3", "flush three"), "line 13 makes no sense");
         check(&text.replace("done 2", "done 99"), "makes no sense");
         check(&text.replace("holds 512", "holds 1024"), "not whole");

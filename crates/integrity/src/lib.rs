@@ -7,7 +7,8 @@
 //!
 //! [`run`] does the cuts on a [`flashscope_device::PowerSwitch`]: `sequence` draws the requests of a cut from its seed and `round` issues
 //! them, a [`Journal`] notes what was acknowledged, a [`ledger::Ledger`] keeps it outside the device, [`judge`](judge::judge) holds what stands on the device afterwards against it, and
-//! `verdict` names what was found over all cuts. Nothing here knows whether the device is simulated.
+//! `verdict` names what was found over all cuts. Nothing here knows whether the device is simulated. [`under`] does the same with a file
+//! system or a database on the device.
 
 mod journal;
 pub mod judge;
@@ -19,6 +20,7 @@ mod map;
 mod round;
 mod run;
 mod sequence;
+pub mod under;
 pub mod verdict;
 
 pub use journal::{Done, Flush, Journal, Write};

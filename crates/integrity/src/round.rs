@@ -42,7 +42,7 @@ pub(crate) struct Pace {
     /// Flushes that had something to cover.
     flushes: Vec<Nanos>,
     /// Flushes that had nothing to do.
-    pub(crate) idle_flushes: Vec<Nanos>,
+    idle_flushes: Vec<Nanos>,
 }
 
 /// Times that are kept of each kind of request.
@@ -63,6 +63,16 @@ impl Pace {
         if list.len() < KEPT {
             list.push(time);
         }
+    }
+
+    pub(crate) fn note_write(&mut self, time: Nanos) {
+        Pace::note(&mut self.writes, time);
+    }
+
+    /// A flush that covered so much.
+    pub(crate) fn note_flush(&mut self, covers: Bytes, time: Nanos) {
+        let list = if covers == Bytes::ZERO { &mut self.idle_flushes } else { &mut self.flushes };
+        Pace::note(list, time);
     }
 
     /// The middle of what writes take; a millisecond where none is known.
@@ -300,16 +310,13 @@ impl<'a, T: PowerSwitch> Host<'a, T> {
             match issued {
                 Issued::Write(index) => {
                     self.journal.writes[index].done = acknowledged;
-                    Pace::note(&mut self.pace.writes, done.service_time());
+                    self.pace.note_write(done.service_time());
                 }
                 Issued::Flush(index) => {
                     let flush = &mut self.journal.flushes[index];
                     flush.done = acknowledged;
-                    let list = match flush.covers {
-                        Bytes::ZERO => &mut self.pace.idle_flushes,
-                        _ => &mut self.pace.flushes,
-                    };
-                    Pace::note(list, done.service_time());
+                    let covers = flush.covers;
+                    self.pace.note_flush(covers, done.service_time());
                 }
                 Issued::Read => {}
             }

@@ -390,6 +390,7 @@ fn told(
         Holds::Tagged { generation, addressed } if addressed == one.at => {
             match journal.writes.iter().position(|write| write.generation == generation) {
                 Some(index) => write(index),
+                None if generation < known.first => "an older value".to_owned(),
                 None => format!("an older write ({} generations back)", known.last.saturating_sub(generation)),
             }
         }

@@ -55,7 +55,7 @@ impl Sequence {
 
     /// When the power shall go.
     pub(crate) fn moment(&mut self) -> Moment {
-        self.one_of(&MOMENTS)
+        one_of(&mut self.rng, &MOMENTS)
     }
 
     /// Some fifteen groups of writes, with flushes and pauses among them.
@@ -77,7 +77,7 @@ impl Sequence {
     }
 
     pub(crate) fn write(&mut self) -> Draft {
-        let length = self.one_of(&SIZES).max(self.sector).min(self.length);
+        let length = one_of(&mut self.rng, &SIZES).max(self.sector).min(self.length);
         let unit = length.min(Bytes::kib(4)).max(self.sector);
         let places = (self.length - length) / unit + 1;
         let anew = self.start + unit * self.rng.below(places as usize) as u64;
@@ -100,17 +100,18 @@ impl Sequence {
     pub(crate) fn part(&mut self, of: Nanos) -> Nanos {
         Nanos((of.as_f64() * self.rng.unit()) as u64)
     }
+}
 
-    fn one_of<T: Copy>(&mut self, all: &[(usize, T)]) -> T {
-        let mut ticket = self.rng.below(all.iter().map(|(share, _)| share).sum());
-        for (share, one) in all {
-            match ticket.checked_sub(*share) {
-                None => return *one,
-                Some(left) => ticket = left,
-            }
+/// One of these, as often as its share says.
+pub(crate) fn one_of<T: Copy>(rng: &mut Rng, all: &[(usize, T)]) -> T {
+    let mut ticket = rng.below(all.iter().map(|(share, _)| share).sum());
+    for (share, one) in all {
+        match ticket.checked_sub(*share) {
+            None => return *one,
+            Some(left) => ticket = left,
         }
-        all[0].1
     }
+    all[0].1
 }
 
 #[cfg(test)]

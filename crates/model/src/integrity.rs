@@ -16,6 +16,132 @@ pub struct IntegrityRecord {
     pub cuts: Vec<Cut>,
     /// What was asked for before the cut that was replayed; empty where none was.
     pub requests: Vec<Asked>,
+    /// What stood on the device, and what became of it; `None` where the device was written to as it is.
+    pub under: Option<Under>,
+}
+
+/// A file system or a database on the device, and whether it kept its own word.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Under {
+    /// What was named: `ext4`, `xfs`, `btrfs`, `sqlite`.
+    pub subject: String,
+    /// The file system on the device: the subject itself, or what a database lay on.
+    pub file_system: String,
+    /// Options that it was told: of the mount, or of the database; empty where none were.
+    pub options: String,
+    /// What programs made, checked and ran it, with their versions.
+    pub programs: Vec<String>,
+    /// Whose fault it is.
+    pub blame: Blame,
+    /// Steps that were acknowledged, over all cuts.
+    pub acknowledged: u64,
+    /// What it lost or damaged, the most frequent first.
+    pub faults: Vec<UpperFault>,
+    /// The same cuts as those of the device, as seen from above.
+    pub cuts: Vec<UpperCut>,
+}
+
+/// Whose fault it is that something acknowledged is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Blame {
+    /// Nobody's: both kept their word.
+    Nobody,
+    /// The device broke its promise; whatever is missing above is missing after the same cuts.
+    Device,
+    /// The device kept its promise, and what stands on it lost what it had acknowledged.
+    Above,
+    /// The device broke its promise after some cuts, and what stands on it lost something after others as well.
+    Both,
+    /// No cut could be judged.
+    CannotTell,
+}
+
+/// A kind of fault of a file system or a database, and how often it was seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UpperFault {
+    /// Which.
+    pub kind: UpperKind,
+    /// Cuts after which it was seen.
+    pub cuts: u32,
+    /// Those of them after which the device had broken its promise, too.
+    pub beside_device: u32,
+    /// The first of them, counted from 1.
+    pub first: u32,
+    /// What was seen then.
+    pub evidence: String,
+}
+
+/// One power cut, as seen from above.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UpperCut {
+    /// Counted from 1.
+    pub number: u32,
+    /// Steps that were acknowledged since the cut before.
+    pub acknowledged: u32,
+    /// The step that was under way.
+    pub under_way: Option<String>,
+    /// What mounting took afterwards, on the clock of this machine; `None` where it could not be mounted.
+    pub mounted_after: Option<Nanos>,
+    /// Whether the device had broken its promise.
+    pub device_broke: bool,
+    /// What is not as acknowledged; of many the first.
+    pub losses: Vec<UpperLoss>,
+    /// How many there are.
+    pub found: u32,
+}
+
+/// Something that a file system or a database had acknowledged, and that is not there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UpperLoss {
+    /// What.
+    pub kind: UpperKind,
+    /// The file, or the transaction.
+    pub name: String,
+    /// What should be there, and what is.
+    pub what: String,
+}
+
+/// The ways in which a file system or a database breaks its word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum UpperKind {
+    /// A file whose name had been made safe is not there.
+    LostFile,
+    /// A file holds an older version than the one that had been made safe, or less of it.
+    LostData,
+    /// A file holds what nobody wrote to it.
+    ForeignData,
+    /// A file is back that had been removed or renamed.
+    ReturnedFile,
+    /// A renaming was neither done nor undone.
+    HalfRenamed,
+    /// A transaction that had been committed is not there.
+    LostCommit,
+    /// A part of a transaction is there.
+    HalfTransaction,
+    /// The offline check finds damage.
+    Damaged,
+    /// It cannot be mounted or opened.
+    NotMountable,
+    /// A file cannot be read.
+    Unreadable,
+}
+
+impl UpperKind {
+    /// Its name for people.
+    pub const fn label(self) -> &'static str {
+        match self {
+            UpperKind::LostFile => "file lost",
+            UpperKind::LostData => "data of a file lost",
+            UpperKind::ForeignData => "foreign data in a file",
+            UpperKind::ReturnedFile => "removed file is back",
+            UpperKind::HalfRenamed => "renaming half done",
+            UpperKind::LostCommit => "committed transaction lost",
+            UpperKind::HalfTransaction => "transaction half there",
+            UpperKind::Damaged => "damaged (offline check)",
+            UpperKind::NotMountable => "cannot be mounted",
+            UpperKind::Unreadable => "file cannot be read",
+        }
+    }
 }
 
 /// A request of a cut that was replayed.

@@ -1,7 +1,7 @@
 //! What survives power cuts, in words and in tables.
 
 use crate::table::{Cell, Table};
-use flashscope_model::integrity::{Fault, IntegrityRecord, Moment, Verdict};
+use flashscope_model::integrity::{Blame, Fault, IntegrityRecord, Moment, Under, Verdict};
 use flashscope_units::Bytes;
 
 /// Cuts with violations that are told one by one.
@@ -29,6 +29,70 @@ pub fn headline(verdict: &Verdict) -> String {
             format!("BROKE ITS PROMISE after {broken} of {cuts} power cuts ({low} to {high} % of cuts, 95 %)")
         }
     }
+}
+
+/// The answer in a sentence: whether the device kept its promise, and where something stood on it, whose fault a loss is.
+pub fn answer(record: &IntegrityRecord) -> String {
+    let Some(under) = &record.under else { return headline(&record.verdict) };
+    let (name, lost) = (name(under), under.cuts.iter().filter(|cut| cut.found > 0).count());
+    let alone = under.cuts.iter().filter(|cut| cut.found > 0 && !cut.device_broke).count();
+    let cuts = under.cuts.len();
+    match under.blame {
+        Blame::Nobody => format!("the device {}; so did {name}", headline(&record.verdict)),
+        Blame::Device if lost == 0 => {
+            let is_seen = under.cuts.iter().any(|cut| cut.device_broke && cut.mounted_after.is_some());
+            let what = if is_seen { "lost nothing by it" } else { "could not be looked at" };
+            format!("the device {}; {name} {what}", headline(&record.verdict))
+        }
+        Blame::Device => {
+            format!("the device {}; {name} lost acknowledged data after {lost} of them", headline(&record.verdict))
+        }
+        Blame::Above => format!(
+            "the device kept its promise after all {cuts} power cuts, and {name} LOST ACKNOWLEDGED DATA after {lost} of them: a \
+             fault of {}",
+            at_fault(under)
+        ),
+        Blame::Both => format!(
+            "the device {}; {name} lost acknowledged data after {lost} cuts, of which {alone} are a fault of {}",
+            headline(&record.verdict),
+            at_fault(under)
+        ),
+        Blame::CannotTell => "cannot tell: no power cut could be judged".to_owned(),
+    }
+}
+
+/// What stood on the device, with what it was told.
+fn name(under: &Under) -> String {
+    let on = if under.subject == under.file_system { String::new() } else { format!(" on {}", under.file_system) };
+    let told = if under.options.is_empty() { String::new() } else { format!(" ({})", under.options) };
+    format!("{}{on}{told}", under.subject)
+}
+
+fn at_fault(under: &Under) -> String {
+    match under.options.is_empty() {
+        true => under.subject.clone(),
+        false => format!("{}, or of its options", under.subject),
+    }
+}
+
+/// What was lost above the device, a row each; nothing where nothing was.
+pub fn losses(record: &IntegrityRecord) -> Option<Table> {
+    let under = record.under.as_ref()?;
+    let rows = under.faults.iter().map(|fault| {
+        vec![
+            Cell::Text(fault.kind.label().to_owned()),
+            Cell::Count(fault.cuts.into()),
+            Cell::Count(fault.beside_device.into()),
+            Cell::Count(fault.first.into()),
+            Cell::Text(fault.evidence.clone()),
+        ]
+    });
+    let rows: Vec<Vec<Cell>> = rows.collect();
+    (!rows.is_empty()).then(|| Table {
+        caption: format!("What {} lost", under.subject),
+        columns: columns(["loss", "cuts", "with a device fault", "first cut", "the first of them"]),
+        rows,
+    })
 }
 
 /// What was found, a row each; nothing where nothing was.
@@ -124,12 +188,15 @@ pub fn requests(record: &IntegrityRecord) -> Option<Table> {
 /// What must be known of it.
 pub fn notes(record: &IntegrityRecord) -> Vec<String> {
     let plan = &record.plan;
-    let mut notes = vec![format!(
-        "seed {}; {} from {} on was written; losing what no flush covered is no fault",
-        plan.seed,
-        plan.length,
-        plan.offset.get()
-    )];
+    let mut notes = match &record.under {
+        Some(under) => of_under(record, under),
+        None => vec![format!(
+            "seed {}; {} from {} on was written; losing what no flush covered is no fault",
+            plan.seed,
+            plan.length,
+            plan.offset.get()
+        )],
+    };
     notes.push(match plan.searched {
         Bytes::ZERO => "not looked for: writes that went far away".to_owned(),
         searched => format!("{searched} were looked through at the end for writes that went elsewhere"),
@@ -145,6 +212,24 @@ pub fn notes(record: &IntegrityRecord) -> Vec<String> {
         notes.push("more cuts make the bound tighter; none proves that it cannot break".to_owned());
     }
     notes
+}
+
+/// How the two were told apart.
+fn of_under(record: &IntegrityRecord, under: &Under) -> Vec<String> {
+    let (plan, steps) = (&record.plan, under.acknowledged);
+    vec![
+        format!(
+            "seed {}; {} on {} from {} on ({}); {steps} steps were acknowledged; losing what was not synced is no fault",
+            plan.seed,
+            name(under),
+            plan.length,
+            plan.offset.get(),
+            under.programs.join(", ")
+        ),
+        "every request to the device was noted, one at a time, and after each cut each sector that was ever written or read was compared; \
+         through a loop device, so a durable write (FUA) is a write and a flush"
+            .to_owned(),
+    ]
 }
 
 /// How to see the first broken cut again; `None` on a real device, whose chance no seed decides.

@@ -2,7 +2,7 @@
 
 use super::campaign::Results;
 use super::{TargetArgs, up_to};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use flashscope_units::{Bytes, Nanos};
 use std::path::PathBuf;
 
@@ -14,6 +14,7 @@ const MOST_CUTS: i64 = 1_000_000;
   flashscope integrity sim:ssd-consumer --cuts 200
   flashscope integrity sim:sd-4mib,lost=0.01 --cuts 100 --seed 7
   flashscope integrity sim:sd-4mib,lost=0.01 --seed 7 --replay 12
+  sudo flashscope integrity sim:sd-4mib --under ext4 --cuts 20
   sudo flashscope integrity /dev/sdX --destroy-data=IDENTITY \\
     --power-off 'uhubctl -l 1-1 -p 2 -a off' \\
     --power-on 'uhubctl -l 1-1 -p 2 -a on'
@@ -59,9 +60,40 @@ pub(crate) struct Integrity {
     /// Write all that was covered to FILE, in the format of the kernel's dm-log-writes, with a mark at each cut
     #[arg(long, value_name = "FILE")]
     pub(crate) log_writes: Option<PathBuf>,
+    /// Put a file system or a database on the device and cut the power under it: tells whose fault a loss is, the device's or its own
+    #[arg(long, value_enum, value_name = "WHAT", conflicts_with = "judge")]
+    pub(crate) under: Option<UnderSubject>,
+    /// Tell the file system this when it is mounted (nobarrier), or the database (synchronous=OFF); several with commas
+    #[arg(long, value_name = "OPTIONS", requires = "under")]
+    pub(crate) under_options: Option<String>,
     /// Hold a real device against the journal of a run that was killed; writes nothing
     #[arg(long, requires = "journal", conflicts_with_all = ["cuts", "replay", "power_off", "log_writes"])]
     pub(crate) judge: bool,
     #[command(flatten)]
     pub(crate) results: Results,
+}
+
+/// What is put on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UnderSubject {
+    /// Files on ext4
+    Ext4,
+    /// Files on XFS
+    Xfs,
+    /// Files on Btrfs
+    Btrfs,
+    /// An SQLite database on ext4
+    Sqlite,
+}
+
+impl UnderSubject {
+    /// As it is typed.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            UnderSubject::Ext4 => "ext4",
+            UnderSubject::Xfs => "xfs",
+            UnderSubject::Btrfs => "btrfs",
+            UnderSubject::Sqlite => "sqlite",
+        }
+    }
 }

@@ -40,7 +40,7 @@ pub(crate) use fleet::{
 pub(crate) use history::{History, history_help};
 pub(crate) use infer::Infer;
 pub(crate) use inspect::Inspect;
-pub(crate) use integrity::Integrity;
+pub(crate) use integrity::{Integrity, UnderSubject};
 pub(crate) use list::List;
 pub(crate) use making::{InState, Making};
 pub(crate) use man::{ManPages, man_pages};

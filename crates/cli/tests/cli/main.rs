@@ -33,5 +33,6 @@ mod settings;
 mod sweep;
 mod terminal;
 mod twin;
+mod under;
 mod words;
 mod write_budget;

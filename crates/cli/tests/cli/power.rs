@@ -15,7 +15,7 @@ const CANNOT: i32 = 2;
 const REFUSED: i32 = 3;
 
 /// A card whose power goes on a signal.
-struct Card {
+pub(crate) struct Card {
     emulator: Child,
     folder: PathBuf,
     /// The device: `/dev/loopN`, or the file itself.
@@ -24,7 +24,7 @@ struct Card {
 
 impl Card {
     /// `None`, and said, where there can be none.
-    fn new(faults: &str, seed: u64, attach_loop: bool) -> Option<Card> {
+    pub(crate) fn new(faults: &str, seed: u64, attach_loop: bool) -> Option<Card> {
         let is_root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
         if !is_root || !Path::new("/dev/fuse").exists() || !Path::new("/dev/loop-control").exists() {
             left_out("power cuts of emulated devices (not root, no /dev/fuse, or no loop devices)");
@@ -45,11 +45,11 @@ impl Card {
         self.folder.canonicalize().unwrap().join("at/disk")
     }
 
-    fn off(&self) -> String {
+    pub(crate) fn off(&self) -> String {
         format!("kill -PWR {}", self.emulator.id())
     }
 
-    fn on(&self) -> String {
+    pub(crate) fn on(&self) -> String {
         format!("kill -USR2 {}", self.emulator.id())
     }
 
@@ -76,7 +76,7 @@ impl Card {
         flashscope(&[&arguments, more].concat()).current_dir(&self.folder).command()
     }
 
-    fn integrity(&self, off: &str, on: &str, more: &[&str]) -> Run {
+    pub(crate) fn integrity(&self, off: &str, on: &str, more: &[&str]) -> Run {
         self.command(&self.device, off, on, more).output().unwrap().into()
     }
 
@@ -89,14 +89,14 @@ impl Card {
     }
 
     /// Whether it has power, and answers.
-    fn answers(&self) -> bool {
+    pub(crate) fn answers(&self) -> bool {
         let mut dd = Command::new("dd");
         dd.arg(format!("if={}", self.device.display()));
         dd.args(["of=/dev/null", "bs=4096", "count=1", "iflag=direct"]).stderr(Stdio::null());
         dd.status().unwrap().success()
     }
 
-    fn journals(&self) -> Vec<PathBuf> {
+    pub(crate) fn journals(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(&self.folder).unwrap().map(|entry| entry.unwrap().path());
         entries.filter(|path| path.extension().is_some_and(|extension| extension == "journal")).collect()
     }

@@ -189,6 +189,11 @@ impl SwitchedTarget {
         })
     }
 
+    /// The target while it has power.
+    pub(super) fn powered(&mut self) -> Result<&mut HostTarget, DeviceError> {
+        self.target.as_mut().ok_or_else(is_off)
+    }
+
     /// Whether it answers a read past every cache.
     fn answers(&self) -> bool {
         let Some((files, _)) = self.target.as_ref().and_then(HostTarget::opened) else { return false };
@@ -257,10 +262,7 @@ impl Target for SwitchedTarget {
     }
 
     fn submit(&mut self, batch: &[Request]) -> Result<(), DeviceError> {
-        match &mut self.target {
-            Some(target) => target.submit(batch),
-            None => Err(DeviceError::Vanished("its power is off".to_owned())),
-        }
+        self.powered()?.submit(batch)
     }
 
     fn reap(&mut self, min: usize, into: &mut Vec<Completion>) -> Result<(), DeviceError> {
@@ -336,6 +338,10 @@ impl Drop for SwitchedTarget {
             self.switch.bring_back();
         }
     }
+}
+
+fn is_off() -> DeviceError {
+    DeviceError::Vanished("its power is off".to_owned())
 }
 
 fn failed(why: String) -> DeviceError {

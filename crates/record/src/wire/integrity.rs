@@ -14,6 +14,8 @@ part! {
         power_cuts: Vec<PowerCut> = cuts,
         /// What was asked for before the cut that was replayed; empty where none was.
         replayed_requests: Vec<ReplayedRequest> = requests,
+        /// What stood on the device, and what became of it; null where the device was written to as it is.
+        under: Option<Under> = under,
     }
 }
 
@@ -114,6 +116,68 @@ mirror! {
         what: String = what,
     }
 
+    /// A file system or a database on the device, and whether it kept its own word.
+    Under of model::Under {
+        /// What was named: ext4, xfs, btrfs, sqlite.
+        subject: String = subject,
+        /// The file system on the device: the subject itself, or what a database lay on.
+        file_system: String = file_system,
+        /// Options that it was told: of the mount, or of the database; empty where none were.
+        options: String = options,
+        /// What programs made, checked and ran it, with their versions.
+        programs: Vec<String> = programs,
+        /// Whose fault it is.
+        blame: Blame = blame,
+        /// Steps that were acknowledged, over all cuts.
+        acknowledged_steps: u64 = acknowledged,
+        /// What it lost or damaged, the most frequent first.
+        faults: Vec<UpperFault> = faults,
+        /// The same cuts as those of the device, as seen from above.
+        cuts: Vec<UpperCut> = cuts,
+    }
+
+    /// A kind of fault of a file system or a database, and how often it was seen.
+    UpperFault of model::UpperFault {
+        /// Which.
+        kind: UpperKind = kind,
+        /// Cuts after which it was seen.
+        cuts: u32 = cuts,
+        /// Those of them after which the device had broken its promise, too.
+        beside_device_cuts: u32 = beside_device,
+        /// The first of them, counted from 1.
+        first_cut: u32 = first,
+        /// What was seen then.
+        evidence: String = evidence,
+    }
+
+    /// One power cut, as seen from above.
+    UpperCut of model::UpperCut {
+        /// Counted from 1.
+        number: u32 = number,
+        /// Steps that were acknowledged since the cut before.
+        acknowledged_steps: u32 = acknowledged,
+        /// The step that was under way; null where none was.
+        under_way: Option<String> = under_way,
+        /// What mounting took afterwards, on the clock of this machine; null where it could not be mounted.
+        mounted_after_ns: Option<u64> = mounted_after,
+        /// Whether the device had broken its promise.
+        device_broke: bool = device_broke,
+        /// How many things are not as acknowledged.
+        loss_count: u32 = found,
+        /// The first of them.
+        losses: Vec<UpperLoss> = losses,
+    }
+
+    /// Something that had been acknowledged, and that is not there.
+    UpperLoss of model::UpperLoss {
+        /// What.
+        kind: UpperKind = kind,
+        /// The file or the row; empty where it is the whole.
+        name: String = name,
+        /// What should be there, and what is.
+        what: String = what,
+    }
+
     /// A request of a cut that was replayed.
     ReplayedRequest of model::Asked {
         /// Requests and acknowledgements have a turn each, counted since the run began.
@@ -198,5 +262,47 @@ words! {
         DurableWrite,
         /// A flush.
         Flush,
+    }
+}
+
+words! {
+    /// Whose fault it is that something acknowledged is gone.
+    Blame mirrors model::Blame {
+        /// Nobody's: both kept their word.
+        Nobody,
+        /// The device broke its promise; whatever is missing above is missing after the same cuts.
+        Device,
+        /// The device kept its promise, and what stands on it lost what it had acknowledged.
+        Above,
+        /// The device broke its promise after some cuts, and what stands on it lost something after others as well.
+        Both,
+        /// No cut could be judged.
+        CannotTell,
+    }
+}
+
+words! {
+    /// The ways in which a file system or a database breaks its word.
+    UpperKind mirrors model::UpperKind {
+        /// A file whose name had been made safe is not there.
+        LostFile,
+        /// A file holds an older version than the one that had been made safe, or less of it.
+        LostData,
+        /// A file holds what nobody wrote to it.
+        ForeignData,
+        /// A file is back that had been removed or renamed.
+        ReturnedFile,
+        /// A renaming was neither done nor undone.
+        HalfRenamed,
+        /// A transaction that had been committed is not there.
+        LostCommit,
+        /// A part of a transaction is there.
+        HalfTransaction,
+        /// The offline check finds damage.
+        Damaged,
+        /// It cannot be mounted or opened.
+        NotMountable,
+        /// A file cannot be read.
+        Unreadable,
     }
 }

@@ -6,10 +6,10 @@ use crate::sheet::{self, sheet};
 use crate::terminal::wrap;
 use crate::xlsx::Sheet;
 use crate::{Style, foreign, table};
-use flashscope_model::integrity::IntegrityRecord;
+use flashscope_model::integrity::{IntegrityRecord, Under};
 use flashscope_view::Table;
-use flashscope_view::answer;
-use flashscope_view::integrity::{broken, faults, headline, moments, notes, replay, requests, title};
+use flashscope_view::answer::cut_short;
+use flashscope_view::integrity::{answer, broken, faults, losses, moments, notes, replay, requests, title};
 use maud::html as markup;
 use std::fmt::Write;
 
@@ -21,8 +21,8 @@ pub fn terminal(record: &IntegrityRecord, style: Style) -> String {
             let _ = writeln!(text, "{indent}{}{part}", if at == 0 { "" } else { "  " });
         }
     };
-    say(&format!("{}: {}", title(record), headline(&record.verdict)), "");
-    if let Some(why) = record.verdict.ended.clone().or(answer::cut_short(&record.envelope.stop)) {
+    say(&format!("{}: {}", title(record), answer(record)), "");
+    if let Some(why) = record.verdict.ended.clone().or(cut_short(&record.envelope.stop)) {
         say(&format!("cut short: {why}"), "  ");
     }
     for table in all_tables(record) {
@@ -42,13 +42,13 @@ pub fn terminal(record: &IntegrityRecord, style: Style) -> String {
 
 fn all_tables(record: &IntegrityRecord) -> Vec<Table> {
     let cuts = (record.cuts.len() > 1).then(|| moments(record));
-    [faults(record), broken(record), cuts, requests(record)].into_iter().flatten().collect()
+    [losses(record), faults(record), broken(record), cuts, requests(record)].into_iter().flatten().collect()
 }
 
 /// The same as Markdown.
 pub fn markdown(record: &IntegrityRecord) -> String {
     let escaped = foreign::markdown;
-    let mut text = format!("# {}\n\n{}\n", escaped(&title(record)), escaped(&headline(&record.verdict)));
+    let mut text = format!("# {}\n\n{}\n", escaped(&title(record)), escaped(&answer(record)));
     if let Some(why) = &record.verdict.ended {
         let _ = write!(text, "\n**Cut short**: {}\n", escaped(why));
     }
@@ -67,7 +67,7 @@ pub fn html(record: &IntegrityRecord) -> String {
         header {
             p.eyebrow { "flashscope " (envelope.command) }
             h1 { (title) }
-            p { (headline(&record.verdict)) }
+            p { (answer(record)) }
             @if let Some(when) = envelope.when_and_where() { dl.facts { div { dt { "when and where" } dd { (when) } } } }
             @if let Some(why) = &record.verdict.ended { p.callout { strong { "Cut short" } ": " (why) } }
         }
@@ -122,11 +122,35 @@ pub fn sheets(record: &IntegrityRecord) -> Vec<Sheet> {
             ]
         })
     });
-    vec![
+    let mut sheets = vec![
         sheet("cuts", &CUTS, cuts.collect()),
         sheet("faults", &["kind", "confidence", "cuts", "first_cut", "place_bytes", "evidence"], found.collect()),
         sheet("violations", &["cut", "kind", "at_bytes", "length_bytes", "what"], violations.collect()),
-    ]
+    ];
+    sheets.extend(record.under.iter().flat_map(above));
+    sheets
 }
 
+/// Every cut as seen from above, and what was lost.
+fn above(under: &Under) -> [Sheet; 2] {
+    let cuts = under.cuts.iter().map(|cut| {
+        vec![
+            u64::from(cut.number).into(),
+            u64::from(cut.acknowledged).into(),
+            cut.under_way.as_deref().into(),
+            cut.mounted_after.map(|time| time.get()).into(),
+            u64::from(cut.device_broke).into(),
+            u64::from(cut.found).into(),
+        ]
+    });
+    let losses = under.cuts.iter().flat_map(|cut| {
+        cut.losses.iter().map(|loss| {
+            let (name, what) = (loss.name.as_str(), loss.what.as_str());
+            vec![u64::from(cut.number).into(), loss.kind.label().into(), name.into(), what.into()]
+        })
+    });
+    [sheet("above", &ABOVE, cuts.collect()), sheet("losses", &["cut", "kind", "name", "what"], losses.collect())]
+}
+
+const ABOVE: [&str; 6] = ["cut", "acknowledged_steps", "under_way", "mounted_after_ns", "device_broke", "losses"];
 const CUTS: [&str; 8] = ["cut", "moment", "at_ns", "writes", "flushes", "dropped_bytes", "recovery_ns", "violations"];

@@ -11,13 +11,14 @@ use flashscope_host::{Output, Outputs, SysRoot};
 use flashscope_integrity::Plan;
 use flashscope_integrity::judge::Map;
 use flashscope_integrity::ledger::{Entry, Head, Ledger, MAGIC, cut_text};
+use flashscope_integrity::under::Diary;
 use flashscope_model::DeviceFacts;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// What a journal of this run begins with.
-pub(super) fn head(args: &Integrity, facts: &DeviceFacts, plan: &Plan) -> Head {
+pub(super) fn head(args: &Integrity, facts: &DeviceFacts, plan: &Plan, under: Option<&str>) -> Head {
     Head {
         identity: subject(&args.target.target, facts).identity,
         capacity: facts.capacity,
@@ -26,6 +27,7 @@ pub(super) fn head(args: &Integrity, facts: &DeviceFacts, plan: &Plan) -> Head {
         generation: plan.generation,
         seed: plan.seed,
         boot: boot_id(&SysRoot::live()).unwrap_or_default(),
+        under: under.map(str::to_owned),
     }
 }
 
@@ -82,6 +84,11 @@ impl JournalFile {
         self.place.remove();
     }
 
+    fn synced(&self) -> Result<(), String> {
+        let synced = self.file.as_ref().map_or(Ok(()), File::sync_all);
+        synced.map_err(|error| words(&self.place, &error))
+    }
+
     fn add(&mut self, text: &str) -> Result<(), String> {
         let Some(file) = &mut self.file else { return Err("the journal was not begun".to_owned()) };
         file.write_all(text.as_bytes()).map_err(|error| words(&self.place, &error))
@@ -101,8 +108,26 @@ impl Ledger for JournalFile {
 
     fn secure(&mut self) -> Result<(), String> {
         self.add(&Entry::Off.to_string())?;
-        let synced = self.file.as_ref().map_or(Ok(()), File::sync_all);
-        synced.map_err(|error| words(&self.place, &error))
+        self.synced()
+    }
+}
+
+/// The steps on a file system or a database, in the order in which they were asked for; `done` behind each that was acknowledged.
+impl Diary for JournalFile {
+    fn begin(&mut self, number: u32, is_new: bool) -> Result<(), String> {
+        if is_new {
+            self.file = Some(self.place.begin().map_err(|error| error.to_string())?);
+            self.add(&self.head.to_string())?;
+        }
+        self.add(&format!("cut {number}\n"))
+    }
+
+    fn add(&mut self, line: &str) -> Result<(), String> {
+        JournalFile::add(self, &format!("{line}\n"))
+    }
+
+    fn secure(&mut self) -> Result<(), String> {
+        self.synced()
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) fn run(args: &Integrity) -> Result<IntegrityRecord, Failure> {
         slow_after: args.slow_after,
         search: Bytes::ZERO,
     };
-    Ok(record((report, time), &plan, args, envelope, (None, Some(&here))))
+    Ok(record((report, time), None, &plan, args, envelope, (None, Some(&here))))
 }
 
 /// Whether the journal is of this very device.

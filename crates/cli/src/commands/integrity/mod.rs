@@ -5,6 +5,7 @@ mod killed;
 mod log;
 mod real;
 mod simulated;
+mod under;
 
 use crate::args::Integrity;
 use crate::commands::{history, report};
@@ -18,12 +19,13 @@ use flashscope_host::{Output, Surroundings};
 use flashscope_integrity::ledger::Ledger;
 use flashscope_integrity::verdict::{shipped, verdict};
 use flashscope_integrity::{Ended, Plan, Report, Watcher, usual_region};
-use flashscope_model::integrity::{Cut, IntegrityPlan, IntegrityRecord, SwitchedBy};
+use flashscope_model::integrity::{Blame, Cut, IntegrityPlan, IntegrityRecord, SwitchedBy, Under};
 use flashscope_model::run::Cost;
 use flashscope_model::{DeviceFacts, Envelope, StopReason};
 use flashscope_record::AnyRecord;
 use flashscope_units::{Bytes, Nanos};
 use indicatif::ProgressBar;
+pub(crate) use under::{WORKER, worker};
 
 pub(crate) fn run(args: &Integrity) -> Result<Outcome, Failure> {
     if args.target.consent.read_only && !args.judge {
@@ -48,7 +50,8 @@ fn shown(args: &Integrity, record: &IntegrityRecord, outputs: &[Output]) -> Resu
     } else {
         flashscope_report::integrity::terminal(record, output::style())
     }))?;
-    let broken = record.verdict.broken > 0;
+    let lost_above = record.under.as_ref().is_some_and(|under| matches!(under.blame, Blame::Above | Blame::Both));
+    let broken = record.verdict.broken > 0 || lost_above;
     match &record.envelope.stop {
         // What was found stands, however it ended.
         _ if broken => Ok(Outcome::ExpectationFailed),
@@ -72,17 +75,22 @@ fn plan(args: &Integrity, facts: &DeviceFacts, unit: Bytes, generation: u32) -> 
     if length < Bytes::kib(256) || length > Bytes::gib(1) || !length.is_multiple_of(unit) {
         return cannot(format!("--size {length} must be whole blocks of {unit}, from 256 KiB to 1 GiB"));
     }
-    if !offset.is_multiple_of(unit)
-        || offset.get().checked_add(length.get()).is_none_or(|end| end > facts.capacity.get())
-    {
-        let capacity = facts.capacity;
-        return cannot(format!(
-            "{length} from {} on do not lie inside the device of {capacity}, in whole blocks of {unit}\nhint: name another --offset or --size",
-            offset.get()
-        ));
-    }
+    inside(facts, (offset, length), unit)?;
     let (cuts, seed) = (args.replay.unwrap_or(args.cuts), args.target.seed);
     Ok(Plan { cuts, seed, generation, offset, length, slow_after: args.slow_after, search: args.search })
+}
+
+/// A range must lie inside the device, in whole blocks.
+fn inside(facts: &DeviceFacts, (offset, length): (Bytes, Bytes), unit: Bytes) -> Result<(), Failure> {
+    let is_whole = offset.is_multiple_of(unit) && length.is_multiple_of(unit);
+    if is_whole && offset.get().checked_add(length.get()).is_some_and(|end| end <= facts.capacity.get()) {
+        return Ok(());
+    }
+    Err(Failure::Cannot(anyhow!(
+        "{length} from {} on do not lie inside the device of {}, in whole blocks of {unit}\nhint: name another --offset or --size",
+        offset.get(),
+        facts.capacity
+    )))
 }
 
 /// Cuts the power as often as it is to be cut.
@@ -102,6 +110,7 @@ fn cuts<T: PowerSwitch>(
 /// Puts the record together.
 fn record(
     (report, time): (Report, Nanos),
+    under: Option<Under>,
     plan: &Plan,
     args: &Integrity,
     mut envelope: Envelope,
@@ -118,7 +127,7 @@ fn record(
         Some(_) => drop(cuts.drain(..cuts.len().saturating_sub(1))),
         None => requests.clear(),
     }
-    IntegrityRecord { envelope, plan, verdict, cuts, requests }
+    IntegrityRecord { envelope, plan, verdict, cuts, requests, under }
 }
 
 fn stopped(report: &Report) -> StopReason {

@@ -1,14 +1,14 @@
 //! Power cuts of a device of this machine, by commands of the operator's.
 
 use super::journal::{self, JournalFile};
-use super::{cuts, log, plan, record};
+use super::{cuts, log, plan, record, under};
 use crate::args::Integrity;
 use crate::error::Failure;
 use crate::target::{self, Opened, Writes};
 use crate::{envelope, interrupt, output};
 use anyhow::anyhow;
 use flashscope_device::{Target, WriteGrant};
-use flashscope_host::power::{PowerCommand, Switch, SwitchedTarget};
+use flashscope_host::power::{PowerCommand, Switch, SwitchedBytes, SwitchedTarget};
 use flashscope_host::{HostTarget, OpenOptions, Output, Surroundings, SysRoot};
 use flashscope_integrity::{Ended, first_generation, most_written};
 use flashscope_model::integrity::{IntegrityRecord, SwitchedBy};
@@ -23,13 +23,25 @@ pub(super) fn run(args: &Integrity, log: Option<&Output>) -> Result<IntegrityRec
                 .to_owned(),
         ));
     }
+    let chosen = under::chosen(args)?;
     let cost = |facts: &DeviceFacts| {
         has_power_of_its_own(args, facts)?;
-        let plan = plan(args, facts, facts.logical_block, 0)?;
-        Ok(args.target.consent.max_write.unwrap_or(most_written(plan.length, plan.cuts)))
+        let most = match &chosen {
+            Some(chosen) => {
+                let plan = under::plan(args, chosen, facts, 0)?;
+                flashscope_integrity::under::most_written(plan.length, plan.cuts)
+            }
+            None => {
+                let plan = plan(args, facts, facts.logical_block, 0)?;
+                most_written(plan.length, plan.cuts)
+            }
+        };
+        Ok(args.target.consent.max_write.unwrap_or(most))
     };
     match target::open(&args.target, Writes::Exactly(&cost))? {
-        Opened::Host { target, grant: Some(grant), here } => tested(args, *target, (grant, log), &here, switch),
+        Opened::Host { target, grant: Some(grant), here } => {
+            tested(args, *target, (grant, log), &here, (switch, chosen))
+        }
         _ => Err(cannot("integrity writes\nhint: leave out --read-only, and --max-write 0".to_owned())),
     }
 }
@@ -39,12 +51,15 @@ fn tested(
     target: HostTarget,
     (mut grant, log): (WriteGrant, Option<&Output>),
     here: &Surroundings,
-    switch: Switch,
+    (switch, chosen): (Switch, Option<under::Chosen>),
 ) -> Result<IntegrityRecord, Failure> {
     let facts = target.facts().clone();
-    let plan =
-        plan(args, &facts, target.capabilities().granularity, first_generation(target::of_this_run(args.target.seed)))?;
-    let head = journal::head(args, &facts, &plan);
+    let generation = first_generation(target::of_this_run(args.target.seed));
+    let plan = match &chosen {
+        Some(chosen) => under::plan(args, chosen, &facts, generation)?,
+        None => plan(args, &facts, target.capabilities().granularity, generation)?,
+    };
+    let head = journal::head(args, &facts, &plan, chosen.as_ref().map(|chosen| chosen.name));
     let mut ledger = JournalFile::planned(args, &facts, head)?;
     let consent = args.target.consent.to(facts.identity.as_ref().map(|identity| identity.0.as_str()));
     let options = OpenOptions { read_in_use: false, allow_buffered: args.target.allow_cached, hang_after: None };
@@ -71,7 +86,18 @@ fn tested(
         off_after: dry.off_after,
         on_after: dry.on_after,
     };
-    let done = cuts(&mut device, &mut grant, &plan, &mut (&mut ledger, log::begun(log)?));
+    let (done, above) = match chosen {
+        Some(chosen) => {
+            let device = SwitchedBytes::new(device, grant);
+            let (done, above) = under::cuts(device, chosen, &plan, &mut ledger, true);
+            (done, Some(above))
+        }
+        None => {
+            let done = cuts(&mut device, &mut grant, &plan, &mut (&mut ledger, log::begun(log)?));
+            drop(device);
+            (done, None)
+        }
+    };
     match &done.0.ended {
         None | Some(Ended::Stopped) => ledger.remove(),
         Some(Ended::Device(_) | Ended::Harness(_)) => output::talk(&format!(
@@ -79,9 +105,8 @@ fn tested(
             ledger.path().display()
         )),
     }
-    drop(device);
     interrupt::before_end(|| {});
-    Ok(record(done, &plan, args, envelope, (Some(switched_by), Some(here))))
+    Ok(record(done, above, &plan, args, envelope, (Some(switched_by), Some(here))))
 }
 
 /// The commands, as lists of arguments.
