@@ -1,5 +1,6 @@
 //! What survives power cuts: the record of `integrity`.
 
+use crate::endurance::Endurance;
 use crate::envelope::Envelope;
 use flashscope_units::{Bytes, Nanos};
 
@@ -16,6 +17,8 @@ pub struct IntegrityRecord {
     pub cuts: Vec<Cut>,
     /// What was asked for before the cut that was replayed; empty where none was.
     pub requests: Vec<Asked>,
+    /// What passes over the whole device came to; `None` of power cuts. Where it is there, the power was never cut.
+    pub endurance: Option<Endurance>,
 }
 
 /// A request of a cut that was replayed.

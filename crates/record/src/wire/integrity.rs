@@ -1,5 +1,6 @@
 //! The part of a run of power cuts: what was done, what it came to, and every cut.
 
+use super::endurance::Endurance;
 use crate::mirror::{mirror, mirror_tuple, part, words};
 use flashscope_model::integrity as model;
 
@@ -14,6 +15,8 @@ part! {
         power_cuts: Vec<PowerCut> = cuts,
         /// What was asked for before the cut that was replayed; empty where none was.
         replayed_requests: Vec<ReplayedRequest> = requests,
+        /// What passes over the whole device came to; null of power cuts.
+        endurance: Option<Endurance> = endurance,
     }
 }
 

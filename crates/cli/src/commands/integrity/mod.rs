@@ -118,7 +118,7 @@ fn record(
         Some(_) => drop(cuts.drain(..cuts.len().saturating_sub(1))),
         None => requests.clear(),
     }
-    IntegrityRecord { envelope, plan, verdict, cuts, requests }
+    IntegrityRecord { envelope, plan, verdict, cuts, requests, endurance: None }
 }
 
 fn stopped(report: &Report) -> StopReason {
