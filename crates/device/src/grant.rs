@@ -188,6 +188,13 @@ impl WriteGrant {
         Some(WriteGrant { seal: self.seal, capacity: self.capacity, budget, spent: Bytes::ZERO, unit: self.unit })
     }
 
+    /// Takes back what is left of a part that was split off; a part of another grant is worth nothing here.
+    pub fn give_back(&mut self, part: WriteGrant) {
+        if part.seal == self.seal {
+            self.budget += part.left();
+        }
+    }
+
     /// What the requests made under this grant, or a part of it, bear.
     pub const fn seal(&self) -> Seal {
         self.seal
@@ -337,5 +344,18 @@ mod tests {
         assert!(Request::write_any(&mut part, 0, Bytes(0), Bytes(512), false).is_ok());
         assert!(Request::write_any(&mut part, 0, Bytes(0), Bytes(512), false).is_err());
         assert!(Request::write_any(&mut grant, 0, Bytes(0), Bytes(1), false).is_err());
+    }
+
+    #[test]
+    fn what_is_left_of_a_part_comes_back_and_nothing_of_another_grant_does() {
+        let consent = Consent { allow_file: true, ..Consent::default() };
+        let grant = || WriteGrant::decide(&report(None, vec![]), &consent, Bytes(1024)).unwrap();
+        let mut whole = grant();
+        let mut part = whole.split(Bytes(1000)).unwrap();
+        Request::write_any(&mut part, 0, Bytes(0), Bytes(512), false).unwrap();
+        whole.give_back(part);
+        assert_eq!(whole.left(), Bytes(512));
+        whole.give_back(grant());
+        assert_eq!(whole.left(), Bytes(512));
     }
 }

@@ -2,8 +2,7 @@
 //! a test looks for staleness by: `cargo run -p flashscope-fleet --example counted-table -- state`.
 #![allow(missing_docs)]
 
-use flashscope_fleet::{DrawError, capacities, integrity, states};
-use flashscope_infer::calibrated::Table;
+use flashscope_fleet::{DrawError, capacities, endurance, integrity, states};
 use std::error::Error;
 use std::path::Path;
 
@@ -13,17 +12,18 @@ struct Counted {
     folder: &'static str,
     devices: u32,
     seed: u64,
-    table: fn(u64, u32) -> Result<Table, DrawError>,
+    /// Its lines, with these remarks before them.
+    table: fn(u64, u32, &str) -> Result<String, DrawError>,
     samples: fn() -> Result<String, DrawError>,
 }
 
-const TABLES: [Counted; 3] = [
+const TABLES: [Counted; 4] = [
     Counted {
         name: "state",
         folder: "crates/infer/src/calibrated",
         devices: 3000,
         seed: states::TABLE_SEED,
-        table: states::table,
+        table: |seed, devices, remarks| Ok(states::table(seed, devices)?.to_text(remarks)),
         samples: states::samples,
     },
     Counted {
@@ -31,7 +31,7 @@ const TABLES: [Counted; 3] = [
         folder: "crates/infer/src/capacity",
         devices: 6000,
         seed: capacities::TABLE_SEED,
-        table: capacities::table,
+        table: |seed, devices, remarks| Ok(capacities::table(seed, devices)?.to_text(remarks)),
         samples: capacities::samples,
     },
     // As many with one planted fault as with two.
@@ -40,24 +40,36 @@ const TABLES: [Counted; 3] = [
         folder: "crates/integrity/src",
         devices: 1320,
         seed: integrity::TABLE_SEED,
-        table: integrity::table,
+        table: |seed, devices, remarks| Ok(integrity::table(seed, devices)?.to_text(remarks)),
         samples: integrity::samples,
+    },
+    Counted {
+        name: "endurance",
+        folder: "crates/infer/src/endurance",
+        devices: 1500,
+        seed: endurance::TABLE_SEED,
+        table: |seed, devices, remarks| Ok(endurance::table(seed, devices)?.to_text(remarks)),
+        samples: endurance::samples,
     },
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
-    let wanted = words.next().ok_or("name the table: state, capacity or integrity")?;
+    let wanted = words.next().ok_or("name the table: state, capacity, integrity or endurance")?;
     let Counted { name, folder, devices, seed, table, samples } =
         TABLES.iter().find(|one| one.name == wanted).ok_or("there is no such table")?;
     let devices: u32 = words.next().map_or(Ok(*devices), |text| text.parse())?;
+    let holds = match *name {
+        "endurance" => "Quantiles of the first error: regime, units of its scale at 0, 1/40, … 1 of the cases. Made by",
+        _ => "Counts of true answers: question, regime, score up to, answer, cases. Made by",
+    };
     let remarks = format!(
-        "Counts of true answers: question, regime, score up to, answer, cases. Made by\n\
+        "{holds}\n\
          cargo run -p flashscope-fleet --example counted-table -- {name} {devices}\n\
          from {devices} simulated devices of seed {seed} (docs/calibration.md)."
     );
     let folder = Path::new(folder);
-    std::fs::write(folder.join("table.csv"), table(*seed, devices)?.to_text(&remarks))?;
+    std::fs::write(folder.join("table.csv"), table(*seed, devices, &remarks)?)?;
     std::fs::write(folder.join("sample.csv"), samples()?)?;
     Ok(())
 }

@@ -12,6 +12,7 @@ mod cost;
 mod coverage;
 pub mod differences;
 mod draw;
+pub mod endurance;
 mod guard;
 pub mod histories;
 pub mod integrity;

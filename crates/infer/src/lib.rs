@@ -18,6 +18,7 @@ mod choose;
 mod copies;
 mod discard;
 mod drive;
+pub mod endurance;
 mod fast_area;
 mod memo;
 mod memory;

@@ -1,5 +1,6 @@
 //! What survives power cuts: the record of `integrity`.
 
+use crate::endurance::Endurance;
 use crate::envelope::Envelope;
 use flashscope_units::{Bytes, Nanos};
 
@@ -18,6 +19,8 @@ pub struct IntegrityRecord {
     pub requests: Vec<Asked>,
     /// What stood on the device, and what became of it; `None` where the device was written to as it is.
     pub under: Option<Under>,
+    /// What passes over the whole device came to; `None` of power cuts. Where it is there, the power was never cut.
+    pub endurance: Option<Endurance>,
 }
 
 /// A file system or a database on the device, and whether it kept its own word.

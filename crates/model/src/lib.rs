@@ -11,6 +11,7 @@ pub mod capacity;
 pub mod certificate;
 pub mod comparison;
 pub mod discard;
+pub mod endurance;
 pub mod envelope;
 mod experiment;
 pub mod facts;

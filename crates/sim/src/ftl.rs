@@ -97,8 +97,8 @@ pub(crate) trait Ftl {
     /// Erases and bytes programmed since it was made.
     fn wear(&self) -> Wear;
 
-    /// Whether a read or write of the range fails, as the flash is worn out. Never, for a device that does not age.
-    fn fails(&self, extent: Extent, write: bool) -> bool;
+    /// Whether a read or write of the range fails at `now`, as the flash is worn out. Never, for a device that does not age.
+    fn fails(&self, now: Instant, extent: Extent, write: bool) -> bool;
 
     /// How the flash stands, for the truth of the state. Costs a look at the whole map.
     fn inside(&self) -> Inside;
@@ -279,8 +279,8 @@ impl Ftl for Device {
         self.inner().wear()
     }
 
-    fn fails(&self, extent: Extent, write: bool) -> bool {
-        self.inner().fails(extent, write)
+    fn fails(&self, now: Instant, extent: Extent, write: bool) -> bool {
+        self.inner().fails(now, extent, write)
     }
 
     fn inside(&self) -> Inside {

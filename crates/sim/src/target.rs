@@ -12,7 +12,7 @@ pub use open::{Files, open, open_from, open_with};
 use crate::ageing::AgeingParams;
 use crate::content::{Contents, Held};
 use crate::discard::{DiscardParams, Effect};
-use crate::fault::Faults;
+use crate::fault::{Faults, Place, Placement};
 use crate::ftl::{Extent, Ftl, Presence, Work};
 use crate::memory::Controller;
 use crate::model::{KindName, Model};
@@ -136,7 +136,9 @@ impl SimTarget {
 
     fn take(&mut self, request: &Request) -> Result<(), DeviceError> {
         let issued = self.now;
-        if self.is_worn_out_for(request) {
+        let whole =
+            Placement { start: request.offset(), length: request.length(), place: Place::Medium(request.offset()) };
+        if self.is_worn_out_for(request.op(), &[whole]) {
             // The command, and a look at the tables or the flash, are all.
             let done = self.serve(issued, Op::Read, request.offset(), self.capabilities.granularity);
             let outcome = Outcome::Failed(faulty::EIO.to_owned());

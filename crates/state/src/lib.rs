@@ -22,4 +22,4 @@ pub use journal::{Journal, Subject};
 pub use life::{Life, MOST_SHARE, MOST_SPANS_UNRATED};
 pub use make::{Made, Progress, Watch, make};
 pub use mix::Mix;
-pub use recipe::{Recipe, RecipeError, Step, Wish};
+pub use recipe::{Recipe, RecipeError, Step, Wish, assumed_rates};

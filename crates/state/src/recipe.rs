@@ -274,7 +274,7 @@ fn aged(capacity: Bytes, block: Bytes, passes: u32) -> Vec<Step> {
 }
 
 /// Rates that a plan of time assumes before anything was measured, by the class of device.
-fn assumed_rates(kind: DeviceKind) -> (ByteRate, ByteRate) {
+pub fn assumed_rates(kind: DeviceKind) -> (ByteRate, ByteRate) {
     let mb = |sequential: f64, random: f64| (ByteRate(sequential * 1e6), ByteRate(random * 1e6));
     match kind {
         DeviceKind::SdCard | DeviceKind::Usb => mb(20.0, 2.0),

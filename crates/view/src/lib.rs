@@ -19,6 +19,7 @@ pub mod claim;
 pub mod comparison;
 pub mod conclusion;
 pub mod contrast;
+pub mod endurance;
 pub mod figures;
 pub mod integrity;
 pub mod iozone;

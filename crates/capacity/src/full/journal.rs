@@ -1,5 +1,6 @@
 //! What is kept while a space is filled and read, so that the same command goes on where it was stopped, on the same part only.
 
+use super::PIECES;
 use super::plan::FullPlan;
 use super::tally::Tally;
 use flashscope_model::JournalError;
@@ -193,6 +194,11 @@ impl Filling {
     /// What it saw by now.
     pub fn seen(&self, plan: &FullPlan) -> Full {
         Full { pushed: Bytes(self.pushed), sessions: self.sessions, ..self.tally.told(plan) }
+    }
+
+    /// What could not be written.
+    pub fn unwritten(&self, plan: &FullPlan) -> Bytes {
+        PIECES[1].max(plan.block) * self.unwritten.len() as u64
     }
 
     /// What it cost by now, over all sessions.

@@ -57,7 +57,11 @@ pub fn full(
         Err(error @ (DeviceError::Invalid(_) | DeviceError::System(_))) => StopReason::InternalError(error.to_string()),
         Err(error) => StopReason::DeviceLost(error.to_string()),
     };
+    let again = test.again.take();
     watch.keep(filling);
+    if let Some(again) = again {
+        grant.give_back(again);
+    }
     stop
 }
 

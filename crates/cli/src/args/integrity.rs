@@ -1,6 +1,7 @@
 //! What `integrity` takes.
 
 use super::campaign::Results;
+use super::endurance::Endurance;
 use super::{TargetArgs, up_to};
 use clap::{Args, ValueEnum};
 use flashscope_units::{Bytes, Nanos};
@@ -18,6 +19,10 @@ const MOST_CUTS: i64 = 1_000_000;
   sudo flashscope integrity /dev/sdX --destroy-data=IDENTITY \\
     --power-off 'uhubctl -l 1-1 -p 2 -a off' \\
     --power-on 'uhubctl -l 1-1 -p 2 -a on'
+  flashscope integrity sim:emmc-phone,capacity=1GiB --endurance --passes 3
+  sudo flashscope integrity /dev/sdX --endurance --destroy-data=IDENTITY
+  sudo flashscope integrity /dev/sdX --endurance --destroy-data=IDENTITY \\
+    --until first-error --life 200% --rated-writes 60TB --reread-after 7d
 
 A flush covers the writes that were done before it, a durable write covers itself; whatever else is lost with the power is
 the device's right. docs/integrity.md has the promise, the ways to break it, and how each is told.")]
@@ -69,6 +74,8 @@ pub(crate) struct Integrity {
     /// Hold a real device against the journal of a run that was killed; writes nothing
     #[arg(long, requires = "journal", conflicts_with_all = ["cuts", "replay", "power_off", "log_writes"])]
     pub(crate) judge: bool,
+    #[command(flatten)]
+    pub(crate) endurance: Endurance,
     #[command(flatten)]
     pub(crate) results: Results,
 }

@@ -7,6 +7,7 @@ mod capacity;
 mod compare;
 mod completions;
 mod emulate;
+mod endurance;
 mod fio;
 mod fleet;
 mod history;

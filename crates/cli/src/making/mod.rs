@@ -26,6 +26,7 @@ pub(crate) use keeper::Keeper;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use watch::Watcher;
+pub(crate) use watch::health;
 
 /// A state that is asked for.
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@ use crate::interrupt;
 use crate::progress::{Turn, whole};
 use flashscope_device::Target;
 use flashscope_host::{Output, SysRoot, disk_under};
-use flashscope_model::Health;
 use flashscope_model::envelope::ConditionList;
+use flashscope_model::{DeviceFacts, Health};
 use flashscope_report::foreign;
 use flashscope_state::{Journal, Progress, Watch};
 use flashscope_units::{ByteRate, Bytes, Nanos};
@@ -84,13 +84,18 @@ impl<T: Target> Watch<T> for Watcher<'_> {
     }
 
     fn registers(&mut self, target: &T) -> ConditionList {
-        // What the kernel shows of a part may have changed since it was opened; a simulated one keeps its facts current.
-        let disk = disk_under(&SysRoot::live(), self.path).filter(|_| target.facts().identity.is_some());
-        let health = disk.map_or(target.facts().claims.health, |disk| disk.claims.health);
+        let health = health(self.path, target.facts());
         let counted = target.wear().map(|wear| [("erases", wear.erases), ("programmed_bytes", wear.programmed.get())]);
         let counted = counted.into_iter().flatten().map(|(name, value)| (name.to_owned(), value.to_string()));
         health.iter().flat_map(told).chain(counted).collect()
     }
+}
+
+/// What the registers of wear say now: what the kernel shows of a part may have changed since it was opened; a simulated one
+/// keeps its facts current.
+pub(crate) fn health(path: &Path, facts: &DeviceFacts) -> Option<Health> {
+    let disk = disk_under(&SysRoot::live(), path).filter(|_| facts.identity.is_some());
+    disk.map_or(facts.claims.health, |disk| disk.claims.health)
 }
 
 /// The registers of wear that a device has.

@@ -13,8 +13,10 @@ mod memory;
 mod surroundings;
 mod text;
 mod times;
+mod wearing;
 
 pub(crate) use cuts::draw_for_cuts;
+pub(crate) use wearing::{Wearing, draw_wearing};
 
 use chance::Chance;
 use flashscope_units::Bytes;

@@ -47,8 +47,7 @@ impl Full {
 
     /// What was read and is not as written, or could not be read or written.
     pub fn bad_bytes(&self) -> Bytes {
-        let Totals { kept: _, changed, elsewhere, unwritten, unreadable } = self.totals;
-        changed + elsewhere + unwritten + unreadable
+        self.totals.bad()
     }
 
     /// Whether all of it was written and looked at.
@@ -94,6 +93,12 @@ pub struct Totals {
 }
 
 impl Totals {
+    /// What is not as written, or could not be read or written.
+    pub fn bad(&self) -> Bytes {
+        let Totals { kept: _, changed, elsewhere, unwritten, unreadable } = *self;
+        changed + elsewhere + unwritten + unreadable
+    }
+
     /// Counts a stretch.
     pub fn add(&mut self, length: Bytes, found: Found) {
         let of = match found {

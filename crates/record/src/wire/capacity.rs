@@ -7,6 +7,7 @@ use crate::mirror::{Mirror, mirror, mirror_tuple, part};
 use flashscope_model::capacity as model;
 use flashscope_units::Bytes;
 use full::Full;
+pub(crate) use full::Totals;
 #[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

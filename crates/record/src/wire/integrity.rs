@@ -1,5 +1,6 @@
 //! The part of a run of power cuts: what was done, what it came to, and every cut.
 
+use super::endurance::Endurance;
 use crate::mirror::{mirror, mirror_tuple, part, words};
 use flashscope_model::integrity as model;
 
@@ -16,6 +17,8 @@ part! {
         replayed_requests: Vec<ReplayedRequest> = requests,
         /// What stood on the device, and what became of it; null where the device was written to as it is.
         under: Option<Under> = under,
+        /// What passes over the whole device came to; null of power cuts.
+        endurance: Option<Endurance> = endurance,
     }
 }
 

@@ -10,6 +10,7 @@ mod capacity;
 mod comparison;
 mod device;
 mod drive;
+mod endurance;
 mod envelope;
 mod estimate;
 mod finding;

@@ -1,4 +1,7 @@
-//! What survives power cuts, made readable: terminal text, Markdown, a page, and tables.
+//! What survives power cuts, made readable: terminal text, Markdown, a page, and tables. Passes until a device wears
+//! out are told by `endurance.rs`.
+
+mod endurance;
 
 use crate::html::{one_table, page};
 use crate::markdown::table as markdown_table;
@@ -15,6 +18,9 @@ use std::fmt::Write;
 
 /// The whole report for a terminal, the verdict first.
 pub fn terminal(record: &IntegrityRecord, style: Style) -> String {
+    if let Some(endurance) = &record.endurance {
+        return endurance::terminal(record, endurance, style);
+    }
     let mut text = String::new();
     let mut say = |line: &str, indent: &str| {
         for (at, part) in wrap(line, style.width.saturating_sub(4)).iter().enumerate() {
@@ -47,6 +53,9 @@ fn all_tables(record: &IntegrityRecord) -> Vec<Table> {
 
 /// The same as Markdown.
 pub fn markdown(record: &IntegrityRecord) -> String {
+    if let Some(endurance) = &record.endurance {
+        return endurance::markdown(record, endurance);
+    }
     let escaped = foreign::markdown;
     let mut text = format!("# {}\n\n{}\n", escaped(&title(record)), escaped(&answer(record)));
     if let Some(why) = &record.verdict.ended {
@@ -62,6 +71,9 @@ pub fn markdown(record: &IntegrityRecord) -> String {
 
 /// The whole run as a page that loads nothing.
 pub fn html(record: &IntegrityRecord) -> String {
+    if let Some(endurance) = &record.endurance {
+        return endurance::html(record, endurance);
+    }
     let (title, envelope) = (title(record), &record.envelope);
     let body = markup! {
         header {
@@ -89,6 +101,9 @@ pub fn html(record: &IntegrityRecord) -> String {
 
 /// Every cut; what was found; every violation that was kept.
 pub fn sheets(record: &IntegrityRecord) -> Vec<Sheet> {
+    if let Some(endurance) = &record.endurance {
+        return endurance::sheets(endurance);
+    }
     let cuts = record.cuts.iter().map(|cut| {
         vec![
             u64::from(cut.number).into(),

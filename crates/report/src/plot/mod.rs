@@ -7,6 +7,7 @@
 mod calibration;
 mod comparison;
 mod data;
+mod endurance;
 mod load;
 mod marks;
 mod place;
@@ -18,6 +19,7 @@ mod theme;
 pub(crate) use calibration::reliability;
 pub(crate) use comparison::{ratios, runs, verdict_hue};
 pub(crate) use data::data;
+pub(crate) use endurance::{bad_by_pass, rates_by_pass};
 pub(crate) use load::{by_written, curves_by_time, curves_by_written, percentiles, rounds, times};
 pub(crate) use marks::{Plot, Size};
 pub(crate) use place::{scatter, survey};

@@ -8,7 +8,7 @@
 
 use super::AgeingParams;
 use flashscope_stats::rng::{mix, stream};
-use flashscope_units::Nanos;
+use flashscope_units::{Instant, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// What an erase did to a unit.
@@ -34,6 +34,8 @@ pub(crate) struct Ageing {
     reserve: u32,
     /// Units opened since the table was last brought up to date.
     opened: u32,
+    /// When each unit was last opened to be written. Not saved: what a saved device holds counts as just written.
+    written_at: Vec<Instant>,
     /// Time of a search in the table as it stands.
     search: Nanos,
 }
@@ -64,6 +66,7 @@ impl Ageing {
             entries: 0,
             reserve: (blocks * params.reserve_ratio) as u32,
             opened: 0,
+            written_at: vec![Instant::ORIGIN; units as usize],
             search: Nanos::ZERO,
         }
     }
@@ -90,7 +93,8 @@ impl Ageing {
     }
 
     /// A unit is opened to be written: what bringing the table up to date takes, where it is due.
-    pub(crate) fn open(&mut self) -> Nanos {
+    pub(crate) fn open(&mut self, unit: u32, now: Instant) -> Nanos {
+        self.written_at[unit as usize] = now;
         self.opened += 1;
         if self.params.upkeep_every == 0 || self.opened < self.params.upkeep_every {
             return Nanos::ZERO;
@@ -124,8 +128,30 @@ impl Ageing {
         self.entries
     }
 
-    /// Whether a row of a unit cannot be read any more, as one of its blocks is near its end.
-    pub(crate) fn is_unreadable(&self, unit: u32, row: u32, erases: u32) -> bool {
+    /// Whether a row of a unit cannot be read, as one of its blocks is near its end, or as it has more raw bit errors than can
+    /// be corrected.
+    pub(crate) fn is_unreadable(&self, unit: u32, row: u32, erases: u32, now: Instant) -> bool {
+        self.is_near_its_end(unit, row, erases) || self.is_uncorrectable(unit, row, erases, now)
+    }
+
+    fn is_uncorrectable(&self, unit: u32, row: u32, erases: u32, now: Instant) -> bool {
+        if self.params.raw_errors == 0.0 {
+            return false;
+        }
+        let used = self.use_of(erases);
+        let kept = now.since(self.written_at[unit as usize].min(now));
+        let lost = match self.params.retention {
+            Nanos::ZERO => 0.0,
+            time => used * kept.as_f64() / time.as_f64(),
+        };
+        let median = self.params.raw_errors * used.powf(self.params.raw_errors_power) * (1.0 + lost);
+        // No row is further off than a draw of 53 bits can be, so that most need no draw.
+        let draw = |of: u64| self.draw(unit, (1 + of) << 24 | u64::from(row));
+        median * (self.params.raw_errors_spread * FURTHEST).exp() > 1.0
+            && median * (self.params.raw_errors_spread * normal(draw(0), draw(1))).exp() > 1.0
+    }
+
+    fn is_near_its_end(&self, unit: u32, row: u32, erases: u32) -> bool {
         if self.params.unreadable == 0.0 {
             return false;
         }
@@ -167,7 +193,7 @@ impl Ageing {
 
     /// Bytes held beside the object itself.
     pub(crate) fn bytes(&self) -> usize {
-        self.replaced.capacity() * size_of::<u64>()
+        self.replaced.capacity() * size_of::<u64>() + self.written_at.capacity() * size_of::<Instant>()
     }
 
     fn paired(&self, unit: u32, blocks: std::ops::Range<u32>) -> f64 {
@@ -203,6 +229,14 @@ impl Ageing {
     fn draw(&self, unit: u32, purpose: u64) -> u64 {
         mix(stream(self.seed, u64::from(unit) << 32 | purpose))
     }
+}
+
+/// No standard normal number of [`normal`] is larger: √(2 · 53 · ln 2).
+const FURTHEST: f64 = 8.58;
+
+/// Standard normal, by the transform of Box and Muller.
+fn normal(one: u64, other: u64) -> f64 {
+    (-2.0 * (1.0 - uniform(one)).ln()).sqrt() * (std::f64::consts::TAU * uniform(other)).cos()
 }
 
 /// Uniform on [0, 1).
@@ -252,13 +286,35 @@ mod tests {
             (params.early_failures, params.search, params.unpaired) = (0.01, Nanos::micros(10), 2.0);
             (params.upkeep_entry, params.upkeep_every) = (Nanos::millis(1), 2);
         });
-        assert_eq!((used.search(), used.open(), used.open()), (Nanos::ZERO, Nanos::ZERO, Nanos::ZERO));
+        let open = |used: &mut Ageing| used.open(0, Instant::ORIGIN);
+        assert_eq!((used.search(), open(&mut used), open(&mut used)), (Nanos::ZERO, Nanos::ZERO, Nanos::ZERO));
         assert_eq!(used.program(3, 0..4, 0), 1.0);
         wear(&mut used, 1);
         let entries = used.entries;
         assert!(used.search() >= Nanos::micros(40) && used.search() < Nanos::micros(70), "{}", used.search());
-        assert_eq!((used.open(), used.open()), (Nanos::ZERO, Nanos::millis(u64::from(entries))));
+        assert_eq!((open(&mut used), open(&mut used)), (Nanos::ZERO, Nanos::millis(u64::from(entries))));
         let slow = (0..1000).filter(|&unit| used.program(unit, 0..4, 1) > 1.5).count();
         assert!(slow > 0 && slow <= entries as usize);
+    }
+
+    #[test]
+    fn raw_errors_grow_with_wear_and_with_time() {
+        let params = |params: &mut AgeingParams| {
+            (params.rated_erases, params.raw_errors, params.raw_errors_power) = (100, 0.1, 3.0);
+            (params.raw_errors_spread, params.retention) = (0.5, Nanos::secs(1000));
+        };
+        let worn = ageing(params);
+        let unreadable = |erases: u32, after: Nanos| {
+            let now = Instant::ORIGIN + after;
+            (0..20_000).filter(|&row| worn.is_unreadable(row % 1000, row / 1000, erases, now)).count()
+        };
+        assert_eq!(unreadable(20, Nanos::ZERO), 0);
+        // At (1/0.1)^(1/3) times the rated erases half of the rows have more errors than can be corrected.
+        let half = unreadable(215, Nanos::ZERO);
+        assert!((9_000..11_000).contains(&half), "{half}");
+        // Twice the errors at the rated erases: Φ(ln 5 / 0.5) leaves 0.06 % of the rows.
+        let (fresh, kept) = (unreadable(100, Nanos::ZERO), unreadable(100, Nanos::secs(1000)));
+        assert!(fresh == 0 && (2..40).contains(&kept), "{fresh} {kept}");
+        assert!(!ageing(|_| {}).is_unreadable(0, 0, 1_000_000, Instant::ORIGIN));
     }
 }

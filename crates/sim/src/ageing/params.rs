@@ -57,6 +57,19 @@ pub(crate) struct AgeingParams {
     /// Share of the rows that cannot be read any more in a unit one of whose blocks is in the last tenth of its life.
     /// Assumption.
     pub(crate) unreadable: f64,
+    /// Raw bit errors of a row that was just written and was erased as often as is rated, over what the error correction can
+    /// correct; the median of all rows. 0: raw bit errors are not modelled.
+    pub(crate) raw_errors: f64,
+    /// They grow with this power of the erases (Mielke et al., IRPS 2008, fit power laws to raw bit errors over cycles).
+    pub(crate) raw_errors_power: f64,
+    /// How much rows differ: standard deviation of the logarithm of their raw bit errors. That they are spread log-normally is
+    /// an assumption.
+    pub(crate) raw_errors_spread: f64,
+    /// Cells lose charge: time until a row that was erased as often as is rated has twice the raw bit errors. Linear in the
+    /// time and in the erases, an assumption; that loss of charge is what errors of worn cells are mostly due to is not (Cai et
+    /// al., DATE 2012). 0: they keep it.
+    #[serde(deserialize_with = "text::nanos")]
+    pub(crate) retention: Nanos,
 }
 
 ranges!(AgeingParams {
@@ -73,6 +86,10 @@ ranges!(AgeingParams {
     erase_change: -0.9..=100.0,
     read_retries: 0.0..=100.0,
     unreadable: SHARE,
+    raw_errors: SHARE,
+    raw_errors_power: 0.1..=20.0,
+    raw_errors_spread: 0.0..=3.0,
+    retention: Nanos::ZERO..=Nanos::secs(10 * 365 * 24 * 3600),
 });
 
 #[cfg(test)]

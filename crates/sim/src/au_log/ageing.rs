@@ -3,7 +3,7 @@
 use super::{AuLog, PageRun};
 use crate::ageing::Ageing;
 use crate::ftl::Extent;
-use flashscope_units::Nanos;
+use flashscope_units::{Instant, Nanos};
 
 impl AuLog {
     /// What the controller's tables add to a request.
@@ -24,11 +24,11 @@ impl AuLog {
     }
 
     /// Whether some of a range cannot be read any more.
-    pub(super) fn cannot_read(&self, extent: Extent) -> bool {
+    pub(super) fn cannot_read(&self, now: Instant, extent: Extent) -> bool {
         let unreadable = |ageing: &Ageing, run: PageRun| {
             self.flash.data_block(run.sub).is_some_and(|block| {
                 let erases = self.flash.erases(block);
-                (run.from..run.from + run.count).any(|page| ageing.is_unreadable(block, page, erases))
+                (run.from..run.from + run.count).any(|page| ageing.is_unreadable(block, page, erases, now))
             })
         };
         self.flash.ageing.as_deref().is_some_and(|ageing| self.page_runs(extent).any(|run| unreadable(ageing, run)))

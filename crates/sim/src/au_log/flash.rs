@@ -6,7 +6,7 @@ mod saved;
 pub(super) use saved::SavedFlash;
 
 use crate::ageing::{Ageing, Fate};
-use flashscope_units::Nanos;
+use flashscope_units::{Instant, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -105,6 +105,8 @@ pub(super) struct Flash {
     spare: u32,
     /// Absent where use changes nothing.
     pub(super) ageing: Option<Box<Ageing>>,
+    /// When the work began that is under way: blocks that it opens are written from then on.
+    pub(super) now: Instant,
     /// A block went bad that could not be done without: nothing is written any more.
     pub(super) read_only: bool,
     /// Upkeep of the controller's tables that no request has waited for yet.
@@ -133,6 +135,7 @@ impl Flash {
             free: (used as u32..blocks as u32).collect(),
             spare: 0,
             ageing: None,
+            now: Instant::ORIGIN,
             read_only: false,
             upkeep: Nanos::ZERO,
             erased: 0,
@@ -197,7 +200,7 @@ impl Flash {
         let block = self.free.pop_front().expect("the spare blocks cover every log and one merge");
         self.uses[block as usize] = Use::Log;
         if let Some(ageing) = &mut self.ageing {
-            self.upkeep += ageing.open();
+            self.upkeep += ageing.open(block, self.now);
         }
         block
     }

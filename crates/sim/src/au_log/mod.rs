@@ -269,6 +269,7 @@ impl Ftl for AuLog {
     fn serve(&mut self, now: Instant, work: Work) -> Instant {
         self.touched.clear();
         let start = now.max(self.busy_until);
+        self.flash.now = start;
         let time = match work.shifted(self.params.hidden) {
             Work::Read(extent) => self.read(extent),
             Work::Write { extent, durable } => self.write(extent, durable),
@@ -325,8 +326,8 @@ impl Ftl for AuLog {
         UseOfLife { erases: self.flash.erased, units: u64::from(blocks), replaced, spare_left, spare_when_new: spare }
     }
 
-    fn fails(&self, extent: Extent, write: bool) -> bool {
-        if write { self.flash.read_only } else { self.cannot_read(extent.shifted(self.params.hidden)) }
+    fn fails(&self, now: Instant, extent: Extent, write: bool) -> bool {
+        if write { self.flash.read_only } else { self.cannot_read(now, extent.shifted(self.params.hidden)) }
     }
 
     fn check(&self) -> Result<(), String> {

@@ -182,8 +182,8 @@ impl Ftl for Controller {
         self.mapping.wear()
     }
 
-    fn fails(&self, extent: Extent, write: bool) -> bool {
-        self.mapping.fails(extent, write)
+    fn fails(&self, now: Instant, extent: Extent, write: bool) -> bool {
+        self.mapping.fails(now, extent, write)
     }
 
     fn inside(&self) -> Inside {

@@ -2,7 +2,8 @@
 
 use super::PageMap;
 use crate::ageing::{Ageing, Fate};
-use flashscope_units::{Bytes, Instant, Nanos};
+use crate::ftl::Extent;
+use flashscope_units::{Instant, Nanos};
 use std::ops::Range;
 
 /// How many times the time of a new row an operation takes of these blocks of a unit that was erased so often.
@@ -36,25 +37,25 @@ impl PageMap {
         self.ageing.as_mut().map_or(Fate::Usable, |ageing| ageing.erased(superblock, erases))
     }
 
-    /// The controller brings its tables up to date where that is due; commands wait for it.
-    pub(super) fn keep_up_tables(&mut self, at: Instant) {
-        let upkeep = self.ageing.as_mut().map_or(Nanos::ZERO, |ageing| ageing.open());
+    /// A superblock is opened: the controller brings its tables up to date where that is due; commands wait for it.
+    pub(super) fn keep_up_tables(&mut self, superblock: u32, at: Instant) {
+        let upkeep = self.ageing.as_mut().map_or(Nanos::ZERO, |ageing| ageing.open(superblock, at));
         if upkeep > Nanos::ZERO {
             self.firmware_free = self.firmware_free.max(at) + upkeep;
         }
     }
 
     /// Whether some of a range cannot be read any more.
-    pub(super) fn cannot_read(&self, start: Bytes, length: Bytes) -> bool {
+    pub(super) fn cannot_read(&self, now: Instant, extent: Extent) -> bool {
         let Some(ageing) = &self.ageing else { return false };
-        let (first, units) = self.units_touching(start, length);
+        let (first, units) = self.units_touching(extent.start, extent.length);
         let mut found = false;
         self.forward.for_each(first, units, |_, units, physical| {
             let superblock = self.geometry.superblock(physical);
             let erases = self.superblocks.get(superblock).erases;
             let row = |address: u32| self.geometry.row(self.geometry.slot(address));
-            found |=
-                (row(physical)..=row(physical + units - 1)).any(|row| ageing.is_unreadable(superblock, row, erases));
+            found |= (row(physical)..=row(physical + units - 1))
+                .any(|row| ageing.is_unreadable(superblock, row, erases, now));
         });
         found
     }

@@ -242,7 +242,7 @@ impl PageMap {
             }
             // A superblock that is bad and cannot be done without takes what is on its way, and is the last that does.
             self.read_only |= fate == Fate::Bad;
-            self.keep_up_tables(at);
+            self.keep_up_tables(index, at);
             let slots = if stream == SLC { self.geometry.slc_slots } else { self.geometry.slots };
             self.superblocks.open(index, stream == SLC, slots);
             let stream = &mut self.streams[stream];

@@ -97,8 +97,8 @@ impl Ftl for PageMap {
         }
     }
 
-    fn fails(&self, extent: Extent, write: bool) -> bool {
-        if write { self.read_only } else { self.cannot_read(extent.start, extent.length) }
+    fn fails(&self, now: Instant, extent: Extent, write: bool) -> bool {
+        if write { self.read_only } else { self.cannot_read(now, extent) }
     }
 
     fn check(&self) -> Result<(), String> {

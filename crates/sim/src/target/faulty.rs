@@ -117,7 +117,10 @@ impl SimTarget {
         }
         let direction = if request.op() == Op::Read { Direction::Read } else { Direction::Write };
         let placements = faults.map.resolve(request.offset(), request.length(), direction);
-        let verdict = faults.judge(&placements, direction);
+        let verdict = match self.is_worn_out_for(request.op(), &placements) {
+            true => Verdict::Fails { late_by: Nanos::ZERO },
+            false => faults.judge(&placements, direction),
+        };
         let ((outcome, content), done) = match verdict {
             Verdict::Hangs => {
                 faults.hung.push(issued);

@@ -3,10 +3,11 @@
 use super::SimTarget;
 use crate::ageing::{self, AgeingParams};
 use crate::content::Contents;
+use crate::fault::{Place, Placement};
 use crate::ftl::{Extent, Ftl, Inside, Saved, UseOfLife};
 use crate::noise::NoiseSource;
 use crate::spec::Spec;
-use flashscope_device::{Op, Request};
+use flashscope_device::Op;
 use flashscope_units::Bytes;
 
 impl SimTarget {
@@ -78,12 +79,16 @@ impl SimTarget {
     }
 
     /// Whether the flash is so worn that the request fails and changes nothing.
-    pub(super) fn is_worn_out_for(&self, request: &Request) -> bool {
-        let write = match request.op() {
+    pub(super) fn is_worn_out_for(&self, op: Op, placements: &[Placement]) -> bool {
+        let write = match op {
             Op::Write { .. } | Op::Discard => true,
             Op::Read => false,
             Op::Flush => return false,
         };
-        self.ageing.is_some() && self.device.fails(Extent::new(request.offset(), request.length()), write)
+        let fails = |placement: &Placement| match placement.place {
+            Place::Medium(at) => self.device.fails(self.now, Extent::new(at, placement.length), write),
+            Place::Zeros | Place::Garbage | Place::Nowhere => false,
+        };
+        self.ageing.is_some() && placements.iter().any(fails)
     }
 }

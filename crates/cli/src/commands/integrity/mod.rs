@@ -1,5 +1,6 @@
 //! `integrity`: whether a device keeps what it acknowledged when its power is cut.
 
+mod endurance;
 mod journal;
 mod killed;
 mod log;
@@ -19,6 +20,7 @@ use flashscope_host::{Output, Surroundings};
 use flashscope_integrity::ledger::Ledger;
 use flashscope_integrity::verdict::{shipped, verdict};
 use flashscope_integrity::{Ended, Plan, Report, Watcher, usual_region};
+use flashscope_model::endurance::Endurance;
 use flashscope_model::integrity::{Blame, Cut, IntegrityPlan, IntegrityRecord, SwitchedBy, Under};
 use flashscope_model::run::Cost;
 use flashscope_model::{DeviceFacts, Envelope, StopReason};
@@ -31,10 +33,15 @@ pub(crate) fn run(args: &Integrity) -> Result<Outcome, Failure> {
     if args.target.consent.read_only && !args.judge {
         return Err(Failure::Cannot(anyhow!("integrity writes\nhint: leave out --read-only")));
     }
+    if args.endurance.dry_run {
+        output::data(&endurance::dry_run(args)?)?;
+        return Ok(Outcome::Done);
+    }
     let mut door = output::door(args.results.replace.force, [&args.target.target]);
     let outputs = report::outputs(&mut door, None, &args.results.output)?;
     let record = match args.target.target.strip_prefix("sim:") {
         _ if args.judge => killed::run(args)?,
+        _ if args.endurance.endurance => endurance::run(args)?,
         Some(spec) => simulated::run(args, spec, log::planned(args, &mut door)?.as_ref())?,
         None => real::run(args, log::planned(args, &mut door)?.as_ref())?,
     };
@@ -50,8 +57,9 @@ fn shown(args: &Integrity, record: &IntegrityRecord, outputs: &[Output]) -> Resu
     } else {
         flashscope_report::integrity::terminal(record, output::style())
     }))?;
+    let wears = record.endurance.as_ref().is_some_and(Endurance::is_broken);
     let lost_above = record.under.as_ref().is_some_and(|under| matches!(under.blame, Blame::Above | Blame::Both));
-    let broken = record.verdict.broken > 0 || lost_above;
+    let broken = record.verdict.broken > 0 || lost_above || wears;
     match &record.envelope.stop {
         // What was found stands, however it ended.
         _ if broken => Ok(Outcome::ExpectationFailed),
@@ -127,7 +135,7 @@ fn record(
         Some(_) => drop(cuts.drain(..cuts.len().saturating_sub(1))),
         None => requests.clear(),
     }
-    IntegrityRecord { envelope, plan, verdict, cuts, requests, under }
+    IntegrityRecord { envelope, plan, verdict, cuts, requests, under, endurance: None }
 }
 
 fn stopped(report: &Report) -> StopReason {
