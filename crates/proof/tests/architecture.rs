@@ -34,7 +34,7 @@ const AT_THE_END: [&str; 5] = ["cli", "fuzz", "proof", "store", "testkit"];
 /// Crates that depend on none of the workspace.
 const AT_THE_BEGINNING: [&str; 2] = ["units", "stats"];
 
-const ROOMS: [Room; 28] = [
+const ROOMS: [Room; 29] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),
@@ -48,6 +48,7 @@ const ROOMS: [Room; 28] = [
     room("state", Nothing, true, &["sim", "host", "probe", "infer"]),
     room("capacity", Nothing, true, &["sim", "host", "probe"]),
     room("integrity", Nothing, false, &["sim", "host", "record"]),
+    room("trace", Nothing, false, &["sim", "host", "probe", "infer", "record"]),
     room("suite", Nothing, true, &["sim", "host"]),
     room("infer", Nothing, false, &["sim", "host", "device", "probe", "twin"]),
     room("session", Nothing, false, &["sim", "host", "twin"]),
