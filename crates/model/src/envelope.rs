@@ -119,11 +119,13 @@ pub enum Kind {
     Compare,
     /// Conditions compared, and what their knobs do.
     Sweep,
+    /// A block trace, looked at or replayed.
+    Trace,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 12] = [
+    pub const ALL: [Kind; 13] = [
         Kind::Inspect,
         Kind::Probe,
         Kind::Infer,
@@ -136,6 +138,7 @@ impl Kind {
         Kind::Twin,
         Kind::Compare,
         Kind::Sweep,
+        Kind::Trace,
     ];
 
     /// Its word in records and on the command line.
@@ -153,6 +156,7 @@ impl Kind {
             Kind::Twin => "twin",
             Kind::Compare => "compare",
             Kind::Sweep => "sweep",
+            Kind::Trace => "trace",
         }
     }
 
