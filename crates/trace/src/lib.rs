@@ -15,6 +15,7 @@ mod figures;
 pub mod file;
 pub mod filter;
 pub mod import;
+pub mod kernel;
 pub mod replay;
 mod request;
 
