@@ -18,6 +18,10 @@ use std::path::{Path, PathBuf};
 
 /// What the name of an instance of ours begins with; process and start of the process follow.
 const PREFIX: &str = "flashscope-";
+/// Bytes of a text of the kernel's that are read at once.
+const LONGEST_TEXT: usize = 1 << 16;
+/// Bytes of a page of events, at most: with the largest sub-buffers that can be set.
+const LONGEST_PAGE: usize = 1 << 16;
 /// What errors name: nothing is at this path, but people look for it there.
 const NAMED: &str = "/sys/kernel/tracing";
 
@@ -117,8 +121,7 @@ impl BlockTrace {
             trace.set(&format!("events/block/{event}/filter"), &format!("dev == {number}"))?;
         }
         let processors = crate::sysfs::names(&trace.path("per_cpu"));
-        let longest = trace.text("events/header_page")?.len().max(1 << 16);
-        trace.page = vec![0; longest];
+        trace.page = vec![0; LONGEST_PAGE];
         for processor in processors {
             let path = trace.path(&format!("per_cpu/{processor}/trace_pipe_raw"));
             let mut options = OpenOptions::new();
@@ -136,8 +139,18 @@ impl BlockTrace {
     /// # Errors
     /// Where there is none.
     pub fn text(&self, path: &str) -> Result<String, HostError> {
-        fs::read_to_string(self.path(path))
-            .map_err(|error| self.said("read how the kernel describes its events", &error))
+        let all = || {
+            let (mut file, mut text) = (File::open(self.path(path))?, Vec::new());
+            // The kernel gives some of these texts to the first read alone, however short that is.
+            let mut part = vec![0; LONGEST_TEXT];
+            loop {
+                match file.read(&mut part)? {
+                    0 => return Ok(String::from_utf8_lossy(&text).into_owned()),
+                    length => text.extend(&part[..length]),
+                }
+            }
+        };
+        all().map_err(|error| self.said("read how the kernel describes its events", &error))
     }
 
     /// Hands every page of events that waits to `take`; how many there were.

@@ -5,9 +5,11 @@
 //! many are outstanding, in the order of the trace. *Dependent*: each waits for all that had ended when it was issued, and then
 //! as long as it did after the last of them; where none had ended since the request before, it follows that one as it did.
 
+mod lane;
 mod order;
 mod virtual_time;
 
+pub use lane::along;
 pub use virtual_time::in_virtual_time;
 
 use crate::figures::{Depths, Times, distance};
@@ -133,8 +135,8 @@ pub struct Player<I> {
     ahead: Option<Ahead>,
     order: Order,
     free: Vec<u32>,
-    /// The number of the request in each slot.
-    slots: Vec<u64>,
+    /// The number of the request in each slot, and when that was due; absent in a closed replay.
+    slots: Vec<(u64, Option<Instant>)>,
     /// Requests that were issued and did not end yet, or that follow such a one; the first has number `base`.
     open: VecDeque<Traced>,
     base: u64,
@@ -182,7 +184,7 @@ impl<I: Iterator<Item = Result<Traced, TraceError>>> Player<I> {
             ahead: None,
             order: Order::default(),
             free: (0..room).rev().collect(),
-            slots: vec![0; room as usize],
+            slots: vec![(0, None); room as usize],
             open: VecDeque::new(),
             base: 0,
             issued: 0,
@@ -233,13 +235,11 @@ impl<I: Iterator<Item = Result<Traced, TraceError>>> Player<I> {
         };
         self.free.pop();
         self.ahead = None;
-        self.slots[slot as usize] = self.issued;
+        let is_timed = !matches!(self.plan.mode, Mode::Closed { .. });
+        self.slots[slot as usize] = (self.issued, is_timed.then_some(due));
         self.order.issue(self.issued, &ahead.request);
         self.issued += 1;
         self.last_issue = now;
-        if !matches!(self.plan.mode, Mode::Closed { .. }) {
-            self.lateness.add(now.since(due));
-        }
         let issued = Instant(now.since(self.began).get());
         self.open.push_back(Traced { issued, completed: None, ..ahead.request });
         Step::Submit(request)
@@ -248,7 +248,10 @@ impl<I: Iterator<Item = Result<Traced, TraceError>>> Player<I> {
     /// Tells what came of a request.
     pub fn complete(&mut self, completion: LaneCompletion) {
         self.free.push(completion.slot);
-        let number = self.slots[completion.slot as usize];
+        let (number, due) = self.slots[completion.slot as usize];
+        if let Some(due) = due {
+            self.lateness.add(completion.issued.since(due));
+        }
         self.order.end(number, completion.completed);
         self.ended += 1;
         let since = |at: Instant| Instant(at.since(self.began).get());

@@ -108,7 +108,10 @@ fn copied(
                 }
             }
             Err(error) if keep_whole => broken = Some(error),
-            Err(error) => return Err(unreadable(path, &error)),
+            Err(error) => {
+                written.output.remove();
+                return Err(unreadable(path, &error));
+            }
         }
     }
     let is_empty = written.requests == 0;
@@ -127,6 +130,11 @@ fn copied(
 
 pub(super) fn export(args: &TraceExport) -> Result<Outcome, Failure> {
     let output = planned(&args.output, [&args.file])?;
+    // Whether the format holds all of it is known before anything is written.
+    let mut trial = Exporter::new(std::io::sink(), args.wanted).map_err(|error| unreadable(&args.file, &error))?;
+    for request in Source::open_one(&args.file, &args.input)? {
+        request.and_then(|request| trial.add(&request)).map_err(|error| unreadable(&args.file, &error))?;
+    }
     let mut source = Source::open_one(&args.file, &args.input)?;
     let file = output.begin().map_err(crate::target::failure)?;
     let told = |error: TraceError| match error {
