@@ -61,6 +61,7 @@ fn main() -> ExitCode {
         Command::History(args) => commands::history::run(&args),
         Command::Emulate(args) => commands::emulate::run(args),
         Command::Twin(args) => commands::twin::run(args),
+        Command::Trace(args) => commands::trace::run(&args),
         Command::Schema { kind } => commands::schema(kind.as_deref()),
         Command::Settings(args) => commands::settings::run(&args, &settings),
         Command::Completions(args) => commands::man::completions(&args),

@@ -24,6 +24,11 @@ impl MonotonicClock {
         Instant(monotonic_ns() - self.origin_ns)
     }
 
+    /// A time of this clock as the kernel's tracing has it: since the machine began.
+    pub fn monotonic(&self, at: Instant) -> Instant {
+        Instant(at.0 + self.origin_ns)
+    }
+
     /// Sleeps until `at`; returns at once where that is past.
     pub fn sleep_until(&self, at: Instant) {
         let ns = at.0.saturating_add(self.origin_ns);

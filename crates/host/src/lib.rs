@@ -4,6 +4,7 @@
 //! [`open_for_reading`] and [`open_for_writing`] for a [`HostTarget`]. This is the only crate that may hold
 //! `unsafe`, and it does so in the files that begin by allowing it. It draws no conclusions and prints nothing.
 
+mod block_trace;
 mod blocks;
 mod buffer;
 mod clock;
@@ -39,6 +40,7 @@ mod undo;
 mod uses;
 pub mod volume;
 
+pub use block_trace::{BlockTrace, Traceable, clean_block_traces};
 pub use clock::{MonotonicClock, clock_resolution, wall_clock};
 pub use conditions::{Surroundings, pin_cpu, pin_cpus};
 pub use error::HostError;

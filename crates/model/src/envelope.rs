@@ -121,11 +121,13 @@ pub enum Kind {
     Compare,
     /// Conditions compared, and what their knobs do.
     Sweep,
+    /// A block trace, looked at or replayed.
+    Trace,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 13] = [
+    pub const ALL: [Kind; 14] = [
         Kind::Inspect,
         Kind::Probe,
         Kind::Infer,
@@ -139,6 +141,7 @@ impl Kind {
         Kind::Twin,
         Kind::Compare,
         Kind::Sweep,
+        Kind::Trace,
     ];
 
     /// Its word in records and on the command line.
@@ -157,6 +160,7 @@ impl Kind {
             Kind::Twin => "twin",
             Kind::Compare => "compare",
             Kind::Sweep => "sweep",
+            Kind::Trace => "trace",
         }
     }
 

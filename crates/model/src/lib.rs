@@ -27,6 +27,7 @@ mod record;
 pub mod run;
 pub mod state;
 pub mod sweep;
+pub mod trace;
 pub mod twin;
 
 pub use envelope::{Envelope, Kind, StopReason};

@@ -10,6 +10,7 @@ use crate::integrity::IntegrityRecord;
 use crate::iozone::IozoneRecord;
 use crate::run::RunRecord;
 use crate::sweep::SweepRecord;
+use crate::trace::TraceRecord;
 use crate::twin::TwinRecord;
 
 /// A record of whatever kind; readers tell kinds apart by it and by nothing else.
@@ -35,6 +36,8 @@ pub enum AnyRecord {
     Comparison(Box<ComparisonRecord>),
     /// `sweep`.
     Sweep(Box<SweepRecord>),
+    /// `trace show` and `trace replay`.
+    Trace(Box<TraceRecord>),
 }
 
 impl AnyRecord {
@@ -51,6 +54,7 @@ impl AnyRecord {
             AnyRecord::Twin(record) => &record.envelope,
             AnyRecord::Comparison(record) => &record.envelope,
             AnyRecord::Sweep(record) => &record.comparison.envelope,
+            AnyRecord::Trace(record) => &record.envelope,
         }
     }
 }

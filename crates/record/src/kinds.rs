@@ -39,6 +39,7 @@ pub(crate) fn any(source: &Source<'_>) -> Result<AnyRecord, RecordError> {
         Kind::Twin => AnyRecord::Twin(Box::new(source.of_this_kind()?)),
         Kind::Compare => AnyRecord::Comparison(Box::new(source.of_this_kind()?)),
         Kind::Sweep => AnyRecord::Sweep(Box::new(source.of_this_kind()?)),
+        Kind::Trace => AnyRecord::Trace(Box::new(source.of_this_kind()?)),
     })
 }
 
@@ -55,5 +56,6 @@ pub fn any_to_json(record: &AnyRecord) -> String {
         AnyRecord::Twin(record) => crate::to_json(record.as_ref()),
         AnyRecord::Comparison(record) => crate::to_json(record.as_ref()),
         AnyRecord::Sweep(record) => crate::to_json(record.as_ref()),
+        AnyRecord::Trace(record) => crate::to_json(record.as_ref()),
     }
 }

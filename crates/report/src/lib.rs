@@ -23,6 +23,7 @@ mod small;
 pub mod sweep;
 mod table;
 mod terminal;
+pub mod trace;
 pub mod twin;
 pub mod xlsx;
 

@@ -37,6 +37,8 @@ const HEADINGS: [&str; 12] = [
 const SIM_STATE: &str = "flashscope sim state ";
 /// What a journal of what stood on a device begins with.
 const UNDO: &str = "flashscope undo ";
+/// What a block trace of ours begins with.
+const TRACE: &str = "fstrace\n";
 const MODEL: &str = "# made by flashscope ";
 const MAN: &str = ".\\\" made by flashscope ";
 
@@ -59,6 +61,7 @@ pub fn is_ours(file: &mut (impl Read + Seek)) -> bool {
         || head.starts_with(MODEL)
         || head.starts_with(SIM_STATE)
         || head.starts_with(UNDO)
+        || head.starts_with(TRACE)
         || head.starts_with(MAN)
         || HEADINGS.iter().any(|headings| head.starts_with(headings))
         || is_signed(file)

@@ -30,6 +30,7 @@ pub mod surface;
 pub mod sweep;
 pub mod table;
 pub mod time;
+pub mod trace;
 
 pub use table::{Cell, Room, Table, performance, tables};
 

@@ -25,6 +25,7 @@ mod sim;
 mod state;
 mod sweep;
 mod target;
+mod trace;
 mod twin;
 
 pub(crate) use app::{App, AppArgs, AppCommand, AppSettings, AppSuite};
@@ -54,6 +55,10 @@ pub(crate) use sim::{Sim, SimCommand};
 pub(crate) use state::State;
 pub(crate) use sweep::Sweep;
 pub(crate) use target::{Consent, Replace, TargetArgs};
+pub(crate) use trace::{
+    ReplayMode, Trace, TraceCommand, TraceCut, TraceExport, TraceImport, TraceInput, TraceMerge, TraceOutput,
+    TraceRecording, TraceReplay, TraceShow,
+};
 pub(crate) use twin::{Twin, TwinCommand, TwinFit};
 
 use crate::settings::Settings;
@@ -226,10 +231,12 @@ pub(crate) enum Command {
     Emulate(Emulate),
     /// A simulated device fitted to a measured one
     Twin(Twin),
+    /// Block traces: recorded, looked at, replayed, from and to other programs' formats
+    Trace(Trace),
     /// Print the JSON Schema of records
     #[command(after_help = "Example: flashscope schema bench > bench.schema.json")]
     Schema {
-        /// Of this kind alone: inspect, probe, infer, state, capacity, integrity, app, bench, iozone, fleet, twin, compare or sweep [default: all of them]
+        /// Of this kind alone: inspect, probe, infer, state, capacity, integrity, app, bench, iozone, fleet, twin, compare, sweep or trace [default: all of them]
         kind: Option<String>,
     },
     /// Print every setting, its value, and who says so

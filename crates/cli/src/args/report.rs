@@ -11,7 +11,7 @@ use std::path::PathBuf;
   flashscope report bench.json -o bench.xlsx
   flashscope report bench.json --format markdown")]
 pub(crate) struct Report {
-    /// A record of any kind: inspect, probe, infer, state, capacity, integrity, bench, iozone, fleet, twin, compare or sweep
+    /// A record of any kind: inspect, probe, infer, state, capacity, integrity, bench, iozone, fleet, twin, compare, sweep or trace
     pub(crate) file: PathBuf,
     /// Form of the report [default: what the ending of --output says, else text]
     #[arg(long, value_enum)]

@@ -19,6 +19,7 @@ pub(crate) mod settings;
 pub(crate) mod sim;
 pub(crate) mod state;
 pub(crate) mod sweep;
+pub(crate) mod trace;
 pub(crate) mod twin;
 
 use crate::error::{Failure, Outcome};

@@ -41,7 +41,7 @@ pub(crate) fn run(args: Report) -> Result<Outcome, Failure> {
 
 /// The one place that tells which kind of record has which form, and who makes it.
 fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Result<Vec<u8>, Failure> {
-    use AnyRecord::{App, Bench, Capacity, Comparison, Fleet, Integrity, Iozone, Run, Sweep, Twin};
+    use AnyRecord::{App, Bench, Capacity, Comparison, Fleet, Integrity, Iozone, Run, Sweep, Trace, Twin};
     use ReportFormat::{Csv, Html, Json, Markdown, Text, Xlsx};
     let style = if to_terminal { output::style() } else { output::file_style() };
     let text = match (format, record) {
@@ -57,6 +57,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Text, Twin(twin)) => report::twin::text(twin, true),
         (Text, Comparison(comparison)) => report::comparison::terminal(comparison, style),
         (Text, Sweep(sweep)) => report::sweep::terminal(sweep, style),
+        (Text, Trace(trace)) => report::trace::terminal(trace, style),
         (Html, Run(run)) => report::html(run),
         (Html, Capacity(capacity)) => report::capacity::html(capacity),
         (Html, Integrity(integrity)) => report::integrity::html(integrity),
@@ -67,6 +68,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Html, Twin(twin)) => report::twin::html(twin),
         (Html, Comparison(comparison)) => report::comparison::html(comparison),
         (Html, Sweep(sweep)) => report::sweep::html(sweep),
+        (Html, Trace(trace)) => report::trace::html(trace),
         (Markdown, Run(run)) => report::markdown(run),
         (Markdown, Capacity(capacity)) => report::capacity::markdown(capacity),
         (Markdown, Integrity(integrity)) => report::integrity::markdown(integrity),
@@ -77,6 +79,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Markdown, Twin(twin)) => report::twin::markdown(twin, "Twin"),
         (Markdown, Comparison(comparison)) => report::comparison::markdown(comparison),
         (Markdown, Sweep(sweep)) => report::sweep::markdown(sweep),
+        (Markdown, Trace(trace)) => report::trace::markdown(trace),
         (Csv, Run(run)) => report::csv(run),
         (Csv, Capacity(capacity)) => report::capacity::csv(capacity),
         (Csv, Integrity(integrity)) => first(&report::integrity::sheets(integrity)),
@@ -87,6 +90,8 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Csv, Twin(twin)) => first(&report::twin::sheets(twin)),
         (Csv, Comparison(comparison)) => report::comparison::csv(comparison),
         (Csv, Sweep(sweep)) => report::sweep::csv(sweep),
+        (Csv, Trace(trace)) => first(&report::trace::sheets(trace)),
+        (Xlsx, Trace(trace)) => return workbook(&report::trace::sheets(trace)),
         (Xlsx, Capacity(capacity)) => return workbook(&report::capacity::sheets(capacity)),
         (Xlsx, Integrity(integrity)) => return workbook(&report::integrity::sheets(integrity)),
         (Xlsx, App(app)) => return workbook(&report::app::sheets(app)),

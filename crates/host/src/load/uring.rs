@@ -210,16 +210,19 @@ impl UringLane {
             Op::Read | Op::Write { .. } => self.files.place(request.offset().get()),
         };
         let file = Fixed(file as u32);
+        // Of a file that is open for durable writes it says the same once more.
+        let flags = if request.op() == (Op::Write { durable: true }) { libc::RWF_DSYNC } else { 0 };
         let entry = match (request.op(), self.registered) {
             (Op::Read, true) => {
                 opcode::ReadFixed::new(file, self.pointer(slot, length), length, slot as u16).offset(offset).build()
             }
             (Op::Read, false) => opcode::Read::new(file, self.pointer(slot, length), length).offset(offset).build(),
-            (Op::Write { .. }, true) => {
-                opcode::WriteFixed::new(file, self.pointer(slot, length), length, slot as u16).offset(offset).build()
-            }
+            (Op::Write { .. }, true) => opcode::WriteFixed::new(file, self.pointer(slot, length), length, slot as u16)
+                .offset(offset)
+                .rw_flags(flags)
+                .build(),
             (Op::Write { .. }, false) => {
-                opcode::Write::new(file, self.pointer(slot, length), length).offset(offset).build()
+                opcode::Write::new(file, self.pointer(slot, length), length).offset(offset).rw_flags(flags).build()
             }
             (Op::Flush | Op::Discard, _) => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
         };

@@ -77,6 +77,8 @@ words! {
         Compare,
         /// Conditions compared, and what their knobs do.
         Sweep,
+        /// A block trace: where it came from, what it shows, what came of replaying it.
+        Trace,
     }
 }
 

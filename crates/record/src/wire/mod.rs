@@ -22,6 +22,7 @@ mod preset;
 mod printed;
 mod run;
 mod sweep;
+mod trace;
 mod twin;
 mod words;
 
@@ -61,6 +62,11 @@ pub use preset::{FigureStatistic, FigureUnit, LeftOut, Limit, LimitVerdict, Pres
 pub use printed::{PrintedAlign, PrintedInterval, PrintedRate, PrintedTime, Rate};
 pub use run::{Budget, Cost, Erases, Path, Plan, Step};
 pub use sweep::{Answer, Condition, Effect, Knob, KnobPlace, Layout, SweepPart, Term};
+pub use trace::{
+    ChunkClass, DepthShare, HeatCell, HeatMap, ReplayDepth, ReplayFailure, Replayed, ServiceTimes, SizeBin,
+    TraceArrivals, TraceClass, TraceFigures, TraceKind, TraceOp, TracePart, TraceSource, TraceStreams, TraceSyncs,
+    WorkingSet,
+};
 pub use twin::{
     Band, Cell, CellUnit, Errors, Goodness, HeldErrors, Origin, Parameter, Plateau, Pool, TwinFinding, TwinOutcome,
     TwinPart, Wrong,

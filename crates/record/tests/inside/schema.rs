@@ -13,6 +13,7 @@ use flashscope_model::fleet::FleetRecord;
 use flashscope_model::integrity::IntegrityRecord;
 use flashscope_model::iozone::IozoneRecord;
 use flashscope_model::sweep::SweepRecord;
+use flashscope_model::trace::TraceRecord;
 use flashscope_model::twin::TwinRecord;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 
@@ -53,6 +54,7 @@ fn part_of(kind: Kind, generator: &mut SchemaGenerator) -> Value {
         Kind::Twin => generator.subschema_for::<Part<TwinRecord>>(),
         Kind::Compare => generator.subschema_for::<Part<ComparisonRecord>>(),
         Kind::Sweep => generator.subschema_for::<Part<SweepRecord>>(),
+        Kind::Trace => generator.subschema_for::<Part<TraceRecord>>(),
     };
     schema.to_value()
 }

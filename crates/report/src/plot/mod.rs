@@ -15,6 +15,7 @@ mod rate;
 mod size;
 mod svg;
 mod theme;
+mod trace;
 
 pub(crate) use calibration::reliability;
 pub(crate) use comparison::{ratios, runs, verdict_hue};
@@ -27,3 +28,4 @@ pub(crate) use rate::{fast_area, fat, open_units};
 pub(crate) use size::{contrasts, course, histogram, transfer, transfer_residuals};
 pub(crate) use svg::svg;
 pub(crate) use theme::{Hue, style_sheet};
+pub(crate) use trace::{heat, request_sizes};
