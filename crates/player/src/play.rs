@@ -180,7 +180,7 @@ impl<'a> Player<'a> {
                 }
                 None => now,
             };
-            let start = clock.now();
+            let start = if performance.period.is_some() { clock.now() } else { intended };
             let outcome = self.acts(&performance, thread.operations.entry(performance.operation).or_default());
             let end = clock.now();
             thread.busy += end.since(start).get();

@@ -3,7 +3,7 @@
 use crate::devices::Mounted;
 use crate::harness::{flashscope, interrupt, left_out, let_work, scratch};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
