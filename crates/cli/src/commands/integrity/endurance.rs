@@ -292,7 +292,7 @@ fn worn(
         switched_by: None,
     };
     let (cuts, requests) = (Vec::new(), Vec::new());
-    IntegrityRecord { envelope, plan, verdict, cuts, requests, endurance: Some(told) }
+    IntegrityRecord { envelope, plan, verdict, cuts, requests, under: None, endurance: Some(told) }
 }
 
 /// Shows how far it is, keeps the journal every other second, and looks at the device from outside.
