@@ -57,7 +57,8 @@ pub fn spread(times: &[f64]) -> Option<Spread> {
         return Some(Spread { mean: nanos(*only), deviation: None, interval: None });
     }
     let summary = Summary::of(times).ok()?;
-    let interval = summary.interval(0.95).ok();
+    // Of two or three times that scatter it would reach below nothing, and say nothing.
+    let interval = summary.interval(0.95).ok().filter(|interval| interval.low > 0.0);
     Some(Spread {
         mean: nanos(summary.mean),
         deviation: Some(nanos(summary.deviation)),
