@@ -180,7 +180,8 @@ mod tests {
     fn one_time_has_no_spread_and_no_time_nothing() {
         assert_eq!(spread(&[]), None);
         assert_eq!(spread(&[5.0]), Some(Spread { mean: Nanos(5), deviation: None, interval: None }));
-        let two = spread(&[1e9, 2e9]).expect("two");
-        assert!(two.deviation.is_some() && two.interval.is_some());
+        let far = spread(&[1e9, 2e9]).expect("two");
+        assert!(far.deviation.is_some() && far.interval.is_none(), "it would reach below nothing");
+        assert!(spread(&[1e9, 1.01e9]).expect("two").interval.is_some());
     }
 }

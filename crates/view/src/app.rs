@@ -25,7 +25,7 @@ pub fn title(record: &AppRecord) -> String {
         (Some(kind), None) => format!(" ({kind})"),
         _ => String::new(),
     };
-    format!("{what}   {}{below}", record.envelope.target)
+    format!("{what}, in {}{below}", record.envelope.target)
 }
 
 /// The lines of the first glance, each a name and what it says.
