@@ -74,6 +74,7 @@ fn of_step(app: &Definition, step: &Step) -> Result<(), String> {
         | Step::Append { file, chunk, .. }
         | Step::Overwrite { file, chunk, .. }
         | Step::Read { file, chunk, .. }
+        | Step::ReadOn { file, chunk, .. }
         | Step::ReadRandom { file, chunk, .. } => names::check(file).and_then(|()| piece(*chunk)),
         Step::Map { file, .. }
         | Step::Fsync { file }

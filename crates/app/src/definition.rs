@@ -204,6 +204,16 @@ pub enum Step {
         #[serde(default)]
         verify: bool,
     },
+    /// Reads on where the step of this kind before left off, from the start again at its end: media that are played.
+    ReadOn {
+        /// Which.
+        file: String,
+        /// So much.
+        size: Size,
+        /// In pieces of this size.
+        #[serde(default = "usual_chunk", deserialize_with = "parsed")]
+        chunk: Bytes,
+    },
     /// Reads parts of a file at random places that are multiples of the piece.
     ReadRandom {
         /// Which.
@@ -469,6 +479,7 @@ impl Step {
             Step::Write { size, .. }
             | Step::Append { size, .. }
             | Step::Overwrite { size, .. }
+            | Step::ReadOn { size, .. }
             | Step::ReadRandom { size, .. }
             | Step::Map { size, .. }
             | Step::Truncate { size, .. }

@@ -57,7 +57,8 @@ pub fn spread(times: &[f64]) -> Option<Spread> {
         return Some(Spread { mean: nanos(*only), deviation: None, interval: None });
     }
     let summary = Summary::of(times).ok()?;
-    let interval = summary.interval(0.95).ok();
+    // Of two or three times that scatter it would reach below nothing, and say nothing.
+    let interval = summary.interval(0.95).ok().filter(|interval| interval.low > 0.0);
     Some(Spread {
         mean: nanos(summary.mean),
         deviation: Some(nanos(summary.deviation)),
@@ -179,7 +180,8 @@ mod tests {
     fn one_time_has_no_spread_and_no_time_nothing() {
         assert_eq!(spread(&[]), None);
         assert_eq!(spread(&[5.0]), Some(Spread { mean: Nanos(5), deviation: None, interval: None }));
-        let two = spread(&[1e9, 2e9]).expect("two");
-        assert!(two.deviation.is_some() && two.interval.is_some());
+        let far = spread(&[1e9, 2e9]).expect("two");
+        assert!(far.deviation.is_some() && far.interval.is_none(), "it would reach below nothing");
+        assert!(spread(&[1e9, 1.01e9]).expect("two").interval.is_some());
     }
 }

@@ -22,6 +22,8 @@ pub struct Script<'a> {
     executed: BTreeMap<&'a str, u64>,
     /// What stands in the files that this thread wrote; a file that was written over in parts has none.
     contents: BTreeMap<String, u64>,
+    /// Where `read-on` left off.
+    left_off: BTreeMap<String, u64>,
     made: u64,
 }
 
@@ -53,6 +55,8 @@ pub enum Act {
     Overwrite { file: String, size: Bytes, chunk: Bytes, contents: u64, seed: u64 },
     /// Reads from its start, all of it without a size; compares where contents are given.
     Read { file: String, size: Option<Bytes>, chunk: Bytes, contents: Option<u64> },
+    /// Reads from this place of the file, seen as a circle.
+    ReadOn { file: String, at: u64, size: Bytes, chunk: Bytes },
     /// Reads random pieces.
     ReadRandom { file: String, size: Bytes, chunk: Bytes, seed: u64 },
     /// Touches random pages through a map.
@@ -119,6 +123,7 @@ impl<'a> Script<'a> {
             performed: BTreeMap::new(),
             executed: BTreeMap::new(),
             contents: BTreeMap::new(),
+            left_off: BTreeMap::new(),
             made: seed,
         }
     }
@@ -180,6 +185,13 @@ impl<'a> Script<'a> {
                 let contents = self.contents.get(&file).copied().filter(|_| *verify);
                 let size = size.as_ref().map(|size| size.draw(&mut self.rng));
                 Act::Read { file, size, chunk: *chunk, contents }
+            }
+            Step::ReadOn { file, size, chunk } => {
+                let (file, size) = (name(file), size.draw(&mut self.rng));
+                let left_off = self.left_off.entry(file.clone()).or_default();
+                let at = *left_off;
+                *left_off += size.get();
+                Act::ReadOn { file, at, size, chunk: *chunk }
             }
             Step::ReadRandom { file, size, chunk } => {
                 let (size, seed) = (size.draw(&mut self.rng), self.rng.next_u64());

@@ -210,7 +210,7 @@ pub struct Spread {
     pub mean: Nanos,
     /// Standard deviation, divisor n − 1; `None` of one time.
     pub deviation: Option<Nanos>,
-    /// Interval of the mean at 95 %, Student's t; `None` of one time.
+    /// Interval of the mean at 95 %, Student's t; `None` of one time, and where it would reach below zero.
     pub interval: Option<(Nanos, Nanos)>,
 }
 

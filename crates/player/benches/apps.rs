@@ -70,10 +70,8 @@ fn played(app: &Definition, rounds: u64, directory: &Path) -> Res<Run> {
         journal: None,
         synchronous: None,
     };
-    let mut child = Command::new(env!("CARGO_BIN_EXE_flashscope-player"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
+    let mut child =
+        Command::new(env!("CARGO_BIN_EXE_flashscope-player")).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     // It stays open until the player has ended: closing it means to stop.
     let mut stdin = child.stdin.take().ok_or("its stdin is a pipe")?;
     writeln!(stdin, "{}", serde_json::to_string(&order)?)?;
@@ -132,7 +130,8 @@ fn beside_sqlite(targets: &mut Targets<impl Write>, at: &Path, pairs: u32) -> Re
             let run = played(&app, app.rounds, &place.fresh()?)?;
             Ok(run.operations.iter().flat_map(|operation| &operation.times).sum::<u64>() as f64 / 1e9)
         };
-        let theirs = |place: &Temporary| -> Res<f64> { Ok(script(&whole, &place.fresh()?)? - script(&empty, &place.fresh()?)?) };
+        let theirs =
+            |place: &Temporary| -> Res<f64> { Ok(script(&whole, &place.fresh()?)? - script(&empty, &place.fresh()?)?) };
         let (ours, theirs) = match pair % 2 {
             0 => (ours(&place)?, theirs(&place)?),
             _ => {

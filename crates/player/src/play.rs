@@ -254,6 +254,9 @@ impl<'a> Player<'a> {
                 }
                 Ok((read, Bytes::ZERO))
             }
+            Act::ReadOn { file, at, size, chunk } => {
+                folder.read_on(file, *at, *size, *chunk).map(|read| (read, Bytes::ZERO))
+            }
             Act::ReadRandom { file, size, chunk, seed } => {
                 folder.read_random(file, *size, *chunk, places(*seed)).map(|read| (read, Bytes::ZERO))
             }

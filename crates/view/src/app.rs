@@ -7,7 +7,9 @@ use flashscope_units::Nanos;
 
 /// A share of flashscope's own time that is worth a word: what is aimed at.
 const OWN: f64 = 0.02;
-/// Failures that are told one by one.
+/// The case that fills the file system: its apps are not those of the score.
+const FULL: &str = "full";
+/// Failures, and runs that ended early, that are told one by one.
 const TOLD: usize = 5;
 
 /// What was played where.
@@ -23,7 +25,7 @@ pub fn title(record: &AppRecord) -> String {
         (Some(kind), None) => format!(" ({kind})"),
         _ => String::new(),
     };
-    format!("{what}   {}{below}", record.envelope.target)
+    format!("{what}, in {}{below}", record.envelope.target)
 }
 
 /// The lines of the first glance, each a name and what it says.
@@ -35,7 +37,7 @@ pub fn glance(record: &AppRecord) -> Vec<(&'static str, String)> {
         let case = if record.plan.sequence.len() > 1 { format!("{case}: ") } else { String::new() };
         let many = if figures.len() > 1 { " for all apps" } else { "" };
         lines.push(("run time", format!("{case}{}{many}", spread(&total))));
-        if record.plan.suite.is_some() && figures.len() > 1 {
+        if record.plan.suite.is_some() && figures[0].case != FULL {
             let score = total.mean.as_secs_f64() * SCORE_TIMES;
             lines.push((
                 "score",
@@ -73,10 +75,12 @@ pub fn glance(record: &AppRecord) -> Vec<(&'static str, String)> {
     if failed.len() > TOLD {
         lines.push(("failed", format!("{} more: the record has them", failed.len() - TOLD)));
     }
-    for run in &record.runs {
-        if let Some(why) = &run.ended {
-            lines.push(("ended early", format!("{}, run {}: {why}", run.app, run.number)));
-        }
+    let ended: Vec<_> = record.runs.iter().filter_map(|run| Some((run, run.ended.as_ref()?))).collect();
+    for (run, why) in ended.iter().take(TOLD) {
+        lines.push(("ended early", format!("{}, run {}: {why}", run.app, run.number)));
+    }
+    if ended.len() > TOLD {
+        lines.push(("ended early", format!("{} more: the record has them", ended.len() - TOLD)));
     }
     if let Some(why) = answer::cut_short(&record.envelope.stop) {
         lines.push(("cut short", why));

@@ -133,10 +133,10 @@ fn an_interrupt_keeps_what_was_played_and_leaves_nothing() {
         flashscope(&["app", "playback", ".", "--repeat", "2", "-o", "kept.json"]).current_dir(&folder).command();
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
     let begun = Instant::now();
-    // The song is there, and some of it has been played.
+    // The film is there, and some of it has been played.
     while begun.elapsed() < Duration::from_secs(60) {
-        let song = names_in(&folder).into_iter().map(|name| folder.join(name).join("1-1-playback/song.flac"));
-        if song.into_iter().any(|song| song.metadata().is_ok_and(|found| found.len() == 24 << 20)) {
+        let film = names_in(&folder).into_iter().map(|name| folder.join(name).join("1-1-playback/film.mp4"));
+        if film.into_iter().any(|film| film.metadata().is_ok_and(|found| found.len() == 24 << 20)) {
             break;
         }
         std::thread::sleep(Duration::from_millis(20));

@@ -217,6 +217,29 @@ impl Folder {
         Ok((Bytes(at), wrong))
     }
 
+    /// Reads so much of a file from a place on, its end followed by its start.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn read_on(&mut self, name: &str, at: u64, size: Bytes, chunk: Bytes) -> Result<Bytes, FolderError> {
+        let file = self.file(name, OFlags::empty())?;
+        let length = fstat(&*file).map_err(failed("look at", name))?.st_size as u64;
+        if length == 0 {
+            return Ok(Bytes::ZERO);
+        }
+        let mut buffer = vec![0; chunk.get() as usize];
+        let mut read = 0;
+        while read < size.get() {
+            let place = (at + read) % length;
+            let most = chunk.get().min(size.get() - read).min(length - place) as usize;
+            match pread(&*file, &mut buffer[..most], place).map_err(failed("read", name))? {
+                0 => break,
+                got => read += got as u64,
+            }
+        }
+        Ok(Bytes(read))
+    }
+
     /// Reads pieces of a file at the places that `place(pieces)` draws among so many.
     ///
     /// # Errors
@@ -516,6 +539,7 @@ mod tests {
             })
             .expect("read");
         assert_eq!((read, wrong), (Bytes(100_024), Some(8192)), "what the reader does not like is told by its place");
+        assert_eq!(folder.read_on("a/y", 3 * 100_024 - 10, Bytes(30), Bytes(16)), Ok(Bytes(30)));
         assert_eq!(folder.read_random("a/y", Bytes::kib(64), Bytes::kib(4), |pieces| pieces - 1), Ok(Bytes::kib(64)));
         assert_eq!(folder.map("a/y", Bytes::kib(8), |_| 1, None), Ok(Bytes::kib(8)));
         assert_eq!(folder.map("a/y", Bytes::kib(4), |_| 1, Some(SOME)), Ok(Bytes::kib(4)));

@@ -176,7 +176,7 @@ mirror! {
         mean_ns: u64 = mean,
         /// Standard deviation, divisor n − 1; null of one time.
         deviation_ns: Option<u64> = deviation,
-        /// Interval of the mean at 95 %; null of one time.
+        /// Interval of the mean at 95 %; null of one time, and where it would reach below zero.
         mean_interval_ns: Option<TimeInterval> = interval,
     }
 

@@ -28,6 +28,8 @@ pub(super) struct Playing {
     apps: Vec<(Definition, u64)>,
     where_played: AppPlace,
     runs: Vec<AppRun>,
+    /// Where photos lie that a full case has left.
+    albums: Vec<PathBuf>,
     bar: ProgressBar,
     done: u64,
 }
@@ -85,7 +87,7 @@ impl Playing {
             bar.set_draw_target(indicatif::ProgressDrawTarget::hidden());
         }
         interrupt::before_end(place.at_the_end());
-        Ok(Playing { place, plan, apps, where_played, runs: Vec::new(), bar, done: 0 })
+        Ok(Playing { place, plan, apps, where_played, runs: Vec::new(), albums: Vec::new(), bar, done: 0 })
     }
 
     /// Plays all cases, and puts the record together.
@@ -115,6 +117,8 @@ impl Playing {
         for number in 1..=self.plan.repeat {
             for at in 0..self.apps.len() {
                 let (app, rounds) = self.apps[at].clone();
+                // What a full case left has to go as far as the app would find no room.
+                self.make_room(app.room(rounds))?;
                 let name = format!("{case}-{number}-{}", app.name);
                 let Some(folder) = self.once(&app, rounds, (case, Case::Main, number), &name)? else { return Ok(()) };
                 self.place.clear(&folder);
@@ -123,32 +127,38 @@ impl Playing {
         Ok(())
     }
 
-    /// Photos and packages until the file system is full; then photos are deleted, and it goes on.
+    /// Photos and packages until the file system is full; then photos are deleted, and it goes on. Packages are those of the run
+    /// before, installed anew.
     fn full(&mut self, case: u32) -> Result<(), Failure> {
-        let mut kept: Vec<PathBuf> = Vec::new();
+        let mut packages: Option<PathBuf> = None;
+        let left = Bytes((self.where_played.capacity.as_f64() * (1.0 - Case::FULL)) as u64);
         for number in 1..=Case::FULL_RUNS {
             for name in Case::FILLING {
                 let app = catalogue::app(name).expect("the apps that fill come along");
                 let rounds =
                     self.apps.iter().find(|(other, _)| other.name == name).map_or(app.rounds, |(_, rounds)| *rounds);
-                self.make_room(&app, rounds, &kept)?;
+                self.make_room(app.room(rounds) + left)?;
                 let folder = format!("{case}-{number}-{name}");
                 let Some(folder) = self.once(&app, rounds, (case, Case::Full, number), &folder)? else { return Ok(()) };
-                kept.push(folder);
+                if folder.join("DCIM").is_dir() {
+                    self.albums.push(folder);
+                } else if let Some(before) = packages.replace(folder) {
+                    self.place.clear(&before);
+                }
             }
         }
+        packages.iter().for_each(|folder| self.place.clear(folder));
         Ok(())
     }
 
-    /// Deletes a share of the photos, again and again, while an app would fill the file system beyond what is full.
-    fn make_room(&self, app: &Definition, rounds: u64, kept: &[PathBuf]) -> Result<(), Failure> {
+    /// Deletes a share of the photos that full cases have left, again and again, until so much is free. Where no photo is left
+    /// it is for the app to find no room.
+    fn make_room(&self, wanted: Bytes) -> Result<(), Failure> {
         let share = self.plan.delete_share.unwrap_or_default();
-        let left = Bytes((self.where_played.capacity.as_f64() * (1.0 - Case::FULL)) as u64);
-        while self.place.free()? < app.room(rounds) + left {
-            let mut photos: Vec<PathBuf> = kept.iter().flat_map(|folder| files(&folder.join("DCIM"))).collect();
+        while self.place.free()? < wanted {
+            let mut photos: Vec<PathBuf> = self.albums.iter().flat_map(|folder| files(&folder.join("DCIM"))).collect();
             let count = (photos.len() as f64 * share).ceil() as usize;
             if count == 0 {
-                // What is left are packages: the next app finds no room, which is an outcome.
                 return Ok(());
             }
             photos.sort();
