@@ -12,14 +12,10 @@ use flashscope_units::{Bytes, Nanos};
 use serde_json::Value;
 
 fn record() -> IntegrityRecord {
-    let health = Health { used_percent: Some(3), spare_percent: Some(99), written: Some(Bytes(7)), ..Health::default() };
-    let totals = Totals {
-        kept: Bytes(1),
-        changed: Bytes(2),
-        elsewhere: Bytes(3),
-        unwritten: Bytes(4),
-        unreadable: Bytes(5),
-    };
+    let health =
+        Health { used_percent: Some(3), spare_percent: Some(99), written: Some(Bytes(7)), ..Health::default() };
+    let totals =
+        Totals { kept: Bytes(1), changed: Bytes(2), elsewhere: Bytes(3), unwritten: Bytes(4), unreadable: Bytes(5) };
     let pass = Pass {
         number: 1,
         written: Bytes(10),

@@ -109,7 +109,8 @@ fn what_is_too_much_for_a_device_is_refused_and_what_makes_no_sense_is_an_error(
 fn passes_go_on_where_they_were_killed_and_only_on_the_same_part() {
     let folder = scratch();
     let file = card(&folder, 128);
-    let words = ["integrity", file.as_str(), "--endurance", "--allow-write", "--destroy-signatures", "--passes", "3", "--json"];
+    let words =
+        ["integrity", file.as_str(), "--endurance", "--allow-write", "--destroy-signatures", "--passes", "3", "--json"];
     let journal = folder.join("flashscope-card.img.endurance.json");
     begun(&words, &folder, || journal.exists(), |child| child.kill().expect("SIGKILL"));
     let kept = || std::fs::read_to_string(&journal).unwrap_or_default();
