@@ -70,7 +70,7 @@ impl Registers {
 pub(crate) struct KeptPass {
     written: u64,
     read: u64,
-    /// Time of whole parts of the device, and bytes moved in it: written, read.
+    /// Time of parts of the device that were moved whole and without an error, and their bytes: written, read.
     timed: [Option<(u64, u64)>; 2],
     /// Kept, changed, elsewhere, unwritten, unreadable.
     totals: [u64; 5],
@@ -89,7 +89,9 @@ impl KeptPass {
             unwritten = filling.unwritten(&order);
         }
         let timed = |time: fn(&flashscope_model::capacity::Cell) -> Option<Nanos>| {
-            let cells = seen.cells.iter().filter_map(|cell| Some((time(cell)?.get(), cell.length.get())));
+            // How fast requests fail is no rate of the device.
+            let sound = seen.cells.iter().filter(|cell| cell.bad == Bytes::ZERO);
+            let cells = sound.filter_map(|cell| Some((time(cell)?.get(), cell.length.get())));
             cells.reduce(|all, one| (all.0 + one.0, all.1 + one.1))
         };
         KeptPass {

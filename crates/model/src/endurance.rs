@@ -106,11 +106,11 @@ pub struct Pass {
     pub written: Bytes,
     /// Bytes read, whether that failed or not.
     pub read: Bytes,
-    /// Time of the writes; `None` where no part was written whole.
+    /// Time of the writes to parts without an error; `None` where no part was written whole.
     pub write_time: Option<Nanos>,
     /// Bytes written in that time.
     pub write_timed: Bytes,
-    /// Time of the reads.
+    /// Time of the reads of parts without an error.
     pub read_time: Option<Nanos>,
     /// Bytes read in that time.
     pub read_timed: Bytes,

@@ -22,7 +22,7 @@ const MOST_CUTS: i64 = 1_000_000;
   flashscope integrity sim:emmc-phone,capacity=1GiB --endurance --passes 3
   sudo flashscope integrity /dev/sdX --endurance --destroy-data=IDENTITY
   sudo flashscope integrity /dev/sdX --endurance --destroy-data=IDENTITY \\
-    --until first-error --life 200% --rated-writes 60TB --reread-after 7d
+    --until first-error --life 200% --rated-writes 60tB --reread-after 168h
 
 A flush covers the writes that were done before it, a durable write covers itself; whatever else is lost with the power is
 the device's right. docs/integrity.md has the promise, the ways to break it, and how each is told.")]

@@ -92,7 +92,7 @@ fn what_makes_no_sense_is_said() {
 }
 
 /// A file of our own, with content that depends on its place.
-fn card(folder: &Path, mib: u64) -> String {
+pub(crate) fn card(folder: &Path, mib: u64) -> String {
     let path = folder.join("card.img");
     let word = |number: u64| (number ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
     let content: Vec<u8> = (0..mib * MIB / 8).flat_map(word).collect();
@@ -101,7 +101,7 @@ fn card(folder: &Path, mib: u64) -> String {
 }
 
 /// Begins a command, and ends it as soon as `ready`, if it has not ended by then.
-fn begun(words: &[&str], folder: &Path, mut ready: impl FnMut() -> bool, end: impl FnOnce(&mut Child)) {
+pub(crate) fn begun(words: &[&str], folder: &Path, mut ready: impl FnMut() -> bool, end: impl FnOnce(&mut Child)) {
     let mut command = flashscope(words).current_dir(folder).command();
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
     while !ready() && child.try_wait().expect("it can be waited for").is_none() {

@@ -11,6 +11,7 @@ mod devices;
 mod doors;
 mod dry_runs;
 mod emulate;
+mod endurance;
 mod faults;
 mod filled;
 mod fio;

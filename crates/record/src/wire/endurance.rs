@@ -62,11 +62,11 @@ mirror! {
         written_bytes: u64 = written,
         /// What was read, whether it failed or not.
         read_bytes: u64 = read,
-        /// Time of the writes; null where no part of the device was written whole.
+        /// Time of the writes to parts without an error; null where there is no such part.
         write_time_ns: Option<u64> = write_time,
         /// What was written in that time.
         write_timed_bytes: u64 = write_timed,
-        /// Time of the reads; null where no part of the device was read whole.
+        /// Time of the reads of parts without an error; null where there is no such part.
         read_time_ns: Option<u64> = read_time,
         /// What was read in that time.
         read_timed_bytes: u64 = read_timed,

@@ -146,7 +146,8 @@ fn refuse_wear(args: &Integrity, plan: &Plan, journal: &Journal) -> Result<(), F
         limit.rated,
         limit.share * 100.0
     );
-    let release = Some(format!("add --life {:.0}%, or name what it is rated for with --rated-writes", share.ceil()));
+    let release =
+        Some(format!("add --life {:.0}%, or name what it is rated for with --rated-writes", (share - 1e-9).ceil()));
     let refusals = vec![Refusal { kind: RefusalKind::NoConsent, what, release }];
     Err(Failure::Refused { target: args.target.target.clone(), writing: true, refusals })
 }
