@@ -6,9 +6,8 @@ use flashscope_device::{Lane, Wait};
 use flashscope_load::worker::Step;
 use flashscope_units::{Instant, Nanos};
 
-/// How long before a request is due the thread no longer sleeps: to be woken takes 20 to 50 µs in a virtual machine, and
-/// sometimes three times that.
-const AWAKE: Nanos = Nanos::micros(150);
+/// How long before a request is due the thread no longer sleeps: to be woken takes 20 to 50 µs in a virtual machine.
+const AWAKE: Nanos = Nanos::micros(60);
 /// How long it sleeps at most, so that a stop is heard.
 const PATIENCE: Nanos = Nanos::millis(50);
 

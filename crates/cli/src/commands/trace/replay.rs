@@ -193,7 +193,14 @@ fn really(
     flashscope_host::exact_timers();
     let bar = progress::bar(requests, "requests");
     let mut lane = file.lane(&options).map_err(|error| anyhow!("{error}"))?;
-    let path = file.path(&lane, plan.room);
+    let mut path = file.path(&lane, plan.room);
+    // Where others want the processors, each request would wait for its turn. With but one the kernel's workers need it.
+    let several = std::thread::available_parallelism().is_ok_and(|processors| processors.get() > 1);
+    match several.then(flashscope_host::run_before_others) {
+        Some(Ok(())) => path.flags.push("issued before other threads run".to_owned()),
+        Some(Err(why)) => path.fallbacks.push(format!("issued in turn with other threads: {why}")),
+        None => {}
+    }
     let source = Source::open_one(&args.file, &args.input)?;
     let mut player = Player::new(Filtered::new(source, filters), plan, grant);
     let interrupted = Cell::new(false);
