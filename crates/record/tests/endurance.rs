@@ -77,6 +77,7 @@ fn record() -> IntegrityRecord {
         verdict: Verdict { share: (0.0, 1.0), ..Verdict::default() },
         cuts: Vec::new(),
         requests: Vec::new(),
+        under: None,
         endurance: Some(endurance),
     }
 }
