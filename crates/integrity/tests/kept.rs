@@ -44,7 +44,7 @@ fn killed(faults: &str, seed: u64) -> (SimTarget, Kept) {
     let mut grant = WriteGrant::simulated(target.facts(), Bytes::gib(64)).unwrap();
     let (capacity, (offset, length)) = (target.facts().capacity, usual_region(target.facts().capacity));
     let generation = first_generation(seed);
-    let head = Head { identity: "x".into(), capacity, offset, length, generation, seed, boot: "b".into() };
+    let head = Head { identity: "x".into(), capacity, offset, length, generation, seed, boot: "b".into(), under: None };
     let mut ledger = Killed { head, text: String::new(), number: 0 };
     let plan = Plan { cuts: 20, seed, generation, offset, length, slow_after: Nanos::secs(10), search: Bytes::ZERO };
     let report = run(&mut target, &mut grant, &plan, &mut ledger, &mut ());
