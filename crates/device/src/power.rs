@@ -49,9 +49,6 @@ pub trait PoweredBytes: Send {
     /// Now, on its clock.
     fn now(&self) -> Instant;
 
-    /// What may still be written to it.
-    fn budget_left(&self) -> Bytes;
-
     /// Reads bytes; whole logical blocks. `false` where they cannot be read.
     ///
     /// # Errors

@@ -72,10 +72,6 @@ impl PoweredBytes for DirectDisk {
         self.now
     }
 
-    fn budget_left(&self) -> Bytes {
-        Bytes(u64::MAX)
-    }
-
     fn read_bytes(&mut self, at: Bytes, into: &mut [u8]) -> Result<bool, DeviceError> {
         let promise = self.disk.read(Some(self.now), at.get(), into.len() as u64);
         match self.pass(&promise) {
@@ -99,7 +95,7 @@ impl PoweredBytes for DirectDisk {
     }
 
     fn wait(&mut self, time: Nanos) {
-        self.now = self.now + time;
+        self.now += time;
     }
 
     fn begin_cut(&mut self, part: f64) -> Result<(), DeviceError> {

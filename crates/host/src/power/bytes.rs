@@ -35,10 +35,6 @@ impl PoweredBytes for SwitchedBytes {
         self.target.now()
     }
 
-    fn budget_left(&self) -> Bytes {
-        self.grant.left()
-    }
-
     fn read_bytes(&mut self, at: Bytes, into: &mut [u8]) -> Result<bool, DeviceError> {
         self.buffer.reserve(into.len());
         let part = self.buffer.part_mut(0, into.len());

@@ -274,7 +274,7 @@ fn shorn<'a>(values: impl Iterator<Item = (u32, &'a Value)> + Clone, sector: &[u
     let first = values.clone().max_by_key(|(_, value)| alike(value, &mut (0..sector.len())))?;
     let last = values.max_by_key(|(_, value)| alike(value, &mut (0..sector.len()).rev()))?;
     let (head, tail) = (alike(first.1, &mut (0..sector.len())), alike(last.1, &mut (0..sector.len()).rev()));
-    (head > 0 && tail > 0 && head + tail >= sector.len()).then(|| (first.0, Bytes(head as u64), last.0))
+    (head > 0 && tail > 0 && head + tail >= sector.len()).then_some((first.0, Bytes(head as u64), last.0))
 }
 
 fn uniform(sector: &[u8]) -> Option<u8> {

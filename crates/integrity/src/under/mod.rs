@@ -338,9 +338,7 @@ impl<D: PoweredBytes> Run<'_, D> {
             (Trouble::Above(why), None) => {
                 Ended::Harness(format!("cannot {verb} what is to stand on the device: {why}"))
             }
-            (Trouble::Above(_), Some(why)) => {
-                Ended::Device(format!("the device failed a request with the power on: {why}"))
-            }
+            (Trouble::Above(_), Some(why)) => why,
         }
     }
 

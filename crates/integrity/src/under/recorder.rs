@@ -4,6 +4,7 @@ use super::contents::Contents;
 use crate::journal::Journal;
 use crate::judge::Judged;
 use crate::round::Pace;
+use crate::run::Ended;
 use flashscope_device::{DeviceError, PoweredBytes};
 use flashscope_model::DeviceFacts;
 use flashscope_model::integrity::Moment;
@@ -29,8 +30,8 @@ pub struct Recorder<D> {
     failed_at: Option<Instant>,
     /// Requests fail without being asked of the device: its power is off, or it failed one.
     is_off: bool,
-    /// Why a request failed while the power was on.
-    trouble: Option<String>,
+    /// Why a request failed, or the power could not be cut, while it was on.
+    trouble: Option<Ended>,
     /// What was read that is not what was written, with the power on.
     wrong: Vec<(Bytes, Bytes)>,
     written: Bytes,
@@ -161,7 +162,11 @@ impl<D: PoweredBytes> Recorder<D> {
         if let Err(error) = &done {
             match self.going {
                 Some(_) => (self.failed_at, self.is_off) = (self.failed_at.or(Some(self.device.now())), true),
-                None => drop(self.trouble.get_or_insert(error.to_string())),
+                None => drop(self.trouble.get_or_insert(match error {
+                    // What may not be asked of it: the budget is spent.
+                    DeviceError::Invalid(why) => Ended::Harness(why.clone()),
+                    other => Ended::Device(format!("the device failed a request with the power on: {other}")),
+                })),
             }
         }
         done
@@ -194,7 +199,7 @@ impl<D: PoweredBytes> Recorder<D> {
         let begun = self.device.begin_cut(part);
         match &begun {
             Ok(()) => self.going = Some(moment),
-            Err(error) => drop(self.trouble.get_or_insert(error.to_string())),
+            Err(error) => drop(self.trouble.get_or_insert(Ended::Harness(error.to_string()))),
         }
         begun
     }
@@ -227,8 +232,8 @@ impl<D: PoweredBytes> Recorder<D> {
         self.device.wait(time);
     }
 
-    /// Why a request failed while nobody was cutting the power.
-    pub(super) fn trouble(&self) -> Option<String> {
+    /// Why a request failed while nobody was cutting the power, or why it could not be cut.
+    pub(super) fn trouble(&self) -> Option<Ended> {
         self.trouble.clone()
     }
 
@@ -286,6 +291,8 @@ mod tests {
         cached: BTreeMap<usize, Vec<u8>>,
         lies: bool,
         off: bool,
+        /// What every write comes to.
+        refusal: Option<DeviceError>,
     }
 
     impl Card {
@@ -293,7 +300,14 @@ mod tests {
             let capacity = Bytes::mib(2);
             let facts = flashscope_sim::open("sd-4mib,capacity=2MiB", 1).expect("a model");
             let facts = DeviceFacts { capacity, ..flashscope_device::Target::facts(&facts).clone() };
-            Card { facts, safe: vec![0xa5; capacity.get() as usize], cached: BTreeMap::new(), lies, off: false }
+            Card {
+                facts,
+                safe: vec![0xa5; capacity.get() as usize],
+                cached: BTreeMap::new(),
+                lies,
+                off: false,
+                refusal: None,
+            }
         }
     }
 
@@ -310,10 +324,6 @@ mod tests {
             Instant(1)
         }
 
-        fn budget_left(&self) -> Bytes {
-            Bytes::gib(1)
-        }
-
         fn read_bytes(&mut self, at: Bytes, into: &mut [u8]) -> Result<bool, DeviceError> {
             for (place, sector) in into.chunks_mut(SECTOR).enumerate() {
                 let from = at.get() as usize + place * SECTOR;
@@ -326,6 +336,9 @@ mod tests {
         fn write_bytes(&mut self, at: Bytes, bytes: &[u8]) -> Result<(), DeviceError> {
             if self.off {
                 return Err(DeviceError::Vanished("off".to_owned()));
+            }
+            if let Some(refusal) = &self.refusal {
+                return Err(refusal.clone());
             }
             let sectors = bytes.chunks(SECTOR).enumerate();
             self.cached.extend(sectors.map(|(place, sector)| (at.get() as usize + place * SECTOR, sector.to_vec())));
@@ -421,5 +434,17 @@ mod tests {
         recorder.device.safe[from] ^= 1;
         recorder.read(Bytes(512), &mut found).unwrap();
         assert_eq!(recorder.judge(Instant(2)).unwrap().wrong, [(START + Bytes::SECTOR, Bytes::SECTOR)]);
+    }
+
+    #[test]
+    fn a_budget_that_is_spent_is_not_held_against_the_device() {
+        let trouble = |refusal: DeviceError| {
+            let mut recorder = Recorder::new(Card::new(false), (START, Bytes::mib(1)));
+            recorder.device.refusal = Some(refusal);
+            assert!(recorder.write(Bytes::ZERO, &text(1)).is_err());
+            recorder.trouble().expect("it is told why")
+        };
+        assert!(matches!(trouble(DeviceError::Invalid("the budget is spent".to_owned())), Ended::Harness(_)));
+        assert!(matches!(trouble(DeviceError::System("write failed".to_owned())), Ended::Device(_)));
     }
 }

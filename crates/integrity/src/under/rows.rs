@@ -92,11 +92,11 @@ fn applied(rows: &BTreeMap<u32, (u32, u32)>, transaction: u32, changed: &[(u32, 
     rows
 }
 
-/// The rows that are not as they should be: what is due, and what is there.
-fn differing(
-    due: &BTreeMap<u32, (u32, u32)>,
-    there: &BTreeMap<u32, FoundRow>,
-) -> Vec<(u32, Option<(u32, u32)>, Option<FoundRow>)> {
+/// A row that is not as it should be: its number, the transaction and the bytes that are due, and what is there.
+type Difference = (u32, Option<(u32, u32)>, Option<FoundRow>);
+
+/// The rows that are not as they should be.
+fn differing(due: &BTreeMap<u32, (u32, u32)>, there: &BTreeMap<u32, FoundRow>) -> Vec<Difference> {
     let is_right = |due: Option<(u32, u32)>, is: Option<FoundRow>| match (due, is) {
         (None, None) => true,
         (Some(due), Some(is)) => is.whole && due == (is.transaction, is.length),

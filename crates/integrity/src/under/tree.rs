@@ -265,7 +265,7 @@ mod tests {
         let check = |files: &[FoundFile], expect: &[UpperKind]| assert_eq!(kinds(&tree, files), expect, "{files:?}");
         check(&good, &[]);
         check(&[good[0].clone(), good[1].clone(), file("d", &[99])], &[]);
-        check(&[good[0].clone()], &[LostFile]);
+        check(&good[..1], &[LostFile]);
         check(&[file("a", &[1, 1]), good[1].clone()], &[LostData]);
         check(&[file("a", &[1, 1, 0]), good[1].clone()], &[LostData]);
         check(&[file("a", &[1, 99, 2]), good[1].clone()], &[ForeignData]);

@@ -58,7 +58,7 @@ mod tests {
         let (kept, device, above) =
             (cut(1, false, &[]), cut(2, true, &[LostData]), cut(3, false, &[LostFile, LostFile]));
         check(&[], Blame::CannotTell);
-        check(&[kept.clone()], Blame::Nobody);
+        check(std::slice::from_ref(&kept), Blame::Nobody);
         check(&[kept.clone(), device.clone()], Blame::Device);
         check(&[kept.clone(), cut(2, true, &[])], Blame::Device);
         check(&[kept.clone(), above.clone()], Blame::Above);
