@@ -64,7 +64,7 @@ pub fn forecast_by(table: &Quantiles, before: Option<&Health>, passes: &[Pass], 
             high: Some(high),
             evidence: clue.evidence(),
         },
-        _ => nothing(format!("{}, later than the first error came on any simulated device", clue.evidence())),
+        _ => nothing(format!("{}, later than the first error came on any device that was counted", clue.evidence())),
     }
 }
 
