@@ -105,7 +105,7 @@ impl Layouts {
             match kind {
                 PADDING if delta == 0 => return Ok(()),
                 PADDING => {
-                    now += delta;
+                    now = now.wrapping_add(delta);
                     at += 4 + next()? as usize;
                 }
                 TIME_EXTEND => {

@@ -31,6 +31,7 @@ mod records;
 mod settings;
 mod sweep;
 mod terminal;
+mod trace;
 mod twin;
 mod words;
 mod write_budget;
