@@ -21,7 +21,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 13] = [
     Target { name: "log", run: targets::log },
     Target { name: "record", run: targets::record },
     Target { name: "any-record", run: targets::any_record },
@@ -33,6 +33,8 @@ pub const TARGETS: [Target; 11] = [
     Target { name: "definition", run: targets::definition },
     Target { name: "integrity-journal", run: targets::integrity_journal },
     Target { name: "quantity", run: targets::quantity },
+    Target { name: "trace", run: targets::trace },
+    Target { name: "kernel-page", run: targets::kernel_page },
 ];
 
 /// The corpus of a target: each file's name and bytes, in order of the names.

@@ -7,6 +7,13 @@ use flashscope_model::RunRecord;
 use flashscope_model::observation::Observations;
 use flashscope_record::AnyRecord;
 use flashscope_report::Style;
+use flashscope_trace::event::Step;
+use flashscope_trace::export::Exporter;
+use flashscope_trace::file::Reader;
+use flashscope_trace::filter::{Addresses, Filtered, Filters, placed};
+use flashscope_trace::import::{BEGINNING, Options};
+use flashscope_trace::kernel::Layouts;
+use flashscope_trace::{Figures, Format, TraceError, Traced};
 use flashscope_units::{Bytes, Nanos};
 
 /// A flashbench log, and what is concluded from it.
@@ -149,4 +156,59 @@ pub(crate) fn integrity_journal(text: &[u8]) {
     let Ok(mut target) = flashscope_sim::open("sd-4mib,capacity=64MiB", 1) else { return };
     let _ = flashscope_integrity::judge_kept(&mut target, &kept, false);
     let _ = flashscope_integrity::judge_kept(&mut target, &kept, true);
+}
+
+/// A trace of any format, its figures, what-if filters, and every format that it can be written in.
+pub(crate) fn trace(text: &[u8]) {
+    let Some(format) = Format::of_content(&text[..text.len().min(BEGINNING)]) else { return };
+    let requests: Vec<Traced> = match format {
+        Format::Own => Reader::new(text).into_iter().flatten().map_while(Result::ok).collect(),
+        format => {
+            let mut text = text;
+            match flashscope_trace::import(format, vec![&mut text], &Options::default()) {
+                Ok(found) => found.requests,
+                Err(_) => return,
+            }
+        }
+    };
+    let mut figures = Figures::new();
+    requests.iter().for_each(|request| figures.add(request));
+    let _ = figures.finish(0);
+    let some = Some(Bytes::kib(8));
+    let filters = Filters { align: some, split: None, merge: Some(Nanos::millis(1)), max_request: Some(Bytes::mib(1)) };
+    let few = requests.iter().take(100).map(|request| Ok::<_, TraceError>(*request));
+    for request in Filtered::new(few, filters).take(10_000).flatten() {
+        for addresses in [Addresses::Refuse, Addresses::Wrap, Addresses::Scale { from: Bytes::gib(1) }] {
+            let _ = placed(request, addresses, Bytes::mib(64), Bytes(512));
+        }
+    }
+    for format in Format::ALL {
+        let Ok(mut exporter) = Exporter::new(Vec::new(), format) else { continue };
+        if requests.iter().try_for_each(|request| exporter.add(request)).is_ok() {
+            let _ = exporter.finish();
+        }
+    }
+}
+
+/// How the kernel describes a page and an event of requests; places and sizes as those of Linux 6.18.
+const PAGE: &str = "field: char data;offset:16;size:4080;";
+const EVENT: &str = "ID: 2104
+field:int common_pid;offset:4;size:4;
+field:dev_t dev;offset:8;size:4;
+field:sector_t sector;offset:16;size:8;
+field:unsigned int nr_sector;offset:24;size:4;
+field:unsigned int bytes;offset:28;size:4;
+field:char rwbs[10];offset:34;size:10;";
+
+/// A page of the kernel's events, and the same bytes as a description of one.
+pub(crate) fn kernel_page(text: &[u8]) {
+    if let Ok(mut layouts) = Layouts::new(PAGE) {
+        let _ = layouts.add("block_rq_issue", Step::Issue, EVENT);
+        let _ = layouts.events(text, |_| {});
+    }
+    let described = String::from_utf8_lossy(text);
+    if let Ok(mut layouts) = Layouts::new(&described) {
+        let _ = layouts.add("block_rq_issue", Step::Issue, &described);
+        let _ = layouts.events(text, |_| {});
+    }
 }

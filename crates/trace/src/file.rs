@@ -17,6 +17,9 @@ const LONGEST_BLOCK: u32 = (BLOCK * 60) as u32;
 /// Text of a head, at most.
 const LONGEST_TEXT: u32 = 1 << 16;
 
+/// Times and addresses of a trace lie below this, so that a replay can add to them.
+const BEYOND: u64 = 1 << 62;
+
 /// What a trace says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Head {
@@ -278,13 +281,19 @@ fn decode(mut columns: &[u8], count: usize, last: Instant, into: &mut Vec<Traced
             flags: Flags::NONE,
         });
     }
+    if issued >= BEYOND {
+        return Err("a time is too large");
+    }
     if into[0].issued < last {
         return Err("its requests are not in order of issue");
     }
     for request in into.iter_mut() {
         request.completed = match take(bytes)? {
             0 => None,
-            time => Some(Instant(request.issued.0.checked_add(time - 1).ok_or("a time is too large")?)),
+            time => {
+                let completed = request.issued.0.checked_add(time - 1).filter(|completed| *completed < BEYOND);
+                Some(Instant(completed.ok_or("a time is too large")?))
+            }
         };
     }
     for request in into.iter_mut() {
@@ -302,7 +311,8 @@ fn decode(mut columns: &[u8], count: usize, last: Instant, into: &mut Vec<Traced
         let length = take(bytes)?;
         request.length = u32::try_from(length).map_err(|_| "a request is longer than 4 GiB")?;
         request.offset = Bytes(end.wrapping_add(request.offset.get()));
-        end = request.offset.get().checked_add(length).ok_or("a request goes beyond the largest address")?;
+        let behind = request.offset.get().checked_add(length).filter(|behind| *behind < BEYOND);
+        end = behind.ok_or("a request goes beyond the largest address")?;
     }
     let mut process = 0i64;
     for request in into.iter_mut() {
@@ -383,7 +393,7 @@ mod tests {
             |((issued, service, offset, length), process, op, flags)| Traced {
                 issued: Instant(issued),
                 completed: service.map(|service| Instant(issued + service)),
-                offset: Bytes(offset.min(u64::MAX - u64::from(length))),
+                offset: Bytes(offset >> 3),
                 length,
                 process,
                 op: Op::ALL[op],

@@ -105,7 +105,7 @@ impl Layouts {
             match kind {
                 PADDING if delta == 0 => return Ok(()),
                 PADDING => {
-                    now += delta;
+                    now = now.wrapping_add(delta);
                     at += 4 + next()? as usize;
                 }
                 TIME_EXTEND => {
@@ -158,7 +158,7 @@ impl Layouts {
     }
 }
 
-/// A field of a description: `field:sector_t sector;	offset:16;	size:8;	signed:0;`.
+/// A field of a description: `field:sector_t sector; offset:16; size:8; signed:0;`.
 fn field(format: &str, name: &str) -> Option<Field> {
     format.lines().find_map(|line| {
         let mut parts = line.trim().split(';').map(str::trim);

@@ -33,6 +33,7 @@ mod records;
 mod settings;
 mod sweep;
 mod terminal;
+mod trace;
 mod twin;
 mod under;
 mod words;

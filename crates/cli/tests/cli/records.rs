@@ -7,12 +7,13 @@ use std::path::Path;
 const DONE: i32 = 0;
 const CANNOT: i32 = 2;
 
-const KINDS: [&str; 10] =
-    ["inspect", "probe", "infer", "state", "integrity", "bench", "iozone", "fleet", "twin", "compare"];
+const KINDS: [&str; 11] =
+    ["inspect", "probe", "infer", "state", "integrity", "bench", "iozone", "fleet", "twin", "compare", "trace"];
 
 /// A small record of this kind, made by the command that makes it.
 fn made(kind: &str, folder: &Path) -> Run {
     let log = fixture("field/pqi-32gb.txt");
+    let traced = fixture("traces/mixed.blkparse.txt");
     let runs = folder.join("runs.csv").display().to_string();
     std::fs::write(&runs, "label,metric,unit,value\na,w,MB/s,9\na,w,MB/s,9.1\nb,w,MB/s,8\nb,w,MB/s,8.2\n").unwrap();
     let arguments: Vec<&str> = match kind {
@@ -26,6 +27,7 @@ fn made(kind: &str, folder: &Path) -> Run {
         "fleet" => vec!["fleet", "-n", "1", "--max-write", "1MiB", "--max-time", "300ms", "--no-naive", "--json"],
         "twin" => vec!["twin", "fit", &log, "-o", "twin.toml", "--json"],
         "compare" => vec!["compare", &runs, "--json"],
+        "trace" => vec!["trace", "replay", &traced, "sim:ssd-consumer,capacity=256MiB", "--json"],
         other => panic!("{other}"),
     };
     std::fs::write(folder.join("card.img"), vec![7u8; 4 << 20]).unwrap();

@@ -156,6 +156,9 @@ pub fn import(format: Format, mut files: Vec<&mut dyn BufRead>, options: &Option
     Ok(imported)
 }
 
+/// Times and addresses of a trace lie below this: 146 years, and 4 EiB.
+const BEYOND: u64 = 1 << 62;
+
 /// In order of issue, and from 0 on.
 fn settle(imported: &mut Imported) -> Result<(), TraceError> {
     let requests = &mut imported.requests;
@@ -171,13 +174,9 @@ fn settle(imported: &mut Imported) -> Result<(), TraceError> {
     for request in requests.iter_mut() {
         request.issued = Instant(request.issued.0 - first.0);
         request.completed = request.completed.map(|completed| Instant(completed.0 - first.0));
-        if request
-            .offset
-            .get()
-            .checked_add(u64::from(request.length))
-            .is_none_or(|end| end > Bytes::LARGEST.get() * 1024)
-        {
-            let what = format!("a request at byte {} goes beyond any device", request.offset.get());
+        let ends = request.offset.get().checked_add(u64::from(request.length));
+        if ends.is_none_or(|end| end >= BEYOND) || request.completed.unwrap_or(request.issued).0 >= BEYOND {
+            let what = format!("a request at byte {} lies beyond any device, or any time", request.offset.get());
             return Err(TraceError::unclear(what, "look whether the file is what it is taken for"));
         }
     }
