@@ -26,7 +26,7 @@ pub(crate) fn fill(name: &str, numbers: Numbers) -> Result<String, String> {
     while let Some((before, after)) = rest.split_once('{') {
         let (place, after) =
             after.split_once('}').ok_or_else(|| format!("'{name}' opens a brace that nothing closes"))?;
-        let below = |bound: u64| (u128::from(numbers.any) * u128::from(bound) >> 64) as u64;
+        let below = |bound: u64| ((u128::from(numbers.any) * u128::from(bound)) >> 64) as u64;
         let number = match place {
             "n" => numbers.round,
             "k" => numbers.turn,
