@@ -1,6 +1,7 @@
 //! `integrity --under`: a real file system and a real database on devices whose faults are known. Who is to blame must be told: the
 //! device, what stands on it, or nobody.
 
+use crate::devices::alone;
 use crate::harness::{Run, flashscope, interrupt, left_out};
 use crate::power::Card;
 use serde_json::Value;
@@ -37,6 +38,8 @@ fn can(program: &str, file_system: &str) -> bool {
 }
 
 fn run(target: &str, under: &str, cuts: u32, more: &[&str]) -> Run {
+    // It takes whichever loop device is free, which another test may just have given back to take it again.
+    let _alone = alone();
     let cuts = cuts.to_string();
     flashscope(&[&["integrity", target, "--under", under, "-n", &cuts, "--json"], more].concat()).run()
 }
@@ -157,6 +160,7 @@ fn whoever_ends_it_leaves_nothing_behind() {
     }
     for is_killed in [true, false] {
         let target = format!("{CARD},{HONEST}");
+        let _alone = alone();
         let mut command = flashscope(&["integrity", &target, "--under", "ext4", "-n", "5000"]).command();
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let mut mounted = None;
