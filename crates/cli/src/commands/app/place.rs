@@ -3,10 +3,12 @@
 use super::cannot;
 use crate::error::Failure;
 use crate::output;
+use crate::target::failure;
 use flashscope_host::SysRoot;
-use flashscope_host::load::{Folder, FolderFacts};
+use flashscope_host::load::{Folder, FolderFacts, OwnFolder};
 use flashscope_units::Bytes;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What directories of runs are called, with the number of the process behind it.
 const NAME: &str = "flashscope-app-";
@@ -15,8 +17,15 @@ const NAME: &str = "flashscope-app-";
 pub(super) struct Place {
     /// The directory that was named.
     pub(super) above: PathBuf,
-    own: PathBuf,
+    path: PathBuf,
+    own: Arc<Mutex<Option<OwnFolder>>>,
     keep: bool,
+}
+
+/// Where the files of one run are; they go with it.
+pub(super) struct RunFolder {
+    pub(super) path: PathBuf,
+    _own: OwnFolder,
 }
 
 /// Makes one.
@@ -43,9 +52,9 @@ pub(super) fn open(above: &Path, keep: bool) -> Result<Place, Failure> {
             left.display()
         ));
     }
-    let own = above.join(format!("{NAME}{}", std::process::id()));
-    std::fs::create_dir(&own).map_err(|error| cannot(format!("cannot make {}: {error}", own.display())))?;
-    Ok(Place { above: above.to_owned(), own, keep })
+    let path = above.join(format!("{NAME}{}", std::process::id()));
+    let own = OwnFolder::make(&path, keep, true).map_err(failure)?;
+    Ok(Place { above: above.to_owned(), path, own: Arc::new(Mutex::new(Some(own))), keep })
 }
 
 /// Directories of runs that are not there any more.
@@ -61,7 +70,7 @@ fn left_behind(above: &Path) -> Vec<PathBuf> {
 impl Place {
     /// What it lies on, now.
     pub(super) fn facts(&self) -> Result<FolderFacts, Failure> {
-        let folder = Folder::open(&self.own).map_err(|error| cannot(error.to_string()))?;
+        let folder = Folder::open(&self.path).map_err(|error| cannot(error.to_string()))?;
         folder.facts(&SysRoot::live()).map_err(|error| cannot(error.to_string()))
     }
 
@@ -71,42 +80,25 @@ impl Place {
     }
 
     /// Where a run's files go.
-    pub(super) fn of_run(&self, name: &str) -> Result<PathBuf, Failure> {
-        let path = self.own.join(name);
-        std::fs::create_dir(&path).map_err(|error| cannot(format!("cannot make {}: {error}", path.display())))?;
+    pub(super) fn of_run(&self, name: &str) -> Result<RunFolder, Failure> {
+        let path = self.path.join(name);
+        let own = OwnFolder::make(&path, self.keep, true).map_err(failure)?;
         // SQLite opens files by their path, whatever the working directory is.
-        path.canonicalize().map_err(|error| cannot(format!("cannot find {}: {error}", path.display())))
-    }
-
-    /// Removes what a run left.
-    pub(super) fn clear(&self, run: &Path) {
-        if !self.keep {
-            remove(run);
-        }
+        let path = path.canonicalize().map_err(|error| cannot(format!("cannot find {}: {error}", path.display())))?;
+        Ok(RunFolder { path, _own: own })
     }
 
     /// What is to be done where the program has to end at once.
     pub(super) fn at_the_end(&self) -> impl FnOnce() + Send + use<> {
-        let (own, keep) = (self.own.clone(), self.keep);
-        move || {
-            if !keep {
-                remove(&own);
-            }
-        }
+        let own = Arc::clone(&self.own);
+        move || drop(own.lock().unwrap_or_else(PoisonError::into_inner).take())
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        match self.keep {
-            true => output::talk(&format!("the files are in {}", self.own.display())),
-            false => remove(&self.own),
+        if self.keep {
+            output::talk(&format!("the files are in {}", self.path.display()));
         }
-    }
-}
-
-fn remove(path: &Path) {
-    if let Err(error) = std::fs::remove_dir_all(path) {
-        output::talk(&format!("warning: cannot remove {}: {error}\nhint: rm -r '{0}'", path.display()));
     }
 }

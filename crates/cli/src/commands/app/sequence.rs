@@ -1,6 +1,6 @@
 //! The runs of a sequence, one after the other.
 
-use super::place::Place;
+use super::place::{Place, RunFolder};
 use super::{cannot, player};
 use crate::envelope;
 use crate::error::Failure;
@@ -9,6 +9,7 @@ use flashscope_app::definition::{Definition, MAIN};
 use flashscope_app::suite::Case;
 use flashscope_app::wire::Order;
 use flashscope_app::{Script, catalogue, figures};
+use flashscope_host::load::Folder;
 use flashscope_host::{Surroundings, SysRoot};
 use flashscope_model::app::{AppPlace, AppPlan, AppRecord, AppRun};
 use flashscope_model::{Kind, StopReason};
@@ -23,15 +24,15 @@ const USABLE: f64 = 0.95;
 
 /// A sequence that is being played.
 pub(super) struct Playing {
-    place: Place,
     plan: AppPlan,
     apps: Vec<(Definition, u64)>,
     where_played: AppPlace,
     runs: Vec<AppRun>,
-    /// Where photos lie that a full case has left.
-    albums: Vec<PathBuf>,
+    /// Where photos lie that a full case has left; before the place, so that it goes first.
+    albums: Vec<RunFolder>,
     bar: ProgressBar,
     done: u64,
+    place: Place,
 }
 
 impl Playing {
@@ -120,8 +121,9 @@ impl Playing {
                 // What a full case left has to go as far as the app would find no room.
                 self.make_room(app.room(rounds))?;
                 let name = format!("{case}-{number}-{}", app.name);
-                let Some(folder) = self.once(&app, rounds, (case, Case::Main, number), &name)? else { return Ok(()) };
-                self.place.clear(&folder);
+                if self.once(&app, rounds, (case, Case::Main, number), &name)?.is_none() {
+                    return Ok(());
+                }
             }
         }
         Ok(())
@@ -130,7 +132,8 @@ impl Playing {
     /// Photos and packages until the file system is full; then photos are deleted, and it goes on. Packages are those of the run
     /// before, installed anew.
     fn full(&mut self, case: u32) -> Result<(), Failure> {
-        let mut packages: Option<PathBuf> = None;
+        // Those of the run before go as soon as new ones are there.
+        let mut packages = None;
         let left = Bytes((self.where_played.capacity.as_f64() * (1.0 - Case::FULL)) as u64);
         for number in 1..=Case::FULL_RUNS {
             for name in Case::FILLING {
@@ -140,14 +143,12 @@ impl Playing {
                 self.make_room(app.room(rounds) + left)?;
                 let folder = format!("{case}-{number}-{name}");
                 let Some(folder) = self.once(&app, rounds, (case, Case::Full, number), &folder)? else { return Ok(()) };
-                if folder.join("DCIM").is_dir() {
-                    self.albums.push(folder);
-                } else if let Some(before) = packages.replace(folder) {
-                    self.place.clear(&before);
+                match folder.path.join("DCIM").is_dir() {
+                    true => self.albums.push(folder),
+                    false => drop(packages.replace(folder)),
                 }
             }
         }
-        packages.iter().for_each(|folder| self.place.clear(folder));
         Ok(())
     }
 
@@ -156,7 +157,8 @@ impl Playing {
     fn make_room(&self, wanted: Bytes) -> Result<(), Failure> {
         let share = self.plan.delete_share.unwrap_or_default();
         while self.place.free()? < wanted {
-            let mut photos: Vec<PathBuf> = self.albums.iter().flat_map(|folder| files(&folder.join("DCIM"))).collect();
+            let mut photos: Vec<PathBuf> =
+                self.albums.iter().flat_map(|folder| files(&folder.path.join("DCIM"))).collect();
             let count = (photos.len() as f64 * share).ceil() as usize;
             if count == 0 {
                 return Ok(());
@@ -164,8 +166,12 @@ impl Playing {
             photos.sort();
             photos.truncate(count);
             for photo in photos {
-                std::fs::remove_file(&photo)
-                    .map_err(|error| cannot(format!("cannot delete {}: {error}", photo.display())))?;
+                let (Some(folder), Some(name)) = (photo.parent(), photo.file_name().and_then(|name| name.to_str()))
+                else {
+                    continue;
+                };
+                let removed = Folder::open(folder).and_then(|mut folder| folder.remove(name));
+                removed.map_err(|error| cannot(error.to_string()))?;
             }
         }
         Ok(())
@@ -178,7 +184,7 @@ impl Playing {
         rounds: u64,
         (place, case, number): (u32, Case, u32),
         folder: &str,
-    ) -> Result<Option<PathBuf>, Failure> {
+    ) -> Result<Option<RunFolder>, Failure> {
         if interrupt::asked() {
             return Ok(None);
         }
@@ -186,7 +192,7 @@ impl Playing {
         let directory = self.place.of_run(folder)?;
         let order = Order {
             definition: app.text.clone(),
-            directory: directory.display().to_string(),
+            directory: directory.path.display().to_string(),
             rounds,
             // Each run draws sizes of its own, the same for the same run of another device.
             seed: stream(mix(self.plan.seed), u64::from(place) << 32 | u64::from(number)),
