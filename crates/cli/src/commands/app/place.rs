@@ -97,6 +97,8 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
+        // What is done at a sudden end holds on to it as well.
+        drop(self.own.lock().unwrap_or_else(PoisonError::into_inner).take());
         if self.keep {
             output::talk(&format!("the files are in {}", self.path.display()));
         }
