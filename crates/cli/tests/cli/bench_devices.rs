@@ -80,11 +80,16 @@ fn errors_in_the_middle_are_kept_whatever_the_engine_and_the_rest_goes_on() {
             continue;
         }
         run.expect(EXPECTATION);
-        assert!(run.stderr.contains("8 requests failed"), "{way:?}: {}", run.stderr);
         let record = json(&run);
         let job = first(&record);
-        assert_eq!((&job["failed_count"], &job["ended"]["how"]), (&8.into(), &"complete".into()), "{way:?}");
-        assert_eq!(job["read"]["count"], 256 - 8, "{way:?}");
+        let failed = job["failed_count"].as_u64().unwrap();
+        // What a map needs is read by the kernel, ahead and in larger pieces where it has more to do: an error is then that of the
+        // neighbours as well.
+        let most = if way[1] == "mmap" { 16 } else { 8 };
+        assert!((8..=most).contains(&failed), "{way:?}: {failed}");
+        assert!(run.stderr.contains(&format!("{failed} requests failed")), "{way:?}: {}", run.stderr);
+        assert_eq!(job["ended"]["how"], "complete", "{way:?}");
+        assert_eq!(job["read"]["count"], 256 - failed, "{way:?}");
         let failure = &job["failures"][0];
         let reason = failure["reason"].as_str().unwrap();
         assert!(reason.starts_with(if way[1] == "mmap" { "SIGBUS" } else { "EIO" }), "{reason}");
