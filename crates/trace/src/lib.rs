@@ -1,6 +1,6 @@
 //! Block traces: requests as a device was given them.
 //!
-//! [`file`] is the format of our own, [`import()`] and [`export`] are those of others, [`Figures`] is what a trace shows,
+//! [`mod@file`] is the format of our own, [`import()`] and [`export`] are those of others, [`Figures`] is what a trace shows,
 //! [`filter`] stands for changes to a driver, and [`replay`] gives a trace to a device again.
 //!
 //! Nothing here opens a file or knows a clock: readers and writers work on [`std::io::Read`] and [`std::io::Write`], and a
