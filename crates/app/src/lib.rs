@@ -2,7 +2,7 @@
 //!
 //! A [`Definition`] is a file that users copy: operations that a user waits for, each a list of steps with distributions
 //! of sizes. From it and a seed a [`Script`] draws what is really done, act by act, with every name and size fixed; it
-//! touches nothing. Whoever plays the acts on a file system gives back how long each took ([`Played`]), and
+//! touches nothing. Whoever plays the acts on a file system gives back how long each took ([`wire::Run`]), and
 //! [`figures()`] makes response times of it. Start reading at [`definition`].
 //!
 //! A definition cannot reach out of the directory that it is played in: names are relative and have no `..`, and a
