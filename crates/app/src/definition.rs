@@ -1,6 +1,6 @@
 //! A definition as it stands in a file: who the app is, its databases, and its operations.
 
-use crate::{catalogue, check, size::Size};
+use crate::{check, size::Size};
 use flashscope_units::{Bytes, Nanos};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
@@ -419,11 +419,6 @@ impl Definition {
         definition.resolve().map_err(DefinitionError::Sense)?;
         check::check(&definition).map_err(DefinitionError::Sense)?;
         Ok(definition)
-    }
-
-    /// The one that comes along under this name; `None` where there is none.
-    pub fn of_name(name: &str) -> Option<Definition> {
-        catalogue::app(name)
     }
 
     /// The threads that its operations name, the main one first.
