@@ -10,6 +10,6 @@ mod hands;
 mod plan;
 mod quick;
 
-pub use full::{Filling, FullPlan, Keep, Subject, full};
+pub use full::{Filling, FullPlan, Keep, full, head};
 pub use plan::{LEAST_BUDGET, Plan, PlanError, USUAL_BUDGET};
 pub use quick::{Outcome, Watch, quick};

@@ -1,7 +1,8 @@
 //! The full test on simulated devices whose size is known.
 
-use flashscope_capacity::{Filling, FullPlan, Keep, Subject, Watch, full};
+use flashscope_capacity::{Filling, FullPlan, Keep, Watch, full, head};
 use flashscope_device::{Target, WriteGrant};
+use flashscope_journal::{Journal, Subject};
 use flashscope_model::StopReason;
 use flashscope_model::capacity::{Found, Full, PassOrder, Run};
 use flashscope_sim::SimTarget;
@@ -114,7 +115,7 @@ fn it_goes_on_wherever_it_was_stopped() {
             let mut filling = Filling::new(&plan, subject(), 1000);
             let (stop, kept) = go_on(&plan, &mut filling, &mut target, after);
             assert_eq!(stop, StopReason::Interrupted, "{after}");
-            let mut filling = Filling::read(&kept.unwrap(), &plan, &subject()).unwrap();
+            let mut filling = Filling::read(&kept.unwrap(), &head(&plan, subject())).unwrap();
             assert_eq!(go_on(&plan, &mut filling, &mut target, NEVER).0, StopReason::Complete, "{after}");
             let full = filling.seen(&plan);
             assert_eq!(full.sessions, 2);
@@ -141,7 +142,7 @@ fn a_device_that_goes_away_leaves_what_was_seen() {
     let mut filling = Filling::new(&plan, subject(), 1000);
     let (stop, kept) = go_on(&plan, &mut filling, &mut target, NEVER);
     assert!(matches!(stop, StopReason::DeviceLost(_)), "{stop:?}");
-    let kept = Filling::read(&kept.unwrap(), &plan, &subject()).unwrap();
+    let kept = Filling::read(&kept.unwrap(), &head(&plan, subject())).unwrap();
     assert_eq!(kept.seen(&plan).written, plan.claimed);
     assert!(kept.seen(&plan).totals.kept > Bytes::mib(10), "{:?}", kept.seen(&plan).totals);
 }

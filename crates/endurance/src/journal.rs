@@ -1,25 +1,24 @@
 //! What is kept while passes go on, so that the same command goes on where it was stopped, on the same part only.
 
 use crate::plan::Plan;
-use flashscope_capacity::{Filling, Subject};
+use flashscope_capacity::Filling;
 use flashscope_infer::endurance::{forecast, milestones};
+use flashscope_journal::{Head, Journal as Kept, Subject, word};
 use flashscope_model::capacity::{Found, Full, Run, Totals};
 use flashscope_model::endurance::{End, EndKind, Endurance, Pass, Retention};
 use flashscope_model::run::Cost;
-use flashscope_model::{Health, JournalError, StopReason};
+use flashscope_model::{Health, StopReason};
 use flashscope_units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the format.
-const SCHEMA: &str = "flashscope.endurance/1";
+const SCHEMA: &str = "flashscope.endurance/2";
 
 /// How far the passes are, and what they saw.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Journal {
-    schema: String,
-    subject: Subject,
-    seed: u64,
-    claimed: u64,
+    #[serde(flatten)]
+    head: Head,
     /// What the tags of the first pass bear; those of each later one bear the next number.
     generation: u32,
     pub(crate) sessions: u32,
@@ -130,10 +129,7 @@ impl Journal {
     /// One that is to begin, with tags from this generation on.
     pub fn new(plan: &Plan, subject: Subject, generation: u32) -> Journal {
         Journal {
-            schema: SCHEMA.to_owned(),
-            subject,
-            seed: plan.seed,
-            claimed: plan.claimed.get(),
+            head: head(plan, subject),
             generation,
             sessions: 0,
             before: Registers::default(),
@@ -145,36 +141,6 @@ impl Journal {
             kept_for_ns: 0,
             time_ns: 0,
         }
-    }
-
-    /// As it is kept.
-    ///
-    /// # Errors
-    /// None is known: it holds numbers and words.
-    pub fn text(&self) -> Result<String, JournalError> {
-        serde_json::to_string(self).map_err(|error| JournalError::Unreadable(error.to_string()))
-    }
-
-    /// Reads one, to go on with it on the same part. Limits may be others than those that it was begun with.
-    ///
-    /// # Errors
-    /// Where it is none, of another part, or of passes in another order.
-    pub fn read(text: &str, plan: &Plan, subject: &Subject) -> Result<Journal, JournalError> {
-        let journal: Journal =
-            serde_json::from_str(text).map_err(|error| JournalError::Unreadable(error.to_string()))?;
-        if journal.schema != SCHEMA {
-            return Err(JournalError::Unreadable(format!("it says {}", journal.schema)));
-        }
-        if journal.subject != *subject {
-            return Err(JournalError::OtherPart { identity: journal.subject.identity });
-        }
-        if journal.seed != plan.seed {
-            return Err(JournalError::OtherWish { what: format!("seed: {}", journal.seed) });
-        }
-        if journal.claimed != plan.claimed.get() {
-            return Err(JournalError::OtherWish { what: format!("capacity: {}", journal.claimed) });
-        }
-        Ok(journal)
     }
 
     /// Whether nothing was done yet.
@@ -204,7 +170,7 @@ impl Journal {
     }
 
     pub(crate) fn subject(&self) -> Subject {
-        self.subject.clone()
+        self.head.subject().clone()
     }
 
     /// Why the writing ended.
@@ -270,6 +236,17 @@ impl Journal {
     }
 }
 
+impl Kept for Journal {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+}
+
+/// What a journal of such passes begins with. Limits may be others than those that it was begun with.
+pub fn head(plan: &Plan, subject: Subject) -> Head {
+    Head::new(SCHEMA, subject, vec![word("seed", plan.seed), word("capacity", plan.claimed.get())])
+}
+
 /// What was as written and is not any more.
 fn lost(before: &Full, now: &Full) -> Bytes {
     if before.bad_left_out + now.bad_left_out > 0 {
@@ -287,6 +264,7 @@ fn lost(before: &Full, now: &Full) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashscope_journal::JournalError;
 
     fn plan() -> Plan {
         Plan {
@@ -300,27 +278,22 @@ mod tests {
         }
     }
 
-    fn subject(identity: &str) -> Subject {
-        Subject { identity: identity.to_owned(), capacity_bytes: 32 << 20 }
+    fn subject() -> Subject {
+        Subject { identity: "a".to_owned(), capacity_bytes: 32 << 20 }
     }
 
     #[test]
-    fn a_journal_serves_the_same_part_and_the_same_order_whatever_the_limits() {
-        let mut journal = Journal::new(&plan(), subject("a"), 17);
+    fn a_journal_serves_the_same_order_whatever_the_limits() {
+        let mut journal = Journal::new(&plan(), subject(), 17);
         journal.sessions = 2;
         journal.before = Registers::of(Some(Health { used_percent: Some(7), ..Health::default() }));
         journal.passes.push(KeptPass { written: 5, timed: [Some((1, 2)), None], ..KeptPass::default() });
-        journal.filling = Some(Filling::new(&plan().pass(2).unwrap(), subject("a"), 18));
+        journal.filling = Some(Filling::new(&plan().pass(2).unwrap(), subject(), 18));
         let text = journal.text().unwrap();
         let further = Plan { most_passes: Some(9), reread_after: Some(Nanos::secs(9)), ..plan() };
-        assert_eq!(Journal::read(&text, &further, &subject("a")), Ok(journal));
-        let other = Journal::read(&text, &plan(), &subject("b"));
-        assert_eq!(other, Err(JournalError::OtherPart { identity: "a".to_owned() }));
-        let another = Journal::read(&text, &Plan { seed: 5, ..plan() }, &subject("a"));
+        assert_eq!(Journal::read(&text, &head(&further, subject())), Ok(journal));
+        let another = Journal::read(&text, &head(&Plan { seed: 5, ..plan() }, subject()));
         assert_eq!(another, Err(JournalError::OtherWish { what: "seed: 4".to_owned() }));
-        for broken in ["", "{}", &text[..text.len() / 2], &text.replace("endurance/1", "endurance/2")] {
-            assert!(matches!(Journal::read(broken, &plan(), &subject("a")), Err(JournalError::Unreadable(_))));
-        }
     }
 
     #[test]

@@ -9,6 +9,6 @@ mod journal;
 mod plan;
 mod run;
 
-pub use journal::Journal;
+pub use journal::{Journal, head};
 pub use plan::Plan;
 pub use run::{Look, Progress, Watch, endure};

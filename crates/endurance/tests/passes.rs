@@ -1,8 +1,8 @@
 //! Passes over simulated devices that wear out, whose end is known.
 
-use flashscope_capacity::Subject;
 use flashscope_device::{Target, WriteGrant};
-use flashscope_endurance::{Journal, Look, Plan, Progress, Watch, endure};
+use flashscope_endurance::{Journal, Look, Plan, Progress, Watch, endure, head};
+use flashscope_journal::{Journal as Kept, Subject};
 use flashscope_model::StopReason;
 use flashscope_model::endurance::{Basis, EndKind, Endurance, LifeLimit, Milestone, Rating};
 use flashscope_sim::{SimTarget, open};
@@ -163,7 +163,7 @@ fn a_stopped_run_goes_on_from_its_journal_to_the_same_end() {
         match endure(&plan, &mut journal, (&mut target, &mut grant), &mut watch) {
             StopReason::Interrupted => {
                 assert_eq!(journal.told(&plan, &StopReason::Interrupted).end.kind, EndKind::Stopped);
-                journal = Journal::read(&watch.kept, &plan, &subject(&plan)).unwrap();
+                journal = Journal::read(&watch.kept, &head(&plan, subject(&plan))).unwrap();
                 (watch.looks_left, stops) = (Some(30), stops + 1);
             }
             stop => break journal.told(&plan, &stop),

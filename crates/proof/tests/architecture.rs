@@ -34,7 +34,7 @@ const AT_THE_END: [&str; 6] = ["cli", "fuzz", "player", "proof", "store", "testk
 /// Crates that depend on none of the workspace.
 const AT_THE_BEGINNING: [&str; 2] = ["units", "stats"];
 
-const ROOMS: [Room; 32] = [
+const ROOMS: [Room; 33] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),
@@ -44,6 +44,7 @@ const ROOMS: [Room; 32] = [
     room("emulate", World, true, &["probe", "infer", "load", "record"]),
     room("probe", Nothing, false, &["sim", "host", "infer"]),
     room("load", Nothing, true, &["sim", "host", "infer", "probe"]),
+    room("journal", Nothing, true, &["model", "device", "sim", "host"]),
     room("iozone", Nothing, false, &["sim", "host", "infer"]),
     room("state", Nothing, true, &["sim", "host", "probe", "infer"]),
     room("capacity", Nothing, true, &["sim", "host", "probe"]),

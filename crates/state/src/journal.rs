@@ -2,7 +2,7 @@
 
 use crate::recipe::{Recipe, Wish};
 use crate::step::Position;
-use flashscope_model::JournalError;
+use flashscope_journal::{Head, Journal as Kept, Subject, word};
 use flashscope_model::certificate::Rung;
 use flashscope_model::envelope::ConditionList;
 use serde::{Deserialize, Serialize};
@@ -10,22 +10,11 @@ use serde::{Deserialize, Serialize};
 /// Name and version of the format.
 const SCHEMA: &str = "flashscope.making/1";
 
-/// What the state is made on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Subject {
-    /// What names the very part: the identity that consent is given by, or what was typed of a file or a simulated device.
-    pub identity: String,
-    /// Its size.
-    pub capacity_bytes: u64,
-}
-
 /// How far a state is made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Journal {
-    schema: String,
-    subject: Subject,
-    /// The wish in words: another one is another command.
-    wish: Vec<(String, String)>,
+    #[serde(flatten)]
+    head: Head,
     /// How often it was begun.
     pub(crate) sessions: u32,
     /// Steps that are over, each with how it ended; in the order of the recipe.
@@ -42,9 +31,7 @@ impl Journal {
     /// One of a state that is to be made.
     pub fn new(wish: &Wish, subject: Subject) -> Journal {
         Journal {
-            schema: SCHEMA.to_owned(),
-            subject,
-            wish: words(wish),
+            head: head(wish, subject),
             sessions: 0,
             over: Vec::new(),
             position: Position::default(),
@@ -52,36 +39,6 @@ impl Journal {
             purged: None,
             registers: Vec::new(),
         }
-    }
-
-    /// As it is kept.
-    ///
-    /// # Errors
-    /// None is known: it holds numbers and words.
-    pub fn text(&self) -> Result<String, JournalError> {
-        serde_json::to_string(self).map_err(|error| JournalError::Unreadable(error.to_string()))
-    }
-
-    /// Reads one, to go on with the same wish on the same part.
-    ///
-    /// # Errors
-    /// Where it is none, or of another part or wish.
-    pub fn read(text: &str, wish: &Wish, subject: &Subject) -> Result<Journal, JournalError> {
-        let journal: Journal =
-            serde_json::from_str(text).map_err(|error| JournalError::Unreadable(error.to_string()))?;
-        if journal.schema != SCHEMA {
-            return Err(JournalError::Unreadable(format!("it says {}", journal.schema)));
-        }
-        if journal.subject != *subject {
-            return Err(JournalError::OtherPart { identity: journal.subject.identity });
-        }
-        let wished = words(wish);
-        let other = wished.iter().zip(&journal.wish).find(|(asked, begun)| asked != begun);
-        if journal.wish.len() != wished.len() || other.is_some() {
-            let what = other.map_or("wish".to_owned(), |(_, (name, value))| format!("{name}: {value}"));
-            return Err(JournalError::OtherWish { what });
-        }
-        Ok(journal)
     }
 
     /// Whether nothing was done yet.
@@ -107,45 +64,42 @@ impl Journal {
     }
 }
 
-fn words(wish: &Wish) -> Vec<(String, String)> {
-    let word = |name: &str, value: String| (name.to_owned(), value);
-    vec![
-        word("state", wish.state.word().to_owned()),
-        word("share", wish.share.to_string()),
-        word("passes", wish.passes.to_string()),
-        word("mix", wish.mix.to_string()),
-        word("workload", wish.workload.to_string()),
-        word("overwrite", wish.overwrite.to_string()),
-        word("seed", wish.seed.to_string()),
-    ]
+impl Kept for Journal {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+}
+
+/// What a journal of such a wish begins with.
+pub fn head(wish: &Wish, subject: Subject) -> Head {
+    let wish = vec![
+        word("state", wish.state.word()),
+        word("share", wish.share),
+        word("passes", wish.passes),
+        word("mix", &wish.mix),
+        word("workload", &wish.workload),
+        word("overwrite", wish.overwrite),
+        word("seed", wish.seed),
+    ];
+    Head::new(SCHEMA, subject, wish)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashscope_journal::JournalError;
     use flashscope_model::DeviceState;
 
-    fn subject(identity: &str) -> Subject {
-        Subject { identity: identity.to_owned(), capacity_bytes: 1 << 20 }
-    }
-
     #[test]
-    fn a_journal_serves_the_same_wish_on_the_same_part() {
+    fn a_journal_serves_the_same_wish_only() {
+        let subject = Subject { identity: "a".to_owned(), capacity_bytes: 1 << 20 };
         let wish = Wish::of(DeviceState::Dirty, 7);
-        let mut journal = Journal::new(&wish, subject("a"));
+        let mut journal = Journal::new(&wish, subject.clone());
         journal.sessions = 2;
         journal.position.next = 99;
         let text = journal.text().unwrap();
-        assert_eq!(Journal::read(&text, &wish, &subject("a")), Ok(journal));
-        let other = Journal::read(&text, &wish, &subject("b"));
-        assert_eq!(other, Err(JournalError::OtherPart { identity: "a".to_owned() }));
-        let another = Journal::read(&text, &Wish { seed: 8, ..wish.clone() }, &subject("a"));
+        assert_eq!(Journal::read(&text, &head(&wish, subject.clone())), Ok(journal));
+        let another = Journal::read(&text, &head(&Wish { seed: 8, ..wish }, subject));
         assert_eq!(another, Err(JournalError::OtherWish { what: "seed: 7".to_owned() }));
-        for broken in ["", "{}", &text[..text.len() / 2], &text.replace("making/1", "making/2")] {
-            assert!(
-                matches!(Journal::read(broken, &wish, &subject("a")), Err(JournalError::Unreadable(_))),
-                "{broken}"
-            );
-        }
     }
 }

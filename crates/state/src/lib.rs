@@ -18,7 +18,7 @@ pub mod restore;
 mod step;
 pub mod witness;
 
-pub use journal::{Journal, Subject};
+pub use journal::{Journal, head};
 pub use life::{Life, MOST_SHARE, MOST_SPANS_UNRATED};
 pub use make::{Made, Progress, Watch, make};
 pub use mix::Mix;

@@ -3,10 +3,11 @@
 use flashscope_device::{
     Availability, ExecuteExt, Fill, NoPurge, Outcome, Purge, PurgeError, PurgeStep, Request, Target, WriteGrant,
 };
+use flashscope_journal::{Journal as Kept, Subject};
 use flashscope_model::envelope::ConditionList;
 use flashscope_model::{DeviceState, StopReason};
 use flashscope_sim::SimTarget;
-use flashscope_state::{Journal, Life, Made, Progress, Recipe, Step, Subject, Watch, Wish, make};
+use flashscope_state::{Journal, Life, Made, Progress, Recipe, Step, Watch, Wish, head, make};
 use flashscope_testkit::Failing;
 use flashscope_units::Bytes;
 
@@ -142,7 +143,7 @@ fn interrupted(wish: &Wish, card: &mut SimTarget, looks: u64, killed: bool) -> (
     let mut stops = 0;
     loop {
         let mut journal = match &text {
-            Some(text) => Journal::read(text, wish, &subject()).unwrap(),
+            Some(text) => Journal::read(text, &head(wish, subject())).unwrap(),
             None => Journal::new(wish, subject()),
         };
         let mut grant = WriteGrant::simulated(card.facts(), journal.most_left(&recipe)).unwrap();

@@ -3,7 +3,7 @@
 use super::PIECES;
 use super::plan::FullPlan;
 use super::tally::Tally;
-use flashscope_model::JournalError;
+use flashscope_journal::{Head, Journal, Subject, word};
 use flashscope_model::capacity::Full;
 use flashscope_model::run::Cost;
 use flashscope_units::{Bytes, Nanos};
@@ -13,22 +13,11 @@ use std::collections::BTreeSet;
 /// Name and version of the format.
 const SCHEMA: &str = "flashscope.filling/1";
 
-/// What is filled.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Subject {
-    /// What names the very part: the identity that consent is given by, or the path of a file.
-    pub identity: String,
-    /// Its size.
-    pub capacity_bytes: u64,
-}
-
 /// How far a full test is, and what it saw.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Filling {
-    schema: String,
-    subject: Subject,
-    /// The wish in words: another one is another command.
-    wish: Vec<(String, String)>,
+    #[serde(flatten)]
+    head: Head,
     /// What the tags of this test bear.
     generation: u32,
     /// How often it was begun.
@@ -97,9 +86,7 @@ impl Filling {
     /// One that is to begin, with tags of this generation.
     pub fn new(plan: &FullPlan, subject: Subject, generation: u32) -> Filling {
         Filling {
-            schema: SCHEMA.to_owned(),
-            subject,
-            wish: words(plan),
+            head: head(plan, subject),
             generation,
             sessions: 0,
             pass: Pass::Write,
@@ -121,37 +108,7 @@ impl Filling {
     /// Size of the space that a kept one is of; `None` where it is none.
     pub fn space(text: &str) -> Option<Bytes> {
         let filling: Filling = serde_json::from_str(text).ok()?;
-        Some(Bytes(filling.subject.capacity_bytes))
-    }
-
-    /// As it is kept.
-    ///
-    /// # Errors
-    /// None is known: it holds numbers and words.
-    pub fn text(&self) -> Result<String, JournalError> {
-        serde_json::to_string(self).map_err(|error| JournalError::Unreadable(error.to_string()))
-    }
-
-    /// Reads one, to go on with the same plan on the same part.
-    ///
-    /// # Errors
-    /// Where it is none, or of another part or plan.
-    pub fn read(text: &str, plan: &FullPlan, subject: &Subject) -> Result<Filling, JournalError> {
-        let filling: Filling =
-            serde_json::from_str(text).map_err(|error| JournalError::Unreadable(error.to_string()))?;
-        if filling.schema != SCHEMA {
-            return Err(JournalError::Unreadable(format!("it says {}", filling.schema)));
-        }
-        if filling.subject != *subject {
-            return Err(JournalError::OtherPart { identity: filling.subject.identity });
-        }
-        let wished = words(plan);
-        if filling.wish != wished {
-            let other = filling.wish.iter().find(|word| !wished.contains(word));
-            let what = other.map_or("wish".to_owned(), |(name, value)| format!("{name}: {value}"));
-            return Err(JournalError::OtherWish { what });
-        }
-        Ok(filling)
+        Some(Bytes(filling.head.subject().capacity_bytes))
     }
 
     /// Whether nothing was done yet.
@@ -224,42 +181,41 @@ impl Filling {
     }
 }
 
-fn words(plan: &FullPlan) -> Vec<(String, String)> {
-    let word = |name: &str, value: String| (name.to_owned(), value);
-    vec![
-        word("order", plan.order.word().to_owned()),
-        word("seed", plan.seed.to_string()),
-        word("request", plan.request.get().to_string()),
-        word("claimed", plan.claimed.get().to_string()),
-        word("push", plan.push.get().to_string()),
-    ]
+impl Journal for Filling {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+}
+
+/// What a journal of such a test begins with.
+pub fn head(plan: &FullPlan, subject: Subject) -> Head {
+    let wish = vec![
+        word("order", plan.order.word()),
+        word("seed", plan.seed),
+        word("request", plan.request.get()),
+        word("claimed", plan.claimed.get()),
+        word("push", plan.push.get()),
+    ];
+    Head::new(SCHEMA, subject, wish)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashscope_journal::JournalError;
     use flashscope_model::capacity::PassOrder;
 
-    fn subject(identity: &str) -> Subject {
-        Subject { identity: identity.to_owned(), capacity_bytes: 1 << 30 }
-    }
-
     #[test]
-    fn a_journal_serves_the_same_plan_on_the_same_part() {
+    fn a_journal_serves_the_same_plan_only() {
+        let subject = Subject { identity: "a".to_owned(), capacity_bytes: 1 << 30 };
         let plan = FullPlan::new(Bytes::gib(1), Bytes(512), PassOrder::Sequential, 4).unwrap();
-        let mut filling = Filling::new(&plan, subject("a"), 17);
+        let mut filling = Filling::new(&plan, subject.clone(), 17);
         (filling.sessions, filling.next) = (2, 99);
         filling.unwritten.insert(4096);
         let text = filling.text().unwrap();
-        assert_eq!(Filling::read(&text, &plan, &subject("a")), Ok(filling));
-        let other = Filling::read(&text, &plan, &subject("b"));
-        assert_eq!(other, Err(JournalError::OtherPart { identity: "a".to_owned() }));
+        assert_eq!(Filling::read(&text, &head(&plan, subject.clone())), Ok(filling));
         let shuffled = FullPlan::new(Bytes::gib(1), Bytes(512), PassOrder::Shuffled, 4).unwrap();
-        let another = Filling::read(&text, &shuffled, &subject("a"));
+        let another = Filling::read(&text, &head(&shuffled, subject));
         assert_eq!(another, Err(JournalError::OtherWish { what: "order: sequential".to_owned() }));
-        for broken in ["", "{}", &text[..text.len() / 2], &text.replace("filling/1", "filling/2")] {
-            let read = Filling::read(broken, &plan, &subject("a"));
-            assert!(matches!(read, Err(JournalError::Unreadable(_))), "{broken}");
-        }
     }
 }

@@ -10,7 +10,7 @@ mod journal;
 mod plan;
 mod tally;
 
-pub use journal::{Filling, Subject};
+pub use journal::{Filling, head};
 pub use plan::FullPlan;
 
 use crate::hands::told;

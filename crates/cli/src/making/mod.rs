@@ -17,10 +17,11 @@ use anyhow::anyhow;
 use flashscope_device::{NoPurge, Purge, Refusal, RefusalKind, Target, WriteGrant};
 use flashscope_host::purge::{HostPurge, Tools};
 use flashscope_host::{HostTarget, Output, Surroundings, SysRoot};
+use flashscope_journal::{Journal as Kept, JournalError, Subject};
 use flashscope_model::envelope::State;
-use flashscope_model::{DeviceFacts, DeviceState, JournalError, StopReason};
+use flashscope_model::{DeviceFacts, DeviceState, StopReason};
 use flashscope_sim::SimTarget;
-use flashscope_state::{Journal, Life, Made, Recipe, Subject, Wish, make};
+use flashscope_state::{Journal, Life, Made, Recipe, Wish, head, make};
 use flashscope_units::Bytes;
 pub(crate) use keeper::Keeper;
 use std::cell::RefCell;
@@ -250,8 +251,8 @@ impl Order {
             return Ok((Journal::new(&self.wish, subject), Some(kept)));
         }
         let text = input::text(&path, "remove it, and begin anew")?;
-        let journal =
-            Journal::read(&text, &self.wish, &subject).map_err(|error| unfit(&path, &self.target.target, error))?;
+        let journal = Journal::read(&text, &head(&self.wish, subject))
+            .map_err(|error| unfit(&path, &self.target.target, error))?;
         Ok((journal, Some(kept)))
     }
 

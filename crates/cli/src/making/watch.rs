@@ -5,6 +5,7 @@ use crate::interrupt;
 use crate::progress::{Turn, whole};
 use flashscope_device::Target;
 use flashscope_host::{Output, SysRoot, disk_under};
+use flashscope_journal::Journal as _;
 use flashscope_model::envelope::ConditionList;
 use flashscope_model::{DeviceFacts, Health};
 use flashscope_report::foreign;

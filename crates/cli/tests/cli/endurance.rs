@@ -115,7 +115,7 @@ fn passes_go_on_where_they_were_killed_and_only_on_the_same_part() {
     begun(&words, &folder, || journal.exists(), |child| child.kill().expect("SIGKILL"));
     let kept = || std::fs::read_to_string(&journal).unwrap_or_default();
     begun(&words, &folder, || kept().contains("\"sessions\":2,"), |child| interrupt(child));
-    assert!(kept().starts_with("{\"schema\":\"flashscope.endurance/1\""), "{}", kept());
+    assert!(kept().starts_with("{\"schema\":\"flashscope.endurance/2\""), "{}", kept());
     let elsewhere = scratch();
     let other = card(&elsewhere, 128);
     let other = flashscope(&[&["integrity", other.as_str()], &words[2..]].concat()).current_dir(&folder).run();

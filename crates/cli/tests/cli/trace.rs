@@ -1,5 +1,6 @@
 //! `trace` from outside: files from one format to another, what a trace shows, replays, and what is refused.
 
+use crate::devices::Loop;
 use crate::harness::{fixture, flashscope, left_out, scratch};
 use serde_json::Value;
 use std::path::Path;
@@ -133,4 +134,81 @@ fn a_recording_of_what_is_no_disk_is_refused_and_leaves_nothing_on() {
     let told = refused(&["trace", "record", "--device", "file", "-o", "a.trace"], &folder);
     assert!(told.contains("no block device"), "{told}");
     flashscope(&["trace", "record", "--clean"]).run().expect(DONE);
+}
+
+/// A loop device that may be traced; `None`, with a word on what is left out, where this machine offers none.
+fn traceable(test: &str) -> Option<Loop> {
+    let device = Loop::new(test, 16)?;
+    let folder = scratch();
+    let words = ["trace", "record", "--device", &device.node, "-o", "it.trace", "--", "true"];
+    let run = flashscope(&words).current_dir(&folder).run();
+    // A kernel without tracing, or one that allows it to nobody.
+    if run.code == Some(CANNOT) && run.stderr.contains("tracing") {
+        left_out(&format!("{test} ({})", run.stderr.lines().next().unwrap_or_default()));
+        return None;
+    }
+    run.expect(DONE);
+    Some(device)
+}
+
+#[test]
+fn what_a_device_is_given_is_recorded_and_given_again() {
+    let Some(device) = traceable("trace record and replay on a loop device") else { return };
+    let folder = scratch();
+    let before = device.content();
+    let to = format!("of={}", device.node);
+    let dd = [
+        "dd",
+        "if=/dev/zero",
+        &to,
+        "bs=64k",
+        "count=32",
+        "seek=16",
+        "oflag=direct",
+        "conv=fsync,notrunc",
+        "status=none",
+    ];
+    let record = ["trace", "record", "--device", &device.node, "-o", "dd.trace", "--json", "--"];
+    let recorded = json(&[&record[..], &dd[..]].concat(), &folder);
+    let of_kind = |figures: &Value, kind: &str| {
+        let kinds = figures["kinds"].as_array().unwrap();
+        kinds.iter().find(|one| one["op"] == kind).map(|one| (one["requests"].as_u64(), one["bytes"].as_u64()))
+    };
+    let figures = &recorded["figures"];
+    assert_eq!(of_kind(figures, "write"), Some((Some(32), Some(2 << 20))), "{figures}");
+    assert_eq!(figures["dropped_events"], 0);
+
+    let consent = format!("--destroy-data={}", device.identity());
+    let replay = ["trace", "replay", "dd.trace", &device.node, &consent, "--json"];
+    let replayed = json(&replay, &folder)["replay"].clone();
+    assert_eq!(of_kind(&replayed["figures"], "write"), Some((Some(32), Some(2 << 20))), "{replayed}");
+    let (after, written) = (device.content(), (1 << 20)..(3 << 20));
+    assert!(after[written.clone()].iter().any(|byte| *byte != 0), "the replay has written");
+    assert_eq!(after[..written.start], before[..written.start], "in front of what the trace wrote");
+    assert_eq!(after[written.end..], before[written.end..], "behind it");
+}
+
+#[test]
+fn a_recording_that_was_killed_is_switched_off_by_the_next() {
+    let Some(device) = traceable("trace record and kill -9") else { return };
+    let folder = scratch();
+    let begun = ["sh", "-c", "touch begun && exec sleep 20"];
+    let words = [&["trace", "record", "--device", &device.node, "-o", "it.trace", "--"][..], &begun].concat();
+    let mut killed = flashscope(&words).current_dir(&folder).command().spawn().unwrap();
+    while !folder.join("begun").exists() {
+        assert!(killed.try_wait().unwrap().is_none(), "it ended before its command began");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let clean = || {
+        let run = flashscope(&["trace", "record", "--clean"]).run();
+        run.expect(DONE);
+        run.stdout + &run.stderr
+    };
+    let ours = format!("flashscope-{}-", killed.id());
+    let told = clean();
+    assert!(told.contains(&ours), "{told}");
+    let told = clean();
+    assert!(!told.contains(&ours), "{told}");
 }

@@ -15,10 +15,10 @@ pub use table::{TABLE_SEED, samples, table};
 
 use crate::DrawError;
 use crate::draw::{Wearing, draw_wearing};
-use flashscope_capacity::Subject;
 use flashscope_device::{Target, WriteGrant};
 use flashscope_endurance::{Journal, Look, Plan as Passes, Progress, Watch, endure};
 use flashscope_infer::endurance::{Course, forecast};
+use flashscope_journal::Subject;
 use flashscope_model::Health;
 use flashscope_model::endurance::{End, EndKind, Forecast, Milestone, Pass};
 use flashscope_sim::SimTarget;

@@ -7,9 +7,10 @@ use crate::making::{self, beside, unfit};
 use crate::progress::Turn;
 use crate::{input, interrupt, output};
 use anyhow::anyhow;
-use flashscope_capacity::{Filling, FullPlan, Keep, Subject, Watch, full};
+use flashscope_capacity::{Filling, FullPlan, Keep, Watch, full, head};
 use flashscope_device::{Target, WriteGrant};
 use flashscope_host::Output;
+use flashscope_journal::Journal as _;
 use flashscope_model::capacity::{CapacityRecord, Directory, Full, PassOrder};
 use flashscope_model::{DeviceFacts, Envelope, StopReason};
 use flashscope_units::Bytes;
@@ -31,7 +32,7 @@ impl Planned {
     pub(super) fn new(args: &Capacity, facts: &DeviceFacts) -> Result<Planned, Failure> {
         let order = if args.shuffled() { PassOrder::Shuffled } else { PassOrder::Sequential };
         let plan = FullPlan::new(facts.capacity, facts.logical_block, order, args.target.seed).map_err(cannot)?;
-        let subject = part(&args.target.target, facts);
+        let subject = making::subject(&args.target.target, facts);
         let new = || Filling::new(&plan, subject.clone(), first_generation(&args.target, facts.simulated));
         // What is put back at the end is no test to go on with.
         if facts.simulated || args.restore {
@@ -46,7 +47,7 @@ impl Planned {
         }
         let text = input::text(&path, "remove it, and begin anew")?;
         let filling =
-            Filling::read(&text, &plan, &subject).map_err(|error| unfit(&path, &args.target.target, error))?;
+            Filling::read(&text, &head(&plan, subject)).map_err(|error| unfit(&path, &args.target.target, error))?;
         Ok(Planned { plan, filling, kept, directory: None })
     }
 
@@ -59,7 +60,7 @@ impl Planned {
     ) -> Result<Planned, Failure> {
         let order = if args.shuffled() { PassOrder::Shuffled } else { PassOrder::Sequential };
         let plan = FullPlan::new(facts.capacity, facts.logical_block, order, args.target.seed).map_err(cannot)?;
-        let subject = part(&args.target.target, facts);
+        let subject = making::subject(&args.target.target, facts);
         let generation = first_generation(&args.target, false);
         let directory = Some(directory);
         if args.target.consent.read_only {
@@ -68,7 +69,7 @@ impl Planned {
             return Ok(Planned { plan, filling, kept, directory });
         }
         let filling = match text {
-            Some(text) => Filling::read(&text, &plan, &subject).map_err(|error| {
+            Some(text) => Filling::read(&text, &head(&plan, subject)).map_err(|error| {
                 let place = kept.as_ref().map_or(Path::new(&args.target.target), Output::path);
                 unfit(place, &args.target.target, error)
             })?,
@@ -116,12 +117,6 @@ impl Planned {
         let envelope = Envelope { cost: Some(self.filling.cost()), stop, ..envelope };
         CapacityRecord { envelope, verdict, generation: self.filling.generation(), quick: None, full: Some(seen) }
     }
-}
-
-/// What names the very part.
-fn part(target: &str, facts: &DeviceFacts) -> Subject {
-    let part = making::subject(target, facts);
-    Subject { identity: part.identity, capacity_bytes: part.capacity_bytes }
 }
 
 /// Shows how far a test is, and keeps it now and then.

@@ -9,11 +9,12 @@ use crate::progress::{Turn, whole};
 use crate::target::{self, Opened, Writes};
 use crate::{input, interrupt, output};
 use anyhow::anyhow;
-use flashscope_capacity::{FullPlan, Subject};
+use flashscope_capacity::FullPlan;
 use flashscope_device::{Refusal, RefusalKind, Target, WriteGrant};
-use flashscope_endurance::{Journal, Look, Plan, Progress, Watch, endure};
+use flashscope_endurance::{Journal, Look, Plan, Progress, Watch, endure, head};
 use flashscope_host::{Output, Surroundings, SysRoot, disk_under};
 use flashscope_integrity::first_generation;
+use flashscope_journal::{Journal as Kept, Subject};
 use flashscope_model::endurance::{LifeLimit, Rating};
 use flashscope_model::integrity::{IntegrityPlan, IntegrityRecord, Verdict};
 use flashscope_model::{DeviceFacts, DeviceKind, Kind, StopReason};
@@ -120,7 +121,7 @@ fn planned_for(args: &Integrity, facts: &DeviceFacts) -> Result<Planned, Failure
         limit,
         reread_after: asked.reread_after,
     };
-    let subject = part(&args.target.target, facts);
+    let subject = making::subject(&args.target.target, facts);
     let (journal, kept) = journal(args, facts, &plan, subject)?;
     refuse_wear(args, &plan, &journal)?;
     Ok(Planned { plan, journal, kept })
@@ -176,7 +177,8 @@ fn journal(
         return Ok((new(subject), Some(kept)));
     }
     let text = input::text(&path, "remove it, and begin anew")?;
-    let journal = Journal::read(&text, plan, &subject).map_err(|error| unfit(&path, &args.target.target, error))?;
+    let journal =
+        Journal::read(&text, &head(plan, subject)).map_err(|error| unfit(&path, &args.target.target, error))?;
     Ok((journal, Some(kept)))
 }
 
@@ -400,12 +402,6 @@ impl Watch for Watcher<'_> {
             std::thread::sleep(DRAW_EVERY.min(Duration::from_nanos(left.get())));
         }
     }
-}
-
-/// What names the very part.
-fn part(target: &str, facts: &DeviceFacts) -> Subject {
-    let part = making::subject(target, facts);
-    Subject { identity: part.identity, capacity_bytes: part.capacity_bytes }
 }
 
 fn cannot(why: String) -> Failure {
