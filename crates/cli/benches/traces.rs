@@ -25,7 +25,7 @@ fn main() -> Res<ExitCode> {
     let arguments: Vec<String> = std::env::args().collect();
     let after =
         |name: &str| arguments.iter().skip_while(|word| *word != name).nth(1).and_then(|text| text.parse().ok());
-    let pairs: usize = after("--pairs").unwrap_or(9);
+    let pairs: usize = after("--pairs").unwrap_or(15);
     let mut targets = Targets::begin(io::stdout())?;
     let rig = match Rig::new() {
         Ok(rig) => rig,
@@ -37,20 +37,17 @@ fn main() -> Res<ExitCode> {
         }
     };
 
-    let mut costs = Vec::new();
+    // Others on the machine only ever make a run longer: the quickest of each tells what it takes by itself.
+    let mut quickest = [f64::MAX; 2];
     for pair in 0..pairs {
-        let (bare, traced) = match pair % 2 {
-            0 => (rig.fio(&UNPACED, None)?, rig.fio(&UNPACED, Some("cost.trace"))?),
-            _ => {
-                let traced = rig.fio(&UNPACED, Some("cost.trace"))?;
-                (rig.fio(&UNPACED, None)?, traced)
-            }
-        };
-        println!("pair {}: bare {bare:.3} s, recorded {traced:.3} s", pair + 1);
-        costs.push((traced / bare - 1.0) * 100.0);
+        let mut took = [0.0; 2];
+        for of in [pair % 2, 1 - pair % 2] {
+            took[of] = rig.fio(&UNPACED, (of == 1).then_some("cost.trace"))?;
+            quickest[of] = quickest[of].min(took[of]);
+        }
+        println!("pair {}: bare {:.3} s, recorded {:.3} s", pair + 1, took[0], took[1]);
     }
-    costs.sort_by(f64::total_cmp);
-    targets.at_most(COST, 3.0, costs[costs.len() / 2], "%")?;
+    targets.at_most(COST, 3.0, (quickest[1] / quickest[0] - 1.0) * 100.0, "%")?;
 
     rig.fio(&PACED, Some("paced.trace"))?;
     let replayed = rig.flashscope(&["trace", "replay", "paced.trace", &rig.node, "--json", &rig.consent()])?;
