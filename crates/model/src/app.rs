@@ -70,8 +70,8 @@ pub struct PlannedApp {
 /// Where apps were played.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppPlace {
-    /// The directory.
-    pub directory: String,
+    /// The directory; `None` where a file system was made for it.
+    pub directory: Option<String>,
     /// Its file system (`ext4`).
     pub file_system: Option<String>,
     /// Options of the mount.

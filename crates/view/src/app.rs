@@ -25,7 +25,8 @@ pub fn title(record: &AppRecord) -> String {
         (Some(kind), None) => format!(" ({kind})"),
         _ => String::new(),
     };
-    format!("{what}, in {}{below}", record.envelope.target)
+    let lies = if place.directory.is_some() { "in" } else { "on" };
+    format!("{what}, {lies} {}{below}", record.envelope.target)
 }
 
 /// The lines of the first glance, each a name and what it says.

@@ -56,8 +56,8 @@ mirror! {
 
     /// Where apps were played.
     AppPlace of model::AppPlace {
-        /// The directory.
-        directory: String = directory,
+        /// The directory; null where a file system was made for it.
+        directory: Option<String> = directory,
         /// Its file system; null where the kernel does not tell.
         file_system: Option<String> = file_system,
         /// Options of the mount.

@@ -18,7 +18,6 @@ use flashscope_record::AnyRecord;
 use flashscope_units::Nanos;
 use sequence::Playing;
 use std::fmt::Write;
-use std::path::Path;
 
 pub(crate) fn run(asked: &App) -> Result<Outcome, Failure> {
     match (&asked.command, &asked.one.app) {
@@ -127,7 +126,7 @@ fn played(
 ) -> Result<Outcome, Failure> {
     let mut door = output::door(results.replace.force, [target]);
     let outputs = report::outputs(&mut door, None, &results.output)?;
-    let place = place::open(Path::new(target), settings.keep_files)?;
+    let place = place::find(target, settings)?;
     let record = Playing::new(place, plan, apps, settings.scale, results.json)?.all(command, sequence)?;
     shown(&record, &outputs, results.json)
 }

@@ -1,106 +1,146 @@
-//! Where apps are played: a directory of the run's own below the one that was named.
+//! Where apps are played: a directory that is there, or a file system that is made on a device for them.
 
 use super::cannot;
+use crate::args::{AppSettings, Consent, TargetArgs};
 use crate::error::Failure;
-use crate::output;
-use crate::target::failure;
-use flashscope_host::SysRoot;
-use flashscope_host::load::{Folder, FolderFacts, OwnFolder};
-use flashscope_units::Bytes;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::mkfs::FileSystem;
+use crate::target::{self, Opened, Writes};
+use crate::{interrupt, output};
+use flashscope_app::wire::{Above, Ground, Mount};
+use flashscope_device::Target;
+use flashscope_host::{Surroundings, SysRoot};
+use flashscope_model::DeviceFacts;
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
 
-/// What directories of runs are called, with the number of the process behind it.
-const NAME: &str = "flashscope-app-";
+/// The file system that most devices with such apps on them have.
+const USUAL: &str = "ext4";
 
-/// A directory of this run's own. It goes when this is dropped, with all that is in it, unless it is to be kept.
+/// A place, ready to be played in.
 pub(super) struct Place {
-    /// The directory that was named.
-    pub(super) above: PathBuf,
-    path: PathBuf,
-    own: Arc<Mutex<Option<OwnFolder>>>,
-    keep: bool,
+    /// As it was named.
+    pub(super) target: String,
+    /// The directory, where it is one.
+    pub(super) directory: Option<String>,
+    /// What the player is told.
+    pub(super) ground: Ground,
+    /// What surrounds it.
+    pub(super) here: Surroundings,
 }
 
-/// Where the files of one run are; they go with it.
-pub(super) struct RunFolder {
-    pub(super) path: PathBuf,
-    _own: OwnFolder,
-}
-
-/// Makes one.
+/// Finds it; a device is given its file system.
 ///
 /// # Errors
-/// Where the place is no directory that can be written to.
-pub(super) fn open(above: &Path, keep: bool) -> Result<Place, Failure> {
-    let shown = above.display();
-    if !above.is_dir() {
-        return Err(cannot(if above.to_string_lossy().starts_with("sim:") {
-            format!(
-                "apps are played on a file system, and {shown} has none yet\nhint: `flashscope emulate {shown}` makes a block device of it; mkfs and mount that, and name the directory"
-            )
-        } else if above.exists() {
-            format!("{shown} is no directory\nhint: mkfs and mount it, and name the directory that it is mounted at")
-        } else {
-            format!("there is no directory {shown}")
-        }));
+/// There is no such thing, or nothing that can be written to; refused for safety.
+pub(super) fn find(target: &str, settings: &AppSettings) -> Result<Place, Failure> {
+    let path = Path::new(target);
+    if path.is_dir() {
+        return directory(target, settings);
     }
-    for left in left_behind(above) {
-        output::talk(&format!(
-            "warning: {} was left by a run that was killed\nhint: rm -r '{}'",
-            left.display(),
-            left.display()
-        ));
+    if target.starts_with("sim:") {
+        return Err(cannot(format!(
+            "apps are played on a file system, and {target} has none yet\nhint: `flashscope emulate {target}` makes a block device of it; mkfs and mount that, and name the directory"
+        )));
     }
-    let path = above.join(format!("{NAME}{}", std::process::id()));
-    let own = OwnFolder::make(&path, keep, true).map_err(failure)?;
-    Ok(Place { above: above.to_owned(), path, own: Arc::new(Mutex::new(Some(own))), keep })
+    match path.metadata() {
+        Ok(found) if found.file_type().is_block_device() => on_device(target, settings),
+        Ok(_) => Err(cannot(format!(
+            "{target} is no directory and no block device\nhint: `losetup --find --show --direct-io=on {target}` makes a block device of a file"
+        ))),
+        Err(_) => {
+            target::meant_simulated(path)?;
+            Err(cannot(format!("there is no directory {target}")))
+        }
+    }
 }
 
-/// Directories of runs that are not there any more.
-fn left_behind(above: &Path) -> Vec<PathBuf> {
-    let names = std::fs::read_dir(above).into_iter().flatten().filter_map(Result::ok);
-    let of_none = |name: &str| {
-        let process = name.strip_prefix(NAME)?.parse::<u32>().ok()?;
-        (!Path::new(&format!("/proc/{process}")).exists()).then_some(())
+fn directory(target: &str, settings: &AppSettings) -> Result<Place, Failure> {
+    let given = [
+        ("--fs", settings.fs.is_some()),
+        ("--fs-options", settings.fs_options.is_some()),
+        ("--destroy-data", settings.destroy_data.is_some()),
+        ("--destroy-signatures", settings.destroy_signatures),
+    ];
+    if let Some((word, _)) = given.iter().find(|(_, given)| *given) {
+        return Err(cannot(format!(
+            "{target} is a directory, whose file system is there already\nhint: leave out {word}, or name a device"
+        )));
+    }
+    Ok(Place {
+        target: target.to_owned(),
+        directory: Some(target.to_owned()),
+        ground: Ground { above: Above::Directory(target.to_owned()), keep: settings.keep_files },
+        here: Surroundings::of(&SysRoot::live(), Path::new(target)),
+    })
+}
+
+/// A block device of this machine, which the operator lets go of what it holds.
+fn on_device(target: &str, settings: &AppSettings) -> Result<Place, Failure> {
+    let file_system = FileSystem::find(settings.fs.as_deref().unwrap_or(USUAL))?;
+    let consent = Consent {
+        max_write: None,
+        read_only: false,
+        allow_write: false,
+        destroy_data: settings.destroy_data.iter().cloned().collect(),
+        destroy_signatures: settings.destroy_signatures,
+        read_in_use: false,
     };
-    names.filter(|entry| entry.file_name().to_str().and_then(of_none).is_some()).map(|entry| entry.path()).collect()
+    let asked = TargetArgs { target: target.to_owned(), seed: settings.seed, consent, allow_cached: false };
+    // How much the kernel writes for a file system nobody can say beforehand: the consent is to all of the device.
+    let all = |facts: &DeviceFacts| {
+        has_room(facts, &file_system)?;
+        Ok(facts.capacity)
+    };
+    let Opened::Host { target: opened, grant: Some(grant), here } = target::open(&asked, Writes::Exactly(&all))? else {
+        return Err(cannot(format!("{target} cannot be written to")));
+    };
+    // Whoever makes and mounts file systems opens it exclusively, as it was until now.
+    drop((opened, grant));
+    made(&file_system, Path::new(target))?;
+    Ok(Place {
+        target: target.to_owned(),
+        directory: None,
+        ground: ground(&file_system, Path::new(target), settings),
+        here: *here,
+    })
+}
+
+fn has_room(facts: &DeviceFacts, file_system: &FileSystem) -> Result<(), Failure> {
+    if facts.capacity >= file_system.least {
+        return Ok(());
+    }
+    let FileSystem { name, least, .. } = file_system;
+    Err(cannot(format!(
+        "{} is too small for {name}: it takes {least}\nhint: a larger device, or another --fs",
+        facts.capacity
+    )))
+}
+
+/// Makes the file system.
+fn made(file_system: &FileSystem, device: &Path) -> Result<(), Failure> {
+    interrupt::arm();
+    output::talk(&format!("making {} on {}", file_system.name, device.display()));
+    file_system.make(device, interrupt::asked).map_err(|why| match interrupt::asked() {
+        true => cannot("interrupted before anything was played".to_owned()),
+        false => cannot(why),
+    })
+}
+
+fn ground(file_system: &FileSystem, device: &Path, settings: &AppSettings) -> Ground {
+    let mount = Mount {
+        device: device.display().to_string(),
+        file_system: file_system.name.to_owned(),
+        options: settings.fs_options.clone().unwrap_or_default(),
+    };
+    Ground { above: Above::Mount(mount), keep: settings.keep_files }
 }
 
 impl Place {
-    /// What it lies on, now.
-    pub(super) fn facts(&self) -> Result<FolderFacts, Failure> {
-        let folder = Folder::open(&self.path).map_err(|error| cannot(error.to_string()))?;
-        folder.facts(&SysRoot::live()).map_err(|error| cannot(error.to_string()))
-    }
-
-    /// Bytes that are free, now.
-    pub(super) fn free(&self) -> Result<Bytes, Failure> {
-        self.facts().map(|facts| facts.free)
-    }
-
-    /// Where a run's files go.
-    pub(super) fn of_run(&self, name: &str) -> Result<RunFolder, Failure> {
-        let path = self.path.join(name);
-        let own = OwnFolder::make(&path, self.keep, true).map_err(failure)?;
-        // SQLite opens files by their path, whatever the working directory is.
-        let path = path.canonicalize().map_err(|error| cannot(format!("cannot find {}: {error}", path.display())))?;
-        Ok(RunFolder { path, _own: own })
-    }
-
-    /// What is to be done where the program has to end at once.
-    pub(super) fn at_the_end(&self) -> impl FnOnce() + Send + use<> {
-        let own = Arc::clone(&self.own);
-        move || drop(own.lock().unwrap_or_else(PoisonError::into_inner).take())
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        // What is done at a sudden end holds on to it as well.
-        drop(self.own.lock().unwrap_or_else(PoisonError::into_inner).take());
-        if self.keep {
-            output::talk(&format!("the files are in {}", self.path.display()));
-        }
+    /// What was made for it goes.
+    ///
+    /// # Errors
+    /// It does not go.
+    pub(super) fn close(self) -> Result<(), Failure> {
+        Ok(())
     }
 }
