@@ -204,6 +204,7 @@ impl Run {
                 flushes: device.flushes,
                 flushing: device.flushing.map(Nanos),
             }),
+            given: None,
             operations: app.operations.iter().zip(self.operations).map(operation).collect(),
             failures: self.failures.into_iter().map(failure).collect(),
             ended: self.ended,

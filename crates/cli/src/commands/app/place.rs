@@ -1,20 +1,29 @@
 //! Where apps are played: a directory that is there, or a file system that is made on a device for them.
 
 use super::cannot;
-use crate::args::{AppSettings, Consent, TargetArgs};
+use super::witness::{self, Kernel, Trace};
+use crate::args::AppSettings;
+use crate::commands::emulate::with_noise;
 use crate::error::Failure;
 use crate::mkfs::FileSystem;
-use crate::target::{self, Opened, Writes};
+use crate::target::{self, failure};
 use crate::{interrupt, output};
+use anyhow::anyhow;
 use flashscope_app::wire::{Above, Ground, Mount};
-use flashscope_device::Target;
-use flashscope_host::{Surroundings, SysRoot};
-use flashscope_model::DeviceFacts;
+use flashscope_device::{Consent, Target};
+use flashscope_emulate::{Emulator, LogTo, Options, REGISTRY, Speed, Stop};
+use flashscope_host::{OpenOptions, Surroundings, SysRoot};
+use flashscope_model::envelope::ConditionList;
+use flashscope_units::Bytes;
+use std::fs::File;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The file system that most devices with such apps on them have.
 const USUAL: &str = "ext4";
+/// No file system is made on less.
+const LEAST_CAPACITY: Bytes = Bytes::mib(1);
 
 /// A place, ready to be played in.
 pub(super) struct Place {
@@ -26,6 +35,34 @@ pub(super) struct Place {
     pub(super) ground: Ground,
     /// What surrounds it.
     pub(super) here: Surroundings,
+    /// What must be known of it.
+    pub(super) remarks: Vec<String>,
+    /// Who writes down what the device below is given; `None` where nobody does.
+    pub(super) witness: Option<Witness>,
+}
+
+/// Who writes down what a device is given.
+pub(super) enum Witness {
+    Kernel(Kernel),
+    Emulator(Box<Emulated>),
+}
+
+/// A simulated device as a block device of this machine. When it is dropped, nothing of it is left.
+pub(super) struct Emulated {
+    emulator: Emulator,
+    log: Arc<File>,
+    capacity: Bytes,
+    model: String,
+}
+
+/// What is told when all is over.
+#[derive(Default)]
+pub(super) struct Told {
+    /// All that the device was given.
+    pub(super) trace: Option<Trace>,
+    /// What an emulator says of itself.
+    pub(super) conditions: ConditionList,
+    pub(super) remarks: Vec<String>,
 }
 
 /// Finds it; a device is given its file system.
@@ -37,10 +74,8 @@ pub(super) fn find(target: &str, settings: &AppSettings) -> Result<Place, Failur
     if path.is_dir() {
         return directory(target, settings);
     }
-    if target.starts_with("sim:") {
-        return Err(cannot(format!(
-            "apps are played on a file system, and {target} has none yet\nhint: `flashscope emulate {target}` makes a block device of it; mkfs and mount that, and name the directory"
-        )));
+    if let Some(spec) = target.strip_prefix("sim:") {
+        return emulated(target, spec, settings);
     }
     match path.metadata() {
         Ok(found) if found.file_type().is_block_device() => on_device(target, settings),
@@ -54,72 +89,113 @@ pub(super) fn find(target: &str, settings: &AppSettings) -> Result<Place, Failur
     }
 }
 
+/// What was asked for must mean something where it is asked.
+fn without(given: &[(&str, bool)], why: &str) -> Result<(), Failure> {
+    match given.iter().find(|(_, given)| *given) {
+        Some((word, _)) => Err(cannot(format!("{why}\nhint: leave out {word}"))),
+        None => Ok(()),
+    }
+}
+
 fn directory(target: &str, settings: &AppSettings) -> Result<Place, Failure> {
     let given = [
         ("--fs", settings.fs.is_some()),
         ("--fs-options", settings.fs_options.is_some()),
         ("--destroy-data", settings.destroy_data.is_some()),
         ("--destroy-signatures", settings.destroy_signatures),
+        ("--speed", settings.speed.is_some()),
     ];
-    if let Some((word, _)) = given.iter().find(|(_, given)| *given) {
-        return Err(cannot(format!(
-            "{target} is a directory, whose file system is there already\nhint: leave out {word}, or name a device"
-        )));
-    }
+    without(&given, &format!("{target} is a directory, whose file system and device are there already"))?;
     Ok(Place {
         target: target.to_owned(),
         directory: Some(target.to_owned()),
         ground: Ground { above: Above::Directory(target.to_owned()), keep: settings.keep_files },
         here: Surroundings::of(&SysRoot::live(), Path::new(target)),
+        remarks: Vec::new(),
+        witness: None,
     })
 }
 
 /// A block device of this machine, which the operator lets go of what it holds.
 fn on_device(target: &str, settings: &AppSettings) -> Result<Place, Failure> {
+    without(&[("--speed", settings.speed.is_some())], &format!("{target} has the speed that it has"))?;
     let file_system = FileSystem::find(settings.fs.as_deref().unwrap_or(USUAL))?;
-    let consent = Consent {
-        max_write: None,
-        read_only: false,
-        allow_write: false,
-        destroy_data: settings.destroy_data.iter().cloned().collect(),
-        destroy_signatures: settings.destroy_signatures,
-        read_in_use: false,
-    };
-    let asked = TargetArgs { target: target.to_owned(), seed: settings.seed, consent, allow_cached: false };
+    let (sys, path) = (SysRoot::live(), Path::new(target));
+    let checked = flashscope_host::safety(&sys, path, LEAST_CAPACITY).map_err(failure)?;
+    let consent =
+        Consent { identity: settings.destroy_data.clone(), allow_file: false, signatures: settings.destroy_signatures };
+    let options = OpenOptions { read_in_use: false, allow_buffered: false, hang_after: None };
     // How much the kernel writes for a file system nobody can say beforehand: the consent is to all of the device.
-    let all = |facts: &DeviceFacts| {
-        has_room(facts, &file_system)?;
-        Ok(facts.capacity)
-    };
-    let Opened::Host { target: opened, grant: Some(grant), here } = target::open(&asked, Writes::Exactly(&all))? else {
-        return Err(cannot(format!("{target} cannot be written to")));
-    };
+    let capacity = checked.report.capacity;
+    let opened = flashscope_host::open_for_writing(&sys, &checked, &consent, capacity, &options).map_err(failure)?;
+    has_room(capacity, &file_system)?;
     // Whoever makes and mounts file systems opens it exclusively, as it was until now.
-    drop((opened, grant));
-    made(&file_system, Path::new(target))?;
+    drop(opened);
+    interrupt::arm();
+    let mut remarks = Vec::new();
+    let witness = match Kernel::start(path) {
+        Ok(kernel) => Some(Witness::Kernel(kernel)),
+        Err(why) if settings.trace.is_some() => return Err(why),
+        Err(why) => {
+            remarks.push(format!("nobody wrote down what the device was given: {}", first_line(&why)));
+            None
+        }
+    };
+    output::talk(&format!("making {} on {target}; what stands there now is destroyed", file_system.name));
+    made(&file_system, path)?;
+    let (target, here) = (target.to_owned(), Surroundings::of(&sys, path));
+    Ok(Place { target, directory: None, ground: ground(&file_system, path, settings), here, remarks, witness })
+}
+
+/// A simulated device, emulated for as long as the apps are played.
+fn emulated(target: &str, spec: &str, settings: &AppSettings) -> Result<Place, Failure> {
+    let given =
+        [("--destroy-data", settings.destroy_data.is_some()), ("--destroy-signatures", settings.destroy_signatures)];
+    without(&given, "a simulated device holds nothing that could be lost")?;
+    let file_system = FileSystem::find(settings.fs.as_deref().unwrap_or(USUAL))?;
+    let model = with_noise(spec.to_owned(), None);
+    let capacity = target::open_model(&model, settings.seed)?.facts().capacity;
+    has_room(capacity, &file_system)?;
+    interrupt::arm();
+    let (log, speed) = (witness::log()?, settings.speed.unwrap_or(Speed::Times(1.0)));
+    let options = Options {
+        model: model.clone(),
+        at: None,
+        attach_loop: true,
+        backing: None,
+        seed: settings.seed,
+        speed,
+        log: Some(LogTo::File(Arc::clone(&log))),
+        registry: REGISTRY.into(),
+    };
+    let emulator = Emulator::start(&options).map_err(|error| anyhow!("{error}"))?;
+    emulator.remarks().iter().for_each(|remark| output::talk(remark));
+    let device = emulator.path();
+    made(&file_system, &device)?;
     Ok(Place {
         target: target.to_owned(),
         directory: None,
-        ground: ground(&file_system, Path::new(target), settings),
-        here: *here,
+        ground: ground(&file_system, &device, settings),
+        here: Surroundings::of(&SysRoot::live(), &device),
+        remarks: Vec::new(),
+        witness: Some(Witness::Emulator(Box::new(Emulated { emulator, log, capacity, model }))),
     })
 }
 
-fn has_room(facts: &DeviceFacts, file_system: &FileSystem) -> Result<(), Failure> {
-    if facts.capacity >= file_system.least {
+fn first_line(why: &Failure) -> String {
+    why.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
+fn has_room(capacity: Bytes, file_system: &FileSystem) -> Result<(), Failure> {
+    if capacity >= file_system.least {
         return Ok(());
     }
     let FileSystem { name, least, .. } = file_system;
-    Err(cannot(format!(
-        "{} is too small for {name}: it takes {least}\nhint: a larger device, or another --fs",
-        facts.capacity
-    )))
+    Err(cannot(format!("{capacity} is too small for {name}: it takes {least}\nhint: a larger device, or another --fs")))
 }
 
 /// Makes the file system.
 fn made(file_system: &FileSystem, device: &Path) -> Result<(), Failure> {
-    interrupt::arm();
-    output::talk(&format!("making {} on {}", file_system.name, device.display()));
     file_system.make(device, interrupt::asked).map_err(|why| match interrupt::asked() {
         true => cannot("interrupted before anything was played".to_owned()),
         false => cannot(why),
@@ -135,12 +211,36 @@ fn ground(file_system: &FileSystem, device: &Path, settings: &AppSettings) -> Gr
     Ground { above: Above::Mount(mount), keep: settings.keep_files }
 }
 
-impl Place {
-    /// What was made for it goes.
+impl Witness {
+    /// What is to be done where the program has to end at once. An emulated device goes with the program.
+    pub(super) fn ender(&self) -> Box<dyn FnOnce() + Send> {
+        match self {
+            Witness::Kernel(kernel) => Box::new(kernel.ender()),
+            Witness::Emulator(_) => Box::new(|| {}),
+        }
+    }
+
+    /// The end, once nobody plays any more: what there is to tell. A simulated device goes.
     ///
     /// # Errors
-    /// It does not go.
-    pub(super) fn close(self) -> Result<(), Failure> {
-        Ok(())
+    /// What was written down cannot be read.
+    pub(super) fn finish(self) -> Result<Told, Failure> {
+        match self {
+            Witness::Kernel(kernel) => Ok(Told { trace: Some(kernel.finish()?), ..Told::default() }),
+            Witness::Emulator(emulated) => emulated.finish(),
+        }
+    }
+}
+
+impl Emulated {
+    fn finish(mut self) -> Result<Told, Failure> {
+        let seen = self.emulator.seen();
+        // Others look at every new device; whoever still does so is not waited for.
+        if let Stop::Busy(_) = self.emulator.stop(false).map_err(|error| anyhow!("{error}"))? {
+            self.emulator.stop(true).map_err(|error| anyhow!("{error}"))?;
+        }
+        let trace = Trace::of_emulator(&self.emulator, &self.log, self.capacity, &self.model)?;
+        let (conditions, warning) = seen.map(|seen| (seen.conditions, seen.warning)).unwrap_or_default();
+        Ok(Told { trace: Some(trace), conditions: conditions.into_iter().collect(), remarks: Vec::from_iter(warning) })
     }
 }

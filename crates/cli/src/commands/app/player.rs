@@ -3,7 +3,7 @@
 use super::cannot;
 use crate::error::Failure;
 use crate::{interrupt, output};
-use flashscope_app::wire::{Ground, Line, Opened, Order, Play, Room, Run};
+use flashscope_app::wire::{Above, Ground, Line, Opened, Order, Play, Room, Run};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -59,10 +59,23 @@ impl Player {
         for left in &opened.left {
             output::talk(&format!("warning: {left} was left by a run that was killed\nhint: rm -r '{left}'"));
         }
-        player.keeps = ground.keep.then(|| opened.path.clone());
-        let process = Arc::clone(&player.process);
-        interrupt::before_end(move || locked(&process).end(PATIENCE));
+        player.keeps = ground.keep.then(|| match &ground.above {
+            Above::Directory(_) => opened.path.clone(),
+            Above::Mount(mount) => format!(
+                "{} on {}",
+                Path::new(&opened.path)
+                    .file_name()
+                    .map_or_else(|| opened.path.clone().into(), |name| name.to_string_lossy()),
+                mount.device
+            ),
+        });
         Ok((player, opened))
+    }
+
+    /// What is to be done where the program has to end at once.
+    pub(super) fn ender(&self) -> impl FnOnce() + Send + use<> {
+        let process = Arc::clone(&self.process);
+        move || locked(&process).end(PATIENCE)
     }
 
     /// Has an app played; `progress` is told how many performances are done. Where the operator asks to stop, what was done until
@@ -177,7 +190,9 @@ fn locked(process: &Mutex<Process>) -> MutexGuard<'_, Process> {
 }
 
 fn odd() -> Failure {
-    cannot(format!("{PROGRAM} gave an odd answer\nhint: it is of another version; build both with `cargo build --release`"))
+    cannot(format!(
+        "{PROGRAM} gave an odd answer\nhint: it is of another version; build both with `cargo build --release`"
+    ))
 }
 
 fn started(program: &Path) -> Result<Child, Failure> {

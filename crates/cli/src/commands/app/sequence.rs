@@ -1,8 +1,9 @@
 //! The runs of a sequence, one after the other.
 
 use super::cannot;
-use super::place::Place;
+use super::place::{Place, Witness};
 use super::player::Player;
+use super::witness::Kernel;
 use crate::envelope;
 use crate::error::Failure;
 use crate::{interrupt, output, progress};
@@ -10,11 +11,13 @@ use flashscope_app::definition::{Definition, MAIN};
 use flashscope_app::suite::Case;
 use flashscope_app::wire::{Play, Room};
 use flashscope_app::{Script, catalogue, figures};
+use flashscope_host::Output;
 use flashscope_model::app::{AppPlace, AppPlan, AppRecord, AppRun};
 use flashscope_model::{Kind, StopReason};
 use flashscope_stats::rng::{mix, stream};
-use flashscope_units::{Bytes, Nanos};
+use flashscope_units::{Bytes, Instant, Nanos};
 use indicatif::ProgressBar;
+use std::path::Path;
 use std::time::Duration;
 
 /// Of a file system, this share is left for its own tables when it is said what has room.
@@ -26,6 +29,8 @@ pub(super) struct Playing {
     apps: Vec<(Definition, u64)>,
     where_played: AppPlace,
     runs: Vec<AppRun>,
+    /// When each began, on the kernel's monotonic clock.
+    began: Vec<Instant>,
     /// The runs whose photos a full case has left.
     albums: Vec<String>,
     bar: ProgressBar,
@@ -33,6 +38,8 @@ pub(super) struct Playing {
     /// Before the place, which may go once nobody plays there.
     player: Player,
     place: Place,
+    /// Where all that the device is given goes.
+    trace: Option<Output>,
 }
 
 impl Playing {
@@ -41,13 +48,28 @@ impl Playing {
     /// # Errors
     /// Where there is not, and scaling was not asked for.
     pub(super) fn new(
-        place: Place,
+        mut place: Place,
+        trace: Option<Output>,
         mut plan: AppPlan,
         mut apps: Vec<(Definition, u64)>,
         scale: bool,
         quiet: bool,
     ) -> Result<Playing, Failure> {
         let (player, facts) = Player::start(&place.ground)?;
+        if trace.is_some() && place.witness.is_none() {
+            let Some(device) = &facts.device else {
+                return Err(cannot(format!(
+                    "{} lies on no block device that could be traced\nhint: leave out --trace",
+                    place.target
+                )));
+            };
+            place.witness = Some(Witness::Kernel(Kernel::start(Path::new(device))?));
+        }
+        let (stop, end) = (player.ender(), place.witness.as_ref().map(Witness::ender));
+        interrupt::before_end(move || {
+            stop();
+            end.into_iter().for_each(|end| end());
+        });
         let (free, capacity) = (Bytes(facts.free), Bytes(facts.capacity));
         let room = Bytes((free.as_f64() * USABLE) as u64);
         for ((app, rounds), planned) in apps.iter_mut().zip(&mut plan.apps) {
@@ -81,6 +103,7 @@ impl Playing {
             free,
             device: facts.device,
             sqlite: facts.sqlite,
+            remarks: std::mem::take(&mut place.remarks),
         };
         let lengths = apps.iter().map(|(app, rounds)| Script::new(app, MAIN, *rounds, plan.seed).length());
         let once: u64 = lengths.fold(0, u64::saturating_add);
@@ -88,8 +111,8 @@ impl Playing {
         if quiet {
             bar.set_draw_target(indicatif::ProgressDrawTarget::hidden());
         }
-        let (runs, albums) = (Vec::new(), Vec::new());
-        Ok(Playing { plan, apps, where_played, runs, albums, bar, done: 0, player, place })
+        let (runs, began, albums) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Playing { plan, apps, where_played, runs, began, albums, bar, done: 0, player, place, trace })
     }
 
     /// Plays all cases, and puts the record together.
@@ -98,21 +121,37 @@ impl Playing {
     /// Where an app cannot be played at all; what fails within one is part of the record.
     pub(super) fn all(mut self, command: &str, sequence: &[Case]) -> Result<AppRecord, Failure> {
         let mut envelope = envelope::begin(Kind::App, command, &self.place.target, &self.place.here);
-        for (number, case) in (1..).zip(sequence) {
-            match case {
-                Case::Main => self.main(number)?,
-                Case::Full => self.full(number)?,
-            }
-        }
+        let played = (1..).zip(sequence).try_for_each(|(number, case)| match case {
+            Case::Main => self.main(number),
+            Case::Full => self.full(number),
+        });
+        self.bar.finish_and_clear();
+        let Playing { plan, mut where_played, mut runs, began, player, place, trace, .. } = self;
+        let written = player.end();
+        let told = place.witness.map(Witness::finish).transpose()?.unwrap_or_default();
         if interrupt::asked() {
             envelope.stop = StopReason::Interrupted;
         }
-        envelope::seal(&mut envelope, Some(&self.place.here));
-        self.bar.finish_and_clear();
-        let figures = figures(&self.runs);
-        self.player.end()?;
-        self.place.close()?;
-        Ok(AppRecord { envelope, plan: self.plan, place: self.where_played, runs: self.runs, figures })
+        match played.and(written) {
+            // What was played before stands.
+            Err(why) if !runs.is_empty() => envelope.stop = StopReason::DeviceLost(why.to_string()),
+            other => other?,
+        }
+        envelope::seal(&mut envelope, Some(&place.here));
+        envelope.conditions.after.extend(told.conditions);
+        where_played.remarks.extend(told.remarks);
+        if let Some(found) = told.trace {
+            for (run, began) in runs.iter_mut().zip(began) {
+                run.given = Some(found.given(began, run.elapsed));
+            }
+            if found.dropped > 0 {
+                let remark = format!("{} requests of the device had no room to be written down", found.dropped);
+                where_played.remarks.push(remark);
+            }
+            trace.map(|output| found.write(output)).transpose()?;
+        }
+        let figures = figures(&runs);
+        Ok(AppRecord { envelope, plan, place: where_played, runs, figures })
     }
 
     /// Every app, in turn and again: what drifts meanwhile is spread over all of them.
@@ -189,6 +228,7 @@ impl Playing {
         let length = Script::new(app, MAIN, rounds, play.seed).length();
         let run = self.player.play(play, |done| bar.set_position(before + done))?;
         self.done += length;
+        self.began.push(Instant(run.began));
         self.runs.push(run.into_model(app, case.word(), place, number));
         Ok(true)
     }

@@ -1,8 +1,8 @@
 //! A file system or a database on a device: the device's requests served by this program, the rest by other people's programs and by
 //! a process of our own.
 
-use super::subject::Chosen;
 use super::WORKER;
+use super::subject::Chosen;
 use crate::mkfs::{FileSystem, alone};
 use flashscope_device::{Known, PoweredBytes};
 use flashscope_emulate::{Medium, Relay};

@@ -52,15 +52,7 @@ impl Chosen {
         }
         let mount = if is_database { String::new() } else { options.to_owned() };
         let subject = if is_database { Subject::Rows } else { Subject::Files };
-        Ok(Chosen {
-            subject,
-            name,
-            file_system,
-            mount,
-            pragmas,
-            database,
-            programs,
-        })
+        Ok(Chosen { subject, name, file_system, mount, pragmas, database, programs })
     }
 
     /// Its options in words, as they are in force.
