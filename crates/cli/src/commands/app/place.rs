@@ -134,7 +134,10 @@ fn on_device(target: &str, settings: &AppSettings) -> Result<Place, Failure> {
     interrupt::arm();
     let mut remarks = Vec::new();
     let witness = match Kernel::start(path) {
-        Ok(kernel) => Some(Witness::Kernel(kernel)),
+        Ok(kernel) => {
+            interrupt::before_end(kernel.ender());
+            Some(Witness::Kernel(kernel))
+        }
         Err(why) if settings.trace.is_some() => return Err(why),
         Err(why) => {
             remarks.push(format!("nobody wrote down what the device was given: {}", first_line(&why)));
@@ -240,7 +243,10 @@ impl Emulated {
             self.emulator.stop(true).map_err(|error| anyhow!("{error}"))?;
         }
         let trace = Trace::of_emulator(&self.emulator, &self.log, self.capacity, &self.model)?;
-        let (conditions, warning) = seen.map(|seen| (seen.conditions, seen.warning)).unwrap_or_default();
+        let (mut conditions, warning) = seen.map(|seen| (seen.conditions, seen.warning)).unwrap_or_default();
+        let requests = self.emulator.statistics().requests;
+        let counts = [("reads", requests.reads), ("writes", requests.writes), ("flushes", requests.flushes)];
+        conditions.extend(counts.map(|(kind, count)| (format!("emulation_{kind}"), count.to_string())));
         Ok(Told { trace: Some(trace), conditions: conditions.into_iter().collect(), remarks: Vec::from_iter(warning) })
     }
 }
