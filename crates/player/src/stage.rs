@@ -1,8 +1,8 @@
 //! Where apps are played: a directory of this player's own, in a directory that is there or on a file system that it mounts for
 //! itself alone.
 
-use anyhow::Context;
-use flashscope_app::wire::{Above, Ground, Opened, Room};
+use anyhow::{Context, anyhow};
+use flashscope_app::wire::{Above, Ground, Mount, Opened, Room};
 use flashscope_host::SysRoot;
 use flashscope_host::load::{Folder, OwnFolder};
 use flashscope_host::volume::{self, Volume};
@@ -32,7 +32,14 @@ impl Stage {
             Above::Directory(path) => (PathBuf::from(path), None),
             Above::Mount(mount) => {
                 volume::live_alone()?;
-                let volume = Volume::mount(Path::new(&mount.device), &mount.file_system, &mount.options)?;
+                let Mount { device, file_system, options } = mount;
+                let volume =
+                    Volume::mount(Path::new(device), file_system, options).map_err(|why| match &options[..] {
+                        "" => anyhow!("{why}"),
+                        _ => anyhow!(
+                            "{why}\nhint: leave out --fs-options {options}, or take one of `man 5 {file_system}`"
+                        ),
+                    })?;
                 (volume.path("."), Some(volume))
             }
         };

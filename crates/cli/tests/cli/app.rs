@@ -66,7 +66,8 @@ fn an_app_is_played_again_and_again_and_leaves_nothing() {
     }
     let figures = &record["figures"][0];
     assert_eq!((&figures["app"], &figures["runs"]), (&"contacts".into(), &3.into()));
-    assert!(figures["run_time"]["mean_interval_ns"]["low_ns"].is_u64());
+    // On a busy machine three times scatter so much that their interval would reach below zero.
+    assert!(figures["run_time"]["deviation_ns"].is_u64());
     assert!(record["place"]["sqlite_version"].as_str().unwrap().starts_with("3."));
     assert_eq!(names_in(&folder), Vec::<String>::new());
 }

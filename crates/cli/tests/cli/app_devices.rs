@@ -137,6 +137,7 @@ fn a_device_is_given_a_file_system_with_consent_alone_and_nothing_is_left() {
     let place = &told["place"];
     assert_eq!((&place["file_system"], &place["directory"]), (&"ext4".into(), &Value::Null), "{place}");
     assert_eq!(place["block_device"], device.node.as_str());
+    assert!(place["mount_options"].as_array().unwrap().contains(&"noatime".into()), "{place}");
     expect_counts(&told, &table(&trace));
     assert_eq!(left(&device.node), Vec::<String>::new());
 
@@ -167,16 +168,20 @@ fn what_a_simulated_device_is_given_equals_its_emulators_own_account() {
     expect_counts(&told, &table);
     // The emulator counts its requests apart from its log.
     let conditions = &told["conditions"]["after"];
+    let condition = |name: &str| {
+        let found = conditions.as_array().expect("a list").iter().find(|one| one["name"] == name);
+        found.and_then(|one| Some(one["value"].as_str()?.to_owned()))
+    };
     let count = |kind: &str| {
         let own = requests(&table).into_iter().filter(|(_, other, _)| *other == kind).count();
-        (own.to_string(), conditions[format!("emulation_{kind}s")].as_str().map(str::to_owned))
+        (own.to_string(), condition(&format!("emulation_{kind}s")))
     };
     for kind in ["read", "write"] {
         let (own, emulators) = count(kind);
         assert_eq!(Some(own), emulators, "{conditions}");
     }
     assert_eq!((&told["place"]["file_system"], &told["place"]["directory"]), (&"ext4".into(), &Value::Null));
-    assert!(conditions["emulated"].as_str().is_some_and(|model| model.starts_with("sd-4mib")), "{conditions}");
+    assert!(condition("emulated").is_some_and(|model| model.starts_with("sd-4mib")), "{conditions}");
     assert!(told["place"]["remarks"][0].as_str().is_some_and(|said| said.contains("does not keep time")));
     let given: u64 = told["app_runs"][0]["given"]["chunk_classes"]
         .as_array()
@@ -202,13 +207,13 @@ fn no_room_and_a_device_that_fails_are_said() {
     let run = flashscope(&["app", "ota", "sim:sd-4mib,capacity=64MiB", "--speed", "max"]).run();
     run.expect(CANNOT);
     assert!(run.stderr.contains("not one round has room"), "{}", run.stderr);
-    let words = ["app", "camera", "sim:sd-4mib,capacity=128MiB", "--speed", "max", "--rounds", "9", "--repeat", "1"];
+    let words = ["app", "camera", "sim:sd-4mib,capacity=128MiB", "--speed", "max", "--rounds", "90", "--repeat", "1"];
     let run = flashscope(&words).run();
     run.expect(CANNOT);
     assert!(run.stderr.contains("hint: --scale plays the "), "{}", run.stderr);
     let run = flashscope(&[&words[..], &["--scale", "--json"]].concat()).run();
     run.expect(DONE);
-    assert!(record(&run)["plan"]["apps"][0]["rounds"].as_u64().is_some_and(|rounds| rounds < 9));
+    assert!(record(&run)["plan"]["apps"][0]["rounds"].as_u64().is_some_and(|rounds| rounds < 90));
     // It goes away while the app is played: an outcome, and what was played stands.
     let gone = format!("{CARD},vanish_after=400");
     let run = flashscope(&["app", "contacts", &gone, "--speed", "max", "--json"]).run();
