@@ -84,7 +84,7 @@ pub struct Room {
 #[serde(rename_all = "snake_case")]
 pub enum Line {
     /// It is there; comes first.
-    Open(Opened),
+    Open(Box<Opened>),
     /// So many performances of so many are done.
     Progress(u64, u64),
     /// What a run came to.

@@ -52,7 +52,8 @@ fn served() -> anyhow::Result<()> {
         STOP.store(true, Ordering::Relaxed);
     });
     std::thread::spawn(tell_progress);
-    let done = say(&Line::Open(opened)).and_then(|()| told.iter().try_for_each(|line| done(&mut stage, &line)));
+    let done =
+        say(&Line::Open(Box::new(opened))).and_then(|()| told.iter().try_for_each(|line| done(&mut stage, &line)));
     // Also where something went wrong, nothing is to be left.
     done.and(stage.close())
 }

@@ -42,7 +42,7 @@ pub(crate) enum AppCommand {
     #[command(after_help = "Example: flashscope app list")]
     List,
     /// Several apps in turn, and on a file system that is full
-    Suite(AppSuite),
+    Suite(Box<AppSuite>),
 }
 
 /// One app.

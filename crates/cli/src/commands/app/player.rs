@@ -69,7 +69,7 @@ impl Player {
                 mount.device
             ),
         });
-        Ok((player, opened))
+        Ok((player, *opened))
     }
 
     /// What is to be done where the program has to end at once.
