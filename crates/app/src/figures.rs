@@ -1,9 +1,12 @@
 //! What runs come to: response times per operation, run times per app and case, and the waits that people notice.
 
-use flashscope_model::app::{AppFigures, AppRun, OperationFigures, OperationRun, Spread, Stall, Underruns};
+use flashscope_model::app::{
+    AppFigures, AppRun, Chunks, Given, OperationFigures, OperationRun, Spread, Stall, Underruns,
+};
+use flashscope_model::trace::{ChunkClass, TraceOp};
 use flashscope_stats::location::{median, quantile};
 use flashscope_stats::test::Summary;
-use flashscope_units::Nanos;
+use flashscope_units::{ByteRate, Bytes, Nanos};
 
 /// A wait that is this many times the median of its operation is a stall.
 const STALL_TIMES: f64 = 10.0;
@@ -45,9 +48,27 @@ fn of_group(runs: &[&AppRun]) -> AppFigures {
         // The kernel counts whole milliseconds, so that a busy device seems a little busier than the run was long.
         device_share: busy.and_then(share).map(|share| share.min(1.0)),
         own_share: share(own),
+        chunks: chunks(&whole, Nanos(total as u64)),
         operations: operations.collect(),
         stalls: stalls(runs),
     }
+}
+
+/// What the device was given in this time, by size; nothing where it was not written down in every run.
+fn chunks(runs: &[&AppRun], time: Nanos) -> Vec<Chunks> {
+    let given: Option<Vec<&Given>> = runs.iter().map(|run| run.given.as_ref()).collect();
+    let given = given.unwrap_or_default();
+    let ways = [TraceOp::Read, TraceOp::Write];
+    let rows = ways.into_iter().flat_map(|op| ChunkClass::ALL.into_iter().map(move |class| (op, class)));
+    let row = |(op, class): (TraceOp, ChunkClass)| {
+        let alike = given.iter().flat_map(|given| &given.classes).filter(|one| one.op == op && one.class == class);
+        let (requests, bytes) =
+            alike.fold((0, Bytes::ZERO), |(requests, bytes), one| (requests + one.requests, bytes + one.bytes));
+        let iops = requests as f64 / time.as_secs_f64();
+        let rate = ByteRate::of(bytes, time)?;
+        (requests > 0).then_some(Chunks { op, class, requests, bytes, iops, rate })
+    };
+    rows.filter_map(row).collect()
 }
 
 /// Mean, deviation and interval of times in nanoseconds; `None` of none.
@@ -147,6 +168,7 @@ mod tests {
             own: Nanos::millis(10),
             settled: Nanos::ZERO,
             device: None,
+            given: None,
             operations: vec![OperationRun {
                 name: "op".to_owned(),
                 thread: "main".to_owned(),

@@ -45,6 +45,8 @@ impl Case {
 
     /// The apps that a full case plays in turn (the published sequence: "camera and install until it is 95 % full").
     pub const FILLING: [&'static str; 2] = ["camera", "install"];
+    /// The one of these whose files are photos, which stay.
+    pub const PHOTOS: &'static str = "camera";
     /// How full a full case makes the file system.
     pub const FULL: f64 = 0.95;
     /// Runs of a full case.

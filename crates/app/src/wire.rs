@@ -1,18 +1,63 @@
-//! What is said between whoever wants an app played and the program that plays it: one [`Order`] on its stdin, and [`Line`]s
-//! of JSON on its stdout. It stops early, keeping what it has, as soon as its stdin is closed.
+//! What is said between whoever wants apps played and the program that plays them: [`Order`]s on its stdin, one a line, and
+//! [`Line`]s of JSON on its stdout. Once its stdin is closed it stops what it plays, says what that came to, removes what it made,
+//! unmounts what it mounted, and ends.
 
 use crate::definition::{Definition, Operation};
 use flashscope_model::app::{ActFailure, AppRun, DeviceWork, OperationRun};
 use flashscope_units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// What is to be played, once.
+/// What is wanted. [`Order::Open`] comes first and once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Order {
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// A place to play in; answered by [`Line::Open`].
+    Open(Ground),
+    /// An app, played once; answered by [`Line::Run`].
+    Play(Play),
+    /// The files of a run, by its name, are not needed any more; answered by [`Line::Done`].
+    Remove(String),
+    /// Room, at the cost of photos; answered by [`Line::Done`].
+    MakeRoom(Room),
+}
+
+/// Where apps are played: in a directory of the player's own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ground {
+    /// What that lies in.
+    pub above: Above,
+    /// Leave the files where they are.
+    pub keep: bool,
+}
+
+/// A directory, or a file system that nobody else sees.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Above {
+    /// A directory that is there.
+    Directory(String),
+    /// The root of a file system, mounted for the player alone.
+    Mount(Mount),
+}
+
+/// What is to be mounted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mount {
+    /// The block device.
+    pub device: String,
+    /// As the kernel calls it (`ext4`).
+    pub file_system: String,
+    /// As after `mount -o`.
+    pub options: String,
+}
+
+/// An app, played once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Play {
     /// The text of the definition.
     pub definition: String,
-    /// A directory that is there and empty.
-    pub directory: String,
+    /// Its files go to a new directory of this name.
+    pub name: String,
     /// How often its operations are performed.
     pub rounds: u64,
     /// Names, sizes and places follow from it.
@@ -23,18 +68,52 @@ pub struct Order {
     pub synchronous: Option<String>,
 }
 
+/// Room that is to be made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Room {
+    /// Bytes that are to be free.
+    pub wanted: u64,
+    /// Share of the photos that is deleted again and again until so much is free, or no photo is left.
+    pub share: f64,
+    /// The runs whose photos these are, by their names.
+    pub albums: Vec<String>,
+}
+
 /// One line of the answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Line {
-    /// The version of SQLite; comes first.
-    Sqlite(String),
+    /// It is there; comes first.
+    Open(Box<Opened>),
     /// So many performances of so many are done.
     Progress(u64, u64),
-    /// What it came to; comes last.
+    /// What a run came to.
     Run(Box<Run>),
-    /// Why nothing could be played; comes last.
+    /// It was done.
+    Done,
+    /// Why it cannot go on; comes last.
     Error(String),
+}
+
+/// What a place is like.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opened {
+    /// The version of SQLite.
+    pub sqlite: String,
+    /// The directory of the player's own.
+    pub path: String,
+    /// Directories that players left behind which were killed.
+    pub left: Vec<String>,
+    /// The file system (`ext4`); `None` before Linux 5.8.
+    pub file_system: Option<String>,
+    /// Options of the mount.
+    pub options: Vec<String>,
+    /// Size of the file system, in bytes.
+    pub capacity: u64,
+    /// Of these free for us.
+    pub free: u64,
+    /// The block device below (`/dev/loop0`); `None` where there is none.
+    pub device: Option<String>,
 }
 
 /// A run as it was measured; times in nanoseconds.
@@ -42,6 +121,8 @@ pub enum Line {
 pub struct Run {
     /// How long the preparation took.
     pub prepared: u64,
+    /// When the first operation began, on the kernel's monotonic clock.
+    pub began: u64,
     /// From the first operation to the end of the last.
     pub elapsed: u64,
     /// Of these thinking and waiting for the next period.
@@ -123,6 +204,7 @@ impl Run {
                 flushes: device.flushes,
                 flushing: device.flushing.map(Nanos),
             }),
+            given: None,
             operations: app.operations.iter().zip(self.operations).map(operation).collect(),
             failures: self.failures.into_iter().map(failure).collect(),
             ended: self.ended,

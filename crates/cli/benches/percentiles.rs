@@ -12,7 +12,7 @@
 //! `cargo bench -p flashscope-cli --bench percentiles [-- --pairs N] [--requests N]`
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-use flashscope_emulate::{Emulator, Options, Speed, Stop};
+use flashscope_emulate::{Emulator, LogTo, Options, Speed, Stop};
 use flashscope_host::Outputs;
 use flashscope_testkit::Targets;
 use serde_json::Value;
@@ -59,12 +59,12 @@ fn place(attach_loop: bool, pairs: u64, requests: u64, targets: &mut Targets<Std
     std::fs::create_dir_all(&at).expect("a directory");
     let options = Options {
         model: CARD.to_owned(),
-        at,
+        at: Some(at),
         attach_loop,
         backing: None,
         seed: 1,
         speed: Speed::Times(1.0),
-        log: Some(Arc::new(Outputs::new(true, |_| true).plan(&log).expect("a place for the log"))),
+        log: Some(LogTo::Output(Arc::new(Outputs::new(true, |_| true).plan(&log).expect("a place for the log")))),
         registry: rig.0.join("registry"),
     };
     let mut emulator = Emulator::start(&options).unwrap_or_else(|error| panic!("{error}"));

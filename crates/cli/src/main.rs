@@ -11,6 +11,7 @@ mod error;
 mod input;
 mod interrupt;
 mod making;
+mod mkfs;
 mod near;
 mod output;
 mod progress;

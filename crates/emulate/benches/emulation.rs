@@ -17,7 +17,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
 use flashscope_device::{ExecuteExt, Fill, Request, Target, WriteGrant};
-use flashscope_emulate::{Emulator, Options, Speed, Stop};
+use flashscope_emulate::{Emulator, LogTo, Options, Speed, Stop};
 use flashscope_host::Outputs;
 use flashscope_testkit::Targets;
 use flashscope_units::Bytes;
@@ -318,12 +318,15 @@ impl Rig {
         fs::create_dir_all(&at).expect("a directory");
         let options = Options {
             model: model.to_owned(),
-            at,
+            at: Some(at),
             attach_loop,
             backing: None,
             seed: 1,
             speed: Speed::Times(1.0),
-            log: log.map(|path| Arc::new(Outputs::new(true, |_| true).plan(path).expect("a place for the log"))),
+            log: log.map(|path| {
+                let output = Outputs::new(true, |_| true).plan(path).expect("a place for the log");
+                LogTo::Output(Arc::new(output))
+            }),
             registry: self.0.join("registry"),
         };
         Emulator::start(&options).unwrap_or_else(|error| panic!("{error}"))

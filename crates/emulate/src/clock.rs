@@ -24,6 +24,11 @@ impl PacedClock {
         self.clock.now()
     }
 
+    /// When the emulation began, as the kernel's tracing has it.
+    pub(crate) fn began(&self) -> Instant {
+        self.clock.monotonic(Instant::ORIGIN)
+    }
+
     /// The virtual time that belongs to a real one; `None` where virtual time only goes on with the device's work.
     pub(crate) fn virtual_at(&self, real: Instant) -> Option<Instant> {
         match self.speed {

@@ -9,10 +9,12 @@ use crate::floor::{self, FLOOR_NAME, FloorFile};
 use crate::fuse::{DISK, DISK_NAME, DiskFs, LARGEST, Shared};
 use crate::log::Log;
 use crate::meter::Meter;
-use crate::options::{Options, Speed};
+use crate::options::{LogTo, Options, Speed};
 use crate::pacer::Pacer;
 use crate::payload::Payload;
 use crate::registry::{self, Claim, SUBTYPE};
+use crate::relay;
+use crate::seen::{self, Seen};
 use crate::statistics::Statistics;
 use crate::versions::Versions;
 use flashscope_device::Target;
@@ -20,11 +22,12 @@ use flashscope_host::{LoopDevice, LoopOptions};
 use flashscope_model::DeviceFacts;
 use flashscope_sim::SimTarget;
 use flashscope_units::{Bytes, Instant, Nanos};
-use fuser::{BackgroundSession, Config, MountOption, Session};
+use fuser::{BackgroundSession, Config, MountOption, Session, SessionACL};
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 use std::fs;
 use std::io::{self, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -36,6 +39,10 @@ use std::time::Duration;
 pub struct Emulator {
     directory: PathBuf,
     loop_device: Option<LoopDevice>,
+    /// While it is open, a loop device stays bound that goes with this program.
+    held: Option<fs::File>,
+    /// The mount, where it has no place in any directory.
+    nowhere: Option<OwnedFd>,
     shared: Arc<Shared>,
     session: Option<BackgroundSession>,
     pacer: Option<JoinHandle<()>>,
@@ -43,7 +50,7 @@ pub struct Emulator {
     /// While it is held, processors do not go to sleep.
     _awake: Option<fs::File>,
     /// Last, so that the directory is free when it goes.
-    _claim: Claim,
+    _claim: Option<Claim>,
 }
 
 /// What became of the wish to stop.
@@ -76,10 +83,8 @@ impl Emulator {
             emulator._awake = keep_processors_awake().ok();
         }
         // By the caller, who is like those who will use the device, and whose threads do not run before others.
-        if let Some(output) = &options.log {
-            let log = output.begin().map_err(|said| system("write the log", output.path(), io::Error::other(said)))?;
-            let log = Log::create(log).map_err(|said| system("write the log", output.path(), said))?;
-            emulator.shared.meter.log_to(log);
+        if let Some(to) = &options.log {
+            emulator.shared.meter.log_to(begun_log(to)?);
         }
         emulator.measure(options.attach_loop.then(|| {
             let max_request = facts.max_request.map(Bytes::get);
@@ -93,13 +98,21 @@ impl Emulator {
         let target = flashscope_sim::open_from(&options.model, options.seed, &SimFiles)?;
         let text = flashscope_sim::show(&options.model, false, read)?;
         may_mount()?;
-        let directory = resolve(&options.at)?;
-        let (mut claim, mut remarks) = Claim::of(&options.registry, &directory)?;
-        for remark in &mut remarks {
-            remark.push_str(", which an emulator left that was killed");
-        }
-        check_free(&directory, &options.at)?;
-
+        let mut remarks = Vec::new();
+        let (directory, claim, mount) = match &options.at {
+            Some(at) => {
+                let directory = resolve(at)?;
+                let (claim, removed) = Claim::of(&options.registry, &directory)?;
+                remarks
+                    .extend(removed.into_iter().map(|what| format!("{what}, which an emulator left that was killed")));
+                check_free(&directory, at)?;
+                (directory, Some(claim), None)
+            }
+            None => {
+                let (fuse, mount) = relay::nowhere()?;
+                (relay::root_of(&mount), None, Some((fuse, mount)))
+            }
+        };
         let facts = target.facts().clone();
         let (disk, told) = match &options.backing {
             Some(file) => backing::open(file, target, text, options.seed)?,
@@ -119,7 +132,7 @@ impl Emulator {
             seed: options.seed,
             speed: options.speed,
         });
-        claim.note(&directory)?;
+        let claim = claim.map(|mut claim| claim.note(&directory).map(|()| claim)).transpose()?;
         let pacer = Arc::clone(&shared);
         let pacer = std::thread::Builder::new().name("pacer".to_owned()).spawn(move || {
             pacer.pacer.run(&pacer.disk, pacer.clock, &pacer.meter);
@@ -128,6 +141,8 @@ impl Emulator {
         let mut emulator = Emulator {
             directory,
             loop_device: None,
+            held: None,
+            nowhere: None,
             shared,
             session: None,
             pacer: Some(pacer),
@@ -136,7 +151,7 @@ impl Emulator {
             _claim: claim,
         };
         // From here on dropping it cleans up.
-        emulator.mount()?;
+        emulator.mount(mount)?;
         Ok((emulator, facts))
     }
 
@@ -153,6 +168,16 @@ impl Emulator {
     /// What was asked of the device, what it did, how late answers were.
     pub fn statistics(&self) -> Statistics {
         self.shared.statistics()
+    }
+
+    /// When the times of its log began, on the kernel's monotonic clock.
+    pub fn began(&self) -> Instant {
+        self.shared.clock.began()
+    }
+
+    /// What a record must say of it.
+    pub fn seen(&self) -> Option<Seen> {
+        seen::of(&serde_json::from_str(&self.statistics().to_json()).ok()?)
     }
 
     /// Switches a device on again that lost its power or went away; says why it was gone, if it was.
@@ -224,18 +249,28 @@ impl Emulator {
         Ok(Stop::Done)
     }
 
-    fn mount(&mut self) -> Result<(), EmulateError> {
+    /// Begins to serve it: over its directory, or through these descriptors of a mount that has none.
+    fn mount(&mut self, nowhere: Option<(OwnedFd, OwnedFd)>) -> Result<(), EmulateError> {
         let mut config = Config::default();
-        config.mount_options = vec![
-            MountOption::FSName(self.shared.model.replace(',', ";")),
-            MountOption::CUSTOM(format!("subtype={SUBTYPE}")),
-            MountOption::NoAtime,
-        ];
         // One reader: requests reach the device in the order in which the kernel has them.
         config.n_threads = Some(1);
         let failed = |said| EmulateError::Mount { at: self.directory.clone(), said };
-        let session = Session::new(DiskFs::new(Arc::clone(&self.shared)), &self.directory, &config).map_err(failed)?;
-        self.session = Some(session.spawn().map_err(failed)?);
+        let disk = DiskFs::new(Arc::clone(&self.shared));
+        let session = match nowhere {
+            Some((fuse, mount)) => {
+                self.nowhere = Some(mount);
+                Session::from_fd(disk, fuse, SessionACL::Owner, config)
+            }
+            None => {
+                config.mount_options = vec![
+                    MountOption::FSName(self.shared.model.replace(',', ";")),
+                    MountOption::CUSTOM(format!("subtype={SUBTYPE}")),
+                    MountOption::NoAtime,
+                ];
+                Session::new(disk, &self.directory, &config)
+            }
+        };
+        self.session = Some(session.and_then(Session::spawn).map_err(failed)?);
         Ok(())
     }
 
@@ -261,6 +296,9 @@ impl Emulator {
                     device.path().display()
                 ));
             }
+            if self.nowhere.is_some() {
+                self.held = Some(device.hold().map_err(EmulateError::Loop)?);
+            }
             self.loop_device = Some(device);
             self.shared.disk.flush_once();
         }
@@ -270,7 +308,15 @@ impl Emulator {
     /// Says what keeps the loop device from being unbound.
     fn unbind(&mut self) -> Option<String> {
         let device = self.loop_device.as_ref()?;
-        match device.detach() {
+        let detached = match &self.nowhere {
+            // It goes by itself with the last one who has it open, and its number may be another one's right after.
+            Some(_) => {
+                self.held = None;
+                Ok(relay::gone(device))
+            }
+            None => device.detach(),
+        };
+        match detached {
             Ok(true) => {
                 self.loop_device = None;
                 None
@@ -283,6 +329,11 @@ impl Emulator {
     /// Says what keeps it from being unmounted.
     fn unmount(&mut self, force: bool) -> Option<String> {
         let session = self.session.take()?;
+        if let Some(mount) = self.nowhere.take() {
+            drop(mount);
+            self.finish(session, force);
+            return None;
+        }
         let flags = if force { UnmountFlags::FORCE | UnmountFlags::DETACH } else { UnmountFlags::empty() };
         match unmount_when_free(&self.directory, flags) {
             // EINVAL: someone else has already done it.
@@ -293,6 +344,12 @@ impl Emulator {
                 return Some(format!("{at} is in use ({said}); close what is open there (`fuser -vm {at}`)"));
             }
         }
+        self.finish(session, force);
+        None
+    }
+
+    /// No more answers go out; nobody asks any more, unless it is forced.
+    fn finish(&mut self, session: BackgroundSession, force: bool) {
         self.shared.pacer.end();
         if let Some(pacer) = self.pacer.take() {
             let _ = pacer.join();
@@ -300,7 +357,6 @@ impl Emulator {
         if !force {
             let _ = session.join();
         }
-        None
     }
 }
 
@@ -334,6 +390,19 @@ impl Shared {
             faster_than_floor: counts.faster_than_floor,
             floor: floors.map_or(Nanos::ZERO, |floors| floors.hot),
             floor_paced: floors.map_or(Nanos::ZERO, |floors| floors.of_read(4096)),
+        }
+    }
+}
+
+fn begun_log(to: &LogTo) -> Result<Log, EmulateError> {
+    match to {
+        LogTo::Output(output) => {
+            let failed = |said| system("write the log", output.path(), said);
+            let file = output.begin().map_err(|error| failed(io::Error::other(error)))?;
+            Log::create(file).map_err(failed)
+        }
+        LogTo::File(file) => {
+            file.try_clone().and_then(Log::create).map_err(|said| system("write", Path::new("the log"), said))
         }
     }
 }

@@ -41,7 +41,7 @@ pub use emulator::{Emulator, Stop};
 pub use error::EmulateError;
 pub use files::SimFiles;
 pub use fuse::{DISK_NAME, STATISTICS_NAME};
-pub use options::{Options, Speed};
+pub use options::{LogTo, Options, Speed};
 pub use relay::{Medium, Relay};
 pub use seen::{Seen, seen};
 pub use statistics::{Lateness, Requests, Statistics};

@@ -2,6 +2,7 @@
 
 use flashscope_host::Output;
 use std::fmt;
+use std::fs::File;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -11,8 +12,9 @@ use std::sync::Arc;
 pub struct Options {
     /// `MODEL[,key=value…]`, with or without `sim:` before it; or the path of a model file.
     pub model: String,
-    /// An empty directory, over which the file system with the one file `disk` is mounted.
-    pub at: PathBuf,
+    /// An empty directory, over which the file system with the one file `disk` is mounted. `None`: it is mounted nowhere, and nothing
+    /// of it outlives this program; then the loop device is the only way to it.
+    pub at: Option<PathBuf>,
     /// Also bind a loop device to it.
     pub attach_loop: bool,
     /// Keep content and state in this file and in the one beside it with `.state` at the end; in memory where absent.
@@ -22,9 +24,18 @@ pub struct Options {
     /// How fast the device's time goes.
     pub speed: Speed,
     /// Write down every answer here.
-    pub log: Option<Arc<Output>>,
+    pub log: Option<LogTo>,
     /// Where it is noted which directories and loop devices belong to a running emulator.
     pub registry: PathBuf,
+}
+
+/// Where every answer is written down.
+#[derive(Clone, Debug)]
+pub enum LogTo {
+    /// A file of the operator's, made when the device is there.
+    Output(Arc<Output>),
+    /// A file that is open.
+    File(Arc<File>),
 }
 
 /// How fast the device's time goes against real time.

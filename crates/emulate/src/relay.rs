@@ -57,19 +57,13 @@ impl Relay {
     /// # Errors
     /// Not root, no FUSE, no loop device.
     pub fn start<M: Medium + 'static>(medium: Arc<Mutex<M>>, block: u32) -> Result<Relay, EmulateError> {
-        if !rustix::process::geteuid().is_root() {
-            return Err(EmulateError::NotRoot);
-        }
-        let fuse = File::options().read(true).write(true).open("/dev/fuse").map_err(EmulateError::NoFuse)?;
-        let fuse = OwnedFd::from(fuse);
-        let failed = |said: io::Error| EmulateError::Mount { at: PathBuf::from("/dev/fuse"), said };
-        let mount = mounted(&fuse).map_err(failed)?;
+        let (fuse, mount) = nowhere()?;
         let mut config = Config::default();
         // One reader: requests reach the medium in the order in which the kernel has them.
         config.n_threads = Some(1);
         let session = Session::from_fd(RelayFs { medium }, fuse, SessionACL::Owner, config).map_err(failed)?;
         let session = session.spawn().map_err(failed)?;
-        let file = PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd())).join(DISK_NAME);
+        let file = root_of(&mount).join(DISK_NAME);
         let device =
             LoopDevice::attach(&file, LoopOptions { block_size: block, max_request: Some(u64::from(LARGEST)) })
                 .map_err(EmulateError::Loop)?;
@@ -93,8 +87,32 @@ impl Drop for Relay {
     }
 }
 
+/// A FUSE file system that is mounted nowhere, and goes with this program: its requests come from the first of these, the other one is its
+/// mount.
+///
+/// # Errors
+/// Not root, no FUSE.
+pub(crate) fn nowhere() -> Result<(OwnedFd, OwnedFd), EmulateError> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(EmulateError::NotRoot);
+    }
+    let fuse = File::options().read(true).write(true).open("/dev/fuse").map_err(EmulateError::NoFuse)?;
+    let fuse = OwnedFd::from(fuse);
+    let mount = mounted(&fuse).map_err(failed)?;
+    Ok((fuse, mount))
+}
+
+/// Where this program finds what such a mount holds.
+pub(crate) fn root_of(mount: &OwnedFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd()))
+}
+
+fn failed(said: io::Error) -> EmulateError {
+    EmulateError::Mount { at: PathBuf::from("/dev/fuse"), said }
+}
+
 /// Whether the device is unbound within the second that those may take who look at every new device.
-fn gone(device: &LoopDevice) -> bool {
+pub(crate) fn gone(device: &LoopDevice) -> bool {
     (0..100).any(|_| {
         let is_gone = device.backing().is_none();
         if !is_gone {

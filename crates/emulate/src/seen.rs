@@ -39,7 +39,7 @@ fn statistics(file: &Path) -> Option<Value> {
     serde_json::from_str(&fs::read_to_string(beside).ok()?).ok()
 }
 
-fn of(statistics: &Value) -> Option<Seen> {
+pub(crate) fn of(statistics: &Value) -> Option<Seen> {
     let word = |name: &str| statistics[name].as_str().map(str::to_owned);
     let time = |name: &str| statistics[name].as_u64().map(Nanos);
     let model = word("model")?;

@@ -21,6 +21,12 @@ use std::path::{Path, PathBuf};
 /// Where it is mounted: the folder of the file hierarchy standard for what is mounted for a while. What lies there is hidden from this
 /// process alone.
 const POINT: &str = "/mnt";
+/// Options that are the mount's and not the file system's.
+const OF_MOUNTS: [(&str, MountAttrFlags); 3] = [
+    ("noatime", MountAttrFlags::MOUNT_ATTR_NOATIME),
+    ("nodiratime", MountAttrFlags::MOUNT_ATTR_NODIRATIME),
+    ("strictatime", MountAttrFlags::MOUNT_ATTR_STRICTATIME),
+];
 /// What is written and read at once.
 const PIECE: usize = 1 << 20;
 
@@ -88,14 +94,18 @@ impl Volume {
             said: said_by(&context).unwrap_or_else(|| errno::describe(errno)),
         };
         fsconfig_set_string(&context, "source", device).map_err(told)?;
+        let mut attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
         for word in options.split(',').filter(|word| !word.is_empty()) {
+            if let Some((_, attribute)) = OF_MOUNTS.iter().find(|(name, _)| *name == word) {
+                attributes |= *attribute;
+                continue;
+            }
             match word.split_once('=') {
                 Some((key, value)) => fsconfig_set_string(&context, key, value).map_err(told)?,
                 None => fsconfig_set_flag(&context, word).map_err(told)?,
             }
         }
         fsconfig_create(&context).map_err(told)?;
-        let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
         let mount = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes).map_err(told)?;
         // At a place, since programs name files by paths.
         move_mount(&mount, "", rustix::fs::CWD, POINT, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH).map_err(failed)?;

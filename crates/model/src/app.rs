@@ -1,7 +1,8 @@
 //! Runs of applications: what was played where, how long each operation took, and what that comes to.
 
 use crate::envelope::Envelope;
-use flashscope_units::{Bytes, Nanos};
+use crate::trace::{ChunkClass, ClassFigures, TraceOp};
+use flashscope_units::{ByteRate, Bytes, Nanos};
 
 /// Everything about one run of `app`.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,8 +71,8 @@ pub struct PlannedApp {
 /// Where apps were played.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppPlace {
-    /// The directory.
-    pub directory: String,
+    /// The directory; `None` where a file system was made for it.
+    pub directory: Option<String>,
     /// Its file system (`ext4`).
     pub file_system: Option<String>,
     /// Options of the mount.
@@ -84,6 +85,8 @@ pub struct AppPlace {
     pub device: Option<String>,
     /// SQLite's version.
     pub sqlite: String,
+    /// What must be known of it, in sentences.
+    pub remarks: Vec<String>,
 }
 
 /// An app, played once.
@@ -109,6 +112,8 @@ pub struct AppRun {
     pub settled: Nanos,
     /// What the device did meanwhile; `None` where nobody counts.
     pub device: Option<DeviceWork>,
+    /// What the device was given meanwhile, request by request; `None` where nobody wrote that down.
+    pub given: Option<Given>,
     /// Its operations, in the order of the definition.
     pub operations: Vec<OperationRun>,
     /// What failed: the first hundred.
@@ -122,6 +127,17 @@ impl AppRun {
     pub fn run_time(&self) -> Nanos {
         self.elapsed.saturating_sub(self.thinking).saturating_sub(self.own)
     }
+}
+
+/// What a device was given during a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    /// When the run began, since the first request of the trace.
+    pub from: Nanos,
+    /// When it ended: requests issued from the one to the other count.
+    pub to: Nanos,
+    /// Reads and writes by size.
+    pub classes: Vec<ClassFigures>,
 }
 
 /// What a device did during a run, by the kernel's counters.
@@ -197,10 +213,29 @@ pub struct AppFigures {
     pub device_share: Option<f64>,
     /// flashscope's own time as a share of the run time.
     pub own_share: Option<f64>,
+    /// What the device was given by size; empty where nobody wrote that down.
+    pub chunks: Vec<Chunks>,
     /// Its operations.
     pub operations: Vec<OperationFigures>,
     /// The longest waits, the longest first.
     pub stalls: Vec<Stall>,
+}
+
+/// Reads or writes of one class of sizes over all runs of an app, those aside that ended early.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chunks {
+    /// Which way: [`TraceOp::Read`] or [`TraceOp::Write`].
+    pub op: TraceOp,
+    /// Which sizes.
+    pub class: ChunkClass,
+    /// How many.
+    pub requests: u64,
+    /// What they moved.
+    pub bytes: Bytes,
+    /// How many per second of the run time.
+    pub iops: f64,
+    /// What they moved per second of the run time.
+    pub rate: ByteRate,
 }
 
 /// Mean and spread of times.

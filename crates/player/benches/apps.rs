@@ -12,13 +12,13 @@
 
 use flashscope_app::definition::MAIN;
 use flashscope_app::suite::SUITES;
-use flashscope_app::wire::{Line, Order, Run};
+use flashscope_app::wire::{Above, Ground, Line, Order, Play, Run};
 use flashscope_app::{Act, Definition, Script, Value, catalogue};
 use flashscope_testkit::Targets;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
@@ -62,9 +62,10 @@ impl Drop for Temporary {
 }
 
 fn played(app: &Definition, rounds: u64, directory: &Path) -> Res<Run> {
-    let order = Order {
+    let above = Above::Directory(directory.display().to_string());
+    let play = Play {
         definition: app.text.clone(),
-        directory: directory.display().to_string(),
+        name: "run".to_owned(),
         rounds,
         seed: 1,
         journal: None,
@@ -72,17 +73,21 @@ fn played(app: &Definition, rounds: u64, directory: &Path) -> Res<Run> {
     };
     let mut child =
         Command::new(env!("CARGO_BIN_EXE_flashscope-player")).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-    // It stays open until the player has ended: closing it means to stop.
+    // Closing its stdin means to stop: it stays open until the run is there.
     let mut stdin = child.stdin.take().ok_or("its stdin is a pipe")?;
-    writeln!(stdin, "{}", serde_json::to_string(&order)?)?;
-    let output = child.wait_with_output()?;
-    drop(stdin);
-    for line in String::from_utf8(output.stdout)?.lines() {
-        match serde_json::from_str(line)? {
-            Line::Run(run) if run.ended.is_none() && run.failures.is_empty() => return Ok(*run),
+    for order in [Order::Open(Ground { above, keep: false }), Order::Play(play)] {
+        writeln!(stdin, "{}", serde_json::to_string(&order)?)?;
+    }
+    for line in BufReader::new(child.stdout.take().ok_or("its stdout is a pipe")?).lines() {
+        match serde_json::from_str(&line?)? {
+            Line::Run(run) if run.ended.is_none() && run.failures.is_empty() => {
+                drop(stdin);
+                child.wait()?;
+                return Ok(*run);
+            }
             Line::Run(run) => return Err(format!("{}: {:?} {:?}", app.name, run.ended, run.failures).into()),
             Line::Error(why) => return Err(why.into()),
-            Line::Sqlite(_) | Line::Progress(..) => {}
+            Line::Open(_) | Line::Progress(..) | Line::Done => {}
         }
     }
     Err("the player said nothing".into())

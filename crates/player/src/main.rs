@@ -1,61 +1,98 @@
-//! `flashscope-player`, the program that plays an app once: an order on stdin, lines of JSON on stdout.
+//! `flashscope-player`, the program that plays apps: orders on stdin, lines of JSON on stdout.
 //!
-//! A program of its own for two reasons: SQLite stays out of the main binary, and whoever plays on an emulated device does
-//! not wait for itself. It stops, and says what it has until then, when its stdin is closed: whoever started it may be gone.
+//! A program of its own for two reasons: SQLite stays out of the main binary, and whoever serves the requests of an emulated device
+//! does not wait for itself. It stops what it plays, says what it has until then, and leaves nothing behind, when its stdin is
+//! closed: whoever started it may be gone.
 
 mod database;
 mod play;
 mod pool;
+mod stage;
 
+use anyhow::Context;
 use flashscope_app::Definition;
 use flashscope_app::Script;
 use flashscope_app::definition::MAIN;
-use flashscope_app::wire::{Line, Order};
-use std::io::{BufRead, BufReader, Read, Write};
+use flashscope_app::wire::{Line, Order, Play};
+use stage::Stage;
+use std::io::{BufRead, BufReader, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
 use std::time::Duration;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 static DONE: AtomicU64 = AtomicU64::new(0);
+/// Performances of the app that is being played; 0 while none is.
+static ALL: AtomicU64 = AtomicU64::new(0);
 
 fn main() -> ExitCode {
-    let mut stdin = BufReader::new(std::io::stdin());
-    let mut order = String::new();
-    let line = match stdin.read_line(&mut order) {
-        Ok(0) => Line::Error("there is no order on stdin: this program is started by `flashscope app`".to_owned()),
-        Ok(_) => {
-            std::thread::spawn(move || {
-                let _ = stdin.read_to_end(&mut Vec::new());
-                STOP.store(true, Ordering::Relaxed);
-            });
-            match played(&order) {
-                Ok(line) => line,
-                Err(error) => Line::Error(format!("{error:#}")),
-            }
+    match served() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = say(&Line::Error(format!("{error:#}")));
+            ExitCode::from(2)
         }
-        Err(error) => Line::Error(error.to_string()),
-    };
-    let failed = matches!(line, Line::Error(_));
-    match say(&line) {
-        Ok(()) if !failed => ExitCode::SUCCESS,
-        _ => ExitCode::from(2),
     }
 }
 
-fn played(order: &str) -> anyhow::Result<Line> {
-    let order: Order = serde_json::from_str(order)?;
-    let app = Definition::parse(&order.definition)?;
-    say(&Line::Sqlite(rusqlite::version().to_owned()))?;
-    let all = Script::new(&app, MAIN, order.rounds, order.seed).length();
+/// Does what it is told until its stdin is closed.
+fn served() -> anyhow::Result<()> {
+    let mut stdin = BufReader::new(std::io::stdin());
+    let mut first = String::new();
+    stdin.read_line(&mut first)?;
+    let Ok(Order::Open(ground)) = serde_json::from_str(&first) else {
+        anyhow::bail!("there is no order on stdin: this program is started by `flashscope app`");
+    };
+    let (mut stage, opened) = Stage::open(&ground)?;
+    // From here on this program may have threads.
+    let (tell, told) = mpsc::channel();
     std::thread::spawn(move || {
-        while say(&Line::Progress(DONE.load(Ordering::Relaxed), all)).is_ok() {
-            std::thread::sleep(Duration::from_millis(200));
-        }
-        // Nobody reads any more.
+        let _ = stdin.lines().map_while(Result::ok).try_for_each(|line| tell.send(line));
         STOP.store(true, Ordering::Relaxed);
     });
-    Ok(Line::Run(Box::new(play::play(&order, &app, &STOP, &DONE)?)))
+    std::thread::spawn(tell_progress);
+    let done =
+        say(&Line::Open(Box::new(opened))).and_then(|()| told.iter().try_for_each(|line| done(&mut stage, &line)));
+    // Also where something went wrong, nothing is to be left.
+    done.and(stage.close())
+}
+
+fn done(stage: &mut Stage, line: &str) -> anyhow::Result<()> {
+    let answer = match serde_json::from_str(line).context("an odd order")? {
+        Order::Open(_) => anyhow::bail!("the place is open already"),
+        Order::Play(play) => played(stage, &play)?,
+        Order::Remove(name) => {
+            stage.remove(&name);
+            Line::Done
+        }
+        Order::MakeRoom(room) => {
+            stage.make_room(&room)?;
+            Line::Done
+        }
+    };
+    say(&answer)
+}
+
+fn played(stage: &mut Stage, play: &Play) -> anyhow::Result<Line> {
+    let app = Definition::parse(&play.definition)?;
+    let directory = stage.of_run(&play.name)?;
+    DONE.store(0, Ordering::Relaxed);
+    ALL.store(Script::new(&app, MAIN, play.rounds, play.seed).length(), Ordering::Relaxed);
+    let run = play::play(play, &directory, &app, &STOP, &DONE);
+    ALL.store(0, Ordering::Relaxed);
+    Ok(Line::Run(Box::new(run?)))
+}
+
+/// Says again and again how much is done, until nobody reads any more.
+fn tell_progress() {
+    loop {
+        let all = ALL.load(Ordering::Relaxed);
+        if all > 0 && say(&Line::Progress(DONE.load(Ordering::Relaxed), all)).is_err() {
+            return STOP.store(true, Ordering::Relaxed);
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
 }
 
 /// A line on stdout, whole even where threads say something at once.

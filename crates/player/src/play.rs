@@ -3,7 +3,7 @@
 use crate::database::Open;
 use crate::pool::Pool;
 use flashscope_app::definition::{Definition, MAIN};
-use flashscope_app::wire::{Device, Order, Performed, Run};
+use flashscope_app::wire::{Device, Performed, Play, Run};
 use flashscope_app::{Act, Performance, Script};
 use flashscope_host::load::Folder;
 use flashscope_host::{MonotonicClock, SysRoot};
@@ -21,7 +21,7 @@ const TOLD: usize = 100;
 /// What all threads of a run share.
 struct Stage<'a> {
     app: &'a Definition,
-    order: &'a Order,
+    order: &'a Play,
     pool: Pool,
     clock: MonotonicClock,
     /// Set when the operator asks to stop.
@@ -48,10 +48,16 @@ struct Thread {
 ///
 /// # Errors
 /// Where the directory cannot be worked in at all. What fails within the app is part of the run.
-pub(crate) fn play(order: &Order, app: &Definition, stop: &AtomicBool, done: &AtomicU64) -> anyhow::Result<Run> {
+pub(crate) fn play(
+    order: &Play,
+    directory: &Path,
+    app: &Definition,
+    stop: &AtomicBool,
+    done: &AtomicU64,
+) -> anyhow::Result<Run> {
     let (sys, clock) = (SysRoot::live(), MonotonicClock::start());
     let stage = Stage { app, order, pool: Pool::new(), clock, stop, over: AtomicBool::new(false), done };
-    let folder = Folder::open(Path::new(&order.directory))?;
+    let folder = Folder::open(directory)?;
     let mut preparation = Script::preparation(app, order.seed);
     let began = clock.now();
     let prepared = Player::new(&stage, folder.again()?).prepare(&mut preparation);
@@ -64,6 +70,7 @@ pub(crate) fn play(order: &Order, app: &Definition, stop: &AtomicBool, done: &At
     }
     let before = folder.device_work(&sys);
     let began = clock.now();
+    run.began = clock.monotonic(began).0;
     let scripts: Vec<Script<'_>> = app
         .threads()
         .into_iter()

@@ -8,6 +8,7 @@ use crate::xlsx::{Cell, Sheet};
 use crate::{Style, foreign, table};
 use flashscope_model::app::{AppRecord, AppRun, Spread};
 use flashscope_view::app::{glance, notes, tables, title};
+use flashscope_view::trace::plural;
 use maud::html as markup;
 use std::fmt::Write;
 
@@ -109,6 +110,20 @@ pub fn sheets(record: &AppRecord) -> Vec<Sheet> {
             name.into_iter().chain(count).chain(spread(Some(operation.time))).chain(figures).collect()
         })
     });
+    let chunks = record.figures.iter().flat_map(|figures| {
+        figures.chunks.iter().map(move |chunks| {
+            vec![
+                figures.app.as_str().into(),
+                u64::from(figures.place).into(),
+                plural(chunks.op).into(),
+                chunks.class.label().into(),
+                chunks.requests.into(),
+                chunks.bytes.get().into(),
+                chunks.iops.into(),
+                chunks.rate.0.into(),
+            ]
+        })
+    });
     let each = record.runs.iter().flat_map(performances);
     let device = record.runs.iter().map(|run| {
         let work = run.device.unwrap_or_default();
@@ -158,6 +173,11 @@ pub fn sheets(record: &AppRecord) -> Vec<Sheet> {
                 "device_flushes",
             ],
             device.collect(),
+        ),
+        sheet(
+            "requests by size",
+            &["app", "case_place", "kind", "size", "requests", "bytes", "iops", "rate_bytes_per_s"],
+            chunks.collect(),
         ),
         sheet("response times", &["app", "case_place", "run", "operation", "start_ns", "time_ns"], each.collect()),
     ]

@@ -2,8 +2,9 @@
 
 use crate::answer;
 use crate::table::{Cell, Table};
+use crate::trace::plural;
 use flashscope_model::app::{AppFigures, AppRecord, SCORE_TIMES, Spread, Underruns};
-use flashscope_units::Nanos;
+use flashscope_units::{Iops, Nanos};
 
 /// A share of flashscope's own time that is worth a word: what is aimed at.
 const OWN: f64 = 0.02;
@@ -25,7 +26,8 @@ pub fn title(record: &AppRecord) -> String {
         (Some(kind), None) => format!(" ({kind})"),
         _ => String::new(),
     };
-    format!("{what}, in {}{below}", record.envelope.target)
+    let lies = if place.directory.is_some() { "in" } else { "on" };
+    format!("{what}, {lies} {}{below}", record.envelope.target)
 }
 
 /// The lines of the first glance, each a name and what it says.
@@ -122,8 +124,9 @@ pub fn spread(time: &Spread) -> String {
 
 /// Run times of the apps; response times of their operations; stalls.
 pub fn tables(record: &AppRecord) -> Vec<Table> {
-    let stalls = stalls(record);
-    [run_times(record), operations(record)].into_iter().chain((!stalls.rows.is_empty()).then_some(stalls)).collect()
+    let mut tables = vec![run_times(record), operations(record), chunks(record), stalls(record)];
+    tables.retain(|table| !table.rows.is_empty());
+    tables
 }
 
 fn name(record: &AppRecord, figures: &AppFigures) -> String {
@@ -177,6 +180,27 @@ fn operations(record: &AppRecord) -> Table {
     }
 }
 
+fn chunks(record: &AppRecord) -> Table {
+    let rows = record.figures.iter().flat_map(|figures| {
+        figures.chunks.iter().map(|chunks| {
+            vec![
+                Cell::Text(name(record, figures)),
+                Cell::Text(plural(chunks.op).to_owned()),
+                Cell::Text(chunks.class.label().to_owned()),
+                Cell::Count(chunks.requests),
+                Cell::Size(chunks.bytes),
+                Cell::Iops(Iops(chunks.iops)),
+                Cell::Rate(chunks.rate),
+            ]
+        })
+    });
+    Table {
+        caption: "What the device was given, by size".to_owned(),
+        columns: ["app", "kind", "size", "requests", "data", "IOPS", "rate"].map(str::to_owned).into(),
+        rows: rows.collect(),
+    }
+}
+
 fn stalls(record: &AppRecord) -> Table {
     let rows = record.figures.iter().flat_map(|figures| {
         figures.stalls.iter().map(|stall| {
@@ -202,6 +226,7 @@ pub fn notes(record: &AppRecord) -> Vec<String> {
     let place = &record.place;
     let mut notes: Vec<String> =
         record.plan.apps.iter().map(|app| format!("{}: {} rounds; {}", app.name, app.rounds, app.source)).collect();
+    notes.extend(place.remarks.iter().cloned());
     let free = format!("{} of {} free before the first run", place.free, place.capacity);
     notes.push(match &place.file_system {
         Some(kind) => format!("{kind} ({}), {free}", place.options.join(",")),

@@ -245,7 +245,8 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-fn plural(op: TraceOp) -> &'static str {
+/// Requests of this kind, as people call them.
+pub fn plural(op: TraceOp) -> &'static str {
     match op {
         TraceOp::Read => "reads",
         TraceOp::Write => "writes",

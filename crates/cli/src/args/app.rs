@@ -5,7 +5,9 @@ use super::up_to;
 use clap::{Args, Subcommand, ValueEnum};
 use flashscope_app::definition::{Journal, Synchronous};
 use flashscope_app::suite::Case;
+use flashscope_emulate::Speed;
 use flashscope_units::Nanos;
+use std::path::PathBuf;
 
 /// Runs of one app, each with all its response times in the record.
 const MOST_RUNS: i64 = 1000;
@@ -20,10 +22,13 @@ const MOST_ROUNDS: i64 = 10_000_000;
   flashscope app contacts /mnt/card         on a mounted file system
   flashscope app mine.toml /mnt/card        an app of your own
   flashscope app contacts /mnt/card --journal wal
+  sudo flashscope app camera /dev/sdX --fs xfs --destroy-data=IDENTITY
+  sudo flashscope app camera sim:sd-4mib --trace camera.fstrace
   flashscope app suite heavy /mnt/card      all apps of a suite
 
-All files of a run are in a directory of its own below the one that is named, which is removed at the end. docs/apps.md
-says what the apps stand for and how an app is written.")]
+All files of a run are in a directory of its own below the one that is named, which is removed at the end. A device is
+given a file system (--fs) that nobody else sees while the apps are played. docs/apps.md says what the apps stand for and
+how an app is written.")]
 pub(crate) struct App {
     #[command(subcommand)]
     pub(crate) command: Option<AppCommand>,
@@ -37,7 +42,7 @@ pub(crate) enum AppCommand {
     #[command(after_help = "Example: flashscope app list")]
     List,
     /// Several apps in turn, and on a file system that is full
-    Suite(AppSuite),
+    Suite(Box<AppSuite>),
 }
 
 /// One app.
@@ -46,8 +51,8 @@ pub(crate) struct AppArgs {
     /// An app that comes along, or a file with the definition of one
     #[arg(value_name = "APP")]
     pub(crate) app: Option<String>,
-    /// A directory of a mounted file system
-    #[arg(default_value = ".", value_name = "DIRECTORY")]
+    /// A directory of a mounted file system, or a block device or sim:MODEL, which is given a file system
+    #[arg(default_value = ".")]
     pub(crate) target: String,
     /// Print the definition of the app and end
     #[arg(long)]
@@ -66,13 +71,14 @@ pub(crate) struct AppArgs {
 #[command(after_help = "Examples:
   flashscope app suite heavy /mnt/card
   flashscope app suite heavy /mnt/card --sequence main,full,main
-  flashscope app suite light . --repeat 2 -o light.xlsx")]
+  flashscope app suite light . --repeat 2 -o light.xlsx
+  sudo flashscope app suite heavy sim:emmc-phone --sequence main,full,main")]
 pub(crate) struct AppSuite {
     /// The suite: heavy or light
     #[arg(default_value = "heavy", value_name = "SUITE")]
     pub(crate) suite: String,
-    /// A directory of a mounted file system
-    #[arg(default_value = ".", value_name = "DIRECTORY")]
+    /// A directory of a mounted file system, or a block device or sim:MODEL, which is given a file system
+    #[arg(default_value = ".")]
     pub(crate) target: String,
     /// The cases in turn: main (all apps) and full (photos and packages until the file system is 95 % full, and on)
     #[arg(long, default_value = "main", value_delimiter = ',', value_name = "CASES")]
@@ -113,6 +119,24 @@ pub(crate) struct AppSettings {
     /// Leave the files of the apps where they are
     #[arg(long)]
     pub(crate) keep_files: bool,
+    /// The file system that is made on a device: ext4, xfs, btrfs, f2fs, ext2, vfat, exfat [default: ext4]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) fs: Option<String>,
+    /// Tell that file system this when it is mounted (noatime); several with commas
+    #[arg(long, value_name = "OPTIONS")]
+    pub(crate) fs_options: Option<String>,
+    /// Allow writing to the block device of this identity, as `flashscope list` prints it (its content is destroyed)
+    #[arg(long, value_name = "IDENTITY")]
+    pub(crate) destroy_data: Option<String>,
+    /// Also overwrite a partition table or file system that is not in use
+    #[arg(long)]
+    pub(crate) destroy_signatures: bool,
+    /// How many times as fast as the model a simulated device is emulated, or max: no waiting at all [default: 1]
+    #[arg(long, value_name = "FACTOR")]
+    pub(crate) speed: Option<Speed>,
+    /// Write all that the device below is given to FILE, to be looked at and replayed (`flashscope trace`)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
 }
 
 fn count(text: &str) -> Result<(String, u64), String> {

@@ -5,7 +5,7 @@ use crate::error::{Failure, Outcome};
 use crate::output;
 use anyhow::{Context, anyhow};
 use flashscope_emulate::signals::{self, OperatorRequest};
-use flashscope_emulate::{Emulator, Options, REGISTRY, Statistics, Stop};
+use flashscope_emulate::{Emulator, LogTo, Options, REGISTRY, Statistics, Stop};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -42,25 +42,29 @@ pub(crate) fn run(args: Emulate) -> Result<Outcome, Failure> {
 
 fn options(args: Emulate) -> Result<Options, Failure> {
     let (model, at) = args.model.zip(args.at).context("a model and a directory are needed")?;
-    // A real machine has noise of its own, so the model brings none unless it is told to.
-    let model = match args.noise {
-        Some(level) => format!("{model},noise={level}"),
-        None if model.contains(",noise=") => model,
-        None => format!("{model},noise=none"),
-    };
+    let model = with_noise(model, args.noise.as_deref());
     let state = args.backing.as_ref().map(|backing| PathBuf::from(format!("{}.state", backing.display())));
     let mut door = output::door(args.replace.force, args.backing.iter().chain(&state));
     let log = args.log.as_ref().map(|path| output::plan(&mut door, path)).transpose()?;
     Ok(Options {
         model,
-        at,
+        at: Some(at),
         attach_loop: args.attach_loop,
         backing: args.backing,
         seed: args.seed,
         speed: args.speed,
-        log: log.map(Arc::new),
+        log: log.map(|output| LogTo::Output(Arc::new(output))),
         registry: REGISTRY.into(),
     })
+}
+
+/// A real machine has noise of its own, so a model brings none unless it is told to.
+pub(crate) fn with_noise(model: String, level: Option<&str>) -> String {
+    match level {
+        Some(level) => format!("{model},noise={level}"),
+        None if model.contains(",noise=") => model,
+        None => format!("{model},noise=none"),
+    }
 }
 
 /// Until the operator wants it to stop and nobody uses it any more, or wants it twice.

@@ -1,6 +1,7 @@
 //! Black-box tests of the binary.
 
 mod app;
+mod app_devices;
 mod bench;
 mod bench_devices;
 mod black_box;

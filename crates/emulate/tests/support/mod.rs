@@ -50,7 +50,7 @@ impl Rig {
     pub(crate) fn options(&self) -> Options {
         Options {
             model: CARD.to_owned(),
-            at: self.at.clone(),
+            at: Some(self.at.clone()),
             attach_loop: false,
             backing: None,
             seed: 1,
@@ -182,7 +182,7 @@ pub(crate) fn child() {
     let (Some(at), Some(registry)) = (path("EMULATE_AT"), path("EMULATE_REGISTRY")) else { return };
     let options = Options {
         model: CARD.to_owned(),
-        at,
+        at: Some(at),
         attach_loop: true,
         backing: path("EMULATE_BACKING"),
         seed: 1,

@@ -1,6 +1,7 @@
 //! The part of applications played: what was planned, where, every run, and what they come to.
 
 use crate::mirror::{mirror, mirror_tuple, part};
+use crate::wire::{ChunkClass, TraceClass, TraceOp};
 use flashscope_model::app as model;
 
 part! {
@@ -56,8 +57,8 @@ mirror! {
 
     /// Where apps were played.
     AppPlace of model::AppPlace {
-        /// The directory.
-        directory: String = directory,
+        /// The directory; null where a file system was made for it.
+        directory: Option<String> = directory,
         /// Its file system; null where the kernel does not tell.
         file_system: Option<String> = file_system,
         /// Options of the mount.
@@ -70,6 +71,8 @@ mirror! {
         block_device: Option<String> = device,
         /// SQLite's version.
         sqlite_version: String = sqlite,
+        /// What must be known of it, in sentences.
+        remarks: Vec<String> = remarks,
     }
 
     /// An app, played once.
@@ -94,12 +97,24 @@ mirror! {
         settle_time_ns: u64 = settled,
         /// What the device did meanwhile; null where nobody counts.
         device_work: Option<DeviceWork> = device,
+        /// What the device was given meanwhile, request by request; null where nobody wrote that down.
+        given: Option<Given> = given,
         /// Its operations, in the order of the definition.
         operations: Vec<OperationRun> = operations,
         /// What failed: the first hundred.
         failures: Vec<ActFailure> = failures,
         /// Why it ended before all was done; null where it did not.
         ended_by: Option<String> = ended,
+    }
+
+    /// What a device was given during a run.
+    Given of model::Given {
+        /// When the run began, since the first request of the trace.
+        from_ns: u64 = from,
+        /// When it ended: requests issued from the one to the other count.
+        to_ns: u64 = to,
+        /// Reads and writes by size.
+        chunk_classes: Vec<TraceClass> = classes,
     }
 
     /// What a device did during a run, by the kernel's counters.
@@ -164,10 +179,28 @@ mirror! {
         device_ratio: Option<f64> = device_share,
         /// flashscope's own time as a share of the run time.
         own_ratio: Option<f64> = own_share,
+        /// What the device was given by size; empty where nobody wrote that down.
+        chunk_classes: Vec<Chunks> = chunks,
         /// Its operations.
         operations: Vec<OperationFigures> = operations,
         /// The longest waits, the longest first.
         stalls: Vec<AppStall> = stalls,
+    }
+
+    /// Reads or writes of one class of sizes over all runs of an app, those aside that ended early.
+    Chunks of model::Chunks {
+        /// Which way: reads or writes.
+        kind: TraceOp = op,
+        /// Which sizes.
+        size: ChunkClass = class,
+        /// How many.
+        requests: u64 = requests,
+        /// What they moved.
+        bytes: u64 = bytes,
+        /// How many per second of the run time.
+        iops: f64 = iops,
+        /// What they moved per second of the run time.
+        rate_bytes_per_s: f64 = rate,
     }
 
     /// Mean and spread of times.

@@ -3,6 +3,7 @@
 mod place;
 mod player;
 mod sequence;
+mod witness;
 
 use crate::args::{App, AppArgs, AppCommand, AppSettings, AppSuite};
 use crate::commands::{history, report};
@@ -18,7 +19,6 @@ use flashscope_record::AnyRecord;
 use flashscope_units::Nanos;
 use sequence::Playing;
 use std::fmt::Write;
-use std::path::Path;
 
 pub(crate) fn run(asked: &App) -> Result<Outcome, Failure> {
     match (&asked.command, &asked.one.app) {
@@ -127,8 +127,9 @@ fn played(
 ) -> Result<Outcome, Failure> {
     let mut door = output::door(results.replace.force, [target]);
     let outputs = report::outputs(&mut door, None, &results.output)?;
-    let place = place::open(Path::new(target), settings.keep_files)?;
-    let record = Playing::new(place, plan, apps, settings.scale, results.json)?.all(command, sequence)?;
+    let trace = settings.trace.as_ref().map(|path| output::plan(&mut door, path)).transpose()?;
+    let place = place::find(target, settings)?;
+    let record = Playing::new(place, trace, plan, apps, settings.scale, results.json)?.all(command, sequence)?;
     shown(&record, &outputs, results.json)
 }
 

@@ -1,106 +1,252 @@
-//! Where apps are played: a directory of the run's own below the one that was named.
+//! Where apps are played: a directory that is there, or a file system that is made on a device for them.
 
 use super::cannot;
+use super::witness::{self, Kernel, Trace};
+use crate::args::AppSettings;
+use crate::commands::emulate::with_noise;
 use crate::error::Failure;
-use crate::output;
-use crate::target::failure;
-use flashscope_host::SysRoot;
-use flashscope_host::load::{Folder, FolderFacts, OwnFolder};
+use crate::mkfs::FileSystem;
+use crate::target::{self, failure};
+use crate::{interrupt, output};
+use anyhow::anyhow;
+use flashscope_app::wire::{Above, Ground, Mount};
+use flashscope_device::{Consent, Target};
+use flashscope_emulate::{Emulator, LogTo, Options, REGISTRY, Speed, Stop};
+use flashscope_host::{OpenOptions, Surroundings, SysRoot};
+use flashscope_model::envelope::ConditionList;
 use flashscope_units::Bytes;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::fs::File;
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+use std::sync::Arc;
 
-/// What directories of runs are called, with the number of the process behind it.
-const NAME: &str = "flashscope-app-";
+/// The file system that most devices with such apps on them have.
+const USUAL: &str = "ext4";
+/// No file system is made on less.
+const LEAST_CAPACITY: Bytes = Bytes::mib(1);
 
-/// A directory of this run's own. It goes when this is dropped, with all that is in it, unless it is to be kept.
+/// A place, ready to be played in.
 pub(super) struct Place {
-    /// The directory that was named.
-    pub(super) above: PathBuf,
-    path: PathBuf,
-    own: Arc<Mutex<Option<OwnFolder>>>,
-    keep: bool,
+    /// As it was named.
+    pub(super) target: String,
+    /// The directory, where it is one.
+    pub(super) directory: Option<String>,
+    /// What the player is told.
+    pub(super) ground: Ground,
+    /// What surrounds it.
+    pub(super) here: Surroundings,
+    /// What must be known of it.
+    pub(super) remarks: Vec<String>,
+    /// Who writes down what the device below is given; `None` where nobody does.
+    pub(super) witness: Option<Witness>,
 }
 
-/// Where the files of one run are; they go with it.
-pub(super) struct RunFolder {
-    pub(super) path: PathBuf,
-    _own: OwnFolder,
+/// Who writes down what a device is given.
+pub(super) enum Witness {
+    Kernel(Kernel),
+    Emulator(Box<Emulated>),
 }
 
-/// Makes one.
+/// A simulated device as a block device of this machine. When it is dropped, nothing of it is left.
+pub(super) struct Emulated {
+    emulator: Emulator,
+    log: Arc<File>,
+    capacity: Bytes,
+    model: String,
+}
+
+/// What is told when all is over.
+#[derive(Default)]
+pub(super) struct Told {
+    /// All that the device was given.
+    pub(super) trace: Option<Trace>,
+    /// What an emulator says of itself.
+    pub(super) conditions: ConditionList,
+    pub(super) remarks: Vec<String>,
+}
+
+/// Finds it; a device is given its file system.
 ///
 /// # Errors
-/// Where the place is no directory that can be written to.
-pub(super) fn open(above: &Path, keep: bool) -> Result<Place, Failure> {
-    let shown = above.display();
-    if !above.is_dir() {
-        return Err(cannot(if above.to_string_lossy().starts_with("sim:") {
-            format!(
-                "apps are played on a file system, and {shown} has none yet\nhint: `flashscope emulate {shown}` makes a block device of it; mkfs and mount that, and name the directory"
-            )
-        } else if above.exists() {
-            format!("{shown} is no directory\nhint: mkfs and mount it, and name the directory that it is mounted at")
-        } else {
-            format!("there is no directory {shown}")
-        }));
+/// There is no such thing, or nothing that can be written to; refused for safety.
+pub(super) fn find(target: &str, settings: &AppSettings) -> Result<Place, Failure> {
+    let path = Path::new(target);
+    if path.is_dir() {
+        return directory(target, settings);
     }
-    for left in left_behind(above) {
-        output::talk(&format!(
-            "warning: {} was left by a run that was killed\nhint: rm -r '{}'",
-            left.display(),
-            left.display()
-        ));
+    if let Some(spec) = target.strip_prefix("sim:") {
+        return emulated(target, spec, settings);
     }
-    let path = above.join(format!("{NAME}{}", std::process::id()));
-    let own = OwnFolder::make(&path, keep, true).map_err(failure)?;
-    Ok(Place { above: above.to_owned(), path, own: Arc::new(Mutex::new(Some(own))), keep })
-}
-
-/// Directories of runs that are not there any more.
-fn left_behind(above: &Path) -> Vec<PathBuf> {
-    let names = std::fs::read_dir(above).into_iter().flatten().filter_map(Result::ok);
-    let of_none = |name: &str| {
-        let process = name.strip_prefix(NAME)?.parse::<u32>().ok()?;
-        (!Path::new(&format!("/proc/{process}")).exists()).then_some(())
-    };
-    names.filter(|entry| entry.file_name().to_str().and_then(of_none).is_some()).map(|entry| entry.path()).collect()
-}
-
-impl Place {
-    /// What it lies on, now.
-    pub(super) fn facts(&self) -> Result<FolderFacts, Failure> {
-        let folder = Folder::open(&self.path).map_err(|error| cannot(error.to_string()))?;
-        folder.facts(&SysRoot::live()).map_err(|error| cannot(error.to_string()))
-    }
-
-    /// Bytes that are free, now.
-    pub(super) fn free(&self) -> Result<Bytes, Failure> {
-        self.facts().map(|facts| facts.free)
-    }
-
-    /// Where a run's files go.
-    pub(super) fn of_run(&self, name: &str) -> Result<RunFolder, Failure> {
-        let path = self.path.join(name);
-        let own = OwnFolder::make(&path, self.keep, true).map_err(failure)?;
-        // SQLite opens files by their path, whatever the working directory is.
-        let path = path.canonicalize().map_err(|error| cannot(format!("cannot find {}: {error}", path.display())))?;
-        Ok(RunFolder { path, _own: own })
-    }
-
-    /// What is to be done where the program has to end at once.
-    pub(super) fn at_the_end(&self) -> impl FnOnce() + Send + use<> {
-        let own = Arc::clone(&self.own);
-        move || drop(own.lock().unwrap_or_else(PoisonError::into_inner).take())
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        // What is done at a sudden end holds on to it as well.
-        drop(self.own.lock().unwrap_or_else(PoisonError::into_inner).take());
-        if self.keep {
-            output::talk(&format!("the files are in {}", self.path.display()));
+    match path.metadata() {
+        Ok(found) if found.file_type().is_block_device() => on_device(target, settings),
+        Ok(_) => Err(cannot(format!(
+            "{target} is no directory and no block device\nhint: `losetup --find --show --direct-io=on {target}` makes a block device of a file"
+        ))),
+        Err(_) => {
+            target::meant_simulated(path)?;
+            Err(cannot(format!("there is no directory {target}")))
         }
+    }
+}
+
+/// What was asked for must mean something where it is asked.
+fn without(given: &[(&str, bool)], why: &str) -> Result<(), Failure> {
+    match given.iter().find(|(_, given)| *given) {
+        Some((word, _)) => Err(cannot(format!("{why}\nhint: leave out {word}"))),
+        None => Ok(()),
+    }
+}
+
+fn directory(target: &str, settings: &AppSettings) -> Result<Place, Failure> {
+    let given = [
+        ("--fs", settings.fs.is_some()),
+        ("--fs-options", settings.fs_options.is_some()),
+        ("--destroy-data", settings.destroy_data.is_some()),
+        ("--destroy-signatures", settings.destroy_signatures),
+        ("--speed", settings.speed.is_some()),
+    ];
+    without(&given, &format!("{target} is a directory, whose file system and device are there already"))?;
+    Ok(Place {
+        target: target.to_owned(),
+        directory: Some(target.to_owned()),
+        ground: Ground { above: Above::Directory(target.to_owned()), keep: settings.keep_files },
+        here: Surroundings::of(&SysRoot::live(), Path::new(target)),
+        remarks: Vec::new(),
+        witness: None,
+    })
+}
+
+/// A block device of this machine, which the operator lets go of what it holds.
+fn on_device(target: &str, settings: &AppSettings) -> Result<Place, Failure> {
+    without(&[("--speed", settings.speed.is_some())], &format!("{target} has the speed that it has"))?;
+    let file_system = FileSystem::find(settings.fs.as_deref().unwrap_or(USUAL))?;
+    let (sys, path) = (SysRoot::live(), Path::new(target));
+    let checked = flashscope_host::safety(&sys, path, LEAST_CAPACITY).map_err(failure)?;
+    let consent =
+        Consent { identity: settings.destroy_data.clone(), allow_file: false, signatures: settings.destroy_signatures };
+    let options = OpenOptions { read_in_use: false, allow_buffered: false, hang_after: None };
+    // How much the kernel writes for a file system nobody can say beforehand: the consent is to all of the device.
+    let capacity = checked.report.capacity;
+    let opened = flashscope_host::open_for_writing(&sys, &checked, &consent, capacity, &options).map_err(failure)?;
+    has_room(capacity, &file_system)?;
+    // Whoever makes and mounts file systems opens it exclusively, as it was until now.
+    drop(opened);
+    interrupt::arm();
+    let mut remarks = Vec::new();
+    let witness = match Kernel::start(path) {
+        Ok(kernel) => {
+            interrupt::before_end(kernel.ender());
+            Some(Witness::Kernel(kernel))
+        }
+        Err(why) if settings.trace.is_some() => return Err(why),
+        Err(why) => {
+            remarks.push(format!("nobody wrote down what the device was given: {}", first_line(&why)));
+            None
+        }
+    };
+    output::talk(&format!("making {} on {target}; what stands there now is destroyed", file_system.name));
+    made(&file_system, path)?;
+    let (target, here) = (target.to_owned(), Surroundings::of(&sys, path));
+    Ok(Place { target, directory: None, ground: ground(&file_system, path, settings), here, remarks, witness })
+}
+
+/// A simulated device, emulated for as long as the apps are played.
+fn emulated(target: &str, spec: &str, settings: &AppSettings) -> Result<Place, Failure> {
+    let given =
+        [("--destroy-data", settings.destroy_data.is_some()), ("--destroy-signatures", settings.destroy_signatures)];
+    without(&given, "a simulated device holds nothing that could be lost")?;
+    let file_system = FileSystem::find(settings.fs.as_deref().unwrap_or(USUAL))?;
+    let model = with_noise(spec.to_owned(), None);
+    let capacity = target::open_model(&model, settings.seed)?.facts().capacity;
+    has_room(capacity, &file_system)?;
+    interrupt::arm();
+    let (log, speed) = (witness::log()?, settings.speed.unwrap_or(Speed::Times(1.0)));
+    let options = Options {
+        model: model.clone(),
+        at: None,
+        attach_loop: true,
+        backing: None,
+        seed: settings.seed,
+        speed,
+        log: Some(LogTo::File(Arc::clone(&log))),
+        registry: REGISTRY.into(),
+    };
+    let emulator = Emulator::start(&options).map_err(|error| anyhow!("{error}"))?;
+    emulator.remarks().iter().for_each(|remark| output::talk(remark));
+    let device = emulator.path();
+    made(&file_system, &device)?;
+    Ok(Place {
+        target: target.to_owned(),
+        directory: None,
+        ground: ground(&file_system, &device, settings),
+        here: Surroundings::of(&SysRoot::live(), &device),
+        remarks: Vec::new(),
+        witness: Some(Witness::Emulator(Box::new(Emulated { emulator, log, capacity, model }))),
+    })
+}
+
+fn first_line(why: &Failure) -> String {
+    why.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
+fn has_room(capacity: Bytes, file_system: &FileSystem) -> Result<(), Failure> {
+    if capacity >= file_system.least {
+        return Ok(());
+    }
+    let FileSystem { name, least, .. } = file_system;
+    Err(cannot(format!("{capacity} is too small for {name}: it takes {least}\nhint: a larger device, or another --fs")))
+}
+
+/// Makes the file system.
+fn made(file_system: &FileSystem, device: &Path) -> Result<(), Failure> {
+    file_system.make(device, interrupt::asked).map_err(|why| match interrupt::asked() {
+        true => cannot("interrupted before anything was played".to_owned()),
+        false => cannot(why),
+    })
+}
+
+fn ground(file_system: &FileSystem, device: &Path, settings: &AppSettings) -> Ground {
+    let mount = Mount {
+        device: device.display().to_string(),
+        file_system: file_system.name.to_owned(),
+        options: settings.fs_options.clone().unwrap_or_default(),
+    };
+    Ground { above: Above::Mount(mount), keep: settings.keep_files }
+}
+
+impl Witness {
+    /// What is to be done where the program has to end at once. An emulated device goes with the program.
+    pub(super) fn ender(&self) -> Box<dyn FnOnce() + Send> {
+        match self {
+            Witness::Kernel(kernel) => Box::new(kernel.ender()),
+            Witness::Emulator(_) => Box::new(|| {}),
+        }
+    }
+
+    /// The end, once nobody plays any more: what there is to tell. A simulated device goes.
+    ///
+    /// # Errors
+    /// What was written down cannot be read.
+    pub(super) fn finish(self) -> Result<Told, Failure> {
+        match self {
+            Witness::Kernel(kernel) => Ok(Told { trace: Some(kernel.finish()?), ..Told::default() }),
+            Witness::Emulator(emulated) => emulated.finish(),
+        }
+    }
+}
+
+impl Emulated {
+    fn finish(mut self) -> Result<Told, Failure> {
+        let seen = self.emulator.seen();
+        // Others look at every new device; whoever still does so is not waited for.
+        if let Stop::Busy(_) = self.emulator.stop(false).map_err(|error| anyhow!("{error}"))? {
+            self.emulator.stop(true).map_err(|error| anyhow!("{error}"))?;
+        }
+        let trace = Trace::of_emulator(&self.emulator, &self.log, self.capacity, &self.model)?;
+        let (mut conditions, warning) = seen.map(|seen| (seen.conditions, seen.warning)).unwrap_or_default();
+        let requests = self.emulator.statistics().requests;
+        let counts = [("reads", requests.reads), ("writes", requests.writes), ("flushes", requests.flushes)];
+        conditions.extend(counts.map(|(kind, count)| (format!("emulation_{kind}"), count.to_string())));
+        Ok(Told { trace: Some(trace), conditions: conditions.into_iter().collect(), remarks: Vec::from_iter(warning) })
     }
 }

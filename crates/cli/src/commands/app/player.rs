@@ -1,68 +1,198 @@
-//! The program that plays an app once, started beside this one.
+//! The program that plays apps, started beside this one. It alone touches the file system that they are played on.
 
 use super::cannot;
 use crate::error::Failure;
-use crate::interrupt;
-use flashscope_app::wire::{Line, Order, Run};
+use crate::{interrupt, output};
+use flashscope_app::wire::{Above, Ground, Line, Opened, Order, Play, Room, Run};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Name of that program.
 const PROGRAM: &str = "flashscope-player";
+/// How long it may take to leave nothing behind, where this program is to end at once.
+const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What it came to, and the version of its SQLite.
-pub(super) struct Answer {
-    pub(super) run: Run,
-    pub(super) sqlite: String,
+/// The player. When this is dropped it stops, leaves nothing behind, and ends.
+pub(super) struct Player {
+    process: Arc<Mutex<Process>>,
+    told: Receiver<Line>,
+    keeps: Option<String>,
 }
 
-/// Has an app played; `progress` is told how many performances are done. Where the operator asks to stop, what was done until
-/// then comes back.
-pub(super) fn play(order: &Order, mut progress: impl FnMut(u64)) -> Result<Answer, Failure> {
-    let program = std::env::current_exe()
-        .map(|own| own.with_file_name(PROGRAM))
-        .map_err(|error| cannot(format!("cannot tell where this program lies: {error}")))?;
-    let mut child = started(&program)?;
-    let mut stdin = child.stdin.take();
-    let text = serde_json::to_string(order).expect("an order is plain data") + "\n";
-    // Where it does not read, it says why on the other side.
-    let _ = stdin.as_mut().map(|stdin| stdin.write_all(text.as_bytes()));
-    let stdout = BufReader::new(child.stdout.take().expect("its stdout is a pipe"));
-    let (tell, told) = mpsc::channel();
-    let reader = std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| tell.send(line)));
-    let (mut sqlite, mut run, mut error) = (String::new(), None, None);
-    loop {
-        if interrupt::asked() {
-            // With its stdin gone it stops, and says what it has.
-            stdin = None;
+struct Process {
+    child: Child,
+    /// Once it is closed the player comes to its end.
+    to: Option<ChildStdin>,
+}
+
+impl Player {
+    /// Starts it in its place, and says what that is like.
+    ///
+    /// # Errors
+    /// There is no such program, or the place cannot be played in.
+    pub(super) fn start(ground: &Ground) -> Result<(Player, Opened), Failure> {
+        // Whoever asks to stop asks this program, which has the player stop in good order.
+        interrupt::arm();
+        let program = std::env::current_exe()
+            .map(|own| own.with_file_name(PROGRAM))
+            .map_err(|error| cannot(format!("cannot tell where this program lies: {error}")))?;
+        let mut child = started(&program)?;
+        let stdout = BufReader::new(child.stdout.take().expect("its stdout is a pipe"));
+        let (tell, told) = mpsc::channel();
+        std::thread::spawn(move || {
+            let lines = stdout.lines().map_while(Result::ok).map(|line| {
+                serde_json::from_str(&line)
+                    .unwrap_or_else(|_| Line::Error(format!("{PROGRAM} said what is not understood: {line}")))
+            });
+            lines.into_iter().try_for_each(|line| tell.send(line))
+        });
+        let to = child.stdin.take();
+        let process = Arc::new(Mutex::new(Process { child, to }));
+        let mut player = Player { process, told, keeps: None };
+        player.tell(&Order::Open(ground.clone()));
+        let Line::Open(opened) = player.answer(|_| {})? else { return Err(odd()) };
+        for left in &opened.left {
+            output::talk(&format!("warning: {left} was left by a run that was killed\nhint: rm -r '{left}'"));
         }
-        let line = match told.recv_timeout(Duration::from_millis(100)) {
-            Ok(line) => line,
-            Err(RecvTimeoutError::Timeout) => continue,
-            Err(RecvTimeoutError::Disconnected) => break,
-        };
-        match serde_json::from_str(&line) {
-            Ok(Line::Sqlite(version)) => sqlite = version,
-            Ok(Line::Progress(done, _)) => progress(done),
-            Ok(Line::Run(done)) => run = Some(*done),
-            Ok(Line::Error(why)) => error = Some(why),
-            Err(_) => error = Some(format!("{PROGRAM} said what is not understood: {line}")),
+        player.keeps = ground.keep.then(|| match &ground.above {
+            Above::Directory(_) => opened.path.clone(),
+            Above::Mount(mount) => format!(
+                "{} on {}",
+                Path::new(&opened.path)
+                    .file_name()
+                    .map_or_else(|| opened.path.clone().into(), |name| name.to_string_lossy()),
+                mount.device
+            ),
+        });
+        Ok((player, *opened))
+    }
+
+    /// What is to be done where the program has to end at once.
+    pub(super) fn ender(&self) -> impl FnOnce() + Send + use<> {
+        let process = Arc::clone(&self.process);
+        move || locked(&process).end(PATIENCE)
+    }
+
+    /// Has an app played; `progress` is told how many performances are done. Where the operator asks to stop, what was done until
+    /// then comes back.
+    ///
+    /// # Errors
+    /// It could not be played at all.
+    pub(super) fn play(&mut self, play: Play, progress: impl FnMut(u64)) -> Result<Run, Failure> {
+        self.tell(&Order::Play(play));
+        match self.answer(progress)? {
+            Line::Run(run) => Ok(*run),
+            _ => Err(odd()),
         }
     }
-    drop(stdin);
-    let _ = reader.join();
-    let mut words = String::new();
-    let _ = child.stderr.take().map(|mut stderr| stderr.read_to_string(&mut words));
-    let status = child.wait().map_err(|error| cannot(format!("cannot wait for {PROGRAM}: {error}")))?;
-    match (run, error) {
-        (Some(run), None) => Ok(Answer { run, sqlite }),
-        (_, Some(why)) => Err(cannot(why)),
-        (None, None) => Err(cannot(format!("{PROGRAM} ended with {status}: {}", words.trim()))),
+
+    /// Has the files of a run removed.
+    ///
+    /// # Errors
+    /// The player has ended.
+    pub(super) fn remove(&mut self, name: &str) -> Result<(), Failure> {
+        self.done(&Order::Remove(name.to_owned()))
     }
+
+    /// Has room made.
+    ///
+    /// # Errors
+    /// A photo cannot be deleted.
+    pub(super) fn make_room(&mut self, room: Room) -> Result<(), Failure> {
+        self.done(&Order::MakeRoom(room))
+    }
+
+    /// Ends it: all that was written is on the device then.
+    ///
+    /// # Errors
+    /// The device did not take what was written.
+    pub(super) fn end(self) -> Result<(), Failure> {
+        locked(&self.process).to = None;
+        match self.told.iter().find_map(|line| if let Line::Error(why) = line { Some(why) } else { None }) {
+            Some(why) => Err(cannot(why)),
+            None => Ok(()),
+        }
+    }
+
+    fn done(&mut self, order: &Order) -> Result<(), Failure> {
+        if locked(&self.process).to.is_none() {
+            // It was told to stop, and removes everything.
+            return Ok(());
+        }
+        self.tell(order);
+        match self.answer(|_| {})? {
+            Line::Done => Ok(()),
+            _ => Err(odd()),
+        }
+    }
+
+    /// Where it does not read, it says why on the other side.
+    fn tell(&self, order: &Order) {
+        let text = serde_json::to_string(order).expect("an order is plain data") + "\n";
+        let _ = locked(&self.process).to.as_mut().map(|to| to.write_all(text.as_bytes()));
+    }
+
+    fn answer(&self, mut progress: impl FnMut(u64)) -> Result<Line, Failure> {
+        loop {
+            if interrupt::asked() {
+                // With its stdin gone it stops, and says what it has.
+                locked(&self.process).to = None;
+            }
+            match self.told.recv_timeout(Duration::from_millis(100)) {
+                Ok(Line::Progress(done, _)) => progress(done),
+                Ok(Line::Error(why)) => return Err(cannot(why)),
+                Ok(line) => return Ok(line),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(cannot(locked(&self.process).last_words())),
+            }
+        }
+    }
+}
+
+impl Drop for Player {
+    fn drop(&mut self) {
+        let mut process = locked(&self.process);
+        process.to = None;
+        let _ = process.child.wait();
+        if let Some(path) = &self.keeps {
+            output::talk(&format!("the files are in {path}"));
+        }
+    }
+}
+
+impl Process {
+    fn last_words(&mut self) -> String {
+        let mut words = String::new();
+        let _ = self.child.stderr.take().map(|mut stderr| stderr.read_to_string(&mut words));
+        match self.child.wait() {
+            Ok(status) => format!("{PROGRAM} ended with {status}: {}", words.trim()),
+            Err(error) => format!("cannot wait for {PROGRAM}: {error}"),
+        }
+    }
+
+    /// Has it end, and waits for that a while.
+    fn end(&mut self, most: Duration) {
+        self.to = None;
+        let begun = Instant::now();
+        while begun.elapsed() < most && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn locked(process: &Mutex<Process>) -> MutexGuard<'_, Process> {
+    process.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn odd() -> Failure {
+    cannot(format!(
+        "{PROGRAM} gave an odd answer\nhint: it is of another version; build both with `cargo build --release`"
+    ))
 }
 
 fn started(program: &Path) -> Result<Child, Failure> {

@@ -1,22 +1,23 @@
 //! The runs of a sequence, one after the other.
 
-use super::place::{Place, RunFolder};
-use super::{cannot, player};
+use super::cannot;
+use super::place::{Place, Witness};
+use super::player::Player;
+use super::witness::Kernel;
 use crate::envelope;
 use crate::error::Failure;
 use crate::{interrupt, output, progress};
 use flashscope_app::definition::{Definition, MAIN};
 use flashscope_app::suite::Case;
-use flashscope_app::wire::Order;
+use flashscope_app::wire::{Play, Room};
 use flashscope_app::{Script, catalogue, figures};
-use flashscope_host::load::Folder;
-use flashscope_host::{Surroundings, SysRoot};
+use flashscope_host::Output;
 use flashscope_model::app::{AppPlace, AppPlan, AppRecord, AppRun};
 use flashscope_model::{Kind, StopReason};
 use flashscope_stats::rng::{mix, stream};
-use flashscope_units::{Bytes, Nanos};
+use flashscope_units::{Bytes, Instant, Nanos};
 use indicatif::ProgressBar;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 /// Of a file system, this share is left for its own tables when it is said what has room.
@@ -28,11 +29,17 @@ pub(super) struct Playing {
     apps: Vec<(Definition, u64)>,
     where_played: AppPlace,
     runs: Vec<AppRun>,
-    /// Where photos lie that a full case has left; before the place, so that it goes first.
-    albums: Vec<RunFolder>,
+    /// When each began, on the kernel's monotonic clock.
+    began: Vec<Instant>,
+    /// The runs whose photos a full case has left.
+    albums: Vec<String>,
     bar: ProgressBar,
     done: u64,
+    /// Before the place, which may go once nobody plays there.
+    player: Player,
     place: Place,
+    /// Where all that the device is given goes.
+    trace: Option<Output>,
 }
 
 impl Playing {
@@ -41,14 +48,30 @@ impl Playing {
     /// # Errors
     /// Where there is not, and scaling was not asked for.
     pub(super) fn new(
-        place: Place,
+        mut place: Place,
+        trace: Option<Output>,
         mut plan: AppPlan,
         mut apps: Vec<(Definition, u64)>,
         scale: bool,
         quiet: bool,
     ) -> Result<Playing, Failure> {
-        let facts = place.facts()?;
-        let room = Bytes((facts.free.as_f64() * USABLE) as u64);
+        let (player, facts) = Player::start(&place.ground)?;
+        if trace.is_some() && place.witness.is_none() {
+            let Some(device) = &facts.device else {
+                return Err(cannot(format!(
+                    "{} lies on no block device that could be traced\nhint: leave out --trace",
+                    place.target
+                )));
+            };
+            place.witness = Some(Witness::Kernel(Kernel::start(Path::new(device))?));
+        }
+        let (stop, end) = (player.ender(), place.witness.as_ref().map(Witness::ender));
+        interrupt::before_end(move || {
+            stop();
+            end.into_iter().for_each(|end| end());
+        });
+        let (free, capacity) = (Bytes(facts.free), Bytes(facts.capacity));
+        let room = Bytes((free.as_f64() * USABLE) as u64);
         for ((app, rounds), planned) in apps.iter_mut().zip(&mut plan.apps) {
             if app.room(*rounds) <= room {
                 continue;
@@ -58,8 +81,8 @@ impl Playing {
                 "{} in {rounds} rounds needs {}, and {} of {} are free",
                 app.name,
                 app.room(*rounds),
-                facts.free,
-                facts.capacity
+                free,
+                capacity
             );
             match fits {
                 0 => return Err(cannot(format!("{said}\nhint: not one round has room; take a larger file system"))),
@@ -73,13 +96,14 @@ impl Playing {
             }
         }
         let where_played = AppPlace {
-            directory: place.above.display().to_string(),
+            directory: place.directory.clone(),
             file_system: facts.file_system,
             options: facts.options,
-            capacity: facts.capacity,
-            free: facts.free,
+            capacity,
+            free,
             device: facts.device,
-            sqlite: String::new(),
+            sqlite: facts.sqlite,
+            remarks: std::mem::take(&mut place.remarks),
         };
         let lengths = apps.iter().map(|(app, rounds)| Script::new(app, MAIN, *rounds, plan.seed).length());
         let once: u64 = lengths.fold(0, u64::saturating_add);
@@ -87,8 +111,8 @@ impl Playing {
         if quiet {
             bar.set_draw_target(indicatif::ProgressDrawTarget::hidden());
         }
-        interrupt::before_end(place.at_the_end());
-        Ok(Playing { place, plan, apps, where_played, runs: Vec::new(), albums: Vec::new(), bar, done: 0 })
+        let (runs, began, albums) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Playing { plan, apps, where_played, runs, began, albums, bar, done: 0, player, place, trace })
     }
 
     /// Plays all cases, and puts the record together.
@@ -96,21 +120,38 @@ impl Playing {
     /// # Errors
     /// Where an app cannot be played at all; what fails within one is part of the record.
     pub(super) fn all(mut self, command: &str, sequence: &[Case]) -> Result<AppRecord, Failure> {
-        let here = Surroundings::of(&SysRoot::live(), &self.place.above);
-        let mut envelope = envelope::begin(Kind::App, command, &self.where_played.directory, &here);
-        for (number, case) in (1..).zip(sequence) {
-            match case {
-                Case::Main => self.main(number)?,
-                Case::Full => self.full(number)?,
-            }
-        }
+        let mut envelope = envelope::begin(Kind::App, command, &self.place.target, &self.place.here);
+        let played = (1..).zip(sequence).try_for_each(|(number, case)| match case {
+            Case::Main => self.main(number),
+            Case::Full => self.full(number),
+        });
+        self.bar.finish_and_clear();
+        let Playing { plan, mut where_played, mut runs, began, player, place, trace, .. } = self;
+        let written = player.end();
+        let told = place.witness.map(Witness::finish).transpose()?.unwrap_or_default();
         if interrupt::asked() {
             envelope.stop = StopReason::Interrupted;
         }
-        envelope::seal(&mut envelope, Some(&here));
-        self.bar.finish_and_clear();
-        let figures = figures(&self.runs);
-        Ok(AppRecord { envelope, plan: self.plan, place: self.where_played, runs: self.runs, figures })
+        match played.and(written) {
+            // What was played before stands.
+            Err(why) if !runs.is_empty() => envelope.stop = StopReason::DeviceLost(why.to_string()),
+            other => other?,
+        }
+        envelope::seal(&mut envelope, Some(&place.here));
+        envelope.conditions.after.extend(told.conditions);
+        where_played.remarks.extend(told.remarks);
+        if let Some(found) = told.trace {
+            for (run, began) in runs.iter_mut().zip(began) {
+                run.given = Some(found.given(began, run.elapsed));
+            }
+            if found.dropped > 0 {
+                let remark = format!("{} requests of the device had no room to be written down", found.dropped);
+                where_played.remarks.push(remark);
+            }
+            trace.map(|output| found.write(output)).transpose()?;
+        }
+        let figures = figures(&runs);
+        Ok(AppRecord { envelope, plan, place: where_played, runs, figures })
     }
 
     /// Every app, in turn and again: what drifts meanwhile is spread over all of them.
@@ -121,9 +162,10 @@ impl Playing {
                 // What a full case left has to go as far as the app would find no room.
                 self.make_room(app.room(rounds))?;
                 let name = format!("{case}-{number}-{}", app.name);
-                if self.once(&app, rounds, (case, Case::Main, number), &name)?.is_none() {
+                if !self.once(&app, rounds, (case, Case::Main, number), &name)? {
                     return Ok(());
                 }
+                self.player.remove(&name)?;
             }
         }
         Ok(())
@@ -133,7 +175,7 @@ impl Playing {
     /// before, installed anew.
     fn full(&mut self, case: u32) -> Result<(), Failure> {
         // Those of the run before go as soon as new ones are there.
-        let mut packages = None;
+        let mut packages: Option<String> = None;
         let left = Bytes((self.where_played.capacity.as_f64() * (1.0 - Case::FULL)) as u64);
         for number in 1..=Case::FULL_RUNS {
             for name in Case::FILLING {
@@ -141,58 +183,41 @@ impl Playing {
                 let rounds =
                     self.apps.iter().find(|(other, _)| other.name == name).map_or(app.rounds, |(_, rounds)| *rounds);
                 self.make_room(app.room(rounds) + left)?;
-                let folder = format!("{case}-{number}-{name}");
-                let Some(folder) = self.once(&app, rounds, (case, Case::Full, number), &folder)? else { return Ok(()) };
-                match folder.path.join("DCIM").is_dir() {
-                    true => self.albums.push(folder),
-                    false => drop(packages.replace(folder)),
+                let run = format!("{case}-{number}-{name}");
+                if !self.once(&app, rounds, (case, Case::Full, number), &run)? {
+                    return Ok(());
+                }
+                if name == Case::PHOTOS {
+                    self.albums.push(run);
+                } else if let Some(before) = packages.replace(run) {
+                    self.player.remove(&before)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Deletes a share of the photos that full cases have left, again and again, until so much is free. Where no photo is left
-    /// it is for the app to find no room.
-    fn make_room(&self, wanted: Bytes) -> Result<(), Failure> {
+    /// Has a share of the photos deleted that full cases have left, again and again, until so much is free.
+    fn make_room(&mut self, wanted: Bytes) -> Result<(), Failure> {
         let share = self.plan.delete_share.unwrap_or_default();
-        while self.place.free()? < wanted {
-            let mut photos: Vec<PathBuf> =
-                self.albums.iter().flat_map(|folder| files(&folder.path.join("DCIM"))).collect();
-            let count = (photos.len() as f64 * share).ceil() as usize;
-            if count == 0 {
-                return Ok(());
-            }
-            photos.sort();
-            photos.truncate(count);
-            for photo in photos {
-                let (Some(folder), Some(name)) = (photo.parent(), photo.file_name().and_then(|name| name.to_str()))
-                else {
-                    continue;
-                };
-                let removed = Folder::open(folder).and_then(|mut folder| folder.remove(name));
-                removed.map_err(|error| cannot(error.to_string()))?;
-            }
-        }
-        Ok(())
+        self.player.make_room(Room { wanted: wanted.get(), share, albums: self.albums.clone() })
     }
 
-    /// Plays an app once; `None` where the operator asked to stop.
+    /// Plays an app once; whether it goes on: not where the operator asked to stop.
     fn once(
         &mut self,
         app: &Definition,
         rounds: u64,
         (place, case, number): (u32, Case, u32),
-        folder: &str,
-    ) -> Result<Option<RunFolder>, Failure> {
-        if interrupt::asked() {
-            return Ok(None);
-        }
+        name: &str,
+    ) -> Result<bool, Failure> {
         rest(self.plan.idle);
-        let directory = self.place.of_run(folder)?;
-        let order = Order {
+        if interrupt::asked() {
+            return Ok(false);
+        }
+        let play = Play {
             definition: app.text.clone(),
-            directory: directory.path.display().to_string(),
+            name: name.to_owned(),
             rounds,
             // Each run draws sizes of its own, the same for the same run of another device.
             seed: stream(mix(self.plan.seed), u64::from(place) << 32 | u64::from(number)),
@@ -200,11 +225,12 @@ impl Playing {
             synchronous: self.plan.synchronous.clone(),
         };
         let (bar, before) = (&self.bar, self.done);
-        let answer = player::play(&order, |done| bar.set_position(before + done))?;
-        self.done += Script::new(app, MAIN, rounds, order.seed).length();
-        self.where_played.sqlite = answer.sqlite;
-        self.runs.push(answer.run.into_model(app, case.word(), place, number));
-        Ok(Some(directory))
+        let length = Script::new(app, MAIN, rounds, play.seed).length();
+        let run = self.player.play(play, |done| bar.set_position(before + done))?;
+        self.done += length;
+        self.began.push(Instant(run.began));
+        self.runs.push(run.into_model(app, case.word(), place, number));
+        Ok(true)
     }
 }
 
@@ -227,16 +253,4 @@ fn rest(time: Nanos) {
         std::thread::sleep(Duration::from_nanos(step.get()));
         left = left - step;
     }
-}
-
-/// All files below a directory; none where there is none.
-fn files(below: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(below).into_iter().flatten().filter_map(Result::ok);
-    entries
-        .flat_map(|entry| match entry.file_type() {
-            Ok(kind) if kind.is_dir() => files(&entry.path()),
-            Ok(kind) if kind.is_file() => vec![entry.path()],
-            _ => Vec::new(),
-        })
-        .collect()
 }

@@ -15,27 +15,27 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 /// A trace of ours on its way to a file.
-pub(super) struct Written {
+pub(crate) struct Written {
     writer: Writer<BufWriter<File>>,
     output: Output,
     requests: u64,
 }
 
 impl Written {
-    pub(super) fn begin(output: Output, head: &Head) -> Result<Written, Failure> {
+    pub(crate) fn begin(output: Output, head: &Head) -> Result<Written, Failure> {
         let file = output.begin().map_err(crate::target::failure)?;
         let writer =
             Writer::new(BufWriter::with_capacity(1 << 18, file), head).map_err(|error| lost(&output, &error))?;
         Ok(Written { writer, output, requests: 0 })
     }
 
-    pub(super) fn add(&mut self, request: Traced) -> Result<(), Failure> {
+    pub(crate) fn add(&mut self, request: Traced) -> Result<(), Failure> {
         self.requests += 1;
         self.writer.add(request).map_err(|error| lost(&self.output, &error))
     }
 
     /// Ends it and says how much there is.
-    pub(super) fn finish(self, dropped: u64) -> Result<(), Failure> {
+    pub(crate) fn finish(self, dropped: u64) -> Result<(), Failure> {
         let Written { writer, output, requests } = self;
         writer.finish(dropped).map_err(|error| lost(&output, &error))?;
         output::talk(&format!("{requests} requests in {}", output.path().display()));

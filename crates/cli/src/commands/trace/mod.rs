@@ -1,6 +1,7 @@
 //! `trace`: block traces recorded, looked at, replayed, and brought from one format to another.
 
 mod files;
+mod kernel;
 mod record;
 mod replay;
 mod show;
@@ -8,6 +9,9 @@ mod source;
 
 use crate::args::{Trace, TraceCommand};
 use crate::error::{Failure, Outcome};
+
+pub(crate) use files::Written;
+pub(crate) use kernel::{EVERY, Recording, clean};
 
 pub(crate) fn run(args: &Trace) -> Result<Outcome, Failure> {
     match &args.command {

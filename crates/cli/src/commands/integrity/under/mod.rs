@@ -17,8 +17,7 @@ use flashscope_model::DeviceFacts;
 use flashscope_model::integrity::Under;
 use flashscope_units::{Bytes, Nanos};
 use stack::Standing;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) use subject::Chosen;
 
@@ -33,11 +32,6 @@ const USUAL_LENGTH: Bytes = Bytes::mib(512);
 pub(crate) fn worker() -> ExitCode {
     let done = worker::work(std::io::stdin().lock(), std::io::stdout().lock());
     if done.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) }
-}
-
-/// A command whose process is none of the operator's terminal's: Ctrl-C is for us.
-fn alone(command: &mut Command) {
-    command.process_group(0);
 }
 
 /// What is to stand on the device, with its programs found; `None` where nothing is.
@@ -57,13 +51,13 @@ pub(super) fn plan(args: &Integrity, chosen: &Chosen, facts: &DeviceFacts, gener
     let offset = args.offset.unwrap_or(Bytes::ZERO);
     let room = facts.capacity.saturating_sub(offset);
     let length = args.size.unwrap_or(USUAL_LENGTH.min(room).align_down(unit));
-    if length < chosen.least {
+    if length < chosen.file_system.least {
         return Err(Failure::Cannot(anyhow!(
             "{} from {} on is too small for {}: it takes {}\nhint: a larger device, or another --size or --offset",
             length,
             offset.get(),
-            chosen.file_system,
-            chosen.least
+            chosen.file_system.name,
+            chosen.file_system.least
         )));
     }
     super::inside(facts, (offset, length), unit)?;
@@ -99,7 +93,7 @@ pub(super) fn cuts<D: PoweredBytes + 'static>(
     let UnderReport { device, cuts } = report;
     let under = Under {
         subject: chosen.name.to_owned(),
-        file_system: chosen.file_system.to_owned(),
+        file_system: chosen.file_system.name.to_owned(),
         options: chosen.options(),
         programs: chosen.programs,
         blame: under::blame(&cuts),

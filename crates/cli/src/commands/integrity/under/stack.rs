@@ -1,8 +1,9 @@
 //! A file system or a database on a device: the device's requests served by this program, the rest by other people's programs and by
 //! a process of our own.
 
+use super::WORKER;
 use super::subject::Chosen;
-use super::{WORKER, alone};
+use crate::mkfs::{FileSystem, alone};
 use flashscope_device::{Known, PoweredBytes};
 use flashscope_emulate::{Medium, Relay};
 use flashscope_integrity::under::{Found, Recorder, Stack, Step, Subject, Trouble};
@@ -54,7 +55,8 @@ impl<D: PoweredBytes + 'static> Stack for Standing<D> {
     fn form(&mut self) -> Result<(), Trouble> {
         self.fall();
         let device = self.relay()?.path();
-        self.chosen.make(&device).map_err(Trouble::Above)?;
+        // A cut that is under way is carried through, whoever wants to stop.
+        self.chosen.file_system.make(&device, || false).map_err(Trouble::Above)?;
         if self.chosen.subject == Subject::Rows {
             // The database is there, and empty, before the first cut.
             self.raise()?;
@@ -68,8 +70,8 @@ impl<D: PoweredBytes + 'static> Stack for Standing<D> {
         let device = self.relay()?.path();
         let mut worker = Worker::start()?;
         let mut none = Found::default();
-        let Chosen { file_system, mount, pragmas, database, .. } = &self.chosen;
-        let mounted = worker.ask(&format!("mount {file_system} {} {mount}", device.display()), &mut none);
+        let Chosen { file_system: FileSystem { name, .. }, mount, pragmas, database, .. } = &self.chosen;
+        let mounted = worker.ask(&format!("mount {name} {} {mount}", device.display()), &mut none);
         let opened = mounted.and_then(|()| match database {
             Some(program) => worker.ask(&format!("open {} {}", program.display(), pragmas.join(",")), &mut none),
             None => Ok(()),
@@ -96,7 +98,7 @@ impl<D: PoweredBytes + 'static> Stack for Standing<D> {
 
     fn check(&mut self) -> Result<Option<String>, Trouble> {
         let device = self.relay()?.path();
-        Ok(self.chosen.check(&device))
+        Ok(self.chosen.file_system.check(&device))
     }
 
     fn fall(&mut self) {
