@@ -9,13 +9,6 @@ use std::fmt;
 pub enum ExplainError {
     /// The trace holds no request.
     NoRequests,
-    /// The trace holds more requests than can be replayed often enough.
-    TooMany {
-        /// How many it holds.
-        requests: u64,
-        /// How many may be.
-        most: u64,
-    },
     /// A device of the pair could not be made.
     Model {
         /// Which of the two.
@@ -42,11 +35,6 @@ impl fmt::Display for ExplainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoRequests => write!(f, "the trace holds no request\nhint: `flashscope trace show` prints what it holds"),
-            Self::TooMany { requests, most } => write!(
-                f,
-                "the trace holds {requests} requests, more than the {most} that can be replayed often enough\nhint: \
-                 `flashscope trace cut --count {most}` keeps the first of them"
-            ),
             Self::Model { side, why } => write!(f, "{side}: {why}"),
             Self::Replay { side, why } => write!(f, "{side}: {why}"),
             Self::Fit(why) => write!(f, "{why}"),

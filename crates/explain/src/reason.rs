@@ -69,9 +69,6 @@ pub fn explain(question: &Question<'_>, watch: &mut dyn Watch) -> Result<Answer,
     if requests == 0 {
         return Err(ExplainError::NoRequests);
     }
-    if requests > Workload::MOST_REQUESTS {
-        return Err(ExplainError::TooMany { requests, most: Workload::MOST_REQUESTS });
-    }
     let pair = Pair::new(&a.model, &b.model);
     let effort = Effort::within(work, requests);
     let found = shares::of(&pair, workload, effort, seed, watch)?;
