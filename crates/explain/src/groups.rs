@@ -110,11 +110,6 @@ pub const GROUPS: [Group; 25] = [
 /// that map by page, spare space is what the flash has beyond the size.
 pub(crate) const TOGETHER: [(&str, &str); 2] = [("parallel", "spare"), ("spare", "size")];
 
-/// The group that a parameter belongs to, by its path in a model file.
-pub fn group_of(path: &str) -> Option<usize> {
-    GROUPS.iter().position(|group| group.paths.iter().any(|own| covers(own, path)))
-}
-
 /// Whether `path` is `own`, or lies in the section `own`.
 pub(crate) fn covers(own: &str, path: &str) -> bool {
     path.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -86,6 +86,12 @@ impl Pair {
     }
 }
 
+/// The model file `a` with these groups, by their names, as `b` has them. It need not be a model.
+pub fn exchanged(a: &str, b: &str, groups: &[&str]) -> String {
+    let chosen = GROUPS.iter().enumerate().filter(|(_, group)| groups.contains(&group.name));
+    Pair::new(a, b).hybrid(chosen.fold(0, |set, (at, _)| set | 1 << at))
+}
+
 /// What stands at a path.
 fn look<'t>(table: &'t Table, path: &str) -> Option<&'t Value> {
     let (section, rest) = match path.split_once('.') {

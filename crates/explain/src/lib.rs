@@ -17,10 +17,11 @@ mod shares;
 mod workload;
 
 pub use error::ExplainError;
-pub use groups::{GROUPS, Group, group_of};
+pub use groups::{GROUPS, Group};
+pub use hybrid::exchanged;
 pub use known::{Known, of_record};
 pub use reason::{Answer, Question, Side, explain};
-pub use workload::Workload;
+pub use workload::{Workload, time};
 
 /// Told how far it is, and asked whether to stop.
 pub trait Watch {

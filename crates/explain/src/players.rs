@@ -57,6 +57,13 @@ pub(crate) fn repaired(players: &Players, mask: u32, mut is_model: impl FnMut(Se
                     break;
                 }
             }
+            // What was taken in for nothing is let go again.
+            for player in others() {
+                let without = taken & !(1 << player);
+                if without != taken && is_model(groups(players, without)) {
+                    taken = without;
+                }
+            }
             taken
         },
         |player| guilty | 1 << player,

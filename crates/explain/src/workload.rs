@@ -71,6 +71,11 @@ impl Workload {
     }
 }
 
+/// How long a workload takes on a model, in nanoseconds; `None` where that is no model, or does not hold the workload out.
+pub fn time(model: &str, seed: u64, workload: &Workload) -> Option<f64> {
+    workload.time(model, seed, &mut flashscope_twin::Unattended).ok()
+}
+
 /// Why a replay has no time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum NoTime {

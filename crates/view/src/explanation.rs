@@ -101,7 +101,7 @@ pub fn tables(record: &ExplanationRecord) -> Vec<Table> {
     };
     let mut changes = Table {
         caption: "Parameters that differ".to_owned(),
-        columns: ["parameter", "A", "B", "group"].map(str::to_owned).to_vec(),
+        columns: ["parameter", "A", "B"].map(str::to_owned).to_vec(),
         rows: Vec::new(),
     };
     let text = |text: String| Cell::Text(text);
@@ -120,12 +120,10 @@ pub fn tables(record: &ExplanationRecord) -> Vec<Table> {
             text(named.join("; ")),
         ]);
     }
-    let with_share = record.shares.iter().flat_map(|share| share.changes.iter().map(move |change| (words(share), change)));
-    let screened = record.screened.iter();
-    let without = screened.flat_map(|one| one.changes.iter().map(move |change| (one.group.words.clone(), change)));
-    for (group, change) in with_share.chain(without) {
+    let with_share = record.shares.iter().flat_map(|share| &share.changes);
+    for change in with_share.chain(record.screened.iter().flat_map(|one| &one.changes)) {
         let shown = |value: &Option<String>| value.clone().map_or(Cell::Absent, Cell::Text);
-        changes.rows.push(vec![text(change.path.clone()), shown(&change.a), shown(&change.b), text(group)]);
+        changes.rows.push(vec![text(change.path.clone()), shown(&change.a), shown(&change.b)]);
     }
     [shares, changes].into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
