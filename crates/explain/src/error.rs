@@ -34,7 +34,9 @@ pub enum ExplainError {
 impl fmt::Display for ExplainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoRequests => write!(f, "the trace holds no request\nhint: `flashscope trace show` prints what it holds"),
+            Self::NoRequests => {
+                write!(f, "the trace holds no request\nhint: `flashscope trace show` prints what it holds")
+            }
             Self::Model { side, why } => write!(f, "{side}: {why}"),
             Self::Replay { side, why } => write!(f, "{side}: {why}"),
             Self::Fit(why) => write!(f, "{why}"),

@@ -56,17 +56,9 @@ pub const GROUPS: [Group; 25] = [
     group("slc_cache", "SLC cache", &["mapping.slc", "mapping.nand.slc_read", "mapping.nand.slc_program"]),
     group("map_reach", "mapping-table reach", &["mapping.map_cache"]),
     group("stalls", "collection stalls and housekeeping", &["mapping.housekeeping", "mapping.collection"]),
-    group(
-        "spare",
-        "spare space",
-        &["mapping.spare_units", "mapping.nand.blocks_per_plane", "mapping.nand.bad_blocks"],
-    ),
+    group("spare", "spare space", &["mapping.spare_units", "mapping.nand.blocks_per_plane", "mapping.nand.bad_blocks"]),
     group("size", "size and logical block", &["device.capacity", "device.logical_block"]),
-    group(
-        "program",
-        "program time",
-        &["mapping.program", "mapping.nand.program", "mapping.nand.erase"],
-    ),
+    group("program", "program time", &["mapping.program", "mapping.nand.program", "mapping.nand.erase"]),
     group(
         "read",
         "read time",
@@ -133,7 +125,8 @@ mod tests {
         }
         place.insert(STRANGE.to_owned(), Value::Integer(1));
         let text = toml::to_string(&file).unwrap();
-        let why = flashscope_sim::open_with("m.toml", 1, |_| Ok(text.clone())).expect_err("a strange field").to_string();
+        let why =
+            flashscope_sim::open_with("m.toml", 1, |_| Ok(text.clone())).expect_err("a strange field").to_string();
         let (_, expected) = why.split_once("expected").unwrap_or_else(|| panic!("{section:?}: {why}"));
         let expected = expected.split("hint:").next().unwrap();
         expected.split('`').skip(1).step_by(2).map(str::to_owned).collect()
@@ -157,7 +150,8 @@ mod tests {
                 }
                 let found = fields(&file, section);
                 assert!(!found.is_empty(), "{}: {section:?}", entry.name);
-                let path = |field: &String| section.iter().copied().chain([field.as_str()]).collect::<Vec<_>>().join(".");
+                let path =
+                    |field: &String| section.iter().copied().chain([field.as_str()]).collect::<Vec<_>>().join(".");
                 known.extend(found.iter().map(path));
             }
             known.insert(KIND.to_owned());

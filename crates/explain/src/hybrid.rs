@@ -37,9 +37,7 @@ impl Pair {
     fn paths(&self, group: usize) -> Vec<&'static str> {
         match (self.families, group) {
             (true, FAMILY) => vec![MAPPING],
-            (true, _) => {
-                GROUPS[group].paths.iter().copied().filter(|path| !groups::covers(MAPPING, path)).collect()
-            }
+            (true, _) => GROUPS[group].paths.iter().copied().filter(|path| !groups::covers(MAPPING, path)).collect(),
             (false, _) => GROUPS[group].paths.to_vec(),
         }
     }

@@ -4,12 +4,12 @@
 use crate::hybrid::open;
 use crate::{ExplainError, Side, Watch};
 use flashscope_device::{Target, WriteGrant};
+use flashscope_model::RunRecord;
 use flashscope_model::envelope::{Envelope, Kind, Tool};
 use flashscope_model::run::{Plan, Step};
-use flashscope_model::RunRecord;
 use flashscope_session::{Ahead, Options, SoFar, Watcher, inspect, usual_write_budget};
 use flashscope_stats::rng::stream;
-use flashscope_twin::{Fit, FitError, Measured, Part};
+use flashscope_twin::{FitError, Measured, Part};
 
 /// Twins of a twin.
 const REFITS: u32 = 4;
@@ -38,14 +38,15 @@ pub fn of_record(name: &str, record: RunRecord, watch: &mut dyn Watch) -> Result
         )));
     }
     let plan = record.plan.clone();
-    let fit = fitted(name, record, watch)?;
+    let measured = Measured::of(vec![Part::of_record(name.to_owned(), record)])?;
+    let fit = flashscope_twin::fit(&measured, &title(name), &mut Fitting(watch))?;
     let mut refits = Vec::new();
     for number in 1..=REFITS {
         watch.progress("twins of the twin", number, REFITS);
         let again = inspected(&fit.model, &plan, stream(plan.seed, u64::from(number)), watch)?;
-        match fitted(name, again, watch) {
-            Ok(again) => refits.push(again.model),
-            Err(ExplainError::Stopped) => return Err(ExplainError::Stopped),
+        match refitted(name, again, watch) {
+            Ok(model) => refits.push(model),
+            Err(FitError::Stopped) => return Err(ExplainError::Stopped),
             // A measurement that happens to say too little is none that the twin could have come of.
             Err(_) => {}
         }
@@ -53,9 +54,14 @@ pub fn of_record(name: &str, record: RunRecord, watch: &mut dyn Watch) -> Result
     Ok(Known { within: fit.goodness.within(), caution: fit.caution, side: Side { model: fit.model, refits } })
 }
 
-fn fitted(name: &str, record: RunRecord, watch: &mut dyn Watch) -> Result<Fit, ExplainError> {
+/// One title for all twins of a device, as a title that differs is no difference.
+fn title(name: &str) -> String {
+    format!("twin of {name}")
+}
+
+fn refitted(name: &str, record: RunRecord, watch: &mut dyn Watch) -> Result<String, FitError> {
     let measured = Measured::of(vec![Part::of_record(name.to_owned(), record)])?;
-    Ok(flashscope_twin::fit(&measured, &format!("twin of {name}"), &mut Fitting(watch))?)
+    flashscope_twin::fit_model(&measured, &title(name), &mut Fitting(watch))
 }
 
 /// What `inspect` finds of a model, within the limits of the plan.

@@ -21,7 +21,7 @@ pub(crate) struct Effort {
     pub(crate) seeds: u32,
     /// Orders of exchange that are sampled, where the shares are not exact.
     pub(crate) orders: u32,
-    /// Hybrids from which on orders are sampled.
+    /// Hybrids that are replayed at most, about: of more, orders are sampled.
     pub(crate) hybrids: u32,
 }
 
@@ -172,7 +172,8 @@ fn shared_out(bench: &mut Bench<'_>, all: &Players, effort: Effort) -> Result<Sh
         }
     }
     // What changes nothing first nor last may do so in between: if it does, all of it together is a player as well.
-    let rest = all.iter().enumerate().filter(|(_, player)| without & **player == 0).fold(0, |mask, (at, _)| mask | 1 << at);
+    let rest =
+        all.iter().enumerate().filter(|(_, player)| without & **player == 0).fold(0, |mask, (at, _)| mask | 1 << at);
     let without_rest = round.value(rest)?;
     if without != 0 && without_rest.iter().zip(&b).any(|(some, all)| (some - all).abs() > least) {
         kept.push(without);
@@ -180,7 +181,9 @@ fn shared_out(bench: &mut Bench<'_>, all: &Players, effort: Effort) -> Result<Sh
     }
     let count = kept.len() as u32;
     let is_exact = count <= EXACT && 1u32 << count <= effort.hybrids;
-    let total = if is_exact { 1 << count } else { effort.orders * count };
+    // Each order is looked at with its reverse, and has as many hybrids as there are players.
+    let orders = effort.orders.min(effort.hybrids / count.max(1)).max(4);
+    let total = if is_exact { 1 << count } else { orders * count };
     // The groups that are left out stay those of A: that the rest of B takes as long as B was just seen.
     let mut round = Round { bench: round.bench, players: &kept, total, done: 0 };
     let mut shares = Shares {
@@ -198,9 +201,9 @@ fn shared_out(bench: &mut Bench<'_>, all: &Players, effort: Effort) -> Result<Sh
         shares.by_seed = shapley::exact(count, &mut round)?;
     } else {
         let mut rng = Rng::new(round.bench.seed);
-        let Sampled { by_repetition, by_pair, orders } = shapley::sampled(count, effort.orders, &mut rng, &mut round)?;
-        (shares.by_seed, shares.by_pair, shares.orders) = (by_repetition, by_pair, Some(orders));
-        shares.cut_short = orders < effort.orders;
+        let Sampled { by_repetition, by_pair, orders: done } = shapley::sampled(count, orders, &mut rng, &mut round)?;
+        (shares.by_seed, shares.by_pair, shares.orders) = (by_repetition, by_pair, Some(done));
+        shares.cut_short = done < orders;
     }
     shares.players = kept;
     Ok(shares)

@@ -34,7 +34,7 @@ const AT_THE_END: [&str; 6] = ["cli", "fuzz", "player", "proof", "store", "testk
 /// Crates that depend on none of the workspace.
 const AT_THE_BEGINNING: [&str; 2] = ["units", "stats"];
 
-const ROOMS: [Room; 32] = [
+const ROOMS: [Room; 33] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),
@@ -60,6 +60,7 @@ const ROOMS: [Room; 32] = [
     room("view", Nothing, false, &["infer", "device", "record"]),
     room("report", Nothing, true, &["suite", "infer", "probe", "device"]),
     room("twin", Nothing, true, &["host", "transcript", "record"]),
+    room("explain", Nothing, false, &["host", "transcript", "record", "report", "fleet"]),
     room("fleet", Nothing, true, &["host", "emulate", "load", "record", "report"]),
     room("testkit", Nothing, false, &["sim", "host"]),
     room("fuzz", Terminal, true, &["host", "emulate", "session", "cli"]),

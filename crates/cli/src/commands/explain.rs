@@ -109,7 +109,8 @@ fn device(name: &str, watch: &mut dyn Watch) -> Result<Device, Failure> {
                  as its model says, state=blank or state=filled"
             )));
         }
-        let read = |path: &str| crate::input::text(Path::new(path), "name a model file").map_err(|error| error.to_string());
+        let read =
+            |path: &str| crate::input::text(Path::new(path), "name a model file").map_err(|error| error.to_string());
         let model = flashscope_sim::show(name, false, read).map_err(|error| anyhow!("{error}"))?;
         return Ok(Device { side: Side { model, refits: Vec::new() }, within: None, caution: None });
     }

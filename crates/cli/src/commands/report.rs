@@ -41,9 +41,7 @@ pub(crate) fn run(args: Report) -> Result<Outcome, Failure> {
 
 /// The one place that tells which kind of record has which form, and who makes it.
 fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Result<Vec<u8>, Failure> {
-    use AnyRecord::{
-        App, Bench, Capacity, Comparison, Explanation, Fleet, Integrity, Iozone, Run, Sweep, Trace, Twin,
-    };
+    use AnyRecord::{App, Bench, Capacity, Comparison, Explanation, Fleet, Integrity, Iozone, Run, Sweep, Trace, Twin};
     use ReportFormat::{Csv, Html, Json, Markdown, Text, Xlsx};
     let style = if to_terminal { output::style() } else { output::file_style() };
     let text = match (format, record) {

@@ -18,6 +18,9 @@ use flashscope_model::plan::Budget;
 use flashscope_session::{Options, inspect, usual_write_budget};
 use flashscope_twin::Unattended;
 
+/// Requests that a pair may take, a tenth of what is usual: so that hundreds of pairs take minutes.
+const WORK: u64 = Question::USUAL_WORK / 10;
+
 /// What `explain` says of a pair whose models it is given.
 ///
 /// # Errors
@@ -38,7 +41,7 @@ pub fn of_records(pair: &Pair, workload: &Workload) -> Result<Answer, ExplainErr
 }
 
 fn asked(a: &Side, b: &Side, workload: &Workload, seed: u64) -> Result<Answer, ExplainError> {
-    explain(&Question { a, b, workload, seed, work: Question::USUAL_WORK }, &mut Unattended)
+    explain(&Question { a, b, workload, seed, work: WORK }, &mut Unattended)
 }
 
 /// What `inspect` leaves of a model, by itself and with what it usually writes.
