@@ -123,11 +123,13 @@ pub enum Kind {
     Sweep,
     /// A block trace, looked at or replayed.
     Trace,
+    /// Why one device takes longer than another for a workload.
+    Explanation,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 14] = [
+    pub const ALL: [Kind; 15] = [
         Kind::Inspect,
         Kind::Probe,
         Kind::Infer,
@@ -142,6 +144,7 @@ impl Kind {
         Kind::Compare,
         Kind::Sweep,
         Kind::Trace,
+        Kind::Explanation,
     ];
 
     /// Its word in records and on the command line.
@@ -161,6 +164,7 @@ impl Kind {
             Kind::Compare => "compare",
             Kind::Sweep => "sweep",
             Kind::Trace => "trace",
+            Kind::Explanation => "explanation",
         }
     }
 

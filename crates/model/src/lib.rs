@@ -14,6 +14,7 @@ pub mod discard;
 pub mod endurance;
 pub mod envelope;
 mod experiment;
+pub mod explanation;
 pub mod facts;
 pub mod finding;
 pub mod fleet;

@@ -5,6 +5,7 @@ use crate::bench::BenchRecord;
 use crate::capacity::CapacityRecord;
 use crate::comparison::ComparisonRecord;
 use crate::envelope::Envelope;
+use crate::explanation::ExplanationRecord;
 use crate::fleet::FleetRecord;
 use crate::integrity::IntegrityRecord;
 use crate::iozone::IozoneRecord;
@@ -38,6 +39,8 @@ pub enum AnyRecord {
     Sweep(Box<SweepRecord>),
     /// `trace show` and `trace replay`.
     Trace(Box<TraceRecord>),
+    /// `explain`.
+    Explanation(Box<ExplanationRecord>),
 }
 
 impl AnyRecord {
@@ -55,6 +58,7 @@ impl AnyRecord {
             AnyRecord::Comparison(record) => &record.envelope,
             AnyRecord::Sweep(record) => &record.comparison.envelope,
             AnyRecord::Trace(record) => &record.envelope,
+            AnyRecord::Explanation(record) => &record.envelope,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! known devices go in and right answers must come out. Holds helpers for those tests and no product code.
 
 pub mod agreement;
+pub mod explain;
 mod jobs;
 pub mod steady;
 pub mod twins;

@@ -61,6 +61,7 @@ const ROOMS: [Room; 33] = [
     room("view", Nothing, false, &["infer", "device", "record"]),
     room("report", Nothing, true, &["suite", "infer", "probe", "device"]),
     room("twin", Nothing, true, &["host", "transcript", "record"]),
+    room("explain", Nothing, false, &["host", "transcript", "record", "report", "fleet"]),
     room("fleet", Nothing, true, &["host", "emulate", "load", "record", "report"]),
     room("testkit", Nothing, false, &["sim", "host"]),
     room("fuzz", Terminal, true, &["host", "emulate", "session", "cli"]),

@@ -40,6 +40,7 @@ pub(crate) fn any(source: &Source<'_>) -> Result<AnyRecord, RecordError> {
         Kind::Compare => AnyRecord::Comparison(Box::new(source.of_this_kind()?)),
         Kind::Sweep => AnyRecord::Sweep(Box::new(source.of_this_kind()?)),
         Kind::Trace => AnyRecord::Trace(Box::new(source.of_this_kind()?)),
+        Kind::Explanation => AnyRecord::Explanation(Box::new(source.of_this_kind()?)),
     })
 }
 
@@ -57,5 +58,6 @@ pub fn any_to_json(record: &AnyRecord) -> String {
         AnyRecord::Comparison(record) => crate::to_json(record.as_ref()),
         AnyRecord::Sweep(record) => crate::to_json(record.as_ref()),
         AnyRecord::Trace(record) => crate::to_json(record.as_ref()),
+        AnyRecord::Explanation(record) => crate::to_json(record.as_ref()),
     }
 }

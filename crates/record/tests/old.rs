@@ -34,7 +34,16 @@ fn every_kept_record_is_read_and_follows_the_schema_of_today() {
             validator.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path())).collect();
         assert!(errors.is_empty(), "{name}: {errors:#?}");
     }
-    let later = [Kind::State, Kind::Capacity, Kind::Integrity, Kind::App, Kind::Compare, Kind::Sweep, Kind::Trace];
+    let later = [
+        Kind::State,
+        Kind::Capacity,
+        Kind::Integrity,
+        Kind::App,
+        Kind::Compare,
+        Kind::Sweep,
+        Kind::Trace,
+        Kind::Explanation,
+    ];
     let mut first = Kind::ALL.iter().filter(|kind| !later.contains(kind));
     assert!(first.all(|kind| kinds.contains(kind)), "one of each kind of version 1 is kept: {kinds:?}");
 }

@@ -9,6 +9,7 @@ pub mod bench;
 pub mod capacity;
 pub mod comparison;
 mod csv;
+pub mod explanation;
 pub mod fleet;
 pub mod foreign;
 mod html;

@@ -66,6 +66,42 @@ impl Watch for Unattended {
 /// # Errors
 /// Where the operator stops, or the model cannot be simulated.
 pub fn fit(measured: &Measured, title: &str, watch: &mut dyn Watch) -> Result<Fit, FitError> {
+    let Tried { mut card, shape, everything } = tried(measured, title, watch)?;
+    let facts = card.open(1)?.facts().clone();
+    let (replay, mut left_out) = everything.fitting(&facts);
+    left_out.extend(not_replayed(measured, &everything));
+    let geometry = &measured.findings.geometry;
+    let findings = findings::all(geometry, &card, &shape);
+    let caution = findings::caution(geometry, &findings);
+    caution.iter().for_each(|caution| card.set_caution(caution));
+    let goodness = goodness::judge(&card, &shape, &replay, watch)?;
+    Ok(Fit {
+        sources: measured.sources.clone(),
+        model: card.text(true),
+        parameters: card.parameters(),
+        findings,
+        caution,
+        left_out,
+        goodness,
+    })
+}
+
+/// The model file alone, which takes a fraction of the time: how well it fits is not looked at.
+///
+/// # Errors
+/// As [`fit`].
+pub fn fit_model(measured: &Measured, title: &str, watch: &mut dyn Watch) -> Result<String, FitError> {
+    Ok(tried(measured, title, watch)?.card.text(false))
+}
+
+/// A model whose parameters were tried out.
+struct Tried {
+    card: Card,
+    shape: Shape,
+    everything: Replay,
+}
+
+fn tried(measured: &Measured, title: &str, watch: &mut dyn Watch) -> Result<Tried, FitError> {
     let shapes = shape::shapes(measured);
     let everything = Replay::of(&measured.observations.runs, &measured.seeds);
     let trials = everything.for_trials(&shapes.first().map_or_else(Vec::new, |shape| shape.limits.all()));
@@ -90,23 +126,7 @@ pub fn fit(measured: &Measured, title: &str, watch: &mut dyn Watch) -> Result<Fi
     let facts = card.open(1)?.facts().clone();
     refine::refine(&mut card, &reading.fitting(&facts).0, &reads::REFINED, "reads", watch)?;
     refine::refine(&mut card, &writing.fitting(&facts).0, &writes::REFINED, "writes", watch)?;
-
-    let (replay, mut left_out) = everything.fitting(&facts);
-    left_out.extend(not_replayed(measured, &everything));
-    let geometry = &measured.findings.geometry;
-    let findings = findings::all(geometry, &card, &shape);
-    let caution = findings::caution(geometry, &findings);
-    caution.iter().for_each(|caution| card.set_caution(caution));
-    let goodness = goodness::judge(&card, &shape, &replay, watch)?;
-    Ok(Fit {
-        sources: measured.sources.clone(),
-        model: card.text(true),
-        parameters: card.parameters(),
-        findings,
-        caution,
-        left_out,
-        goodness,
-    })
+    Ok(Tried { card, shape, everything })
 }
 
 fn is_read(experiment: &Experiment) -> bool {

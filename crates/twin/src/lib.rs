@@ -25,7 +25,7 @@ pub use card::{Origin, Parameter};
 pub use cells::{Cell, Figure, Test};
 pub use error::FitError;
 pub use findings::{Outcome, TwinFinding};
-pub use fit::{Fit, Unattended, Watch, fit};
+pub use fit::{Fit, Unattended, Watch, fit, fit_model};
 pub use goodness::Goodness;
 pub use measured::{Measured, Part};
 pub use replay::{Replay, ReplayError};

@@ -61,7 +61,8 @@ pub fn measured(record: &AnyRecord) -> Measured {
         | AnyRecord::Twin(_)
         | AnyRecord::Comparison(_)
         | AnyRecord::Sweep(_)
-        | AnyRecord::Trace(_) => Measured::default(),
+        | AnyRecord::Trace(_)
+        | AnyRecord::Explanation(_) => Measured::default(),
     };
     measured.runs.retain(|run| !run.is_empty());
     measured.settings.extend(surroundings(record.envelope()));

@@ -20,6 +20,7 @@ pub mod comparison;
 pub mod conclusion;
 pub mod contrast;
 pub mod endurance;
+pub mod explanation;
 pub mod figures;
 pub mod integrity;
 pub mod iozone;

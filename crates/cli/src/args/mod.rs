@@ -8,6 +8,7 @@ mod compare;
 mod completions;
 mod emulate;
 mod endurance;
+mod explain;
 mod fio;
 mod fleet;
 mod history;
@@ -35,6 +36,7 @@ pub(crate) use capacity::Capacity;
 pub(crate) use compare::{Compare, Required};
 pub(crate) use completions::Completions;
 pub(crate) use emulate::Emulate;
+pub(crate) use explain::Explain;
 pub(crate) use fio::Fio;
 pub(crate) use fleet::{
     Fleet, FleetCapacity, FleetCompare, FleetIntegrity, FleetKind, FleetState, FleetTrend, ScoredArgs, ScoringArgs,
@@ -219,6 +221,8 @@ pub(crate) enum Command {
     Compare(Box<Compare>),
     /// What a knob does: a setting of the kernel, the job or a simulated device, varied and put back
     Sweep(Box<Sweep>),
+    /// Why B takes longer than A for a workload: the difference shared out over what the devices differ in
+    Explain(Box<Explain>),
     /// List block devices: identity, claims, what holds them
     List(List),
     /// The simulated devices
@@ -236,7 +240,7 @@ pub(crate) enum Command {
     /// Print the JSON Schema of records
     #[command(after_help = "Example: flashscope schema bench > bench.schema.json")]
     Schema {
-        /// Of this kind alone: inspect, probe, infer, state, capacity, integrity, app, bench, iozone, fleet, twin, compare, sweep or trace [default: all of them]
+        /// Of this kind alone: inspect, probe, infer, state, capacity, integrity, app, bench, iozone, fleet, twin, compare, sweep, trace or explanation [default: all of them]
         kind: Option<String>,
     },
     /// Print every setting, its value, and who says so

@@ -77,7 +77,7 @@ fn infer_file(path: &Path) -> anyhow::Result<Vec<RunRecord>> {
 }
 
 /// The records in a file; none where it is no file of records, and so may be a log.
-pub(super) fn stored(bytes: &[u8], path: &Path) -> anyhow::Result<Option<Vec<RunRecord>>> {
+pub(crate) fn stored(bytes: &[u8], path: &Path) -> anyhow::Result<Option<Vec<RunRecord>>> {
     let text = std::str::from_utf8(bytes).ok().map(|text| text.trim_start_matches('\u{feff}').trim_start());
     // Logs may begin with a brace too (a forum's mark-up); only a record names its schema.
     let Some(text) = text.filter(|text| text.starts_with(['{', '[']) && text.contains("\"schema\"")) else {

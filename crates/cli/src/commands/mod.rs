@@ -6,6 +6,7 @@ mod campaign;
 pub(crate) mod capacity;
 pub(crate) mod compare;
 pub(crate) mod emulate;
+pub(crate) mod explain;
 pub(crate) mod fleet;
 pub(crate) mod history;
 pub(crate) mod infer;

@@ -13,6 +13,7 @@ mod doors;
 mod dry_runs;
 mod emulate;
 mod endurance;
+mod explain;
 mod faults;
 mod filled;
 mod fio;

@@ -79,6 +79,8 @@ words! {
         Sweep,
         /// A block trace: where it came from, what it shows, what came of replaying it.
         Trace,
+        /// Why one device takes longer than another for a workload: the difference shared out.
+        Explanation,
     }
 }
 

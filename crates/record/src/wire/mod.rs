@@ -13,6 +13,7 @@ mod drive;
 mod endurance;
 mod envelope;
 mod estimate;
+mod explanation;
 mod finding;
 mod fleet;
 mod integrity;
@@ -46,6 +47,10 @@ pub use device::{Claims, Device};
 pub use drive::{Fan, Range, Stretch};
 pub use envelope::{Conditions, Envelope, Host, Kind, Named, State, Stop, StopReason, Tool, Version};
 pub use estimate::Geometry;
+pub use explanation::{
+    ExplainedBy, ExplainedShare, ExplainedSide, ExplainedTwin, ExplainedVerdict, ExplanationPart, GroupWithoutShare,
+    ParameterChange, ParameterGroup, ReplayedWorkload, SharedTime,
+};
 pub use finding::{Advice, Note, PerformanceCell, TransferLine, TransferResidual};
 pub use fleet::{
     Bin, Calibration, CostSummary, Coverage, DeviceCost, FleetCost, FleetDevice, FleetPart, FleetVerdict, Percentiles,

@@ -9,6 +9,7 @@ use flashscope_model::app::AppRecord;
 use flashscope_model::bench::BenchRecord;
 use flashscope_model::capacity::CapacityRecord;
 use flashscope_model::comparison::ComparisonRecord;
+use flashscope_model::explanation::ExplanationRecord;
 use flashscope_model::fleet::FleetRecord;
 use flashscope_model::integrity::IntegrityRecord;
 use flashscope_model::iozone::IozoneRecord;
@@ -55,6 +56,7 @@ fn part_of(kind: Kind, generator: &mut SchemaGenerator) -> Value {
         Kind::Compare => generator.subschema_for::<Part<ComparisonRecord>>(),
         Kind::Sweep => generator.subschema_for::<Part<SweepRecord>>(),
         Kind::Trace => generator.subschema_for::<Part<TraceRecord>>(),
+        Kind::Explanation => generator.subschema_for::<Part<ExplanationRecord>>(),
     };
     schema.to_value()
 }
