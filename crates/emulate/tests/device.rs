@@ -6,7 +6,7 @@
 mod power;
 mod support;
 
-use flashscope_emulate::{EmulateError, Emulator, Speed, Stop, clean, seen};
+use flashscope_emulate::{EmulateError, Emulator, LogTo, Speed, Stop, clean, seen};
 use flashscope_host::Outputs;
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -109,7 +109,7 @@ fn the_log_has_a_line_for_every_answer() {
     let log = rig.root.join("log.csv");
     let mut options = rig.options();
     let door = Outputs::new(false, |_| false).plan(&log).unwrap();
-    (options.log, options.speed) = (Some(Arc::new(door)), Speed::Times(1.0));
+    (options.log, options.speed) = (Some(LogTo::Output(Arc::new(door))), Speed::Times(1.0));
     let mut emulator = rig.start(options);
     let file = direct(&emulator.path());
     let mut buffer = Aligned::new(8192);
@@ -289,7 +289,7 @@ fn bad_places_are_refused() {
     let Some(rig) = Rig::new(can_fuse()) else { return };
     let check = |at: &str, expect: &str| {
         let mut options = rig.options();
-        options.at = rig.root.join(at);
+        options.at = Some(rig.root.join(at));
         let said = refused(&options);
         assert!(said.contains(expect) && said.contains("\nhint: "), "{said}");
     };
@@ -318,8 +318,9 @@ fn bad_backing_files_are_refused() {
     let mut emulator = rig.start(options.clone());
     direct(&emulator.path()).write_all_at(&[9; 4096], 0).unwrap();
     let mut second = options.clone();
-    second.at = rig.root.join("second");
-    fs::create_dir(&second.at).unwrap();
+    let elsewhere = rig.root.join("second");
+    fs::create_dir(&elsewhere).unwrap();
+    second.at = Some(elsewhere);
     assert!(matches!(Emulator::start(&second), Err(EmulateError::Running { .. })));
     assert_eq!(emulator.stop(false).unwrap(), Stop::Done);
     drop(emulator);

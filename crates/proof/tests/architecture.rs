@@ -34,7 +34,7 @@ const AT_THE_END: [&str; 6] = ["cli", "fuzz", "player", "proof", "store", "testk
 /// Crates that depend on none of the workspace.
 const AT_THE_BEGINNING: [&str; 2] = ["units", "stats"];
 
-const ROOMS: [Room; 33] = [
+const ROOMS: [Room; 34] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),

@@ -162,7 +162,7 @@ impl Child {
     pub(crate) fn start(options: &Options) -> Child {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "emulates_until_it_is_killed", "--ignored", "--nocapture"]);
-        command.env("EMULATE_AT", &options.at).env("EMULATE_REGISTRY", &options.registry);
+        command.env("EMULATE_AT", options.at.as_ref().unwrap()).env("EMULATE_REGISTRY", &options.registry);
         command.env("EMULATE_BACKING", options.backing.as_ref().unwrap());
         let mut process = command.stdout(Stdio::piped()).stdin(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(process.stdout.take().unwrap()).lines();
