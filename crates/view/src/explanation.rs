@@ -33,18 +33,28 @@ pub fn answer(record: &ExplanationRecord) -> String {
     };
     let sign = record.difference.time_ns.signum();
     let told: Vec<&Share> = record.shares.iter().filter(|share| share.told).collect();
+    let (along, against): (Vec<&Share>, Vec<&Share>) =
+        told.into_iter().partition(|share| share.gap.time_ns * sign > 0.0);
+    let size = |share: &Share| of_a(share.gap.time_ns).abs();
     let mut parts: Vec<String> = Vec::new();
-    for share in told.iter().filter(|share| share.gap.time_ns * sign > 0.0) {
-        let of = if parts.is_empty() { format!(" of the {}", plain(all.abs())) } else { String::new() };
-        parts.push(format!("{}{of} because of {}", plain(of_a(share.gap.time_ns).abs()), cause(share)));
+    for share in along {
+        // Shares that others take something from are larger than the whole, and no part of it.
+        let of = match (parts.is_empty(), against.is_empty()) {
+            (true, true) => format!("{} of the {}", plain(size(share)), plain(all.abs())),
+            (false, true) => plain(size(share)),
+            (_, false) => points(size(share)),
+        };
+        parts.push(format!("{of} because of {}", cause(share)));
     }
     if parts.is_empty() {
         let leaning = record.shares.first().map_or(String::new(), |share| format!(" (leaning to {})", words(share)));
         return format!("{head}, but what causes it cannot be told{leaning}");
     }
-    let against = told.iter().filter(|share| share.gap.time_ns * sign < 0.0);
-    parts.extend(against.map(|share| format!("{} takes {} back", cause(share), plain(of_a(share.gap.time_ns).abs()))));
-    format!("{head}: {}", parts.join("; "))
+    let other_way: Vec<String> =
+        against.iter().map(|share| format!("{} because of {}", points(size(share)), cause(share))).collect();
+    let other_way =
+        if other_way.is_empty() { String::new() } else { format!("; the other way {}", other_way.join(", ")) };
+    format!("{head}: {}{other_way}", parts.join(", "))
 }
 
 /// What a share is of.
