@@ -164,7 +164,11 @@ fn transactions(app: &Definition) -> String {
                 for (value, piece) in values.iter().zip(pieces) {
                     let _ = match value {
                         Value::Integer(number) => write!(text, "{number}"),
-                        Value::Text(_, length) => write!(text, "'{}'", "x".repeat(*length as usize)),
+                        // Not the same text each time: SQLite writes nothing where a row stays as it is.
+                        Value::Text(from, length) => {
+                            let letters = format!("{from:x}").repeat(*length as usize);
+                            write!(text, "'{}'", &letters[..*length as usize])
+                        }
                         Value::Blob(_, length) => write!(text, "x'{}'", "5a".repeat(*length as usize)),
                     };
                     text.push_str(piece);
