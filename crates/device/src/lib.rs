@@ -34,5 +34,5 @@ pub use {flashscope_model as model, flashscope_units as units};
 pub use power::{PowerSwitch, PoweredBytes, Restored};
 pub use purge::{Availability, NoPurge, Purge, PurgeError, PurgeStep};
 pub use request::{Completion, Content, Fill, Op, Outcome, Request};
-pub use stretch::{Holds, Known, Stretch};
+pub use stretch::{FoundFile, Holds, Known, Stretch};
 pub use target::{Capabilities, DeviceError, ExecuteExt, Target, Wear};

@@ -76,6 +76,19 @@ pub fn append(list: &mut Vec<Stretch>, next: Stretch) {
     list.push(next);
 }
 
+/// What a file held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundFile {
+    /// Its name.
+    pub name: String,
+    /// Bytes that it has.
+    pub length: Bytes,
+    /// What they are, up to where it could be read.
+    pub stretches: Vec<Stretch>,
+    /// What the kernel said where it could not be read further.
+    pub unreadable: Option<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

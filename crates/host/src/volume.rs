@@ -5,7 +5,7 @@
 use crate::errno;
 use crate::error::HostError;
 use crate::{payload, tags};
-use flashscope_device::{Fill, Known, Stretch};
+use flashscope_device::{Fill, FoundFile, Known, stretch};
 use flashscope_units::Bytes;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, fdatasync, fstat, fsync, openat, renameat, unlinkat};
@@ -34,19 +34,6 @@ const PIECE: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Volume {
     root: OwnedFd,
-}
-
-/// What a file held.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FoundFile {
-    /// Its name.
-    pub name: String,
-    /// Bytes that it has.
-    pub length: Bytes,
-    /// What they are, up to where it could be read.
-    pub stretches: Vec<Stretch>,
-    /// What the kernel said where it could not be read further.
-    pub unreadable: Option<String>,
 }
 
 /// The file systems on devices that this kernel has loaded, as it calls them.
@@ -206,12 +193,12 @@ impl Volume {
     fn look_at(&self, name: String, known: Known) -> Option<FoundFile> {
         let file = match openat(&self.root, &name, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty()) {
             Ok(file) => file,
-            Err(errno) => return Some(FoundFile::unreadable(name, errno)),
+            Err(errno) => return Some(unreadable(name, errno)),
         };
         let length = match fstat(&file) {
             Ok(stat) if stat.st_mode & libc::S_IFMT != libc::S_IFREG => return None,
             Ok(stat) => Bytes(stat.st_size as u64),
-            Err(errno) => return Some(FoundFile::unreadable(name, errno)),
+            Err(errno) => return Some(unreadable(name, errno)),
         };
         let mut found = FoundFile { name, length, stretches: Vec::new(), unreadable: None };
         let (mut at, mut bytes) = (0, vec![0; PIECE]);
@@ -221,7 +208,7 @@ impl Volume {
                 Ok(0) => break,
                 Ok(moved) => {
                     let told = tags::stretches(known, at, &bytes[..moved]);
-                    told.into_iter().for_each(|one| flashscope_device::stretch::append(&mut found.stretches, one));
+                    told.into_iter().for_each(|one| stretch::append(&mut found.stretches, one));
                     at += moved as u64;
                 }
                 Err(errno) => {
@@ -244,10 +231,8 @@ impl Volume {
     }
 }
 
-impl FoundFile {
-    fn unreadable(name: String, errno: Errno) -> FoundFile {
-        FoundFile { name, length: Bytes::ZERO, stretches: Vec::new(), unreadable: Some(errno::describe(errno)) }
-    }
+fn unreadable(name: String, errno: Errno) -> FoundFile {
+    FoundFile { name, length: Bytes::ZERO, stretches: Vec::new(), unreadable: Some(errno::describe(errno)) }
 }
 
 /// Writes what a generation means at these places of a file, through the page cache as programs do.

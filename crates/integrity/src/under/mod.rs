@@ -12,7 +12,7 @@ mod tree;
 mod verdict;
 
 pub use recorder::Recorder;
-pub use step::{Found, FoundFile, FoundRow, NoStep, Step};
+pub use step::{Found, FoundRow, NoStep, Step, file_text};
 pub use verdict::{blame, faults};
 
 use crate::judge::{self, Judged};

@@ -6,7 +6,7 @@
 //! stretches as in [`crate::ledger`], `unreadable NAME WHY`; `row ROW TRANSACTION LENGTH whole|other`, `damaged WHY`.
 
 use crate::ledger::{next, stretch, stretch_text};
-use flashscope_device::Stretch;
+use flashscope_device::FoundFile;
 use flashscope_units::Bytes;
 use std::fmt::{self, Write};
 use std::str::FromStr;
@@ -159,19 +159,6 @@ pub struct Found {
     pub damaged: Option<String>,
 }
 
-/// A file that is there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FoundFile {
-    /// Its name.
-    pub name: String,
-    /// Bytes that it has.
-    pub length: Bytes,
-    /// What they are, up to where it could be read.
-    pub stretches: Vec<Stretch>,
-    /// What was said where it could not.
-    pub unreadable: Option<String>,
-}
-
 /// A row that is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundRow {
@@ -185,16 +172,14 @@ pub struct FoundRow {
     pub whole: bool,
 }
 
-impl FoundFile {
-    /// Its lines.
-    pub fn text(&self) -> String {
-        let mut text = format!("file {} {}\n", self.name, self.length.get());
-        text.extend(self.stretches.iter().map(stretch_text));
-        if let Some(why) = &self.unreadable {
-            let _ = writeln!(text, "unreadable {} {}", self.name, why.replace('\n', " "));
-        }
-        text
+/// The lines of a file that is there.
+pub fn file_text(file: &FoundFile) -> String {
+    let mut text = format!("file {} {}\n", file.name, file.length.get());
+    text.extend(file.stretches.iter().map(stretch_text));
+    if let Some(why) = &file.unreadable {
+        let _ = writeln!(text, "unreadable {} {}", file.name, why.replace('\n', " "));
     }
+    text
 }
 
 impl fmt::Display for FoundRow {
@@ -234,7 +219,7 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashscope_device::Holds;
+    use flashscope_device::{Holds, Stretch};
 
     #[test]
     fn steps_come_back_from_their_lines() {
@@ -267,7 +252,7 @@ mod tests {
         let file = FoundFile { name: "f1".to_owned(), length: Bytes(512), stretches, unreadable };
         let row = FoundRow { row: 3, transaction: 5, length: 512, whole: true };
         let mut found = Found::default();
-        for line in (file.text() + &row.to_string() + "damaged row 3 missing\n").lines() {
+        for line in (file_text(&file) + &row.to_string() + "damaged row 3 missing\n").lines() {
             assert_eq!(found.take(line), Some(()), "{line}");
         }
         assert_eq!(found, Found { files: vec![file], rows: vec![row], damaged: Some("row 3 missing".to_owned()) });

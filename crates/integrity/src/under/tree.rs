@@ -4,10 +4,10 @@
 //! that was under way is there, or not, or, where it writes data, in parts; a renaming is there or not. What was not synced may be
 //! there in any way.
 
-use super::step::{Found, FoundFile, Step};
+use super::step::{Found, Step};
 use crate::judge::Map;
 use crate::sequence::one_of;
-use flashscope_device::Holds;
+use flashscope_device::{FoundFile, Holds};
 use flashscope_model::integrity::{UpperKind, UpperLoss};
 use flashscope_stats::Rng;
 use flashscope_units::Bytes;

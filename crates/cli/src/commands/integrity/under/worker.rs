@@ -6,7 +6,7 @@
 use super::database::Database;
 use flashscope_device::Known;
 use flashscope_host::volume::{Volume, live_alone};
-use flashscope_integrity::under::{FoundFile, Step};
+use flashscope_integrity::under::{Step, file_text};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -93,11 +93,7 @@ impl Work {
             return database.look();
         }
         let files = self.volume()?.look(known).map_err(|error| error.to_string())?;
-        let text = files.into_iter().map(|file| {
-            let (name, length) = (file.name, file.length);
-            FoundFile { name, length, stretches: file.stretches, unreadable: file.unreadable }.text()
-        });
-        Ok(text.collect())
+        Ok(files.iter().map(file_text).collect())
     }
 }
 
