@@ -4,6 +4,7 @@
 use crate::app::{player_of, record, until, with_player};
 use crate::devices::{Loop, alone};
 use crate::harness::{Run, flashscope, interrupt, left_out, scratch};
+use crate::presets::with_transactions;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -251,4 +252,46 @@ fn neither_an_interrupt_nor_a_kill_leaves_anything() {
         child.wait().expect("gone");
         until("something is left after a kill", || left(&device.node).is_empty());
     }
+}
+
+#[test]
+fn the_transactions_of_a_preset_are_played_on_an_emulated_device() {
+    if !can_emulate() {
+        return;
+    }
+    with_player();
+    let _alone = alone();
+    let folder = scratch();
+    with_transactions(&folder);
+    let words = ["bench", "sim:emmc-phone,capacity=256MiB", "--preset", "./mine.toml", "--json"];
+    let run = flashscope(&words).current_dir(&folder).run();
+    run.expect(DONE);
+    let preset = &record(&run)["preset"];
+    assert_eq!(preset["played"]["place"]["file_system"], "ext4", "{preset}");
+    let figures = preset["figures"].as_array().unwrap();
+    assert_eq!(figures.len(), 3);
+    assert!(
+        figures.iter().all(|figure| figure["values"].as_array().is_some_and(|values| values.len() == 2)),
+        "{preset}"
+    );
+    let runs = preset["played"]["app_runs"].as_array().unwrap();
+    assert!(runs.iter().all(|run| run["given"]["chunk_classes"].as_array().is_some_and(|given| !given.is_empty())));
+}
+
+#[test]
+fn an_app_is_played_on_a_device_that_was_brought_into_a_state() {
+    if !can_emulate() {
+        return;
+    }
+    with_player();
+    let _alone = alone();
+    let words = ["app", "contacts", "sim:emmc-phone,capacity=256MiB", "--rounds", "8", "--state", "dirty", "--json"];
+    let run = flashscope(&words).run();
+    run.expect(DONE);
+    let dirty = record(&run);
+    assert_eq!((&dirty["state"]["name"], &dirty["state"]["made"]["reached"]), (&"dirty".into(), &true.into()));
+    let folder = scratch();
+    let run = flashscope(&["app", "contacts", folder.to_str().unwrap(), "--state", "dirty"]).run();
+    run.expect(CANNOT);
+    assert!(run.stderr.contains("leave out --state"), "{}", run.stderr);
 }
