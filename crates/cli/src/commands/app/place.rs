@@ -219,7 +219,10 @@ fn has_room(capacity: Bytes, file_system: &FileSystem) -> Result<(), Failure> {
 fn made(file_system: &FileSystem, device: &Path) -> Result<(), Failure> {
     file_system.make(device, interrupt::asked).map_err(|why| match interrupt::asked() {
         true => cannot("interrupted before anything was played".to_owned()),
-        false => cannot(why),
+        false => cannot(format!(
+            "{why}\nhint: `dmesg` says what {} answered; `flashscope capacity` finds places that it does not keep",
+            device.display()
+        )),
     })
 }
 
