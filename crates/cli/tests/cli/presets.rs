@@ -235,7 +235,7 @@ fn transactions_are_played_beside_the_jobs_and_are_figures_everywhere() {
     let folder = scratch();
     with_transactions(&folder);
     std::fs::create_dir(folder.join("d")).unwrap();
-    let words = ["bench", "d", "--preset", "./mine.toml", "-o", "a.json", "--report", "a.html", "--report", "a.csv"];
+    let words = ["bench", "d", "--preset", "./mine.toml", "-o", "a.json", "--report", "a.html", "--report", "a.md"];
     let run = flashscope(&words).current_dir(&folder).run();
     run.expect(DONE);
     assert!(run.stdout.contains("SQLite insert") && run.stdout.contains(" TPS"), "{}", run.stdout);
@@ -261,7 +261,7 @@ fn transactions_are_played_beside_the_jobs_and_are_figures_everywhere() {
     assert_eq!(preset["played"]["place"]["sync_call"], "fsync");
     let page = std::fs::read_to_string(folder.join("a.html")).unwrap();
     assert!(page.contains("SQLite delete") && page.contains("waits for the medium by fsync"));
-    assert!(std::fs::read_to_string(folder.join("a.csv")).unwrap().contains("SQLite"));
+    assert!(std::fs::read_to_string(folder.join("a.md")).unwrap().contains("SQLite"));
     flashscope(&["bench", "d", "--preset", "./mine.toml", "-o", "b.json"]).current_dir(&folder).run().expect(DONE);
     let compared = flashscope(&["compare", "a.json", "b.json"]).current_dir(&folder).run();
     compared.expect(DONE);
