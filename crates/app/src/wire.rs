@@ -100,6 +100,8 @@ pub enum Line {
 pub struct Opened {
     /// The version of SQLite.
     pub sqlite: String,
+    /// The system call by which it waits for the medium.
+    pub sync_call: String,
     /// The directory of the player's own.
     pub path: String,
     /// Directories that players left behind which were killed.

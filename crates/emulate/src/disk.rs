@@ -107,6 +107,8 @@ impl Disk {
         let (capacity, block) = (target.facts().capacity, target.facts().logical_block);
         let grant = WriteGrant::simulated(target.facts(), Bytes(u64::MAX)).expect("a simulated device grants freely");
         let depth = target.capabilities().queue_depth.max(1) as usize;
+        // Something may have been done to it before, which took its time.
+        let begun = target.now();
         let model = Model {
             target,
             grant,
@@ -114,7 +116,7 @@ impl Disk {
             zeroed: Ranges::default(),
             once: false,
             unflushed: true,
-            begun: Instant::ORIGIN,
+            begun,
             cuts: 0,
             queue: BinaryHeap::new(),
             depth,

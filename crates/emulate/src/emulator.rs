@@ -68,13 +68,21 @@ impl Emulator {
     /// # Errors
     /// See [`EmulateError`]; the machine is as it was before.
     pub fn start(options: &Options) -> Result<Emulator, EmulateError> {
+        Emulator::start_from(options, flashscope_sim::open_from(&options.model, options.seed, &SimFiles)?)
+    }
+
+    /// The same with a device of this very model that something was done to before.
+    ///
+    /// # Errors
+    /// See [`EmulateError`]; the machine is as it was before.
+    pub fn start_from(options: &Options, target: SimTarget) -> Result<Emulator, EmulateError> {
         // By a thread of its own, since all that it starts are to be as punctual as itself, and the caller is not.
         let mounted = std::thread::scope(|scope| {
             let start = scope.spawn(|| {
                 if options.speed != Speed::Unpaced {
                     be_punctual();
                 }
-                Emulator::mounted(options)
+                Emulator::mounted(options, target)
             });
             start.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
@@ -93,9 +101,8 @@ impl Emulator {
         Ok(emulator)
     }
 
-    fn mounted(options: &Options) -> Result<(Emulator, DeviceFacts), EmulateError> {
+    fn mounted(options: &Options, target: SimTarget) -> Result<(Emulator, DeviceFacts), EmulateError> {
         let read = |path: &str| fs::read_to_string(path).map_err(|error| error.to_string());
-        let target = flashscope_sim::open_from(&options.model, options.seed, &SimFiles)?;
         let text = flashscope_sim::show(&options.model, false, read)?;
         may_mount()?;
         let mut remarks = Vec::new();

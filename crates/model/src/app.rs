@@ -22,7 +22,7 @@ pub struct AppRecord {
 impl AppRecord {
     /// Whether an operation failed, or a run ended early.
     pub fn has_failed(&self) -> bool {
-        self.runs.iter().any(|run| run.ended.is_some() || !run.failures.is_empty())
+        self.runs.iter().any(AppRun::has_failed)
     }
 }
 
@@ -85,8 +85,17 @@ pub struct AppPlace {
     pub device: Option<String>,
     /// SQLite's version.
     pub sqlite: String,
+    /// The system call by which this SQLite waits for the medium (`fsync`).
+    pub sync_call: String,
     /// What must be known of it, in sentences.
     pub remarks: Vec<String>,
+}
+
+impl AppPlace {
+    /// Which SQLite plays there, and how it waits for the medium, in words.
+    pub fn database(&self) -> String {
+        format!("SQLite {}, which waits for the medium by {}", self.sqlite, self.sync_call)
+    }
 }
 
 /// An app, played once.
@@ -123,6 +132,11 @@ pub struct AppRun {
 }
 
 impl AppRun {
+    /// Whether an operation failed, or it ended early.
+    pub fn has_failed(&self) -> bool {
+        self.ended.is_some() || !self.failures.is_empty()
+    }
+
     /// What the user waited for: all but thinking and flashscope's own time.
     pub fn run_time(&self) -> Nanos {
         self.elapsed.saturating_sub(self.thinking).saturating_sub(self.own)

@@ -1,5 +1,6 @@
 //! What a run of load was for: a definition, figures taken from the jobs' results, and what limits say of them.
 
+use crate::app::{AppFigures, AppPlace, AppPlan, AppRun};
 use crate::bench::CacheVerdict;
 
 /// A run by a definition: one of the presets, or a file.
@@ -23,8 +24,23 @@ pub struct PresetRun {
     pub rounds: Option<Rounds>,
     /// Facts of host and device that bound the figures, each a name and a value.
     pub bounds: Vec<(String, String)>,
+    /// The applications that the definition asks for; `None` where it asks for none, or none could be played.
+    pub played: Option<Played>,
     /// The definition as it was run, in its own words (TOML).
     pub definition: String,
+}
+
+/// Applications played for a definition, after its jobs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Played {
+    /// What was to be played.
+    pub plan: AppPlan,
+    /// Where.
+    pub place: AppPlace,
+    /// Every run, in order.
+    pub runs: Vec<AppRun>,
+    /// What they come to.
+    pub figures: Vec<AppFigures>,
 }
 
 /// One figure of a definition.
@@ -59,6 +75,8 @@ pub enum Unit {
     BytesPerSecond,
     /// Requests per second.
     PerSecond,
+    /// Transactions of a database per second.
+    TransactionsPerSecond,
     /// Nanoseconds.
     Nanoseconds,
 }

@@ -9,6 +9,9 @@ use flashscope_host::volume::{self, Volume};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+/// The call by which SQLite waits for the medium: as it is built here it takes `fsync` for `fdatasync`. A test watches the calls.
+const SYNC_CALL: &str = "fsync";
+
 /// What directories of players are called, with the number of the process behind it.
 const NAME: &str = "flashscope-app-";
 
@@ -49,6 +52,7 @@ impl Stage {
         let facts = Folder::open(&path)?.facts(&SysRoot::live())?;
         let opened = Opened {
             sqlite: rusqlite::version().to_owned(),
+            sync_call: SYNC_CALL.to_owned(),
             path: path.display().to_string(),
             left: left.iter().map(|path| path.display().to_string()).collect(),
             file_system: facts.file_system,

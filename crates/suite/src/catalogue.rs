@@ -2,10 +2,12 @@
 
 use crate::definition::Definition;
 
-const PRESETS: [(&str, &str); 13] = [
+const PRESETS: [(&str, &str); 15] = [
     ("crystaldiskmark", include_str!("../presets/crystaldiskmark.toml")),
     ("androbench", include_str!("../presets/androbench.toml")),
     ("androbench-2011", include_str!("../presets/androbench-2011.toml")),
+    ("androbench-3", include_str!("../presets/androbench-3.toml")),
+    ("mobibench", include_str!("../presets/mobibench.toml")),
     ("flashbench-windows", include_str!("../presets/flashbench-windows.toml")),
     ("sd-class", include_str!("../presets/sd-class.toml")),
     ("app-class", include_str!("../presets/app-class.toml")),

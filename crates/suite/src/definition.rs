@@ -19,6 +19,26 @@ pub struct Definition {
     pub(crate) all: JobText,
     pub(crate) jobs: Vec<JobText>,
     pub(crate) figures: Vec<FigureRule>,
+    pub(crate) apps: Vec<AppRule>,
+}
+
+/// An application that is played after the jobs, as often as they run.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AppRule {
+    /// As `flashscope app list` has it, or the file of one.
+    pub(crate) name: String,
+    #[serde(default, rename = "figure")]
+    pub(crate) figures: Vec<TransactionRule>,
+}
+
+/// A figure in transactions per second.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TransactionRule {
+    pub(crate) name: String,
+    /// The app's operation, each performance of which is one transaction.
+    pub(crate) operation: String,
 }
 
 /// Who it is.
@@ -106,6 +126,8 @@ struct FileText {
     job: Vec<JobText>,
     #[serde(default)]
     figure: Vec<FigureText>,
+    #[serde(default)]
+    app: Vec<AppRule>,
 }
 
 #[derive(Deserialize)]
@@ -171,6 +193,7 @@ impl Definition {
             all: file.all,
             jobs: file.job,
             figures,
+            apps: file.app,
         };
         definition.check().map(|()| definition)
     }
@@ -211,6 +234,17 @@ impl Definition {
         self
     }
 
+    /// The applications that are played after the jobs, by name.
+    pub fn apps(&self) -> impl Iterator<Item = &str> {
+        self.apps.iter().map(|app| app.name.as_str())
+    }
+
+    /// The operations of an application that its figures are of.
+    pub fn operations(&self, app: &str) -> Vec<&str> {
+        let figures = self.apps.iter().filter(|found| found.name == app).flat_map(|found| &found.figures);
+        figures.map(|figure| figure.operation.as_str()).collect()
+    }
+
     /// Whether it sets a limit of this name.
     pub fn has_limit(&self, name: &str) -> bool {
         self.figures.iter().flat_map(|figure| &figure.limits).any(|limit| answers_to(&limit.name, name))
@@ -234,6 +268,12 @@ impl Definition {
                 "the figure '{}' is of '{}', but there is no such job",
                 figure.name, figure.take.job
             ));
+        }
+        if let Some(app) = self.apps.iter().find(|app| app.figures.is_empty()) {
+            return wrong(format!("the app '{}' needs an [[app.figure]], for which it is played", app.name));
+        }
+        if self.rounds.is_some() && !self.apps.is_empty() {
+            return wrong("an [[app]] is played as often as `repeat` says: leave [rounds] or the app away".to_owned());
         }
         if !(1..=1000).contains(&self.header.repeat) {
             return wrong("repeat must be from 1 to 1000".to_owned());
@@ -301,7 +341,9 @@ impl Amount {
             (Amount::Text(text), _) => text,
         };
         match unit {
-            Unit::PerSecond => Err(format!("the limit '{text}' is a number of requests per second, without a unit")),
+            Unit::PerSecond | Unit::TransactionsPerSecond => {
+                Err(format!("the limit '{text}' is a number of requests per second, without a unit"))
+            }
             Unit::Nanoseconds => text.parse::<Nanos>().map(Nanos::as_f64).map_err(|error| error.to_string()),
             Unit::BytesPerSecond => {
                 let number = text.strip_suffix("MB/s").and_then(|number| number.trim().parse::<f64>().ok());

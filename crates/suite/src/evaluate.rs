@@ -40,6 +40,7 @@ pub fn evaluate(definition: &Definition, ran: Ran<'_>) -> PresetRun {
         figures: definition.figures.iter().filter(ran).map(figure).collect(),
         rounds,
         bounds: bounds::of(record),
+        played: None,
         definition: definition.text.clone(),
     };
     preset.notes.extend(standing(definition, &preset, record));
@@ -116,7 +117,7 @@ fn figure(rule: &FigureRule, phases: &[BenchPhase], rounds: Option<&Rounds>, sto
 }
 
 /// By order statistics at 95 or 90 %; of fewer than five runs from the smallest to the largest, at what that is worth.
-fn interval(values: &[f64]) -> Option<(f64, f64, f64)> {
+pub(crate) fn interval(values: &[f64]) -> Option<(f64, f64, f64)> {
     let exact = median_interval(values, 0.95).or_else(|_| median_interval(values, CONFIDENCE)).ok();
     if let Some(interval) = exact {
         return Some((interval.low, interval.high, interval.confidence));
@@ -215,6 +216,7 @@ fn shown(value: f64, unit: Unit) -> String {
         // Three digits and no fewer: 5.07 must not lie outside an interval of 5 to 5.
         Unit::PerSecond if value >= 99.5 => format!("{value:.0} IOPS"),
         Unit::PerSecond => Iops(value).to_string(),
+        Unit::TransactionsPerSecond => format!("{value:.0} TPS"),
         Unit::Nanoseconds => Nanos(value as u64).to_string(),
     }
 }

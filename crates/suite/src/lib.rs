@@ -16,9 +16,11 @@ mod figure;
 mod made;
 mod rounds;
 mod schedule;
+mod transactions;
 
 pub use catalogue::{names, preset};
 pub use definition::{Definition, DefinitionError, answers_to};
 pub use evaluate::{Ran, evaluate};
 pub use rounds::RoundRule;
 pub use schedule::{Ground, Schedule, Wish};
+pub use transactions::add_played;

@@ -237,7 +237,7 @@ pub fn notes(record: &AppRecord) -> Vec<String> {
         .into_iter()
         .filter_map(|(name, value)| Some(format!(", {name}={} in the place of the apps' own", value.as_ref()?)))
         .collect();
-    notes.push(format!("SQLite {}{}; seed {}", place.sqlite, said.concat(), record.plan.seed));
+    notes.push(format!("{}{}; seed {}", place.database(), said.concat(), record.plan.seed));
     notes.push(
         "run time: from the first operation to the end of the last, thinking and flashscope's own time left out"
             .to_owned(),

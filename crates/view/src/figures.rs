@@ -9,6 +9,7 @@ use flashscope_model::bench::{BenchRecord, JobRun, Moved, Times};
 use flashscope_model::comparison::{Better, Metric};
 use flashscope_model::envelope::{Conditions, Envelope};
 use flashscope_model::iozone::IozoneRecord;
+use flashscope_model::preset::{Played, PresetRun, Unit};
 use flashscope_model::{AnyRecord, Direction, RunRecord};
 use flashscope_units::{Bytes, Nanos};
 
@@ -24,7 +25,7 @@ pub struct Measured {
 /// One figure of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// What it is. Units are `B/s`, `IOPS` and `ns`.
+    /// What it is. Units are `B/s`, `IOPS`, `TPS` and `ns`.
     pub metric: Metric,
     /// Its value in that unit.
     pub value: f64,
@@ -150,7 +151,28 @@ fn of_bench(bench: &BenchRecord, large: Bytes) -> Measured {
         let what = format!("{}: served by", fresh.join(", "));
         measured.settings.push(Setting { what, value: verdicts.join(", then "), decisive: true });
     }
+    if let Some(preset) = &bench.preset {
+        transactions(preset, &mut measured);
+    }
     measured
+}
+
+/// Transactions per second, run by run, and what decides what they mean: the file system, and how it is waited for.
+fn transactions(preset: &PresetRun, measured: &mut Measured) {
+    for figure in preset.figures.iter().filter(|figure| figure.unit == Unit::TransactionsPerSecond) {
+        if measured.runs.len() < figure.values.len() {
+            measured.runs.resize_with(figure.values.len(), Vec::new);
+        }
+        for (run, value) in measured.runs.iter_mut().zip(&figure.values) {
+            let metric = Metric { name: figure.name.clone(), unit: "TPS".to_owned(), better: Better::Higher };
+            run.push(Figure { metric, value: *value });
+        }
+    }
+    let Some(Played { plan, place, .. }) = &preset.played else { return };
+    let set = |what: String, value: String| Setting { what, value, decisive: true };
+    measured.settings.extend(plan.apps.iter().map(|app| set(format!("{}: rounds", app.name), app.rounds.to_string())));
+    measured.settings.extend(place.file_system.iter().map(|kind| set("file system".to_owned(), kind.clone())));
+    measured.settings.push(set("sync call".to_owned(), place.sync_call.clone()));
 }
 
 /// The name, with a number where it was given before.

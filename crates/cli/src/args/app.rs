@@ -2,6 +2,7 @@
 
 use super::campaign::Results;
 use super::up_to;
+use super::{Consent, InState, TargetArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use flashscope_app::definition::{Journal, Synchronous};
 use flashscope_app::suite::Case;
@@ -24,6 +25,7 @@ const MOST_ROUNDS: i64 = 10_000_000;
   flashscope app contacts /mnt/card --journal wal
   sudo flashscope app camera /dev/sdX --fs xfs --destroy-data=IDENTITY
   sudo flashscope app camera sim:sd-4mib --trace camera.fstrace
+  sudo flashscope app contacts sim:emmc-phone --state dirty
   flashscope app suite heavy /mnt/card      all apps of a suite
 
 All files of a run are in a directory of its own below the one that is named, which is removed at the end. A device is
@@ -137,6 +139,46 @@ pub(crate) struct AppSettings {
     /// Write all that the device below is given to FILE, to be looked at and replayed (`flashscope trace`)
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "State")]
+    pub(crate) in_state: InState,
+}
+
+impl AppSettings {
+    /// The apps as they are defined, on the file system that a device with them most often has.
+    pub(crate) fn as_defined(target: &TargetArgs, in_state: InState, repeat: u32) -> AppSettings {
+        AppSettings {
+            repeat,
+            seed: target.seed,
+            journal: None,
+            synchronous: None,
+            scale: false,
+            keep_files: false,
+            fs: None,
+            fs_options: None,
+            destroy_data: target.consent.destroy_data.first().cloned(),
+            destroy_signatures: target.consent.destroy_signatures,
+            speed: None,
+            trace: None,
+            in_state,
+        }
+    }
+
+    /// The device as whoever brings it into a state is told of it.
+    pub(crate) fn target(&self, target: &str) -> TargetArgs {
+        TargetArgs {
+            target: target.to_owned(),
+            seed: self.seed,
+            consent: Consent {
+                max_write: None,
+                read_only: false,
+                allow_write: false,
+                destroy_data: self.destroy_data.iter().cloned().collect(),
+                destroy_signatures: self.destroy_signatures,
+                read_in_use: false,
+            },
+            allow_cached: false,
+        }
+    }
 }
 
 fn count(text: &str) -> Result<(String, u64), String> {

@@ -1,7 +1,7 @@
 //! `app`: what is played, what is refused, and what an end at any moment leaves behind.
 
 use crate::devices::Mounted;
-use crate::harness::{Run, flashscope, interrupt, scratch};
+use crate::harness::{Run, flashscope, interrupt, left_out, scratch};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -243,4 +243,23 @@ fn a_file_system_that_is_too_small_or_becomes_full_is_said() {
     assert!(ended.contains("ENOSPC"), "{ended}");
     assert!(!record["app_runs"][0]["operations"][0]["response_time_ns"].as_array().unwrap().is_empty());
     assert_eq!(record["ended"]["how"], "complete");
+}
+
+#[test]
+fn the_sync_call_that_is_recorded_is_the_one_that_sqlite_makes() {
+    with_player();
+    let folder = scratch();
+    let log = folder.join("calls");
+    let words =
+        ["-f", "-y", "-e", "trace=fsync,fdatasync", "-o", log.to_str().unwrap(), env!("CARGO_BIN_EXE_flashscope")];
+    let app = ["app", "contacts", folder.to_str().unwrap(), "--rounds", "4", "--repeat", "1", "--json"];
+    let Ok(output) = Command::new("strace").args(words).args(app).output() else {
+        return left_out("which call SQLite makes (no strace)");
+    };
+    assert_eq!(output.status.code(), Some(DONE), "{}", String::from_utf8_lossy(&output.stderr));
+    let record: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let said = format!("{}(", record["place"]["sync_call"].as_str().unwrap());
+    let calls = std::fs::read_to_string(log).unwrap();
+    let of_database: Vec<&str> = calls.lines().filter(|line| line.contains(".db")).collect();
+    assert!(of_database.len() >= 4 && of_database.iter().all(|line| line.contains(&said)), "{said}: {calls}");
 }

@@ -2,8 +2,9 @@
 //! kind of end leaves behind: nothing.
 
 use crate::app::{player_of, record, until, with_player};
-use crate::devices::{Loop, alone};
+use crate::devices::{Loop, Mounted, alone};
 use crate::harness::{Run, flashscope, interrupt, left_out, scratch};
+use crate::presets::with_transactions;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -251,4 +252,87 @@ fn neither_an_interrupt_nor_a_kill_leaves_anything() {
         child.wait().expect("gone");
         until("something is left after a kill", || left(&device.node).is_empty());
     }
+}
+
+#[test]
+fn the_transactions_of_a_preset_are_played_on_an_emulated_device() {
+    if !can_emulate() {
+        return;
+    }
+    with_player();
+    let _alone = alone();
+    let folder = scratch();
+    with_transactions(&folder);
+    let words = ["bench", "sim:emmc-phone,capacity=256MiB", "--preset", "./mine.toml", "--json"];
+    let run = flashscope(&words).current_dir(&folder).run();
+    run.expect(DONE);
+    let preset = &record(&run)["preset"];
+    assert_eq!(preset["played"]["place"]["file_system"], "ext4", "{preset}");
+    let figures = preset["figures"].as_array().unwrap();
+    assert_eq!(figures.len(), 3);
+    assert!(
+        figures.iter().all(|figure| figure["values"].as_array().is_some_and(|values| values.len() == 2)),
+        "{preset}"
+    );
+    let runs = preset["played"]["app_runs"].as_array().unwrap();
+    assert!(runs.iter().all(|run| run["given"]["chunk_classes"].as_array().is_some_and(|given| !given.is_empty())));
+}
+
+#[test]
+fn an_app_is_played_on_a_device_that_was_brought_into_a_state() {
+    if !can_emulate() {
+        return;
+    }
+    with_player();
+    let _alone = alone();
+    let words = ["app", "contacts", "sim:emmc-phone,capacity=256MiB", "--rounds", "8", "--state", "dirty", "--json"];
+    let run = flashscope(&words).run();
+    run.expect(DONE);
+    let dirty = record(&run);
+    assert_eq!((&dirty["state"]["name"], &dirty["state"]["made"]["reached"]), (&"dirty".into(), &true.into()));
+    let folder = scratch();
+    let run = flashscope(&["app", "contacts", folder.to_str().unwrap(), "--state", "dirty"]).run();
+    run.expect(CANNOT);
+    assert!(run.stderr.contains("leave out --state"), "{}", run.stderr);
+}
+
+#[test]
+fn in_a_directory_the_kernel_writes_down_what_its_device_is_given() {
+    let _alone = alone();
+    let Some(mounted) = Mounted::new("a trace of an app in a directory", 64) else { return };
+    with_player();
+    let trace = scratch().join("app.trace");
+    let words = ["app", "contacts", mounted.path(), "--rounds", "10", "--repeat", "2", "--json", "--trace"];
+    let run = flashscope(&[&words[..], &[trace.to_str().unwrap()]].concat()).run();
+    run.expect(DONE);
+    let told = record(&run);
+    assert_eq!(told["place"]["directory"], mounted.path());
+    expect_counts(&told, &table(&trace));
+}
+
+#[test]
+fn errors_of_the_device_are_outcomes_that_the_app_goes_on_from_until_its_file_system_is_read_only() {
+    if !can_emulate() {
+        return;
+    }
+    with_player();
+    let _alone = alone();
+    let words =
+        ["app", "contacts", "sim:emmc-phone,capacity=256MiB,vanish_after=600", "--rounds", "40", "--repeat", "1"];
+    let run = flashscope(&[&words[..], &["--json"]].concat()).run();
+    run.expect(CANNOT);
+    assert!(run.stderr.contains("the record holds what was measured until then"), "{}", run.stderr);
+    let told = record(&run);
+    let app = &told["app_runs"][0];
+    let failures = app["failures"].as_array().unwrap();
+    // It goes on with further operations after the first that fails, and what came before counts.
+    assert!(failures.len() > 1 && failures[0]["what"].as_str().unwrap().contains("disk I/O error"), "{app}");
+    assert!(!app["operations"][0]["response_time_ns"].as_array().unwrap().is_empty(), "{app}");
+    assert!(app["ended_by"].as_str().unwrap().contains("EROFS"), "{app}");
+
+    // A device on which no file system can be made is said, with what to do.
+    let run = flashscope(&["app", "contacts", "sim:emmc-phone,capacity=256MiB,failing=0.02"]).run();
+    run.expect(CANNOT);
+    assert!(run.stderr.contains("mkfs.ext4") && run.stderr.contains("hint: "), "{}", run.stderr);
+    assert_eq!(left("/disk"), Vec::<String>::new());
 }

@@ -1,5 +1,6 @@
 //! Presets and the reports of load, as a user meets them.
 
+use crate::app::with_player;
 use crate::harness::{Run, flashscope, scratch};
 use serde_json::Value;
 
@@ -17,9 +18,18 @@ fn every_preset_is_listed_and_explains_itself_as_a_file_that_can_be_changed() {
     let list = flashscope(&["bench", "--presets"]).run();
     list.expect(DONE);
     let names: Vec<&str> = list.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    for wanted in
-        ["crystaldiskmark", "androbench", "sd-class", "app-class", "android-cdd", "mmc-basic", "dd", "snia-wsat"]
-    {
+    for wanted in [
+        "crystaldiskmark",
+        "androbench",
+        "androbench-3",
+        "mobibench",
+        "sd-class",
+        "app-class",
+        "android-cdd",
+        "mmc-basic",
+        "dd",
+        "snia-wsat",
+    ] {
         assert!(names.contains(&wanted), "{wanted} is not among {names:?}");
     }
     let explained = flashscope(&["bench", "--preset", "mmc-basic", "--explain"]).run();
@@ -203,4 +213,105 @@ fn rounds_end_when_steady_and_say_what_they_may_be_called() {
     assert_eq!(runs, [1, 1, steady as usize, steady as usize, steady as usize, steady as usize]);
     let notes = record["preset"]["notes"].to_string();
     assert!(notes.contains("NOT a result by SNIA PTS"), "{notes}");
+}
+
+/// A preset of one small job and of a few transactions, and the app that they are of.
+pub(crate) fn with_transactions(folder: &std::path::Path) {
+    let app = flashscope(&["app", "mobibench-sqlite", "--explain"]).run();
+    app.expect(DONE);
+    std::fs::write(folder.join("rows.toml"), app.stdout.replace("times = 1000", "times = 8")).unwrap();
+    let preset = "[preset]\nname = \"mine\"\ntitle = \"mine\"\nsource = \"me\"\nrepeat = 2\n\
+        [[job]]\nname = \"w\"\nrw = \"write\"\nspan = \"1MiB\"\nbs = \"64KiB\"\n\
+        [[figure]]\nname = \"writing\"\njob = \"w\"\nof = \"write bytes/s\"\n\
+        [[app]]\nname = \"./rows.toml\"\n\
+        [[app.figure]]\nname = \"SQLite insert\"\noperation = \"insert\"\n\
+        [[app.figure]]\nname = \"SQLite delete\"\noperation = \"delete\"\n";
+    std::fs::write(folder.join("mine.toml"), preset).unwrap();
+}
+
+#[test]
+fn transactions_are_played_beside_the_jobs_and_are_figures_everywhere() {
+    with_player();
+    let folder = scratch();
+    with_transactions(&folder);
+    std::fs::create_dir(folder.join("d")).unwrap();
+    let words = ["bench", "d", "--preset", "./mine.toml", "-o", "a.json", "--report", "a.html", "--report", "a.md"];
+    let run = flashscope(&words).current_dir(&folder).run();
+    run.expect(DONE);
+    assert!(run.stdout.contains("SQLite insert") && run.stdout.contains(" TPS"), "{}", run.stdout);
+    let record: Value = serde_json::from_slice(&std::fs::read(folder.join("a.json")).unwrap()).unwrap();
+    let preset = &record["preset"];
+    let runs = preset["played"]["app_runs"].as_array().unwrap();
+    assert_eq!((runs.len(), &preset["left_out"]), (2, &Value::Array(Vec::new())));
+    for (at, name) in [(1, "insert"), (2, "delete")] {
+        let figure = &preset["figures"][at];
+        assert_eq!(
+            (&figure["name"], &figure["unit"]),
+            (&format!("SQLite {name}").into(), &"transactions_per_s".into())
+        );
+        for (run, value) in runs.iter().zip(figure["values"].as_array().unwrap()) {
+            let operations = run["operations"].as_array().unwrap();
+            let times = &operations.iter().find(|found| found["name"] == name).unwrap()["response_time_ns"];
+            let times: Vec<u64> = times.as_array().unwrap().iter().filter_map(Value::as_u64).collect();
+            let expected = times.len() as f64 / (times.iter().sum::<u64>() as f64 / 1e9);
+            assert_eq!(times.len(), 8);
+            assert!((value.as_f64().unwrap() / expected - 1.0).abs() < 1e-9, "{value}: {expected}");
+        }
+    }
+    assert_eq!(preset["played"]["place"]["sync_call"], "fsync");
+    let page = std::fs::read_to_string(folder.join("a.html")).unwrap();
+    assert!(page.contains("SQLite delete") && page.contains("waits for the medium by fsync"));
+    assert!(std::fs::read_to_string(folder.join("a.md")).unwrap().contains("SQLite"));
+    flashscope(&["bench", "d", "--preset", "./mine.toml", "-o", "b.json"]).current_dir(&folder).run().expect(DONE);
+    let compared = flashscope(&["compare", "a.json", "b.json"]).current_dir(&folder).run();
+    compared.expect(DONE);
+    assert!(compared.stdout.contains("SQLite insert"), "{}", compared.stdout);
+    assert_eq!(std::fs::read_dir(folder.join("d")).unwrap().count(), 0, "nothing is left in the directory");
+}
+
+#[test]
+fn where_nothing_can_be_played_the_jobs_stand_and_what_to_do_is_said() {
+    let folder = scratch();
+    with_transactions(&folder);
+    std::fs::write(folder.join("file"), vec![0; 2 << 20]).unwrap();
+    let check = |run: Run, words: &str| {
+        run.expect(DONE);
+        let preset = &json(&run)["preset"];
+        assert!(preset["figures"][0]["value"].as_f64().is_some(), "{preset}");
+        let left_out = preset["left_out"].as_array().unwrap();
+        assert_eq!(
+            (left_out.len(), &left_out[0]["job"], &preset["played"]),
+            (2, &"SQLite insert".into(), &Value::Null)
+        );
+        let why = left_out[0]["why"].as_str().unwrap();
+        assert!(why.contains(words) && why.contains("hint: "), "{why}");
+        assert!(run.stderr.contains(words), "{}", run.stderr);
+    };
+    let words = ["bench", "file", "--preset", "./mine.toml", "--json", "--allow-write", "--destroy-signatures"];
+    check(flashscope(&words).current_dir(&folder).run(), "no file system in it");
+    let words = ["bench", ".", "--preset", "./mine.toml", "--json", "--max-write", "64MiB"];
+    check(flashscope(&words).current_dir(&folder).run(), "--max-write");
+    let text = std::fs::read_to_string(folder.join("mine.toml"))
+        .unwrap()
+        .replace("operation = \"delete", "operation = \"delte");
+    std::fs::write(folder.join("mine.toml"), text).unwrap();
+    let run = flashscope(&["bench", "sim:sd-4mib", "--preset", "./mine.toml"]).current_dir(&folder).run();
+    run.expect(CANNOT);
+    assert!(run.stderr.contains("no operation 'delte'") && run.stderr.contains("hint: "), "{}", run.stderr);
+}
+
+#[test]
+fn without_the_player_it_is_said_how_to_build_it() {
+    let folder = scratch();
+    with_transactions(&folder);
+    let alone = folder.join("flashscope");
+    let built = env!("CARGO_BIN_EXE_flashscope");
+    std::fs::hard_link(built, &alone).or_else(|_| std::fs::copy(built, &alone).map(drop)).unwrap();
+    let words = ["bench", ".", "--preset", "./mine.toml", "--json"];
+    let output = std::process::Command::new(&alone).args(words).current_dir(&folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(DONE), "{}", String::from_utf8_lossy(&output.stderr));
+    let record: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let why = record["preset"]["left_out"][0]["why"].as_str().unwrap();
+    assert!(why.contains("cargo build --release -p flashscope-player"), "{why}");
+    assert!(record["preset"]["figures"][0]["value"].as_f64().is_some());
 }

@@ -71,6 +71,8 @@ mirror! {
         block_device: Option<String> = device,
         /// SQLite's version.
         sqlite_version: String = sqlite,
+        /// The system call by which this SQLite waits for the medium.
+        sync_call: String = sync_call,
         /// What must be known of it, in sentences.
         remarks: Vec<String> = remarks,
     }

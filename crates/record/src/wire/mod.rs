@@ -63,7 +63,9 @@ pub use observation::{
     Ahead, AlignRow, BlockRun, Boundary, Burst, Candidate, Data, Failure, FatRow, IntervalRow, Observations,
     OpenUnitsRow, ProgramRow, Reread, Run, ScatterPlace, Source, Spent, SurveyPlace, UnitTimes,
 };
-pub use preset::{FigureStatistic, FigureUnit, LeftOut, Limit, LimitVerdict, Preset, PresetFigure, Rounds, Tracked};
+pub use preset::{
+    FigureStatistic, FigureUnit, LeftOut, Limit, LimitVerdict, Preset, PresetApps, PresetFigure, Rounds, Tracked,
+};
 pub use printed::{PrintedAlign, PrintedInterval, PrintedRate, PrintedTime, Rate};
 pub use run::{Budget, Cost, Erases, Path, Plan, Step};
 pub use sweep::{Answer, Condition, Effect, Knob, KnobPlace, Layout, SweepPart, Term};

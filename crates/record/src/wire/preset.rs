@@ -1,6 +1,6 @@
 //! What a run of load was for.
 
-use super::{Named, OrderInterval, Verdict};
+use super::{AppFigures, AppPlace, AppPlan, AppRun, Named, OrderInterval, Verdict};
 use crate::mirror::{mirror, mirror_tuple, words};
 use flashscope_model::preset as model;
 
@@ -25,8 +25,22 @@ mirror! {
         rounds: Option<Rounds> = rounds,
         /// Facts of host and device that bound the figures.
         bounds: Vec<Named> = bounds,
+        /// The applications that the definition asks for; null where it asks for none, or none could be played.
+        played: Option<PresetApps> = played,
         /// The definition (TOML).
         definition: String = definition,
+    }
+
+    /// Applications played for a definition, after its jobs.
+    PresetApps of model::Played {
+        /// What was to be played.
+        plan: AppPlan = plan,
+        /// Where.
+        place: AppPlace = place,
+        /// Every run, in order.
+        app_runs: Vec<AppRun> = runs,
+        /// What they come to.
+        figures: Vec<AppFigures> = figures,
     }
 
     /// One figure.
@@ -115,6 +129,9 @@ words! {
         /// Requests per second.
         #[serde(rename = "requests_per_s")]
         PerSecond,
+        /// Transactions of a database per second.
+        #[serde(rename = "transactions_per_s")]
+        TransactionsPerSecond,
         /// Nanoseconds.
         #[serde(rename = "ns")]
         Nanoseconds,

@@ -225,6 +225,7 @@ fn unit(unit: Unit) -> &'static str {
     match unit {
         Unit::BytesPerSecond => "bytes_per_s",
         Unit::PerSecond => "requests_per_s",
+        Unit::TransactionsPerSecond => "transactions_per_s",
         Unit::Nanoseconds => "ns",
     }
 }

@@ -73,6 +73,7 @@ fn value_axis(view: &RoundsView, size: Size) -> Option<Axis> {
     let values = view.values.iter().map(|point| point.1);
     match view.unit {
         Unit::BytesPerSecond => Axis::rates("rate", values.map(ByteRate), size.up()),
+        Unit::TransactionsPerSecond => Axis::iops("TPS", values, size.up()),
         Unit::PerSecond => Axis::iops("IOPS", values, size.up()),
         Unit::Nanoseconds => Axis::times("latency (service time)", values, true, size.up()),
     }

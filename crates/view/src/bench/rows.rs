@@ -3,7 +3,7 @@
 use super::words;
 use crate::table::{Cell, Table};
 use flashscope_model::bench::{BenchPhase, JobRun, Moved, Times};
-use flashscope_model::preset::{Figure, PresetRun, Statistic};
+use flashscope_model::preset::{Figure, PresetRun, Statistic, Unit};
 use flashscope_units::{ByteRate, Contrast, Iops, Nanos};
 
 /// Rates and times of every run: a row per job and direction, and further rows for what else was timed.
@@ -177,7 +177,7 @@ pub fn side_by_side(preset: &PresetRun) -> Option<Table> {
         Some((head.to_owned(), tail.trim().to_owned()))
     };
     let mut tests: Vec<(String, String)> = Vec::new();
-    for figure in &preset.figures {
+    for figure in preset.figures.iter().filter(|figure| figure.unit != Unit::TransactionsPerSecond) {
         let part = parts(figure)?;
         if !tests.contains(&part) {
             tests.push(part);

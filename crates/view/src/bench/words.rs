@@ -27,9 +27,10 @@ pub fn cached(evidence: &Evidence) -> String {
     format!("{said}: {}", evidence.why)
 }
 
-/// What served all figures of a preset; `None` where they differ in that.
+/// What served all figures of a preset but transactions, of which nobody counts it; `None` where they differ in that.
 pub fn served_by(preset: &PresetRun) -> Option<CacheVerdict> {
-    let mut verdicts = preset.figures.iter().map(|figure| figure.whose);
+    let of_jobs = preset.figures.iter().filter(|figure| figure.unit != Unit::TransactionsPerSecond);
+    let mut verdicts = of_jobs.map(|figure| figure.whose);
     let first = verdicts.next()??;
     verdicts.all(|verdict| verdict == Some(first)).then_some(first)
 }
@@ -134,6 +135,8 @@ pub fn figure(value: f64, unit: Unit) -> String {
         Unit::BytesPerSecond => ByteRate(value).to_string(),
         Unit::PerSecond if value >= 99.5 => format!("{value:.0} IOPS"),
         Unit::PerSecond => Iops(value).to_string(),
+        Unit::TransactionsPerSecond if value >= 99.5 => format!("{value:.0} TPS"),
+        Unit::TransactionsPerSecond => format!("{value:.1} TPS"),
         Unit::Nanoseconds => Nanos(value.max(0.0).round() as u64).to_string(),
     }
 }
@@ -299,6 +302,7 @@ mod tests {
             figures,
             rounds: None,
             bounds: Vec::new(),
+            played: None,
             definition,
         }
     }

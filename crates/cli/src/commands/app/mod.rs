@@ -5,7 +5,7 @@ mod player;
 mod sequence;
 mod witness;
 
-use crate::args::{App, AppArgs, AppCommand, AppSettings, AppSuite};
+use crate::args::{App, AppArgs, AppCommand, AppSettings, AppSuite, InState, TargetArgs};
 use crate::commands::{history, report};
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
@@ -27,6 +27,43 @@ pub(crate) fn run(asked: &App) -> Result<Outcome, Failure> {
         (None, Some(app)) if asked.one.explain => output::data(&definition(app)?.text).map(|()| Outcome::Done),
         (None, Some(app)) => of_one(&asked.one, app),
         (None, None) => Err(cannot("say which app\nhint: `flashscope app list` has them".to_owned())),
+    }
+}
+
+/// Plays apps as they are defined for somebody else's record, each so often.
+///
+/// # Errors
+/// There is no such app or no player, or nothing can be played there.
+pub(crate) fn beside(
+    target: &TargetArgs,
+    in_state: InState,
+    names: &[&str],
+    repeat: u32,
+    quiet: bool,
+) -> Result<AppRecord, Failure> {
+    // Before a device is given a file system for nothing.
+    player::program()?;
+    let apps = names.iter().map(|name| definition(name).map(|app| (app.clone(), app.rounds)));
+    let apps: Vec<(Definition, u64)> = apps.collect::<Result<_, _>>()?;
+    let settings = AppSettings::as_defined(target, in_state, repeat);
+    let plan = plan(&settings, None, &apps, &[Case::Main]);
+    let place = place::find(&target.target, &settings)?;
+    Playing::new(place, None, plan, apps, false, quiet)?.all("app", &[Case::Main])
+}
+
+/// Looks whether all these apps are there, and have these operations.
+///
+/// # Errors
+/// One is not, or has not.
+pub(crate) fn look(name: &str, operations: &[&str]) -> Result<(), Failure> {
+    let app = definition(name)?;
+    let known: Vec<&str> = app.operations.iter().map(|operation| operation.name.as_str()).collect();
+    match operations.iter().find(|operation| !known.contains(operation)) {
+        None => Ok(()),
+        Some(other) => {
+            let hint = near::hint(other, known.into_iter());
+            Err(cannot(format!("the app {name} has no operation '{other}'\n{hint}")))
+        }
     }
 }
 

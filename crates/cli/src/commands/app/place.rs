@@ -5,6 +5,7 @@ use super::witness::{self, Kernel, Trace};
 use crate::args::AppSettings;
 use crate::commands::emulate::with_noise;
 use crate::error::Failure;
+use crate::making::Order;
 use crate::mkfs::FileSystem;
 use crate::target::{self, failure};
 use crate::{interrupt, output};
@@ -13,7 +14,8 @@ use flashscope_app::wire::{Above, Ground, Mount};
 use flashscope_device::{Consent, Target};
 use flashscope_emulate::{Emulator, LogTo, Options, REGISTRY, Speed, Stop};
 use flashscope_host::{OpenOptions, Surroundings, SysRoot};
-use flashscope_model::envelope::ConditionList;
+use flashscope_model::envelope::{ConditionList, State};
+use flashscope_sim::SimTarget;
 use flashscope_units::Bytes;
 use std::fs::File;
 use std::os::unix::fs::FileTypeExt;
@@ -37,6 +39,8 @@ pub(super) struct Place {
     pub(super) here: Surroundings,
     /// What must be known of it.
     pub(super) remarks: Vec<String>,
+    /// The state that the device was brought into before it was given its file system.
+    pub(super) state: Option<State>,
     /// Who writes down what the device below is given; `None` where nobody does.
     pub(super) witness: Option<Witness>,
 }
@@ -104,6 +108,7 @@ fn directory(target: &str, settings: &AppSettings) -> Result<Place, Failure> {
         ("--destroy-data", settings.destroy_data.is_some()),
         ("--destroy-signatures", settings.destroy_signatures),
         ("--speed", settings.speed.is_some()),
+        ("--state", settings.in_state.state.is_some()),
     ];
     without(&given, &format!("{target} is a directory, whose file system and device are there already"))?;
     Ok(Place {
@@ -112,6 +117,7 @@ fn directory(target: &str, settings: &AppSettings) -> Result<Place, Failure> {
         ground: Ground { above: Above::Directory(target.to_owned()), keep: settings.keep_files },
         here: Surroundings::of(&SysRoot::live(), Path::new(target)),
         remarks: Vec::new(),
+        state: None,
         witness: None,
     })
 }
@@ -132,6 +138,7 @@ fn on_device(target: &str, settings: &AppSettings) -> Result<Place, Failure> {
     // Whoever makes and mounts file systems opens it exclusively, as it was until now.
     drop(opened);
     interrupt::arm();
+    let state = brought(target, settings, &mut None)?;
     let mut remarks = Vec::new();
     let witness = match Kernel::start(path) {
         Ok(kernel) => {
@@ -147,7 +154,7 @@ fn on_device(target: &str, settings: &AppSettings) -> Result<Place, Failure> {
     output::talk(&format!("making {} on {target}; what stands there now is destroyed", file_system.name));
     made(&file_system, path)?;
     let (target, here) = (target.to_owned(), Surroundings::of(&sys, path));
-    Ok(Place { target, directory: None, ground: ground(&file_system, path, settings), here, remarks, witness })
+    Ok(Place { target, directory: None, ground: ground(&file_system, path, settings), here, remarks, state, witness })
 }
 
 /// A simulated device, emulated for as long as the apps are played.
@@ -157,9 +164,11 @@ fn emulated(target: &str, spec: &str, settings: &AppSettings) -> Result<Place, F
     without(&given, "a simulated device holds nothing that could be lost")?;
     let file_system = FileSystem::find(settings.fs.as_deref().unwrap_or(USUAL))?;
     let model = with_noise(spec.to_owned(), None);
-    let capacity = target::open_model(&model, settings.seed)?.facts().capacity;
+    let mut device = Some(target::open_model(&model, settings.seed)?);
+    let capacity = device.as_ref().map_or(Bytes::ZERO, |device| device.facts().capacity);
     has_room(capacity, &file_system)?;
     interrupt::arm();
+    let state = brought(target, settings, &mut device)?;
     let (log, speed) = (witness::log()?, settings.speed.unwrap_or(Speed::Times(1.0)));
     let options = Options {
         model: model.clone(),
@@ -171,7 +180,8 @@ fn emulated(target: &str, spec: &str, settings: &AppSettings) -> Result<Place, F
         log: Some(LogTo::File(Arc::clone(&log))),
         registry: REGISTRY.into(),
     };
-    let emulator = Emulator::start(&options).map_err(|error| anyhow!("{error}"))?;
+    let device = device.expect("it was opened, and whoever brings it into a state gives it back");
+    let emulator = Emulator::start_from(&options, device).map_err(|error| anyhow!("{error}"))?;
     emulator.remarks().iter().for_each(|remark| output::talk(remark));
     let device = emulator.path();
     made(&file_system, &device)?;
@@ -181,8 +191,16 @@ fn emulated(target: &str, spec: &str, settings: &AppSettings) -> Result<Place, F
         ground: ground(&file_system, &device, settings),
         here: Surroundings::of(&SysRoot::live(), &device),
         remarks: Vec::new(),
+        state,
         witness: Some(Witness::Emulator(Box::new(Emulated { emulator, log, capacity, model }))),
     })
+}
+
+/// Brings the device into the state that is asked for, before it is given a file system; `None` where none is. A simulated one is
+/// brought into it in virtual time.
+fn brought(target: &str, settings: &AppSettings, device: &mut Option<SimTarget>) -> Result<Option<State>, Failure> {
+    let order = Order::before(&settings.in_state, &settings.target(target), None, false);
+    order.map(|order| order.prepare(device)).transpose()
 }
 
 fn first_line(why: &Failure) -> String {
@@ -201,7 +219,10 @@ fn has_room(capacity: Bytes, file_system: &FileSystem) -> Result<(), Failure> {
 fn made(file_system: &FileSystem, device: &Path) -> Result<(), Failure> {
     file_system.make(device, interrupt::asked).map_err(|why| match interrupt::asked() {
         true => cannot("interrupted before anything was played".to_owned()),
-        false => cannot(why),
+        false => cannot(format!(
+            "{why}\nhint: `dmesg` says what {} answered; `flashscope capacity` finds places that it does not keep",
+            device.display()
+        )),
     })
 }
 

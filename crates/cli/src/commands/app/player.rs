@@ -4,9 +4,9 @@ use super::cannot;
 use crate::error::Failure;
 use crate::{interrupt, output};
 use flashscope_app::wire::{Above, Ground, Line, Opened, Order, Play, Room, Run};
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,10 +38,7 @@ impl Player {
     pub(super) fn start(ground: &Ground) -> Result<(Player, Opened), Failure> {
         // Whoever asks to stop asks this program, which has the player stop in good order.
         interrupt::arm();
-        let program = std::env::current_exe()
-            .map(|own| own.with_file_name(PROGRAM))
-            .map_err(|error| cannot(format!("cannot tell where this program lies: {error}")))?;
-        let mut child = started(&program)?;
+        let mut child = started(&program()?)?;
         let stdout = BufReader::new(child.stdout.take().expect("its stdout is a pipe"));
         let (tell, told) = mpsc::channel();
         std::thread::spawn(move || {
@@ -195,18 +192,27 @@ fn odd() -> Failure {
     ))
 }
 
+/// Where it lies: beside this program.
+///
+/// # Errors
+/// It is not there.
+pub(super) fn program() -> Result<PathBuf, Failure> {
+    let program = std::env::current_exe()
+        .map(|own| own.with_file_name(PROGRAM))
+        .map_err(|error| cannot(format!("cannot tell where this program lies: {error}")))?;
+    if !program.exists() {
+        return Err(cannot(format!(
+            "there is no {}, which plays apps\nhint: build it with `cargo build --release -p flashscope-player`",
+            program.display()
+        )));
+    }
+    Ok(program)
+}
+
 fn started(program: &Path) -> Result<Child, Failure> {
     let mut command = Command::new(program);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // Ctrl-C is for this program, which has it stop in good order.
     command.process_group(0);
-    command.spawn().map_err(|error| {
-        let shown = program.display();
-        cannot(match error.kind() {
-            ErrorKind::NotFound => format!(
-                "there is no {shown}, which plays apps\nhint: build it with `cargo build --release -p flashscope-player`"
-            ),
-            _ => format!("cannot start {shown}: {error}"),
-        })
-    })
+    command.spawn().map_err(|error| cannot(format!("cannot start {}: {error}", program.display())))
 }

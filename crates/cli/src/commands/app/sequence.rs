@@ -103,6 +103,7 @@ impl Playing {
             free,
             device: facts.device,
             sqlite: facts.sqlite,
+            sync_call: facts.sync_call,
             remarks: std::mem::take(&mut place.remarks),
         };
         let lengths = apps.iter().map(|(app, rounds)| Script::new(app, MAIN, *rounds, plan.seed).length());
@@ -121,6 +122,7 @@ impl Playing {
     /// Where an app cannot be played at all; what fails within one is part of the record.
     pub(super) fn all(mut self, command: &str, sequence: &[Case]) -> Result<AppRecord, Failure> {
         let mut envelope = envelope::begin(Kind::App, command, &self.place.target, &self.place.here);
+        envelope.state = self.place.state.take();
         let played = (1..).zip(sequence).try_for_each(|(number, case)| match case {
             Case::Main => self.main(number),
             Case::Full => self.full(number),

@@ -3,6 +3,7 @@
 //! What was typed becomes a [`JobSet`], which [`run()`] checks and runs: on a simulated device in virtual time
 //! ([`simulated`]), on a real one by threads ([`host`]). Both give the same plain data, shown as text or as JSON.
 
+mod apps;
 mod fio;
 mod host;
 mod in_state;
@@ -26,6 +27,7 @@ use crate::{input, output};
 use anyhow::anyhow;
 use flashscope_load::file::{self, JobText};
 use flashscope_load::job::{JobSet, Phase, RANDOM_TIME};
+use flashscope_model::app::AppRun;
 use flashscope_model::bench::{BenchRecord, JobRun};
 use flashscope_model::{Kind, StopReason};
 use flashscope_sim::SimTarget;
@@ -189,6 +191,8 @@ pub(crate) fn outcome(record: &BenchRecord) -> Result<Outcome, Failure> {
     if failed > 0 {
         output::say(&format!("{failed} requests failed: they are in the result, and part of no rate"));
     }
-    let bad = cut || failed > 0 || jobs().any(|job| job.mismatched > 0 || job.stop == StopReason::Failing);
+    let played = || record.preset.iter().filter_map(|preset| preset.played.as_ref()).flat_map(|played| &played.runs);
+    let unplayed = played().any(AppRun::has_failed);
+    let bad = cut || failed > 0 || unplayed || jobs().any(|job| job.mismatched > 0 || job.stop == StopReason::Failing);
     Ok(if bad { Outcome::ExpectationFailed } else { Outcome::Done })
 }

@@ -2,7 +2,7 @@
 
 use super::keep::Kept;
 use super::run::{Enough, Setup, prepare};
-use super::{finish, host, in_state, order, setup};
+use super::{apps, finish, host, in_state, order, setup};
 use crate::args::{Bench, TargetArgs};
 use crate::error::{Failure, Outcome};
 use crate::{input, near, output, target};
@@ -29,6 +29,7 @@ pub(super) fn list() -> Result<Outcome, Failure> {
 
 pub(super) fn run(args: &Bench, name: &str) -> Result<Outcome, Failure> {
     let definition = definition(name)?;
+    apps::check(&definition)?;
     if args.explain {
         output::data(&definition.text)?;
         return Ok(Outcome::Done);
@@ -55,7 +56,9 @@ pub(super) fn run(args: &Bench, name: &str) -> Result<Outcome, Failure> {
     let order = order(args);
     let prepared = prepare(in_state::setup(setup, order.as_ref(), 1)?, schedule.set.clone())?;
     if args.around.dry_run {
-        output::data(&in_state::describe(&prepared, order.as_ref())?)?;
+        let apps: Vec<&str> = definition.apps().collect();
+        let then = if apps.is_empty() { String::new() } else { format!("# then the apps {}\n", apps.join(", ")) };
+        output::data(&(in_state::describe(&prepared, order.as_ref())? + &then))?;
         return Ok(Outcome::Done);
     }
     let read = if is_path(name) { vec![name.into()] } else { Vec::new() };
@@ -63,6 +66,7 @@ pub(super) fn run(args: &Bench, name: &str) -> Result<Outcome, Failure> {
     let mut record = in_state::run_once(prepared, order, &kept)?;
     record.envelope.command = format!("bench --preset {}", definition.name());
     record.preset = Some(evaluate(&definition, Ran { schedule: &schedule, record: &record }));
+    apps::play(&definition, args, schedule.repeat, &mut record);
     let outcome = finish(&record, &args.around, &kept)?;
     match &args.require {
         Some(limit) if !is_met(&record, limit) => Ok(Outcome::ExpectationFailed),
