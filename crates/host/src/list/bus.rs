@@ -1,9 +1,9 @@
 //! What a device's bus tells about it: registers of cards, descriptors of USB, identify data of drives.
 
 use crate::blocks::Node;
-use crate::registers::{Cid, Csd, Family, Scr, Ssr};
 use crate::sysfs::{Directory, SysRoot};
 use flashscope_model::{Claims, DeviceKind, Health};
+use flashscope_registers::{Cid, Csd, Family, Scr, Ssr, estimates};
 use flashscope_units::Bytes;
 use std::path::PathBuf;
 
@@ -253,20 +253,12 @@ impl Bus {
 }
 
 impl MmcFacts {
-    /// The registers that tell of wear, where the kernel shows any that is defined: 0 is "not defined".
+    /// The registers that tell of wear, where the kernel shows any that is defined.
     fn health(&self) -> Option<Health> {
-        let defined = |word: &str, last: u8| {
-            let value = u8::from_str_radix(word.trim_start_matches("0x"), 16).ok()?;
-            (1..=last).contains(&value).then_some(value)
-        };
+        let value = |word: Option<&str>| u8::from_str_radix(word?.trim_start_matches("0x"), 16).ok();
         let mut life = self.life_time.as_deref().unwrap_or_default().split_whitespace();
-        let health = Health {
-            life_time_a: life.next().and_then(|word| defined(word, 11)),
-            life_time_b: life.next().and_then(|word| defined(word, 11)),
-            pre_end_of_life: self.pre_end_of_life.as_deref().and_then(|word| defined(word, 3)),
-            ..Health::default()
-        };
-        (health != Health::default()).then_some(health)
+        let (a, b, end) = (value(life.next()), value(life.next()), value(self.pre_end_of_life.as_deref()));
+        estimates(a.unwrap_or(0), b.unwrap_or(0), end.unwrap_or(0))
     }
 }
 
@@ -289,6 +281,11 @@ fn other_claims(facts: &MmcFacts) -> Vec<String> {
     let spare = facts.pre_end_of_life.as_ref().map(|state| format!("pre-end-of-life {state}"));
     let queue = facts.command_queue.filter(|on| *on).map(|_| "command queue on".to_owned());
     [maker, made, version, uhs, video, life, spare, queue].into_iter().flatten().collect()
+}
+
+/// The directory of the SD card or eMMC part that a disk is; `None` for another kind of disk.
+pub(crate) fn card_of(disk: &Node) -> Option<Directory> {
+    ancestors(&disk.directory).into_iter().find(|directory| is_on(directory, "mmc"))
 }
 
 /// The directories from a disk up to `/sys/devices`.
