@@ -75,9 +75,11 @@ impl std::error::Error for DumpError {}
 pub fn read_dump(bytes: &[u8], hint: DumpHint<'_>) -> Result<Registers, DumpError> {
     let is_text = bytes.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace() || *byte >= 0x80);
     let text = std::str::from_utf8(bytes).ok().filter(|_| is_text);
+    // It prints the bytes of the firmware's version as they are.
+    let theirs = String::from_utf8_lossy(bytes);
     match text {
         Some(text) if text.starts_with(HEAD) => own(text),
-        Some(text) if text.contains("Extended CSD rev") => Ok(printed(text)),
+        _ if theirs.contains("Extended CSD rev") => Ok(printed(&theirs)),
         Some(text) => one(&digits(text)?, hint),
         None => one(bytes, hint),
     }
@@ -271,7 +273,7 @@ fn printed(text: &str) -> Registers {
             // Two that are printed as what they mean.
             let figure = rest.split_whitespace().find_map(|word| word.parse::<u64>().ok());
             match (name.as_str(), figure) {
-                ("CACHE_SIZE", Some(kib)) => put(249, 4, kib * 8),
+                ("CACHE_SIZE", Some(kib)) => put(249, 4, kib.saturating_mul(8)),
                 ("CMDQ_DEPTH", Some(depth)) => put(307, 1, depth.saturating_sub(1)),
                 _ => {}
             }

@@ -40,7 +40,7 @@ impl Profile {
         let length = Bytes::kib(4);
         let mut timed = |durable: bool, from: Bytes| -> Result<Nanos, DeviceError> {
             let mut times = Vec::new();
-            for number in 0..9 {
+            for number in 0..25 {
                 let at = from + Bytes::mib(number);
                 let request = Request::write_any(grant, 0, at, length, durable).map_err(|error| of_grant(&error))?;
                 times.push(scratch.execute(request)?.service_time().get());
@@ -50,7 +50,7 @@ impl Profile {
             Ok(Nanos(times[times.len() / 2]))
         };
         let (kept, held) = (timed(true, Bytes::mib(64))?, timed(false, Bytes::mib(128))?);
-        let cache = if held.as_f64() < 0.8 * kept.as_f64() { Bytes::kib(512) } else { Bytes::ZERO };
+        let cache = if held.as_f64() < 0.5 * kept.as_f64() { Bytes::kib(512) } else { Bytes::ZERO };
         Ok(Profile { revision, cache, queue: 16, erased_ones: false, features: features::ALL })
     }
 }

@@ -104,3 +104,40 @@ fn cards_and_their_makers_names() {
     );
     assert_eq!(field(&odd.unwrap(), RegisterKind::Cid, "PNM").words, "\"TO\"");
 }
+
+/// Dumps of any bytes, and published ones with bytes changed, are read or refused, and whatever is read can be shown.
+#[test]
+fn no_dump_is_too_bad_to_be_looked_at() {
+    let texts = ["emmc-4.41.ext_csd.txt", "emmc-5.1-samsung.ext_csd.txt", "emmc-5.1-58gib.ext_csd.bin", "cards.txt"]
+        .map(fixture);
+    let printed = b"Extended CSD rev 1.9 (MMC 5.1)\nCache Size [CACHE_SIZE] is 18446744073709551615 KiB\n[SEC_COUNT: 0xffffffffffffffffff]\n[[[0x";
+    let mut state = 18_u64;
+    let mut draw = |most: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % most
+    };
+    let mut shown = 0;
+    for turn in 0..4000 {
+        let mut bytes = match turn % 6 {
+            0 => (0..[4, 8, 16, 64, 512][draw(5)]).map(|_| draw(256) as u8).collect(),
+            1 => printed.to_vec(),
+            other => texts[other - 2].clone(),
+        };
+        for _ in 0..draw(8) {
+            let at = draw(bytes.len());
+            bytes[at] = draw(256) as u8;
+        }
+        bytes.truncate(if turn % 7 == 0 { draw(bytes.len()) } else { bytes.len() });
+        let family = [None, Some(Family::Sd), Some(Family::Mmc)][draw(3)];
+        let kind = [None, Some(RegisterKind::Cid), Some(RegisterKind::Csd)][draw(3)];
+        if let Ok(registers) = read_dump(&bytes, DumpHint { name: "csd", family, register: kind }) {
+            let fields: usize = decode(&registers).iter().map(|register| register.fields.len()).sum();
+            shown += usize::from(fields > 0 && !summary(&registers).is_empty());
+            assert_eq!(
+                read_dump(flashscope_registers::write_dump(&registers).as_bytes(), DumpHint::default()),
+                Ok(registers)
+            );
+        }
+    }
+    assert!(shown > 500, "{shown}");
+}

@@ -101,9 +101,10 @@ fn as_text(checked: &Checked) -> String {
     let counts = [Found::Works, Found::Fails, Found::UnsupportedByHost, Found::UnsupportedByPart]
         .map(|outcome| format!("{} {}", count(outcome), outcome.word()));
     let mut lines = vec![verdict, counts.join(", "), String::new()];
-    lines.push(format!("{:<34}  {:<19}  {:<24}  shown by", "feature", "does", "claims"));
+    lines.push(format!("{:<34}  {:<19}  claims: how it was shown", "feature", "does"));
     lines.extend(checked.rows.iter().map(|row| {
-        output::named(&format!("{:<34}  {:<19}  {:<24}", row.feature, row.outcome.word(), row.claims), &row.shown)
+        let said = format!("{}: {}", row.claims, row.shown);
+        output::named(&format!("{:<34}  {:<19}", row.feature, row.outcome.word()), &said)
     }));
     lines.join("\n")
 }

@@ -8,7 +8,9 @@ use crate::error::{Failure, Outcome};
 use crate::target;
 use anyhow::anyhow;
 use flashscope_host::{CardRegisters, SysRoot};
-use flashscope_registers::{DumpHint, read_dump};
+use flashscope_model::Health;
+use flashscope_registers::{DumpHint, health_words, read_dump};
+use serde_json::{Value, json};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
@@ -51,4 +53,14 @@ fn registers(path: &Path, hint: DumpHint<'_>) -> Result<CardRegisters, Failure> 
     let name = path.to_string_lossy();
     let registers = read_dump(&bytes, DumpHint { name: &name, ..hint }).map_err(|error| cannot(error.to_string()))?;
     Ok(CardRegisters { registers, left_out: Vec::new(), ext_csd_from: None })
+}
+
+/// Registers of wear, with what they mean.
+pub(crate) fn health_json(health: &Health) -> Value {
+    json!({
+        "life_time_a": health.life_time_a,
+        "life_time_b": health.life_time_b,
+        "pre_end_of_life": health.pre_end_of_life,
+        "words": health_words(health),
+    })
 }

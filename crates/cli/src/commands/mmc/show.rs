@@ -1,14 +1,12 @@
 //! `mmc show` and `mmc dump`.
 
-use super::registers;
+use super::{health_json, registers};
 use crate::args::{MmcDump, MmcShow};
 use crate::error::{Failure, Outcome};
 use crate::output;
 use anyhow::anyhow;
 use flashscope_host::CardRegisters;
-use flashscope_registers::{
-    Access, Decoded, DumpHint, Family, RegisterKind, Shown, decode, health_words, summary, write_dump,
-};
+use flashscope_registers::{Access, Decoded, DumpHint, Family, RegisterKind, Shown, decode, summary, write_dump};
 use serde_json::{Map, Value, json};
 
 pub(super) fn run(args: &MmcShow) -> Result<Outcome, Failure> {
@@ -92,17 +90,11 @@ fn as_json(found: &CardRegisters, decoded: &[Decoded]) -> Value {
             })
         })
         .collect();
-    let health = found.registers.health();
     json!({
         "schema": "flashscope.registers/1",
         "family": if found.registers.family == Family::Sd { "sd" } else { "mmc" },
         "summary": summary(&found.registers).into_iter().map(|(label, text)| (label.to_owned(), json!(text))).collect::<Map<_, _>>(),
-        "health": health.map(|health| json!({
-            "life_time_a": health.life_time_a,
-            "life_time_b": health.life_time_b,
-            "pre_end_of_life": health.pre_end_of_life,
-            "words": health_words(&health),
-        })),
+        "health": found.registers.health().as_ref().map(health_json),
         "ext_csd_from": found.ext_csd_from,
         "left_out": found.left_out,
         "registers": registers,
