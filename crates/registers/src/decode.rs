@@ -155,10 +155,10 @@ fn contradictions(registers: &Registers) -> Vec<String> {
     let gp =
         (0..4).filter(|part| register.has(156, part + 1)).filter_map(|part| number(143 + 3 * usize::from(part), 3));
     let enhanced = number(140, 3).map(|user| user + gp.sum::<u64>());
-    if let (Some(enhanced), Some(most)) = (enhanced, number(157, 3)) {
-        if enhanced > most {
-            said.push(format!("enhanced areas of {enhanced} groups, and MAX_ENH_SIZE_MULT allows {most}"));
-        }
+    if let (Some(enhanced), Some(most)) = (enhanced, number(157, 3))
+        && enhanced > most
+    {
+        said.push(format!("enhanced areas of {enhanced} groups, and MAX_ENH_SIZE_MULT allows {most}"));
     }
     let areas = [140, 143, 146, 149, 152].into_iter().any(|at| number(at, 3).is_some_and(|groups| groups > 0));
     if areas && register.get(160).is_some() && !register.has(160, 0) {

@@ -174,7 +174,7 @@ fn own(text: &str) -> Result<Registers, DumpError> {
         }
         if kind == RegisterKind::ExtCsd {
             let mut register = ExtCsd::unknown();
-            bytes.iter().enumerate().for_each(|(at, byte)| byte.into_iter().for_each(|byte| register.put(at, *byte)));
+            bytes.iter().enumerate().for_each(|(at, byte)| byte.iter().for_each(|byte| register.put(at, *byte)));
             registers.ext_csd = Some(register);
         } else {
             registers.set(kind, &bytes.into_iter().flatten().collect::<Vec<u8>>());

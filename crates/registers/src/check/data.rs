@@ -86,7 +86,7 @@ fn group<P: Part>(bench: &Bench<'_, P>) -> Bytes {
 
 pub(super) fn erase<P: Part>(bench: &mut Bench<'_, P>) -> Row {
     let (byte, group) = (erased_byte(bench), group(bench));
-    if group == Bytes::ZERO || super::Asked::LEAST.get() % group.get() != 0 || bench.register.get(175) != Some(1) {
+    if !super::Asked::LEAST.is_multiple_of(group) || bench.register.get(175) != Some(1) {
         let why =
             format!("erase groups of {group} do not fit the stretch of {} that may be erased", super::Asked::LEAST);
         return Ok(("yes".to_owned(), Outcome::UnsupportedByHost, why));
