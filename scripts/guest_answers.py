@@ -65,6 +65,21 @@ def look_at_list(checks):
     checks.that("the text says it too", "SD card" in text and "QEMU!" in text, text.splitlines()[0] if text else "")
 
 
+def look_at_registers(checks):
+    """The same registers by `mmc show`, each field where the specification has it."""
+    _, name, cid, csd, scr = checks.answers["kernel"][1].split()
+    checks.exit_code("mmc_show", 0)
+    shown = json.loads(checks.answers["mmc_show"][1])
+    registers = {one["register"]: one for one in shown["registers"]}
+    checks.that("mmc show has what sysfs has", (registers["cid"]["hex"], registers["csd"]["hex"], registers["scr"]["hex"]) == (cid, csd, scr),
+                sorted(registers))
+    fields = {(word, one["name"]): one for word in registers for one in registers[word]["fields"]}
+    checks.that("mmc show, name", fields["cid", "PNM"]["words"] == f'"{name}"', fields["cid", "PNM"]["words"])
+    checks.that("mmc show, rate", fields["csd", "TRAN_SPEED"]["value"] == 25_000_000, fields["csd", "TRAN_SPEED"]["words"])
+    checks.that("an SD card has no register of wear", shown["health"] is None, shown["summary"].get("health"))
+    checks.exit_code("mmc_check", 2, "no eMMC part|identity|refused")
+
+
 def look_at_inspect(checks):
     checks.exit_code("inspect", 0)
     record = json.loads(checks.answers["inspect"][1])
@@ -92,6 +107,7 @@ def look_at_clock_steps(checks):
 def main():
     checks = Checks(read(sys.argv[1]))
     look_at_list(checks)
+    look_at_registers(checks)
     look_at_inspect(checks)
     look_at_clock_steps(checks)
     checks.that("the partition was mounted", checks.answers["mounted"][0] == 0, checks.answers["mounted"][1].strip())

@@ -58,6 +58,7 @@ fn main() -> ExitCode {
         Command::Sweep(args) => commands::sweep::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::List(args) => commands::list::run(args),
+        Command::Mmc(args) => commands::mmc::run(&args),
         Command::Sim(args) => commands::sim::run(args),
         Command::Fleet(args) => commands::fleet::run(args),
         Command::History(args) => commands::history::run(&args),

@@ -210,8 +210,12 @@ impl WriteGrant {
         self.spent
     }
 
+    /// Whether a range lies inside what the grant is for.
+    ///
+    /// # Errors
+    /// It does not.
     #[inline]
-    pub(crate) fn covers(&self, offset: Bytes, length: Bytes) -> Result<(), GrantError> {
+    pub fn covers(&self, offset: Bytes, length: Bytes) -> Result<(), GrantError> {
         match offset.get().checked_add(length.get()) {
             Some(end) if end <= self.capacity.get() => Ok(()),
             _ => Err(GrantError::OutOfRange),

@@ -29,6 +29,13 @@ pub enum HostError {
         /// What it is.
         what: &'static str,
     },
+    /// A block device, or a directory, that has no registers of an SD card or eMMC part.
+    NoRegisters {
+        /// The path as given.
+        path: PathBuf,
+        /// Why (`it is no SD card or eMMC part on a native host`).
+        why: &'static str,
+    },
     /// The file system does not do direct I/O, and the caller did not allow to go through the page cache.
     DirectRefused {
         /// The path as given.
@@ -91,6 +98,11 @@ impl fmt::Display for HostError {
                 f,
                 "may not {operation} {}: permission denied\nhint: run with sudo, or let an administrator add you to \
                  the group that owns it (`disk` on most systems)",
+                path.display()
+            ),
+            Self::NoRegisters { path, why } => write!(
+                f,
+                "there are no registers to read of {}: {why}\nhint: `flashscope list` shows the devices of this machine and their buses",
                 path.display()
             ),
             Self::NotATarget { path, what } => write!(

@@ -1,6 +1,7 @@
 //! The ioctls that no safe library wraps: the only `unsafe` of flashscope.
 #![allow(unsafe_code)]
 
+use flashscope_registers::{Command, Encoded};
 use rustix::fd::AsFd;
 use rustix::io::Result;
 use rustix::ioctl::{Getter, Ioctl, IoctlOutput, NoArg, Opcode, Setter, Updater, ioctl, opcode};
@@ -47,8 +48,8 @@ pub(crate) struct MmcCommand {
     write_flag: i32,
     is_acmd: i32,
     /// Number of the command.
-    pub(crate) opcode: u32,
-    pub(crate) argument: u32,
+    opcode: u32,
+    argument: u32,
     /// What the part answered.
     response: [u32; 4],
     /// Kind of response and of command (`linux/mmc/core.h`).
@@ -66,8 +67,18 @@ pub(crate) struct MmcCommand {
 }
 
 impl MmcCommand {
-    /// A command without data, after which the part may be busy for so long.
-    pub(crate) const fn new(opcode: u32, argument: u32, flags: u32, timeout_ms: u32) -> MmcCommand {
+    /// One of the commands that flashscope sends: their list is in `registers`, and no other is made.
+    pub(crate) fn of(command: &Command) -> MmcCommand {
+        /// Kinds of a command's response (`linux/mmc/core.h`): R1, R1b (after which the part is busy), and R1 with data.
+        const R1: u32 = 0x15;
+        const R1B: u32 = 0x1d;
+        const DATA_R1: u32 = 0x35;
+        let Encoded { opcode, argument, is_busy, reads, timeout_ms } = command.encoded();
+        let flags = match (is_busy, reads > 0) {
+            (true, _) => R1B,
+            (false, true) => DATA_R1,
+            (false, false) => R1,
+        };
         MmcCommand {
             write_flag: 0,
             is_acmd: 0,
@@ -84,25 +95,27 @@ impl MmcCommand {
             data: 0,
         }
     }
+
+    /// The status word of its response.
+    pub(crate) fn status(&self) -> u32 {
+        self.response[0]
+    }
 }
 
 const _: () = assert!(size_of::<MmcCommand>() == 72, "16 numbers of 4 bytes, and an address");
 
 /// Bytes of an eMMC part's extended register.
-pub(crate) const EXT_CSD: usize = 512;
+pub(crate) const EXT_CSD: usize = flashscope_registers::EXT_CSD_BYTES;
 
 /// Reads an eMMC part's extended register; `EPERM` without the right to, `ENOTTY` where it is no such part.
 pub(crate) fn mmc_ext_csd(device: impl AsFd) -> Result<[u8; EXT_CSD]> {
-    /// `SEND_EXT_CSD`, a command with data whose response is R1.
-    const SEND_EXT_CSD: u32 = 8;
-    const DATA_R1: u32 = 0x35;
     let mut data = [0u8; EXT_CSD];
     let mut command = MmcCommand {
         block_size: EXT_CSD as u32,
         blocks: 1,
         // The kernel writes through an address that it is given as a number, which the compiler must know of.
         data: (&raw mut data).expose_provenance() as u64,
-        ..MmcCommand::new(SEND_EXT_CSD, 0, DATA_R1, 0)
+        ..MmcCommand::of(&Command::send_ext_csd())
     };
     // SAFETY: `MMC_IOC_CMD` reads and writes exactly one `struct mmc_ioc_cmd` (72 bytes, the layout of `MmcCommand`) through
     // its pointer. It writes `block_size` × `blocks` = 512 bytes to `data`, which is that large and outlives the call.
@@ -110,19 +123,20 @@ pub(crate) fn mmc_ext_csd(device: impl AsFd) -> Result<[u8; EXT_CSD]> {
     Ok(data)
 }
 
-/// Commands without data, one after another, with nothing in between.
-pub(crate) fn mmc_commands<const N: usize>(device: impl AsFd, commands: [MmcCommand; N]) -> Result<()> {
+/// Commands without data, one after another, with nothing in between; the status of the last.
+pub(crate) fn mmc_commands<const N: usize>(device: impl AsFd, commands: [Command; N]) -> Result<u32> {
     /// `struct mmc_ioc_multi_cmd`.
     #[repr(C)]
     struct Multi<const N: usize> {
         count: u64,
         commands: [MmcCommand; N],
     }
-    let mut multi = Multi { count: N as u64, commands };
+    let mut multi = Multi { count: N as u64, commands: commands.map(|command| MmcCommand::of(&command)) };
     // SAFETY: `MMC_IOC_MULTI_CMD` reads a count and as many `struct mmc_ioc_cmd` through its pointer, which is the layout of
-    // `Multi`, and writes the responses back into them. None has data, as `MmcCommand::new` makes none with, so that no other
+    // `Multi`, and writes the responses back into them. None has data, as `MmcCommand::of` makes none with, so that no other
     // memory is touched.
-    unsafe { ioctl(device, Updater::<MMC_IOC_MULTI_CMD, Multi<N>>::new(&mut multi)) }
+    unsafe { ioctl(device, Updater::<MMC_IOC_MULTI_CMD, Multi<N>>::new(&mut multi)) }?;
+    Ok(multi.commands.last().map_or(0, MmcCommand::status))
 }
 
 /// The number that the kernel gives every new disk or medium: never used twice until it boots again.

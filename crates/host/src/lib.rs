@@ -22,6 +22,7 @@ pub mod knob;
 mod list;
 pub mod load;
 mod loop_device;
+mod mmc;
 mod mounts;
 mod open;
 mod openers;
@@ -29,7 +30,6 @@ mod outputs;
 pub mod payload;
 pub mod power;
 pub mod purge;
-pub mod registers;
 mod safety;
 mod schedule;
 mod signature;
@@ -50,6 +50,7 @@ pub use list::{
     Bus, BusMode, ListedDevice, LoopFacts, MmcFacts, NvmeFacts, Partition, Queue, ScsiFacts, UsbFacts, disk_under, list,
 };
 pub use loop_device::{LoopDevice, LoopOptions};
+pub use mmc::{CardRegisters, HostPart, card_registers, registers_in};
 pub use open::{OpenOptions, join_grants, open_for_reading, open_for_writing, open_own};
 pub use outputs::{Output, Outputs, is_among_devices};
 pub use safety::{Checked, safety};

@@ -249,6 +249,8 @@ fn drives_and_readers() {
         assert_eq!(find("sdc").model.as_deref(), Some("Samsung SSD 860"));
         assert_eq!(find("sdc").physical_block, Some(Bytes::kib(4)));
         assert_eq!(find("sde").logical_block, Bytes::kib(4));
+        let health = find("sde").claims.health.unwrap();
+        assert_eq!((health.life_time_a, health.life_time_b, health.pre_end_of_life), (Some(2), None, Some(1)));
         let Bus::Loop(facts) = find("loop0").bus else { panic!() };
         assert!(facts.direct);
         assert_eq!(facts.offset, Bytes::mib(1));

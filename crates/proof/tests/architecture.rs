@@ -34,12 +34,13 @@ const AT_THE_END: [&str; 6] = ["cli", "fuzz", "player", "proof", "store", "testk
 /// Crates that depend on none of the workspace.
 const AT_THE_BEGINNING: [&str; 2] = ["units", "stats"];
 
-const ROOMS: [Room; 34] = [
+const ROOMS: [Room; 35] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),
     room("device", Nothing, false, &["sim", "host", "stats"]),
     room("sim", Nothing, true, &["host", "probe", "infer", "twin"]),
+    room("registers", Nothing, false, &["sim", "host", "probe", "infer", "load"]),
     room("host", World, false, &["sim", "probe", "infer", "load"]),
     room("emulate", World, true, &["probe", "infer", "load", "record"]),
     room("probe", Nothing, false, &["sim", "host", "infer"]),

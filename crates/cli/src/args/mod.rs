@@ -19,6 +19,7 @@ mod list;
 mod making;
 mod man;
 mod manner;
+mod mmc;
 mod probe;
 mod report;
 mod settings;
@@ -49,6 +50,7 @@ pub(crate) use list::List;
 pub(crate) use making::{InState, Making};
 pub(crate) use man::{ManPages, man_pages};
 pub(crate) use manner::{ColorWhen, Manner};
+pub(crate) use mmc::{Mmc, MmcCheck, MmcCommand, MmcDump, MmcShow};
 pub(crate) use probe::{Format, Probe, ProbeCommon, ProbeKind};
 pub(crate) use probe::{ProbeCells, ProbeGc, ProbeMapReach, ProbeParallel, ProbeSlcCache};
 pub(crate) use report::{Report, ReportFormat};
@@ -225,6 +227,8 @@ pub(crate) enum Command {
     Explain(Box<Explain>),
     /// List block devices: identity, claims, what holds them
     List(List),
+    /// Registers of SD cards and eMMC parts in words, and whether a part does what they say
+    Mmc(Mmc),
     /// The simulated devices
     Sim(Sim),
     /// Measure how often inspect is right, on random simulated devices

@@ -6,6 +6,7 @@ use crate::output;
 use anyhow::anyhow;
 use flashscope_host::{Bus, ListedDevice, MmcFacts, ScsiFacts, SysRoot, UsbFacts};
 use flashscope_model::DeviceKind;
+use flashscope_registers::health_words;
 use flashscope_units::Bytes;
 use serde_json::{Value, json};
 
@@ -56,7 +57,7 @@ fn as_text(device: &ListedDevice) -> String {
     line("made", made(&device.bus));
     line("bus", bus_mode(&device.bus));
     line("claims", claims(device));
-    line("health", health(&device.bus));
+    line("health", device.claims.health.map(|health| health_words(&health).join("; ")).unwrap_or_default());
     line("queue", queue(device));
     for partition in &device.partitions {
         let (path, identity) = (partition.path.display(), &partition.identity.0);
@@ -166,11 +167,6 @@ fn claims(device: &ListedDevice) -> String {
     joined(parts)
 }
 
-fn health(bus: &Bus) -> String {
-    let Bus::Mmc(card) = bus else { return String::new() };
-    joined([labelled("life time used", card.life_time.as_ref()), labelled("pre-EOL", card.pre_end_of_life.as_ref())])
-}
-
 fn queue(device: &ListedDevice) -> String {
     let queue = &device.queue;
     joined([
@@ -224,6 +220,7 @@ fn as_json(device: &ListedDevice) -> Value {
             "speed_class": claims.speed_class,
             "other": claims.other,
         },
+        "health": claims.health.as_ref().map(super::mmc::health_json),
         "queue": {
             "scheduler": queue.scheduler,
             "read_ahead_bytes": bytes(queue.read_ahead),

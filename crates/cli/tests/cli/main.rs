@@ -27,6 +27,7 @@ mod lost;
 mod making;
 mod manner;
 mod mistakes;
+mod mmc;
 mod pages;
 mod power;
 mod presets;

@@ -1,9 +1,9 @@
 //! What a device's bus tells about it: registers of cards, descriptors of USB, identify data of drives.
 
 use crate::blocks::Node;
-use crate::registers::{Cid, Csd, Family, Scr, Ssr};
 use crate::sysfs::{Directory, SysRoot};
 use flashscope_model::{Claims, DeviceKind, Health};
+use flashscope_registers::{Cid, Csd, Family, Scr, Ssr, estimates};
 use flashscope_units::Bytes;
 use std::path::PathBuf;
 
@@ -139,6 +139,8 @@ pub struct ScsiFacts {
     pub lun: Option<u64>,
     /// The low-level driver (`ahci`, `ufshcd`, `usb-storage`).
     pub driver: Option<String>,
+    /// The health descriptor of UFS, where the kernel shows one that says anything.
+    pub health: Option<Health>,
 }
 
 /// A bound loop device.
@@ -234,7 +236,11 @@ impl Bus {
 
     /// Figures that the device states about its own inside.
     pub(super) fn claims(&self) -> Claims {
-        let Bus::Mmc(facts) = self else { return Claims::default() };
+        let facts = match self {
+            Bus::Mmc(facts) => facts,
+            Bus::Scsi(facts) => return Claims { health: facts.health, ..Claims::default() },
+            _ => return Claims::default(),
+        };
         let status = facts.ssr.as_ref();
         // Without EXT_CSD's word for it, `erase_size` of an SD card is one sector and no unit of anything.
         let allocation_unit = match facts.family {
@@ -253,20 +259,12 @@ impl Bus {
 }
 
 impl MmcFacts {
-    /// The registers that tell of wear, where the kernel shows any that is defined: 0 is "not defined".
+    /// The registers that tell of wear, where the kernel shows any that is defined.
     fn health(&self) -> Option<Health> {
-        let defined = |word: &str, last: u8| {
-            let value = u8::from_str_radix(word.trim_start_matches("0x"), 16).ok()?;
-            (1..=last).contains(&value).then_some(value)
-        };
+        let value = |word: Option<&str>| word.and_then(register_byte);
         let mut life = self.life_time.as_deref().unwrap_or_default().split_whitespace();
-        let health = Health {
-            life_time_a: life.next().and_then(|word| defined(word, 11)),
-            life_time_b: life.next().and_then(|word| defined(word, 11)),
-            pre_end_of_life: self.pre_end_of_life.as_deref().and_then(|word| defined(word, 3)),
-            ..Health::default()
-        };
-        (health != Health::default()).then_some(health)
+        let (a, b, end) = (value(life.next()), value(life.next()), value(self.pre_end_of_life.as_deref()));
+        estimates(a.unwrap_or(0), b.unwrap_or(0), end.unwrap_or(0))
     }
 }
 
@@ -289,6 +287,11 @@ fn other_claims(facts: &MmcFacts) -> Vec<String> {
     let spare = facts.pre_end_of_life.as_ref().map(|state| format!("pre-end-of-life {state}"));
     let queue = facts.command_queue.filter(|on| *on).map(|_| "command queue on".to_owned());
     [maker, made, version, uhs, video, life, spare, queue].into_iter().flatten().collect()
+}
+
+/// The directory of the SD card or eMMC part that a disk is; `None` for another kind of disk.
+pub(crate) fn card_of(disk: &Node) -> Option<Directory> {
+    ancestors(&disk.directory).into_iter().find(|directory| is_on(directory, "mmc"))
 }
 
 /// The directories from a disk up to `/sys/devices`.
@@ -373,7 +376,19 @@ fn scsi(device: &Directory, above: &[Directory]) -> ScsiFacts {
         serial: serial_page(device),
         lun: device.name().rsplit(':').next().and_then(|lun| lun.parse().ok()),
         driver,
+        health: above.iter().find_map(|directory| ufs_health(&directory.below("health_descriptor")?)),
     }
+}
+
+/// `bDeviceLifeTimeEstA`, `bDeviceLifeTimeEstB` and `bPreEOLInfo`, which have the values of eMMC (kernel: `sysfs-driver-ufs`).
+fn ufs_health(descriptor: &Directory) -> Option<Health> {
+    let value = |name: &str| descriptor.text(name).and_then(|text| register_byte(&text)).unwrap_or(0);
+    estimates(value("life_time_estimation_a"), value("life_time_estimation_b"), value("eol_info"))
+}
+
+/// A byte as the kernel prints it, `0x01`.
+fn register_byte(text: &str) -> Option<u8> {
+    u8::from_str_radix(text.trim_start_matches("0x"), 16).ok()
 }
 
 /// Vital product data page 0x80: four bytes of header, the last two of them the length, then characters.

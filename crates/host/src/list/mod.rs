@@ -8,6 +8,7 @@ mod bus;
 use crate::blocks::{Blocks, Node};
 use crate::sysfs::{DeviceNumber, SysRoot};
 use crate::uses::{Snapshot, Use};
+pub(crate) use bus::card_of;
 pub use bus::{Bus, BusMode, LoopFacts, MmcFacts, NvmeFacts, ScsiFacts, UsbFacts};
 use flashscope_model::{Claims, DeviceFacts, DeviceKind, Identity};
 use flashscope_units::Bytes;

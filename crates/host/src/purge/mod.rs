@@ -115,7 +115,7 @@ impl Purge for HostPurge {
             return Err(PurgeError::Absent("this is a partition".to_owned()));
         }
         match step {
-            PurgeStep::MmcSanitize => mmc::sanitize(&self.device, self.capacity, go_on),
+            PurgeStep::MmcSanitize => mmc::sanitize(&self.device, self.capacity, grant, go_on),
             PurgeStep::NvmeSanitize => nvme::sanitize(&self.tools, &self.path, go_on),
             PurgeStep::NvmeFormat => nvme::format(&self.tools, &self.path, go_on),
             PurgeStep::AtaSanitize => ata::sanitize(&self.tools, &self.path, go_on),

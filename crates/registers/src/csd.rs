@@ -1,6 +1,7 @@
 //! Card-specific data: capacity, speed and erase of the classic interface.
 
-use super::{Family, Register};
+use crate::bits::{Family, Register};
+use crate::field::{MMC_TENTHS, TENTHS};
 use flashscope_units::{ByteRate, Bytes};
 
 /// A decoded CSD.
@@ -70,12 +71,8 @@ fn capacity(family: Family, structure: u8, register: &Register<16>) -> Option<By
 
 /// `TRAN_SPEED`: a unit and a factor in tenths, which differ a little between SD and MMC.
 fn line_rate(family: Family, code: u8) -> Option<ByteRate> {
-    /// Factors by code, in tenths (SD Physical Layer, CSD register).
-    const SD_TENTHS: [u32; 16] = [0, 10, 12, 13, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 70, 80];
-    /// Factors by code, in tenths (JEDEC eMMC, CSD register).
-    const MMC_TENTHS: [u32; 16] = [0, 10, 12, 13, 15, 20, 26, 30, 35, 40, 45, 52, 55, 60, 70, 80];
     let tenths = match family {
-        Family::Sd => SD_TENTHS,
+        Family::Sd => TENTHS,
         Family::Mmc => MMC_TENTHS,
     }[usize::from(code >> 3 & 0xf)];
     let unit = 10_u32.checked_pow(u32::from(code & 7)).filter(|_| code & 7 <= 3)?;

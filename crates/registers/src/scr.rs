@@ -1,6 +1,6 @@
 //! SD configuration register: which version of the specification a card follows, and its bus widths.
 
-use super::Register;
+use crate::bits::Register;
 
 /// A decoded SCR.
 #[derive(Clone, Debug, PartialEq, Eq)]

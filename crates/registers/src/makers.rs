@@ -1,7 +1,7 @@
 //! Who the manufacturer numbers belong to, as seen on real parts. Neither the SD Association nor JEDEC publishes
 //! the list, and cards lie: a name here is a claim, and nothing is inferred from it.
 
-use super::Family;
+use crate::bits::Family;
 
 pub(super) fn name(family: Family, id: u8) -> Option<&'static str> {
     let table = match family {

@@ -1,6 +1,6 @@
 //! SD status: speed classes, and the allocation unit that the card states.
 
-use super::Register;
+use crate::bits::Register;
 use flashscope_units::{Bytes, Nanos};
 
 /// A decoded SD status.

@@ -1,6 +1,6 @@
 //! The decoders against published cards: the field logs print each card's raw registers beside what Linux made of them.
 
-use flashscope_host::registers::{Cid, Csd, Family, Month};
+use flashscope_registers::{Cid, Csd, Family, Month};
 use flashscope_units::Bytes;
 use std::fs;
 use std::path::Path;

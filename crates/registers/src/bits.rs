@@ -1,18 +1,4 @@
-//! The registers of SD cards and eMMC parts, decoded from the hexadecimal strings that sysfs prints.
-//!
-//! Pure functions, after the public SD Physical Layer Simplified Specification (versions 2.00 to 9.00) and JESD84-B51.
-//! A field that the register does not define is `None`, never a guess.
-
-mod cid;
-mod csd;
-mod makers;
-mod scr;
-mod ssr;
-
-pub use cid::{Cid, Month};
-pub use csd::{Csd, EraseGroup};
-pub use scr::Scr;
-pub use ssr::Ssr;
+//! A register as bits, numbered as the specifications number them.
 
 /// Which of the two families a register belongs to: the layouts differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,11 +10,11 @@ pub enum Family {
 }
 
 /// A register of `N` bytes, most significant first, whose bits are numbered as in the specifications.
-struct Register<const N: usize>([u8; N]);
+pub(crate) struct Register<const N: usize>(pub(crate) [u8; N]);
 
 impl<const N: usize> Register<N> {
     /// From hexadecimal digits; `None` unless there are exactly two for each byte.
-    fn parse(hex: &str) -> Option<Register<N>> {
+    pub(crate) fn parse(hex: &str) -> Option<Register<N>> {
         let digits: Vec<u32> = hex.trim().chars().map(|c| c.to_digit(16)).collect::<Option<_>>()?;
         if digits.len() != 2 * N {
             return None;
@@ -41,16 +27,16 @@ impl<const N: usize> Register<N> {
     }
 
     /// Bits `high` down to `low` as a number, at most 32 of them.
-    fn bits(&self, high: usize, low: usize) -> u32 {
+    pub(crate) fn bits(&self, high: usize, low: usize) -> u32 {
         (low..=high).rev().fold(0, |number, bit| number << 1 | u32::from(self.0[N - 1 - bit / 8] >> (bit % 8) & 1))
     }
 
-    fn bit(&self, bit: usize) -> bool {
+    pub(crate) fn bit(&self, bit: usize) -> bool {
         self.bits(bit, bit) == 1
     }
 
     /// Bits as characters; anything that does not print becomes `?`, and surrounding blanks go.
-    fn text(&self, high: usize, low: usize) -> String {
+    pub(crate) fn text(&self, high: usize, low: usize) -> String {
         let characters = (low..=high).rev().step_by(8).map(|top| self.bits(top, top - 7) as u8);
         let text: String = characters
             .filter(|byte| *byte != 0)

@@ -1,6 +1,7 @@
 //! Card identification: who made it, what it is called, its serial number and its date.
 
-use super::{Family, Register, makers};
+use crate::bits::{Family, Register};
+use crate::makers;
 
 /// A decoded CID.
 #[derive(Clone, Debug, PartialEq, Eq)]
