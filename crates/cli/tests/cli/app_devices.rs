@@ -298,7 +298,6 @@ fn an_app_is_played_on_a_device_that_was_brought_into_a_state() {
 
 #[test]
 fn in_a_directory_the_kernel_writes_down_what_its_device_is_given() {
-    let _alone = alone();
     let Some(mounted) = Mounted::new("a trace of an app in a directory", 64) else { return };
     with_player();
     let trace = scratch().join("app.trace");

@@ -61,7 +61,7 @@ pub(crate) fn look(name: &str, operations: &[&str]) -> Result<(), Failure> {
     match operations.iter().find(|operation| !known.contains(operation)) {
         None => Ok(()),
         Some(other) => {
-            let hint = near::hint(other, known.into_iter());
+            let hint = near::hint(other, known);
             Err(cannot(format!("the app {name} has no operation '{other}'\n{hint}")))
         }
     }
