@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// Registers of SD cards and eMMC parts, and whether a part does what they say.
 #[derive(Args, Debug)]
-#[command(arg_required_else_help = true)]
+#[command(after_help = "Example: sudo flashscope mmc show /dev/mmcblk0")]
 pub(crate) struct Mmc {
     #[command(subcommand)]
     pub(crate) command: MmcCommand,
