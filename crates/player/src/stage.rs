@@ -9,8 +9,8 @@ use flashscope_host::volume::{self, Volume};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// The call by which SQLite waits for the medium: as it is built here it takes `fsync` for `fdatasync`. A test watches the calls.
-const SYNC_CALL: &str = "fsync";
+/// The call by which SQLite waits for the medium, as `.cargo/config.toml` has it built. A test watches the calls.
+const SYNC_CALL: &str = "fdatasync";
 
 /// What directories of players are called, with the number of the process behind it.
 const NAME: &str = "flashscope-app-";

@@ -258,9 +258,9 @@ fn transactions_are_played_beside_the_jobs_and_are_figures_everywhere() {
             assert!((value.as_f64().unwrap() / expected - 1.0).abs() < 1e-9, "{value}: {expected}");
         }
     }
-    assert_eq!(preset["played"]["place"]["sync_call"], "fsync");
+    assert_eq!(preset["played"]["place"]["sync_call"], "fdatasync");
     let page = std::fs::read_to_string(folder.join("a.html")).unwrap();
-    assert!(page.contains("SQLite delete") && page.contains("waits for the medium by fsync"));
+    assert!(page.contains("SQLite delete") && page.contains("waits for the medium by fdatasync"));
     assert!(std::fs::read_to_string(folder.join("a.md")).unwrap().contains("SQLite"));
     flashscope(&["bench", "d", "--preset", "./mine.toml", "-o", "b.json"]).current_dir(&folder).run().expect(DONE);
     let compared = flashscope(&["compare", "a.json", "b.json"]).current_dir(&folder).run();
