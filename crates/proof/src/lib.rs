@@ -5,7 +5,9 @@
 
 pub mod agreement;
 pub mod explain;
+pub mod inspected;
 mod jobs;
+pub mod predicted;
 pub mod steady;
 pub mod twins;
 

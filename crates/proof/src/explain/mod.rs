@@ -9,13 +9,8 @@ pub use pairs::{Kind, Pair, draw};
 pub use readers::{Named, first_exchanged, largest_parameter, named};
 pub use work::{SPAN, workload};
 
-use crate::Nobody;
-use flashscope_device::{Target, WriteGrant};
+use crate::inspected::record;
 use flashscope_explain::{Answer, ExplainError, Question, Side, Workload, explain, of_record};
-use flashscope_model::RunRecord;
-use flashscope_model::envelope::{Envelope, Kind as RecordKind, Tool};
-use flashscope_model::plan::Budget;
-use flashscope_session::{Options, inspect, usual_write_budget};
 use flashscope_twin::Unattended;
 
 /// Requests that a pair may take, a tenth of what is usual: so that hundreds of pairs take minutes.
@@ -42,21 +37,4 @@ pub fn of_records(pair: &Pair, workload: &Workload) -> Result<Answer, ExplainErr
 
 fn asked(a: &Side, b: &Side, workload: &Workload, seed: u64) -> Result<Answer, ExplainError> {
     explain(&Question { a, b, workload, seed, work: WORK }, &mut Unattended)
-}
-
-/// What `inspect` leaves of a model, by itself and with what it usually writes.
-fn record(model: &str, seed: u64) -> RunRecord {
-    let mut target = flashscope_sim::open_with("model.toml", seed, |_| Ok(model.to_owned())).expect("a drawn model");
-    target.check_always(false);
-    let write = usual_write_budget(target.facts().capacity);
-    let mut grant = WriteGrant::simulated(target.facts(), write);
-    let options = Options { seed, budget: Budget { write, time: None } };
-    let report = inspect(&mut target, grant.as_mut(), options, &mut Nobody);
-    let envelope = Envelope {
-        device: Some(target.facts().clone()),
-        path: Some(target.path()),
-        stop: report.stop,
-        ..Envelope::new(RecordKind::Inspect, Tool::default(), "inspect", "sim:model.toml")
-    };
-    RunRecord { envelope, plan: report.plan, observations: report.observations, findings: report.findings }
 }
