@@ -1,10 +1,7 @@
 //! Measured figures, each beside the simulated one.
 
 use flashscope_model::Data;
-use flashscope_model::observation::{
-    AlignEvidence, BurstTimes, IntervalEvidence, Printed, RateEvidence, Run, Straddle,
-};
-use flashscope_model::plan::Then;
+use flashscope_model::observation::{AlignEvidence, IntervalEvidence, Printed, RateEvidence, Run, Straddle};
 use flashscope_model::{Direction, Order};
 use flashscope_units::{ByteRate, Bytes, Contrast, Nanos};
 
@@ -39,8 +36,6 @@ pub enum Test {
     ReadRate,
     /// Writes over a region.
     WriteRate,
-    /// Bursts of writes into memory, and what comes behind them.
-    Buffer,
 }
 
 impl Test {
@@ -61,7 +56,6 @@ impl Test {
             Test::Scatter => "scatter",
             Test::ReadRate => "reads",
             Test::WriteRate => "writes",
-            Test::Buffer => "bursts",
         }
     }
 
@@ -225,7 +219,6 @@ fn table_of(data: &Data) -> Table {
             let test = if data.direction == Direction::Read { Test::ReadRate } else { Test::WriteRate };
             Table { random, ..plain(test, format!("{}{}", test.name(), if random { ", random" } else { "" })) }
         }
-        Data::Buffer(data) => plain(Test::Buffer, format!("bursts of {}", data.block)),
         Data::Floor(_) => plain(Test::Floor, "floor".to_owned()),
         Data::Scatter(_) => plain(Test::Scatter, "scatter".to_owned()),
         Data::Interval(_) => plain(Test::Interval, "interval".to_owned()),
@@ -276,7 +269,6 @@ fn entries(data: &Data) -> Vec<Entry> {
             .collect()
         }
         Data::Throughput(data) => rate_of(data.block, ("rate", 0), &data.times).into_iter().collect(),
-        Data::Buffer(data) => data.bursts.iter().enumerate().flat_map(|at| burst(data.block, at)).collect(),
         Data::Interval(data) => data.rows.iter().filter_map(|row| interval_row(row.size, &row.evidence)).collect(),
         Data::Floor(data) => minimum(data.block, &data.times).into_iter().collect(),
         Data::Scatter(data) => {
@@ -288,22 +280,6 @@ fn entries(data: &Data) -> Vec<Entry> {
         }
         _ => Vec::new(),
     }
-}
-
-/// The mean of a burst's writes, and the time of what came behind them.
-fn burst(block: Bytes, (index, burst): (usize, &BurstTimes)) -> Vec<Entry> {
-    let requests = burst.writes.len() as u64;
-    let total: Nanos = burst.writes.iter().copied().sum();
-    let mean = (requests > 0).then(|| total.as_f64() / requests as f64);
-    let behind = match burst.then {
-        Then::Flush => "flush",
-        Then::Read => "read",
-        Then::Write => "write",
-    };
-    let writes = mean.map(|mean| time(block, (&format!("burst {index}"), 2 * index), mean, 0.0, requests));
-    let after =
-        burst.after.map(|after| time(block, (&format!("{behind} {index}"), 2 * index + 1), after.as_f64(), 0.0, 1));
-    writes.into_iter().chain(after).collect()
 }
 
 fn align_row(align: Bytes, evidence: &AlignEvidence) -> Vec<Entry> {

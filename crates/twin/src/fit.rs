@@ -135,11 +135,7 @@ fn is_read(experiment: &Experiment) -> bool {
         Experiment::Align(plan) => plan.direction == Read,
         Experiment::FastArea(plan) => plan.direction == Read,
         Experiment::Throughput(plan) => plan.direction == Read,
-        Experiment::OpenAu(_)
-        | Experiment::OpenUnits(_)
-        | Experiment::Fat(_)
-        | Experiment::Program(_)
-        | Experiment::Buffer(_) => false,
+        Experiment::OpenAu(_) | Experiment::OpenUnits(_) | Experiment::Fat(_) | Experiment::Program(_) => false,
         _ => true,
     }
 }

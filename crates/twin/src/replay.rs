@@ -4,12 +4,11 @@ use crate::original;
 use flashscope_device::{Target, WriteGrant};
 use flashscope_model::Data;
 use flashscope_model::observation::{
-    AlignData, AlignEvidence, BoundariesData, BufferData, FatData, IntervalData, IntervalEvidence, OpenUnitsData,
-    ProgramData, RateEvidence, Run, ScatterData, Source,
+    AlignData, AlignEvidence, BoundariesData, FatData, IntervalData, IntervalEvidence, OpenUnitsData, ProgramData,
+    RateEvidence, Run, ScatterData, Source,
 };
 use flashscope_model::plan::{
-    Align, Boundaries, Buffer, Burst, FastArea, Fat, Floor, Interval, OpenAu, OpenUnits, Program, Scatter, Span,
-    Throughput,
+    Align, Boundaries, FastArea, Fat, Floor, Interval, OpenAu, OpenUnits, Program, Scatter, Span, Throughput,
 };
 use flashscope_model::{DeviceFacts, Direction, Experiment, Order};
 use flashscope_probe::{Context, Unobserved, classic};
@@ -205,7 +204,6 @@ fn experiment(data: &Data) -> Option<Experiment> {
         Data::Scatter(data) => Experiment::Scatter(scatter(data)?),
         Data::Interval(data) => Experiment::Interval(interval(data)?),
         Data::Program(data) => Experiment::Program(program(data)?),
-        Data::Buffer(data) => Experiment::Buffer(buffer(data)?),
         Data::Throughput(data) => Experiment::Throughput(Throughput {
             direction: data.direction,
             order: data.order,
@@ -218,15 +216,6 @@ fn experiment(data: &Data) -> Option<Experiment> {
         }),
         _ => return None,
     })
-}
-
-fn buffer(data: &BufferData) -> Option<Buffer> {
-    let bursts = data.bursts.iter().map(|burst| {
-        let writes = u32::try_from(burst.writes.len()).ok()?;
-        Some(Burst { writes, pause: burst.pause, then: burst.then })
-    });
-    let bursts = bursts.collect::<Option<Vec<Burst>>>().filter(|bursts| !bursts.is_empty())?;
-    Some(Buffer { block: data.block, start: data.start, length: data.length, rest: data.rest, bursts })
 }
 
 /// Nothing was measured with no request.

@@ -7,7 +7,6 @@ use crate::memory;
 use crate::shape::{OutOfOrder, Shape, Sourced};
 use flashscope_model::Data;
 use flashscope_model::observation::{RateEvidence, UnitTimes};
-use flashscope_model::plan::Then;
 use flashscope_model::{Direction, Order};
 use flashscope_stats::line::weighted_least_squares;
 use flashscope_stats::location::median;
@@ -27,10 +26,9 @@ const LEAST_COMMAND: f64 = 0.2;
 const DOUBTFUL: u64 = 2;
 
 /// The parameters of writing that the refinement may change, in the order in which it should.
-pub(crate) const REFINED: [&str; 10] = [
+pub(crate) const REFINED: [&str; 9] = [
     "mapping.program.page",
     "link.durable_write",
-    "link.flush",
     "mapping.merge.copy",
     "mapping.merge.fixed",
     "mapping.small.program",
@@ -189,7 +187,7 @@ pub(crate) fn fill(card: &mut Card, measured: &Measured, shape: &Shape) {
     if in_order.is_empty() {
         return nothing_written(card);
     }
-    pages(card, measured, &in_order, shape);
+    pages(card, &in_order, shape);
     small(card, &in_order, shape);
     if let Some(area) = shape.area {
         area_times(card, &self::in_order(measured, Some(area)), shape);
@@ -259,7 +257,7 @@ fn nothing_written(card: &mut Card) {
 }
 
 /// Whole pages: a time for each request that the link takes, and a time for each page.
-fn pages(card: &mut Card, measured: &Measured, in_order: &Points, shape: &Shape) {
+fn pages(card: &mut Card, in_order: &Points, shape: &Shape) {
     let (page, most) = (shape.page.value, card.size("link.max_request").unwrap_or(Bytes::kib(512)));
     let wire = page.as_f64() / card.number("link.bytes_per_s") * 1e9;
     let whole: Points = in_order.iter().copied().filter(|(block, _)| block.is_multiple_of(page)).collect();
@@ -281,24 +279,7 @@ fn pages(card: &mut Card, measured: &Measured, in_order: &Points, shape: &Shape)
     let command = if per_request < command + wire { split_command(card, per_request - wire) } else { command };
     let durable = (per_request - command - wire).max(0.0);
     card.set_time("link.durable_write", durable, Origin::Fitted("to sequential writes of several sizes".to_owned()));
-    match flush(measured) {
-        Some(time) => {
-            let origin = Origin::Fitted("to flushes behind the shortest bursts of writes".to_owned());
-            card.set_time("link.flush", (time - command).max(1e3), origin);
-        }
-        None => card.set_time("link.flush", durable.max(100e3), Origin::Default("as a durable write".to_owned())),
-    }
-}
-
-/// The shortest flush behind as few writes as anybody tried: the writes themselves may still have to reach the flash then.
-pub(crate) fn flush(measured: &Measured) -> Option<f64> {
-    let bursts = measured.observations.runs.iter().flat_map(|run| match &run.data {
-        Data::Buffer(data) => data.bursts.as_slice(),
-        _ => &[],
-    });
-    let flushes = bursts.filter(|burst| burst.then == Then::Flush);
-    let shortest = flushes.filter_map(|burst| Some((burst.writes.len(), burst.after?))).min();
-    shortest.map(|(_, time)| time.as_f64())
+    card.set_time("link.flush", durable.max(100e3), Origin::Default("as a durable write".to_owned()));
 }
 
 /// A write that takes less than the command that reads suggest says how much of that was the change of units: where
