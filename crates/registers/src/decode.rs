@@ -103,6 +103,10 @@ fn problems(registers: &Registers, kind: RegisterKind) -> Vec<String> {
     let bytes = registers.get(kind).unwrap_or_default();
     let mut problems = Vec::new();
     for (value, what) in [(0, "zeroes"), (0xff, "ones")] {
+        // A card of class 0 that defines nothing else has a status of zeroes.
+        if value == 0 && matches!(kind, RegisterKind::Ssr) {
+            continue;
+        }
         if bytes.iter().all(|byte| *byte == value) {
             problems.push(format!("nothing but {what}: no part answered, or the dump is empty"));
             return problems;
@@ -223,6 +227,18 @@ mod tests {
     fn a_register_of_nothing_is_no_part() {
         assert!(cid(Family::Mmc, &"0".repeat(32)).problems[0].contains("zeroes"));
         assert!(cid(Family::Mmc, &"f".repeat(32)).problems[0].contains("ones"));
+    }
+
+    #[test]
+    fn a_status_of_zeroes_is_of_a_card_that_defines_nothing() {
+        let problems = |digit: &str| {
+            let mut registers = Registers::new(Family::Sd);
+            let bytes = Register::<64>::parse(&digit.repeat(128)).unwrap().0;
+            assert!(registers.set(RegisterKind::Ssr, &bytes));
+            decode(&registers).remove(0).problems
+        };
+        assert_eq!(problems("0"), [""; 0]);
+        assert!(problems("f")[0].contains("ones"));
     }
 
     #[test]

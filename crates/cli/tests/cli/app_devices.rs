@@ -225,7 +225,8 @@ fn no_room_and_a_device_that_fails_are_said() {
 }
 
 fn playing(words: &[&str]) -> Child {
-    let mut command = flashscope(&[&["app", "web"], words].concat()).command();
+    // Long enough not to be over by itself, however long the test is kept waiting.
+    let mut command = flashscope(&[&["app", "web", "--repeat", "100"], words].concat()).command();
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary starts");
     until("it plays", || player_of(child.id()).is_some());
     std::thread::sleep(Duration::from_millis(1500));
