@@ -244,9 +244,8 @@ def runner(table, bare, target):
 
     def run(*arguments):
         """What it prints; nothing where it fails."""
-        ended = subprocess.run(
-            [*words, *arguments], stdout=subprocess.PIPE, text=True, timeout=1800, check=False, env={"COLUMNS": "110"}
-        )
+        told = {"stdout": subprocess.PIPE, "text": True, "env": {"COLUMNS": "110", "PATH": os.environ["PATH"]}}
+        ended = subprocess.run([*words, *arguments], timeout=1800, check=False, **told)
         return ended.stdout if ended.returncode == 0 else ""
 
     return run
