@@ -1,6 +1,6 @@
 """Whether the packages of scripts/package are what docs/packages.md promises: a row per promise, and what was left out.
 
-Usage: package_check.py                               two builds in two directories, compared; then all that follows
+Usage: package_check.py [--target TRIPLE]…            two builds in two directories, compared; then all that follows
        package_check.py --quick --binaries DIR…       packs programs that were built already, twice; then all that follows
        package_check.py --packages DIR                looks at packages that were made already
 
@@ -54,6 +54,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--binaries", nargs="+", default=[])
     parser.add_argument("--packages")
+    parser.add_argument("--target", action="append", default=[])
     asked = parser.parse_args()
     if asked.quick != bool(asked.binaries):
         parser.error("--quick takes programs that were built already: --binaries DIR…")
@@ -65,7 +66,7 @@ def main():
         elif asked.quick:
             packages = packed_twice(table, work, asked.binaries)
         else:
-            packages = built_twice(table, work)
+            packages = built_twice(table, work, [word for target in asked.target for word in ("--target", target)])
         look_at(table, work, packages)
         if not asked.quick and not asked.packages:
             by_cargo_install(table, work)
@@ -91,17 +92,17 @@ def packed_twice(table, work, binaries):
     return work / "one"
 
 
-def built_twice(table, work):
+def built_twice(table, work, targets):
     """Here, and in a clone elsewhere: neither directory, time nor what lies beside the sources may show."""
     if said("git", "-C", ROOT, "status", "--porcelain", "--untracked-files=no"):
         table.left_out("two builds of the same commit", "files differ from the commit")
-        package(ROOT, "--out", work / "one")
+        package(ROOT, "--out", work / "one", *targets)
         return work / "one"
-    package(ROOT, "--out", work / "one")
-    clone = work / "elsewhere" / "a clone"
+    package(ROOT, "--out", work / "one", *targets)
+    clone = work / "elsewhere" / "clone"
     subprocess.run(["git", "clone", "--quiet", "--shared", ROOT, clone], check=True)
     os.environ.pop("CARGO_TARGET_DIR", None)
-    package(clone, "--out", work / "two")
+    package(clone, "--out", work / "two", *targets)
     compare(table, "two builds of one commit in two directories", work / "one", work / "two")
     return work / "one"
 
