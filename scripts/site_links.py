@@ -1,7 +1,7 @@
-"""Preprocessor of mdBook for docs/book.toml: links to files outside docs/ lead to the repository.
+"""Preprocessor of mdBook for docs/book.toml: links that work in a checkout are made to work in the site.
 
-mdBook calls it twice, with `supports RENDERER` and then with the book on stdin. In the folder itself such links are relative, so
-that they work in a checkout.
+Those to files outside docs/ lead to the repository, and those to a README.md to the index.html that mdBook makes of it. mdBook calls
+this twice, with `supports RENDERER` and then with the book on stdin.
 """
 
 import json
@@ -17,7 +17,7 @@ def main():
     repository = context["config"]["output"]["html"]["git-repository-url"]
     for chapter in chapters(book):
         if chapter["path"]:
-            chapter["content"] = outwards(chapter["content"], posixpath.dirname(chapter["path"]), repository)
+            chapter["content"] = of_site(chapter["content"], posixpath.dirname(chapter["path"]), repository)
     json.dump(book, sys.stdout)
 
 
@@ -34,13 +34,16 @@ def chapters(part):
             yield from chapters([each for each in part.values() if isinstance(each, list)])
 
 
-def outwards(text, folder, repository):
+def of_site(text, folder, repository):
     def link(found):
-        path = posixpath.normpath(posixpath.join("docs", folder, found.group(1)))
-        inside = path == "docs" or path.startswith("docs/")
-        return found.group(0) if inside else f"]({repository}/blob/HEAD/{path}{found.group(2)})"
+        to, place = found.groups()
+        path = posixpath.normpath(posixpath.join("docs", folder, to))
+        if path != "docs" and not path.startswith("docs/"):
+            return f"]({repository}/blob/HEAD/{path}{place})"
+        return f"]({re.sub('README[.]md$', 'index.md', to)}{place})"
 
-    return re.sub(r"\]\((\.\./[^)#\s]*)((?:#[^)\s]*)?)\)", link, text)
+    # Relative ones: those with a scheme have a colon.
+    return re.sub(r"\]\(([^):#\s]+)((?:#[^)\s]*)?)\)", link, text)
 
 
 main()
