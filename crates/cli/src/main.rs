@@ -5,6 +5,7 @@
 //! at [`args`] for what can be typed and at [`commands`] for what then happens.
 
 mod args;
+mod beside;
 mod commands;
 mod envelope;
 mod error;

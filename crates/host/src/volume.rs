@@ -203,7 +203,7 @@ impl Volume {
         let mut found = FoundFile { name, length, stretches: Vec::new(), unreadable: None };
         let (mut at, mut bytes) = (0, vec![0; PIECE]);
         while at < length.get() {
-            let most = PIECE.min((length.get() - at) as usize);
+            let most = (length.get() - at).min(PIECE as u64) as usize;
             match pread(&file, &mut bytes[..most], at) {
                 Ok(0) => break,
                 Ok(moved) => {

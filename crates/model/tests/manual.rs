@@ -16,11 +16,11 @@ fn the_glossary_lists_every_finding_and_no_other() {
 
 #[test]
 fn every_experiment_has_its_page_and_the_manual_leads_to_it() {
-    let manual = include_str!("../../../docs/README.md");
+    let manual = include_str!("../../../docs/probes/README.md");
     for name in ExperimentName::ALL {
-        let page = format!("probes/{}.md", name.word());
-        assert!(manual.contains(&format!("({page})")), "docs/README.md does not lead to {page}");
-        let path = format!("{}/../../docs/{page}", env!("CARGO_MANIFEST_DIR"));
+        let page = format!("{}.md", name.word());
+        assert!(manual.contains(&format!("({page})")), "docs/probes/README.md does not lead to {page}");
+        let path = format!("{}/../../docs/probes/{page}", env!("CARGO_MANIFEST_DIR"));
         assert!(std::path::Path::new(&path).exists(), "{path}");
     }
 }

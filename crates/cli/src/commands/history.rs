@@ -1,18 +1,18 @@
 //! `history`: handed on to a program of its own beside this one, whose database would cost this one its size.
 
 use crate::args::{self, ColorWhen, History, Manner};
+use crate::beside::Program;
 use crate::error::{Failure, Outcome};
 use crate::input::said;
 use crate::output;
 use anyhow::anyhow;
 use std::io::{ErrorKind, Write};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Name of that program.
-const PROGRAM: &str = "flashscope-history";
+/// That program.
+const PROGRAM: Program = Program { name: "flashscope-history", folder: "store", does: "keeps the history" };
 
 /// Whether the settings ask for every record to be kept.
 static KEEPS: AtomicBool = AtomicBool::new(false);
@@ -34,7 +34,7 @@ pub(crate) fn keep(record: impl FnOnce() -> String) {
 }
 
 fn hand_over(record: &str) -> Result<(), String> {
-    let mut command = Command::new(program().map_err(|error| error.to_string())?);
+    let mut command = Command::new(PROGRAM.place().map_err(|error| error.to_string())?);
     command.args(["--quiet", "add", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| said(&error))?;
     // Where it does not want all of it, it says why itself.
@@ -44,25 +44,18 @@ fn hand_over(record: &str) -> Result<(), String> {
     if ended.status.success() { Ok(()) } else { Err(words.trim().trim_start_matches("error: ").to_owned()) }
 }
 
-/// The program beside this one.
-fn program() -> std::io::Result<PathBuf> {
-    std::env::current_exe().map(|own| own.with_file_name(PROGRAM))
-}
-
 pub(crate) fn run(asked: &History) -> Result<Outcome, Failure> {
-    let program = program().map_err(|error| anyhow!("cannot tell where this program lies: {error}"))?;
+    let program = PROGRAM.place()?;
     // It takes this one's place, so that its exit code, its signals and its terminal are its own.
     let error = Command::new(&program).args(manner(output::manner())).args(&asked.words).exec();
     if error.kind() == ErrorKind::NotFound && asked.asks_for_help() {
         return output::data(&args::history_help()).map(|()| Outcome::Done);
     }
     let shown = program.display();
-    Err(Failure::Cannot(match error.kind() {
-        ErrorKind::NotFound => anyhow!(
-            "there is no {shown}, which keeps the history\nhint: build it with `cargo build --release -p flashscope-store`"
-        ),
-        _ => anyhow!("cannot start {shown}: {error}"),
-    }))
+    Err(match error.kind() {
+        ErrorKind::NotFound => PROGRAM.missing(&shown.to_string()),
+        _ => Failure::Cannot(anyhow!("cannot start {shown}: {error}")),
+    })
 }
 
 /// The options of every command that stood before the word `history`.

@@ -17,6 +17,7 @@ mod explain;
 mod faults;
 mod filled;
 mod fio;
+mod first_hour;
 mod forms;
 mod harness;
 mod history;

@@ -283,7 +283,7 @@ fn logs_loads_and_presets_keep_to_the_words() {
 /// The pages of the manual, with the README and the two pages for developers.
 fn pages() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folders = ["docs", "docs/probes"].map(|folder| root.join(folder));
+    let folders = ["docs", "docs/probes", "docs/first-hour"].map(|folder| root.join(folder));
     let mut paths = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|name| root.join(name)).to_vec();
     for folder in folders {
         let entries = folder.read_dir().expect("the manual").map(|entry| entry.expect("an entry").path());

@@ -56,7 +56,8 @@ impl Block {
     ) -> Result<(), Errno> {
         let Some(block) = self.block.as_deref_mut().filter(|_| !self.running) else { return Err(Errno::BUSY) };
         block.aio_fildes = file.as_raw_fd();
-        block.aio_offset = offset as libc::off_t;
+        // Where the C library counts in 32 bits, a place beyond that must not become another one.
+        block.aio_offset = offset.try_into().map_err(|_| Errno::OVERFLOW)?;
         block.aio_nbytes = memory.len();
         block.aio_buf = memory.as_mut_ptr().cast();
         block.aio_sigevent.sigev_notify = libc::SIGEV_NONE;

@@ -1,6 +1,7 @@
 //! The program that plays apps, started beside this one. It alone touches the file system that they are played on.
 
 use super::cannot;
+use crate::beside::Program;
 use crate::error::Failure;
 use crate::{interrupt, output};
 use flashscope_app::wire::{Above, Ground, Line, Opened, Order, Play, Room, Run};
@@ -12,8 +13,10 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Name of that program.
-const PROGRAM: &str = "flashscope-player";
+/// That program.
+const PROGRAM: Program = Program { name: "flashscope-player", folder: "player", does: "plays apps" };
+/// Its name.
+const NAME: &str = PROGRAM.name;
 /// How long it may take to leave nothing behind, where this program is to end at once.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -44,7 +47,7 @@ impl Player {
         std::thread::spawn(move || {
             let lines = stdout.lines().map_while(Result::ok).map(|line| {
                 serde_json::from_str(&line)
-                    .unwrap_or_else(|_| Line::Error(format!("{PROGRAM} said what is not understood: {line}")))
+                    .unwrap_or_else(|_| Line::Error(format!("{NAME} said what is not understood: {line}")))
             });
             lines.into_iter().try_for_each(|line| tell.send(line))
         });
@@ -167,8 +170,8 @@ impl Process {
         let mut words = String::new();
         let _ = self.child.stderr.take().map(|mut stderr| stderr.read_to_string(&mut words));
         match self.child.wait() {
-            Ok(status) => format!("{PROGRAM} ended with {status}: {}", words.trim()),
-            Err(error) => format!("cannot wait for {PROGRAM}: {error}"),
+            Ok(status) => format!("{NAME} ended with {status}: {}", words.trim()),
+            Err(error) => format!("cannot wait for {NAME}: {error}"),
         }
     }
 
@@ -188,7 +191,7 @@ fn locked(process: &Mutex<Process>) -> MutexGuard<'_, Process> {
 
 fn odd() -> Failure {
     cannot(format!(
-        "{PROGRAM} gave an odd answer\nhint: it is of another version; build both with `cargo build --release`"
+        "{NAME} gave an odd answer\nhint: it is of another version; build both with `cargo build --release`"
     ))
 }
 
@@ -197,16 +200,7 @@ fn odd() -> Failure {
 /// # Errors
 /// It is not there.
 pub(super) fn program() -> Result<PathBuf, Failure> {
-    let program = std::env::current_exe()
-        .map(|own| own.with_file_name(PROGRAM))
-        .map_err(|error| cannot(format!("cannot tell where this program lies: {error}")))?;
-    if !program.exists() {
-        return Err(cannot(format!(
-            "there is no {}, which plays apps\nhint: build it with `cargo build --release -p flashscope-player`",
-            program.display()
-        )));
-    }
-    Ok(program)
+    PROGRAM.found()
 }
 
 fn started(program: &Path) -> Result<Child, Failure> {

@@ -52,7 +52,8 @@ impl Stream {
     pub(super) fn work(&mut self, step: Step, record: &mut Record) -> Result<(), String> {
         let stream = self.stream.as_ptr();
         if self.at != step.offset {
-            let offset = step.offset as libc::off_t;
+            // Where the C library counts in 32 bits, a place beyond that must not become another one.
+            let offset = step.offset.try_into().map_err(|_| errno::describe(Errno::OVERFLOW))?;
             // SAFETY: an open stream.
             if unsafe { libc::fseeko(stream, offset, libc::SEEK_SET) } != 0 {
                 return Err(last());
