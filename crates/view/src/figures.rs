@@ -27,7 +27,7 @@ pub struct Measured {
 /// One figure of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// What it is. Units are `B/s`, `IOPS`, `TPS`, `ns`, `per 1000`, and none of a ratio.
+    /// What it is. Units are `B/s`, `IOPS`, `TPS` and `ns`; counts and ratios have none.
     pub metric: Metric,
     /// Its value in that unit.
     pub value: f64,

@@ -335,4 +335,10 @@ fn errors_of_the_device_are_outcomes_that_the_app_goes_on_from_until_its_file_sy
     run.expect(CANNOT);
     assert!(run.stderr.contains("mkfs.ext4") && run.stderr.contains("hint: "), "{}", run.stderr);
     assert_eq!(left("/disk"), Vec::<String>::new());
+
+    // A fake that loses what is written makes a file system that cannot be mounted.
+    let fake = "sim:emmc-phone,capacity=512MiB,fake=limbo,real_capacity=64MiB,beyond=garbage";
+    let run = flashscope(&["app", "install", fake, "--rounds", "1", "--speed", "max"]).run();
+    run.expect(CANNOT);
+    assert!(run.stderr.contains("cannot mount") && run.stderr.contains("flashscope capacity"), "{}", run.stderr);
 }

@@ -30,19 +30,18 @@ pub(super) fn of_app(record: &AppRecord) -> Measured {
 
 fn of_run(run: &AppRun, name: &str) -> Vec<Figure> {
     let mut figures = vec![time(format!("{name} run time"), run.run_time())];
-    let (mut stalls, mut count) = (0, 0);
+    let mut stalls = 0;
     for operation in run.operations.iter().filter(|operation| !operation.times.is_empty()) {
         let times: Vec<f64> = operation.times.iter().map(|time| time.as_f64()).collect();
         let name = format!("{name} {}", operation.name);
         let mean = times.iter().sum::<f64>() / times.len() as f64;
         figures.push(time(name.clone(), Nanos(mean as u64)));
         figures.extend(percentile(&times).map(|(word, at)| time(format!("{name} {word}"), at)));
-        figures.extend(late(operation).map(|late| in_a_thousand(format!("{name} underruns"), late, times.len())));
+        figures.extend(late(operation).map(|late| counted(&format!("{name} underruns"), late)));
         let middle = median(&times).unwrap_or_default();
         stalls += operation.times.iter().filter(|time| Stall::times_median(**time, middle).is_some()).count();
-        count += times.len();
     }
-    figures.push(in_a_thousand(format!("{name} stalls"), stalls, count));
+    figures.push(counted(&format!("{name} stalls"), stalls));
     figures
 }
 
@@ -57,11 +56,11 @@ fn late(operation: &OperationRun) -> Option<usize> {
     Some(operation.times.iter().filter(|time| **time > deadline).count())
 }
 
-/// Of a thousand so many. Half of one is added, and one to those that they are of, so that a run without any has a ratio to others
-/// (Haldane, "The estimation and significance of the logarithm of a ratio of frequencies", Annals of Human Genetics 20, 1956).
-fn in_a_thousand(name: String, count: usize, of: usize) -> Figure {
-    let value = (count as f64 + 0.5) / (of as f64 + 1.0) * 1e3;
-    Figure { metric: Metric { name, unit: "per 1000".to_owned(), better: Better::Lower }, value }
+/// A count and a half, so that a run without any has a ratio to others (Haldane, "The estimation and significance of the logarithm of a
+/// ratio of frequencies", Annals of Human Genetics 20, 1956). Its name says so.
+fn counted(name: &str, count: usize) -> Figure {
+    let metric = Metric { name: format!("{name} + ½"), unit: String::new(), better: Better::Lower };
+    Figure { metric, value: count as f64 + 0.5 }
 }
 
 /// What response times depend on beside the device. The file system may be what is compared.
@@ -112,14 +111,14 @@ mod tests {
         let smooth = of_run(&run(vec![5; 199]), "film");
         assert_eq!(value(&smooth, "film run time"), Some(1e9));
         assert_eq!(value(&smooth, "film play"), Some(5e6));
-        assert_eq!(value(&smooth, "film play underruns"), Some(2.5));
-        assert_eq!(value(&smooth, "film stalls"), Some(2.5));
+        assert_eq!(value(&smooth, "film play underruns + ½"), Some(0.5));
+        assert_eq!(value(&smooth, "film stalls + ½"), Some(0.5));
         assert!(value(&smooth, "film play p90").is_some() && value(&smooth, "film play p99").is_none());
 
         // 45 ms are late and nothing that anybody sees as a stall; 120 ms are both.
         let rough = of_run(&run([vec![5; 197], vec![45, 120, 120]].concat()), "film");
-        assert_eq!(value(&rough, "film play underruns"), Some(3.5 / 201.0 * 1e3));
-        assert_eq!(value(&rough, "film stalls"), Some(2.5 / 201.0 * 1e3));
+        assert_eq!(value(&rough, "film play underruns + ½"), Some(3.5));
+        assert_eq!(value(&rough, "film stalls + ½"), Some(2.5));
         assert!(value(&rough, "film play p99").is_some() && value(&rough, "film play p90").is_none());
     }
 }
