@@ -8,11 +8,6 @@ use flashscope_stats::location::{median, quantile};
 use flashscope_stats::test::Summary;
 use flashscope_units::{ByteRate, Bytes, Nanos};
 
-/// A wait that is this many times the median of its operation is a stall.
-const STALL_TIMES: f64 = 10.0;
-/// No wait below this is one: nobody notices. The limit of "instantaneous" in Miller, *Response time in man-computer
-/// conversational transactions* (AFIPS 1968).
-const NOTICED: f64 = 1e8;
 /// Stalls that are listed.
 const STALLS: usize = 20;
 /// A percentile is given where at least two performances lie beyond it.
@@ -129,19 +124,17 @@ fn stalls(runs: &[&AppRun]) -> Vec<Stall> {
         let all: Vec<f64> = of_name(&operation.name, runs)
             .flat_map(|(_, other)| other.times.iter().map(|time| time.as_f64()))
             .collect();
-        let Some(median) = median(&all).filter(|median| *median > 0.0) else { continue };
+        let Some(median) = median(&all) else { continue };
         for (run, operation) in of_name(&operation.name, runs) {
             for (at, time) in operation.starts.iter().zip(&operation.times) {
-                let times_median = time.as_f64() / median;
-                if times_median >= STALL_TIMES && time.as_f64() >= NOTICED {
-                    found.push(Stall {
-                        operation: operation.name.clone(),
-                        run: run.number,
-                        at: *at,
-                        time: *time,
-                        times_median: times_median as u64,
-                    });
-                }
+                let Some(times_median) = Stall::times_median(*time, median) else { continue };
+                found.push(Stall {
+                    operation: operation.name.clone(),
+                    run: run.number,
+                    at: *at,
+                    time: *time,
+                    times_median: times_median as u64,
+                });
             }
         }
     }

@@ -48,6 +48,16 @@ pub(crate) fn before_end(act: impl FnOnce() + Send + 'static) {
     *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(act));
 }
 
+/// To be done as well, before what is there already.
+pub(crate) fn also_before_end(act: impl FnOnce() + Send + 'static) {
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    let others = last.take();
+    *last = Some(Box::new(move || {
+        act();
+        others.into_iter().for_each(|other| other());
+    }));
+}
+
 fn end() -> ! {
     if let Some(last) = LAST.lock().unwrap_or_else(PoisonError::into_inner).take() {
         last();

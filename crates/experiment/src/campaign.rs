@@ -25,6 +25,20 @@ pub struct Campaign {
     figures: Vec<Contrasts>,
 }
 
+/// Whether nothing is left to find out. A figure that does not scatter at all, as a count of what never happened, is none to wait
+/// for once another one is told; alone it is, as it may scatter yet.
+pub(crate) fn all_told(verdicts: impl Iterator<Item = Verdict>) -> bool {
+    let (mut told, mut still) = (false, false);
+    for verdict in verdicts {
+        match verdict {
+            Verdict::CannotTell(Doubt::Open { .. } | Doubt::TooFew) => return false,
+            Verdict::CannotTell(Doubt::NoScatter) => still = true,
+            _ => told = true,
+        }
+    }
+    told || !still
+}
+
 #[derive(Clone, Debug)]
 struct Contrasts {
     sides: Vec<NormalSequence>,
@@ -96,10 +110,7 @@ impl Campaign {
     /// Whether no further block would change a verdict from "cannot tell": all figures are decided, or withheld, or can
     /// never be told.
     pub fn decided(&self) -> bool {
-        let open = |verdict: Verdict| {
-            matches!(verdict, Verdict::CannotTell(Doubt::Open { .. } | Doubt::TooFew | Doubt::NoScatter))
-        };
-        self.blocks > 0 && !self.comparison().rows.iter().any(|row| open(row.verdict))
+        self.blocks > 0 && all_told(self.comparison().rows.iter().map(|row| row.verdict))
     }
 
     /// What the blocks so far come to.

@@ -311,3 +311,17 @@ pub struct Stall {
     /// How many times the median of its operation, rounded down.
     pub times_median: u64,
 }
+
+impl Stall {
+    /// A wait that is this many times the median of its operation is a stall.
+    const TIMES: f64 = 10.0;
+    /// No wait below this is one: nobody notices. The limit of "instantaneous" in Miller, *Response time in man-computer
+    /// conversational transactions* (AFIPS 1968).
+    const NOTICED: Nanos = Nanos::millis(100);
+
+    /// How many times the median a wait is, if it is a stall. The median is of the waits of one operation, in ns.
+    pub fn times_median(time: Nanos, median: f64) -> Option<f64> {
+        let times = time.as_f64() / median;
+        (median > 0.0 && times >= Stall::TIMES && time >= Stall::NOTICED).then_some(times)
+    }
+}

@@ -38,7 +38,9 @@ impl Stage {
                 let Mount { device, file_system, options } = mount;
                 let volume =
                     Volume::mount(Path::new(device), file_system, options).map_err(|why| match &options[..] {
-                        "" => anyhow!("{why}"),
+                        "" => anyhow!(
+                            "{why}\nhint: `dmesg` says why; `flashscope capacity` tells whether the device keeps what is written"
+                        ),
                         _ => anyhow!(
                             "{why}\nhint: leave out --fs-options {options}, or take one of `man 5 {file_system}`"
                         ),

@@ -1,10 +1,11 @@
 //! Applications in words and tables: how long each took, what users wait for in it, and how much of that was the device's.
 
+mod given;
+
 use crate::answer;
 use crate::table::{Cell, Table};
-use crate::trace::plural;
 use flashscope_model::app::{AppFigures, AppRecord, SCORE_TIMES, Spread, Underruns};
-use flashscope_units::{Iops, Nanos};
+use flashscope_units::Nanos;
 
 /// A share of flashscope's own time that is worth a word: what is aimed at.
 const OWN: f64 = 0.02;
@@ -124,7 +125,8 @@ pub fn spread(time: &Spread) -> String {
 
 /// Run times of the apps; response times of their operations; stalls.
 pub fn tables(record: &AppRecord) -> Vec<Table> {
-    let mut tables = vec![run_times(record), operations(record), chunks(record), stalls(record)];
+    let mut tables =
+        vec![run_times(record), operations(record), given::of_cases(record), given::of_apps(record), stalls(record)];
     tables.retain(|table| !table.rows.is_empty());
     tables
 }
@@ -137,22 +139,32 @@ fn name(record: &AppRecord, figures: &AppFigures) -> String {
 }
 
 fn run_times(record: &AppRecord) -> Table {
-    let row = |figures: &AppFigures| {
+    let row = |name: String, runs: u32, run_time: Option<Spread>, device: Option<f64>| {
         let time = |time: Option<Nanos>| time.map_or(Cell::Absent, Cell::Time);
-        let run_time = figures.run_time;
         vec![
-            Cell::Text(name(record, figures)),
-            Cell::Count(figures.runs.into()),
+            Cell::Text(name),
+            Cell::Count(runs.into()),
             time(run_time.map(|time| time.mean)),
             time(run_time.and_then(|time| time.deviation)),
             run_time.and_then(|time| time.interval).map_or(Cell::Absent, |(low, high)| Cell::Times(low, high)),
-            figures.device_share.map_or(Cell::Absent, |share| Cell::Text(answer::percent(share))),
+            device.map_or(Cell::Absent, |share| Cell::Text(answer::percent(share))),
         ]
     };
+    let mut rows = Vec::new();
+    for (number, case) in (1_u32..).zip(&record.plan.sequence) {
+        let figures: Vec<&AppFigures> = record.figures.iter().filter(|figures| figures.place == number).collect();
+        if figures.len() > 1 {
+            let label =
+                if record.plan.sequence.len() > 1 { format!("total ({case} {number})") } else { "total".into() };
+            let runs = figures.iter().map(|figures| figures.runs).min().unwrap_or_default();
+            rows.push(row(label, runs, total(&figures), share_of(&figures, |figures| figures.device_share)));
+        }
+        rows.extend(figures.iter().map(|one| row(name(record, one), one.runs, one.run_time, one.device_share)));
+    }
     Table {
         caption: "Run time of each app".to_owned(),
         columns: ["app", "runs", "mean", "deviation", "mean at 95 %", "device"].map(str::to_owned).into(),
-        rows: record.figures.iter().map(row).collect(),
+        rows,
     }
 }
 
@@ -176,27 +188,6 @@ fn operations(record: &AppRecord) -> Table {
     Table {
         caption: "Response times of its operations".to_owned(),
         columns: ["app", "operation", "count", "min", "mean", "median", "p90", "p99", "max"].map(str::to_owned).into(),
-        rows: rows.collect(),
-    }
-}
-
-fn chunks(record: &AppRecord) -> Table {
-    let rows = record.figures.iter().flat_map(|figures| {
-        figures.chunks.iter().map(|chunks| {
-            vec![
-                Cell::Text(name(record, figures)),
-                Cell::Text(plural(chunks.op).to_owned()),
-                Cell::Text(chunks.class.label().to_owned()),
-                Cell::Count(chunks.requests),
-                Cell::Size(chunks.bytes),
-                Cell::Iops(Iops(chunks.iops)),
-                Cell::Rate(chunks.rate),
-            ]
-        })
-    });
-    Table {
-        caption: "What the device was given, by size".to_owned(),
-        columns: ["app", "kind", "size", "requests", "data", "IOPS", "rate"].map(str::to_owned).into(),
         rows: rows.collect(),
     }
 }
@@ -226,6 +217,15 @@ pub fn notes(record: &AppRecord) -> Vec<String> {
     let place = &record.place;
     let mut notes: Vec<String> =
         record.plan.apps.iter().map(|app| format!("{}: {} rounds; {}", app.name, app.rounds, app.source)).collect();
+    if let Some(suite) = &record.plan.suite {
+        let delete =
+            record.plan.delete_share.map(|share| format!(", {} of the photos deleted", answer::percent(share)));
+        let (idle, runs) = (record.plan.idle, record.plan.repeat);
+        notes.push(format!(
+            "suite {suite}: idle time {idle} before each run{}, {runs} runs",
+            delete.unwrap_or_default()
+        ));
+    }
     notes.extend(place.remarks.iter().cloned());
     let free = format!("{} of {} free before the first run", place.free, place.capacity);
     notes.push(match &place.file_system {

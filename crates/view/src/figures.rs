@@ -2,9 +2,11 @@
 //!
 //! One place for all who compare runs or keep them: a rate is that of one run, a time is a percentile of one run.
 
+mod app;
+mod replayed;
+
 use crate::bench::words::whose;
 use crate::table::{direction_word, work};
-use flashscope_model::app::AppRecord;
 use flashscope_model::bench::{BenchRecord, JobRun, Moved, Times};
 use flashscope_model::comparison::{Better, Metric};
 use flashscope_model::envelope::{Conditions, Envelope};
@@ -25,7 +27,7 @@ pub struct Measured {
 /// One figure of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// What it is. Units are `B/s`, `IOPS`, `TPS` and `ns`.
+    /// What it is. Units are `B/s`, `IOPS`, `TPS` and `ns`; counts and ratios have none.
     pub metric: Metric,
     /// Its value in that unit.
     pub value: f64,
@@ -53,17 +55,17 @@ const PERCENTILE: f64 = 0.99;
 pub fn measured(record: &AnyRecord) -> Measured {
     let mut measured = match record {
         AnyRecord::Run(run) => of_run(run),
-        AnyRecord::App(app) => of_app(app),
+        AnyRecord::App(app) => app::of_app(app),
         AnyRecord::Bench(bench) => of_bench(bench, LARGE),
         AnyRecord::Iozone(iozone) => of_iozone(iozone),
+        AnyRecord::Trace(trace) => replayed::of_trace(trace),
+        AnyRecord::Explanation(explanation) => replayed::of_explanation(explanation),
         AnyRecord::Capacity(_)
         | AnyRecord::Integrity(_)
         | AnyRecord::Fleet(_)
         | AnyRecord::Twin(_)
         | AnyRecord::Comparison(_)
-        | AnyRecord::Sweep(_)
-        | AnyRecord::Trace(_)
-        | AnyRecord::Explanation(_) => Measured::default(),
+        | AnyRecord::Sweep(_) => Measured::default(),
     };
     measured.runs.retain(|run| !run.is_empty());
     measured.settings.extend(surroundings(record.envelope()));
@@ -102,31 +104,6 @@ fn of_run(run: &RunRecord) -> Measured {
         figures.extend(cell.service_time_p99.map(|p99| time(format!("{name} p99"), p99)));
     }
     Measured { runs: vec![figures], settings: Vec::new() }
-}
-
-/// The run time of each app, and the mean response time of each operation, run by run. A run that was cut short has none.
-fn of_app(record: &AppRecord) -> Measured {
-    let mut runs: Vec<Vec<Figure>> = Vec::new();
-    for run in record.runs.iter().filter(|run| run.ended.is_none()) {
-        let at = run.number.saturating_sub(1) as usize;
-        if runs.len() <= at {
-            runs.resize_with(at + 1, Vec::new);
-        }
-        let case =
-            if record.plan.sequence.len() > 1 { format!(" ({} {})", run.case, run.place) } else { String::new() };
-        runs[at].push(time(format!("{}{case} run time", run.app), run.run_time()));
-        for operation in run.operations.iter().filter(|operation| !operation.times.is_empty()) {
-            let total: Nanos = operation.times.iter().copied().sum();
-            let mean = Nanos(total.get() / operation.times.len() as u64);
-            runs[at].push(time(format!("{}{case} {}", run.app, operation.name), mean));
-        }
-    }
-    let rounds = record.plan.apps.iter().map(|app| Setting {
-        what: format!("{}: rounds", app.name),
-        value: app.rounds.to_string(),
-        decisive: true,
-    });
-    Measured { runs, settings: rounds.collect() }
 }
 
 /// `large` is the size from which on rates are counted in bytes.

@@ -100,8 +100,55 @@ pub(crate) struct AppSuite {
     pub(crate) results: Results,
 }
 
+/// Apps in the place of jobs, played in turns under conditions or on sides.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Apps")]
+pub(crate) struct AppWords {
+    /// Play this app in each run instead of a job (see `flashscope app list`, or a file); several times for more
+    #[arg(long, value_name = "APP", conflicts_with = "job")]
+    pub(crate) app: Vec<String>,
+    /// How often the operations of each app are performed in a run [default: as its definition says]
+    #[arg(long, value_name = "N", requires = "app", value_parser = up_to(MOST_ROUNDS))]
+    pub(crate) rounds: Option<u32>,
+    /// The file system that is made on a device: ext4, xfs, btrfs, f2fs, ext2, vfat, exfat [default: ext4]
+    #[arg(long, value_name = "NAME", requires = "app")]
+    pub(crate) fs: Option<String>,
+    /// Tell that file system this when it is mounted (noatime); several with commas
+    #[arg(long, value_name = "OPTIONS", requires = "app")]
+    pub(crate) fs_options: Option<String>,
+    /// SQLite's journal_mode in the place of the apps' own
+    #[arg(long, value_name = "MODE", value_enum, requires = "app")]
+    pub(crate) journal: Option<JournalWord>,
+    /// SQLite's synchronous in the place of the apps' own
+    #[arg(long, value_name = "WHEN", value_enum, requires = "app")]
+    pub(crate) synchronous: Option<SynchronousWord>,
+    /// How many times as fast as the model a simulated device is emulated, or max: no waiting at all [default: 1]
+    #[arg(long, value_name = "FACTOR", requires = "app")]
+    pub(crate) speed: Option<Speed>,
+}
+
+impl AppWords {
+    /// Whether apps are to be played.
+    pub(crate) fn are_said(&self) -> bool {
+        !self.app.is_empty()
+    }
+
+    /// How they are played on a target.
+    pub(crate) fn settings(&self, target: &TargetArgs, in_state: &InState) -> AppSettings {
+        AppSettings {
+            journal: self.journal,
+            synchronous: self.synchronous,
+            fs: self.fs.clone(),
+            fs_options: self.fs_options.clone(),
+            speed: self.speed,
+            is_unwatched: true,
+            ..AppSettings::as_defined(target, in_state.clone(), 1)
+        }
+    }
+}
+
 /// How apps are played.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct AppSettings {
     /// Play each app so often
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = up_to(MOST_RUNS))]
@@ -129,7 +176,7 @@ pub(crate) struct AppSettings {
     pub(crate) fs_options: Option<String>,
     /// Allow writing to the block device of this identity, as `flashscope list` prints it (its content is destroyed)
     #[arg(long, value_name = "IDENTITY")]
-    pub(crate) destroy_data: Option<String>,
+    pub(crate) destroy_data: Vec<String>,
     /// Also overwrite a partition table or file system that is not in use
     #[arg(long)]
     pub(crate) destroy_signatures: bool,
@@ -141,6 +188,9 @@ pub(crate) struct AppSettings {
     pub(crate) trace: Option<PathBuf>,
     #[command(flatten, next_help_heading = "State")]
     pub(crate) in_state: InState,
+    /// Whether nobody writes down what the device is given: runs in turns are many, and none of their figures needs it.
+    #[arg(skip)]
+    pub(crate) is_unwatched: bool,
 }
 
 impl AppSettings {
@@ -155,11 +205,12 @@ impl AppSettings {
             keep_files: false,
             fs: None,
             fs_options: None,
-            destroy_data: target.consent.destroy_data.first().cloned(),
+            destroy_data: target.consent.destroy_data.clone(),
             destroy_signatures: target.consent.destroy_signatures,
             speed: None,
             trace: None,
             in_state,
+            is_unwatched: false,
         }
     }
 
@@ -172,7 +223,7 @@ impl AppSettings {
                 max_write: None,
                 read_only: false,
                 allow_write: false,
-                destroy_data: self.destroy_data.iter().cloned().collect(),
+                destroy_data: self.destroy_data.clone(),
                 destroy_signatures: self.destroy_signatures,
                 read_in_use: false,
             },

@@ -58,6 +58,12 @@ pub(crate) struct Results {
     pub(crate) replace: Replace,
 }
 
+/// Whether a figure of this name was asked for by one of these words.
+pub(crate) fn wanted(words: &[String], name: &str) -> bool {
+    let name = name.to_lowercase();
+    words.is_empty() || words.iter().any(|words| name.contains(&words.to_lowercase()))
+}
+
 /// `5%`, `5 %` or `5`, as a share of one.
 pub(super) fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim_end();

@@ -1,8 +1,8 @@
 //! What `compare` takes.
 
 use super::bench::JobWords;
-use super::campaign::{Judging, Results, Turns};
-use super::{Consent, InState, TargetArgs, up_to};
+use super::campaign::{Judging, Results, Turns, wanted};
+use super::{AppWords, Consent, InState, TargetArgs, up_to};
 use clap::{Args, ValueEnum};
 use flashscope_experiment::table::Decimal;
 use flashscope_load::file::JobText;
@@ -10,12 +10,13 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  flashscope compare old.json new.json  # bench, inspect or iozone
+  flashscope compare old.json new.json  # bench, app, inspect, iozone, trace replay …
   flashscope compare A=a1.json A=a2.json B=b1.json B=b2.json
   flashscope compare runs.csv           # label,metric,unit,value
   flashscope compare androbench.csv --runs 3  # means, deviations
   flashscope compare sim:sd-4mib sim:sd-24mib --rw randread --bs 4k --runtime 1
   sudo flashscope compare /dev/sdb /dev/sdc --rw read --bs 1M --runtime 5
+  flashscope compare /mnt/old /mnt/new --app contacts --figure 'run time'
 
 The first side is the baseline. Records and tables are read as they are; targets are measured in turns until every figure is \
 decided. What is written to needs the same consent as for bench.")]
@@ -57,6 +58,8 @@ pub(crate) struct Compare {
     #[command(flatten)]
     pub(crate) consent: Consent,
     #[command(flatten)]
+    pub(crate) apps: AppWords,
+    #[command(flatten)]
     pub(crate) words: JobWords,
     /// Print what would be done, and do nothing
     #[arg(long)]
@@ -75,8 +78,7 @@ impl Compare {
 
     /// Whether a figure of this name was asked for.
     pub(crate) fn wants(&self, name: &str) -> bool {
-        let name = name.to_lowercase();
-        self.figure.is_empty() || self.figure.iter().any(|words| name.contains(&words.to_lowercase()))
+        wanted(&self.figure, name)
     }
 
     /// One side that is measured.

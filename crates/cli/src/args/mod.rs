@@ -30,9 +30,9 @@ mod target;
 mod trace;
 mod twin;
 
-pub(crate) use app::{App, AppArgs, AppCommand, AppSettings, AppSuite};
+pub(crate) use app::{App, AppArgs, AppCommand, AppSettings, AppSuite, AppWords, JournalWord, SynchronousWord};
 pub(crate) use bench::{Around, Bench, BenchKind};
-pub(crate) use campaign::{Results, Turns};
+pub(crate) use campaign::{Results, Turns, wanted};
 pub(crate) use capacity::Capacity;
 pub(crate) use compare::{Compare, Required};
 pub(crate) use completions::Completions;

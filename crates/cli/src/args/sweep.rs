@@ -2,7 +2,7 @@
 
 use super::bench::JobWords;
 use super::campaign::{Judging, Results, Turns};
-use super::{InState, TargetArgs};
+use super::{AppWords, InState, TargetArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -12,11 +12,13 @@ use std::path::PathBuf;
   sudo flashscope sweep /dev/sdb --vary read_ahead_kb=128,512 --rw read
   sudo flashscope sweep /mnt/card --vary scheduler=none,bfq --job mixed.toml
   flashscope sweep /mnt/card --vary iodepth=1,4,32 --rw randread --size 1G
+  sudo flashscope sweep /mnt/card --app playback --vary read_ahead_kb=16,128,2560
+  sudo flashscope sweep sim:emmc-phone --app contacts --vary fs=ext4,xfs
   sudo flashscope sweep /dev/mmcblk0 --knobs
   sudo flashscope sweep --restore
 
 A knob is a setting of the kernel (--knobs lists them; iosched/NAME and paths below /sys and /proc/sys too), a setting of the \
-job (bs, iodepth, rw …), or a parameter of a simulated device. Its value now is the baseline if it is listed, else the first \
+job (bs, iodepth, rw …) or of apps (fs, mount, journal, synchronous), or a parameter of a simulated device. Its value now is the baseline if it is listed, else the first \
 one. The kernel's settings are put back whatever ends the sweep; after a kill, the next sweep or --restore does it.")]
 pub(crate) struct Sweep {
     #[command(flatten)]
@@ -44,11 +46,16 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "FILE", help_heading = "Runs")]
     pub(crate) job: Option<PathBuf>,
     /// Run the jobs of a preset (see `flashscope bench --presets`), each phase once
-    #[arg(long, value_name = "NAME", conflicts_with = "job", help_heading = "Runs")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["job", "app"], help_heading = "Runs")]
     pub(crate) preset: Option<String>,
     /// Take the preset's short times
     #[arg(long, requires = "preset", help_heading = "Runs")]
     pub(crate) quick: bool,
+    #[command(flatten)]
+    pub(crate) apps: AppWords,
+    /// Only figures whose name has these words; several times for more [default: all]
+    #[arg(long, value_name = "WORDS", help_heading = "Verdicts")]
+    pub(crate) figure: Vec<String>,
     #[command(flatten)]
     pub(crate) words: JobWords,
     /// Print conditions, runs, time, and what would be changed on this machine, and do nothing

@@ -1,11 +1,16 @@
 //! What is seen and kept of runs that are done in turns, and what they may take.
 
-use crate::args::Turns;
+use crate::args::{Turns, wanted};
+use crate::error::Failure;
 use crate::{interrupt, output};
+use anyhow::anyhow;
 use flashscope_host::Output;
+use flashscope_model::app::AppRecord;
 use flashscope_model::bench::BenchRecord;
-use flashscope_model::comparison::{CampaignEnd, Doubt, Verdict};
+use flashscope_model::comparison::{CampaignEnd, Doubt, Metric, Verdict};
+use flashscope_model::{AnyRecord, StopReason};
 use flashscope_units::{Bytes, Nanos};
+use flashscope_view::figures::{Figure, Setting, measured, measured_in_bytes};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -40,6 +45,82 @@ impl Keep {
     }
 }
 
+/// What came of one run, of jobs or of apps.
+pub(crate) struct Done {
+    pub(crate) figures: Vec<Figure>,
+    pub(crate) settings: Vec<Setting>,
+    pub(crate) written: Bytes,
+    pub(crate) stop: StopReason,
+    /// Why it does not count: a condition that did not hold throughout, or an app that failed.
+    pub(crate) spoiled: Option<String>,
+}
+
+impl Done {
+    /// Of jobs; every rate in bytes where the size of requests differs from run to run.
+    pub(crate) fn of_jobs(record: BenchRecord, in_bytes: bool) -> Done {
+        let written = record.envelope.cost.as_ref().map_or(Bytes::ZERO, |cost| cost.written);
+        let runs = in_bytes.then(|| measured_in_bytes(&record));
+        Done::of(AnyRecord::Bench(Box::new(record)), runs, written, None)
+    }
+
+    /// Of apps. An operation that failed took no time that could be compared.
+    pub(crate) fn of_apps(record: AppRecord) -> Done {
+        let work = record.runs.iter().filter_map(|run| run.device);
+        let written = work.map(|work| work.written).sum();
+        let spoiled = record.runs.iter().find_map(|run| {
+            let failed = || run.failures.first().map(|first| format!("'{}' failed: {}", first.operation, first.what));
+            let why = run.ended.as_ref().map(|why| format!("ended early: {why}")).or_else(failed)?;
+            Some(format!("{} {why}", run.app))
+        });
+        Done::of(AnyRecord::App(Box::new(record)), None, written, spoiled)
+    }
+
+    fn of(record: AnyRecord, runs: Option<Vec<Vec<Figure>>>, written: Bytes, spoiled: Option<String>) -> Done {
+        let (seen, envelope) = (measured(&record), record.envelope());
+        let changed = || {
+            let conditions = envelope.conditions.changed();
+            conditions.first().map(|(what, before, after)| format!("{what} was {before} and then {after}"))
+        };
+        Done {
+            figures: runs.unwrap_or(seen.runs).into_iter().flatten().collect(),
+            settings: seen.settings,
+            written,
+            stop: envelope.stop.clone(),
+            spoiled: spoiled.or_else(changed),
+        }
+    }
+
+    /// The values of these figures; `None` of one that the run does not have.
+    pub(crate) fn values(&self, metrics: &[Metric]) -> Vec<Option<f64>> {
+        let value = |metric: &Metric| self.figures.iter().find(|one| one.metric == *metric).map(|one| one.value);
+        metrics.iter().map(value).collect()
+    }
+}
+
+/// Adds the metrics of figures that are not there yet.
+pub(crate) fn add_metrics(metrics: &mut Vec<Metric>, figures: &[Figure]) {
+    for Figure { metric, .. } in figures {
+        if !metrics.iter().any(|other| other.name == metric.name) {
+            metrics.push(metric.clone());
+        }
+    }
+}
+
+/// Those of the metrics that were asked for.
+///
+/// # Errors
+/// None was.
+pub(crate) fn asked_for(metrics: &[Metric], words: &[String]) -> Result<Vec<Metric>, Failure> {
+    let kept: Vec<Metric> = metrics.iter().filter(|metric| wanted(words, &metric.name)).cloned().collect();
+    if kept.is_empty() { Err(no_such_figure(metrics)) } else { Ok(kept) }
+}
+
+/// Nothing was asked for that there is.
+pub(crate) fn no_such_figure(there: &[Metric]) -> Failure {
+    let names: Vec<&str> = there.iter().map(|metric| metric.name.as_str()).collect();
+    Failure::Cannot(anyhow!("no figure has the words of --figure\nhint: the figures are {}", names.join(", ")))
+}
+
 /// What runs have taken so far.
 pub(crate) struct Meter {
     turns: Turns,
@@ -60,8 +141,8 @@ impl Meter {
     }
 
     /// A run was done.
-    pub(crate) fn count(&mut self, run: &BenchRecord) {
-        self.written += run.envelope.cost.as_ref().map_or(Bytes::ZERO, |cost| cost.written);
+    pub(crate) fn count(&mut self, run: &Done) {
+        self.written += run.written;
     }
 
     /// A block was done.

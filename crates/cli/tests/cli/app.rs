@@ -89,6 +89,31 @@ fn a_definition_of_ones_own_is_played_and_its_settings_are_sqlites() {
 }
 
 #[test]
+fn a_database_that_breaks_is_an_outcome_and_one_that_is_busy_is_waited_for() {
+    with_player();
+    let folder = scratch();
+    let insert = r#"steps = [{ do = "sql", database = "one", statements = [
+        { sql = "INSERT INTO t (text) VALUES (?)", values = ["text:4000"] }] }]"#;
+    let app = |second: &str| {
+        let text = format!(
+            "name = \"own\"\ntitle = \"t\"\nsource = \"s\"\nrounds = 3\n[databases.one]\nfile = \"one.db\"\njournal = \"truncate\"\n\
+             schema = [\"CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT)\"]\n[[operation]]\nname = \"insert\"\n{insert}\n\
+             [[operation]]\nname = \"second\"\n{second}\n"
+        );
+        std::fs::write(folder.join("own.toml"), text).unwrap();
+        flashscope(&["app", "./own.toml", ".", "--repeat", "1", "--json"]).current_dir(&folder).run()
+    };
+    let run = app(&format!("thread = \"other\"\n{insert}"));
+    run.expect(DONE);
+    assert_eq!(record(&run)["app_runs"][0]["failures"], Value::Array(Vec::new()));
+    let run = app(r#"steps = [{ do = "truncate", file = "one.db", size = "1KiB" }]"#);
+    run.expect(FAILED);
+    let told = &record(&run)["app_runs"][0];
+    let what = told["failures"][0]["what"].as_str().unwrap_or_else(|| panic!("{told}"));
+    assert!(what.contains("database disk image is malformed"), "{what}");
+}
+
+#[test]
 fn what_an_app_must_not_say_is_refused_before_anything_is_made() {
     let folder = scratch();
     let app = |steps: &str| {

@@ -15,10 +15,10 @@ const DONE: i32 = 0;
 const FAILED: i32 = 1;
 const CANNOT: i32 = 2;
 const REFUSED: i32 = 3;
-const CARD: &str = "sim:sd-4mib,capacity=256MiB";
+pub(crate) const CARD: &str = "sim:sd-4mib,capacity=256MiB";
 
 /// Whether a simulated device can be emulated and given a file system; said where it cannot.
-fn can_emulate() -> bool {
+pub(crate) fn can_emulate() -> bool {
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
     let has_all = ["/dev/fuse", "/dev/loop-control", "/usr/sbin/mkfs.ext4"].iter().all(|path| Path::new(path).exists());
     if !is_root || !has_all {
@@ -28,7 +28,7 @@ fn can_emulate() -> bool {
 }
 
 /// What is left of apps on devices: loop devices on the file of an emulator, and mounts of this device in any process.
-fn left(node: &str) -> Vec<String> {
+pub(crate) fn left(node: &str) -> Vec<String> {
     let loops = Command::new("losetup").args(["--noheadings", "--output", "NAME,BACK-FILE"]).output().expect("it runs");
     let loops = String::from_utf8_lossy(&loops.stdout).into_owned();
     let emulated = loops.lines().filter(|line| line.split_whitespace().nth(1) == Some("/disk")).map(str::to_owned);
@@ -335,4 +335,10 @@ fn errors_of_the_device_are_outcomes_that_the_app_goes_on_from_until_its_file_sy
     run.expect(CANNOT);
     assert!(run.stderr.contains("mkfs.ext4") && run.stderr.contains("hint: "), "{}", run.stderr);
     assert_eq!(left("/disk"), Vec::<String>::new());
+
+    // A fake that loses what is written makes a file system that cannot be mounted.
+    let fake = "sim:emmc-phone,capacity=512MiB,fake=limbo,real_capacity=64MiB,beyond=garbage";
+    let run = flashscope(&["app", "install", fake, "--rounds", "1", "--speed", "max"]).run();
+    run.expect(CANNOT);
+    assert!(run.stderr.contains("cannot mount") && run.stderr.contains("flashscope capacity"), "{}", run.stderr);
 }

@@ -2,6 +2,7 @@
 
 mod app;
 mod app_devices;
+mod app_turns;
 mod bench;
 mod bench_devices;
 mod black_box;

@@ -1,5 +1,6 @@
 //! What a knob comes to, and when everything is known.
 
+use crate::campaign::all_told;
 use flashscope_model::comparison::{Doubt, Verdict};
 use flashscope_model::sweep::{Answer, Effect, KnobFinding};
 
@@ -17,11 +18,8 @@ pub fn answers(knobs: usize, metrics: usize, effects: &[Effect]) -> Vec<Answer> 
 
 /// Whether no further block would change what the knobs come to. What values do together is told as far as it is known by then.
 pub fn decided(effects: &[Effect]) -> bool {
-    let open = |verdict: Verdict| {
-        matches!(verdict, Verdict::CannotTell(Doubt::Open { .. } | Doubt::TooFew | Doubt::NoScatter))
-    };
-    let mut mains = effects.iter().filter(|effect| effect.terms.len() == 1).peekable();
-    mains.peek().is_some() && !mains.any(|effect| open(effect.verdict))
+    let mut mains = effects.iter().filter(|effect| effect.terms.len() == 1).map(|effect| effect.verdict).peekable();
+    mains.peek().is_some() && all_told(mains)
 }
 
 fn is_main(effect: &Effect, knob: usize, metric: usize) -> bool {

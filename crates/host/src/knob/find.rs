@@ -45,6 +45,11 @@ pub struct ListedKnob {
     pub choices: Vec<String>,
 }
 
+/// Whether the kernel has a knob of this name, on some machine: what it is named by in [`Knobs::find`].
+pub fn is_known(name: &str) -> bool {
+    name.starts_with('/') || name.starts_with(TUNABLE) || TABLE.iter().any(|row| row.name == name)
+}
+
 impl Knobs {
     /// For a block device, a file or a folder.
     pub fn of(sys: &SysRoot, target: &Path) -> Knobs {

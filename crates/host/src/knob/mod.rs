@@ -15,5 +15,5 @@ mod spot;
 mod table;
 
 pub use error::KnobError;
-pub use find::{Knob, Knobs, ListedKnob};
+pub use find::{Knob, Knobs, ListedKnob, is_known};
 pub use held::{Held, Restored, Wanted, finish_left};

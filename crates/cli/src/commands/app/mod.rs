@@ -2,7 +2,9 @@
 
 mod place;
 mod player;
+mod room;
 mod sequence;
+mod venue;
 mod witness;
 
 use crate::args::{App, AppArgs, AppCommand, AppSettings, AppSuite, InState, TargetArgs};
@@ -19,6 +21,7 @@ use flashscope_record::AnyRecord;
 use flashscope_units::Nanos;
 use sequence::Playing;
 use std::fmt::Write;
+pub(crate) use venue::{Program, Venue};
 
 pub(crate) fn run(asked: &App) -> Result<Outcome, Failure> {
     match (&asked.command, &asked.one.app) {

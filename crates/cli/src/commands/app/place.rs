@@ -1,6 +1,7 @@
 //! Where apps are played: a directory that is there, or a file system that is made on a device for them.
 
 use super::cannot;
+use super::player::Player;
 use super::witness::{self, Kernel, Trace};
 use crate::args::AppSettings;
 use crate::commands::emulate::with_noise;
@@ -11,9 +12,10 @@ use crate::target::{self, failure};
 use crate::{interrupt, output};
 use anyhow::anyhow;
 use flashscope_app::wire::{Above, Ground, Mount};
-use flashscope_device::{Consent, Target};
+use flashscope_device::Target;
 use flashscope_emulate::{Emulator, LogTo, Options, REGISTRY, Speed, Stop};
 use flashscope_host::{OpenOptions, Surroundings, SysRoot};
+use flashscope_model::app::AppPlace;
 use flashscope_model::envelope::{ConditionList, State};
 use flashscope_sim::SimTarget;
 use flashscope_units::Bytes;
@@ -54,7 +56,8 @@ pub(super) enum Witness {
 /// A simulated device as a block device of this machine. When it is dropped, nothing of it is left.
 pub(super) struct Emulated {
     emulator: Emulator,
-    log: Arc<File>,
+    /// `None` where nobody wants to know.
+    log: Option<Arc<File>>,
     capacity: Bytes,
     model: String,
 }
@@ -105,7 +108,7 @@ fn directory(target: &str, settings: &AppSettings) -> Result<Place, Failure> {
     let given = [
         ("--fs", settings.fs.is_some()),
         ("--fs-options", settings.fs_options.is_some()),
-        ("--destroy-data", settings.destroy_data.is_some()),
+        ("--destroy-data", !settings.destroy_data.is_empty()),
         ("--destroy-signatures", settings.destroy_signatures),
         ("--speed", settings.speed.is_some()),
         ("--state", settings.in_state.state.is_some()),
@@ -128,8 +131,7 @@ fn on_device(target: &str, settings: &AppSettings) -> Result<Place, Failure> {
     let file_system = FileSystem::find(settings.fs.as_deref().unwrap_or(USUAL))?;
     let (sys, path) = (SysRoot::live(), Path::new(target));
     let checked = flashscope_host::safety(&sys, path, LEAST_CAPACITY).map_err(failure)?;
-    let consent =
-        Consent { identity: settings.destroy_data.clone(), allow_file: false, signatures: settings.destroy_signatures };
+    let consent = settings.target(target).consent.to(checked.report.identity.as_deref());
     let options = OpenOptions { read_in_use: false, allow_buffered: false, hang_after: None };
     // How much the kernel writes for a file system nobody can say beforehand: the consent is to all of the device.
     let capacity = checked.report.capacity;
@@ -140,11 +142,11 @@ fn on_device(target: &str, settings: &AppSettings) -> Result<Place, Failure> {
     interrupt::arm();
     let state = brought(target, settings, &mut None)?;
     let mut remarks = Vec::new();
-    let witness = match Kernel::start(path) {
-        Ok(kernel) => {
+    let witness = match (!settings.is_unwatched).then(|| Kernel::start(path)).transpose() {
+        Ok(kernel) => kernel.map(|kernel| {
             interrupt::before_end(kernel.ender());
-            Some(Witness::Kernel(kernel))
-        }
+            Witness::Kernel(kernel)
+        }),
         Err(why) if settings.trace.is_some() => return Err(why),
         Err(why) => {
             remarks.push(format!("nobody wrote down what the device was given: {}", first_line(&why)));
@@ -160,7 +162,7 @@ fn on_device(target: &str, settings: &AppSettings) -> Result<Place, Failure> {
 /// A simulated device, emulated for as long as the apps are played.
 fn emulated(target: &str, spec: &str, settings: &AppSettings) -> Result<Place, Failure> {
     let given =
-        [("--destroy-data", settings.destroy_data.is_some()), ("--destroy-signatures", settings.destroy_signatures)];
+        [("--destroy-data", !settings.destroy_data.is_empty()), ("--destroy-signatures", settings.destroy_signatures)];
     without(&given, "a simulated device holds nothing that could be lost")?;
     let file_system = FileSystem::find(settings.fs.as_deref().unwrap_or(USUAL))?;
     let model = with_noise(spec.to_owned(), None);
@@ -169,7 +171,8 @@ fn emulated(target: &str, spec: &str, settings: &AppSettings) -> Result<Place, F
     has_room(capacity, &file_system)?;
     interrupt::arm();
     let state = brought(target, settings, &mut device)?;
-    let (log, speed) = (witness::log()?, settings.speed.unwrap_or(Speed::Times(1.0)));
+    let log = (!settings.is_unwatched).then(witness::log).transpose()?;
+    let speed = settings.speed.unwrap_or(Speed::Times(1.0));
     let options = Options {
         model: model.clone(),
         at: None,
@@ -177,7 +180,7 @@ fn emulated(target: &str, spec: &str, settings: &AppSettings) -> Result<Place, F
         backing: None,
         seed: settings.seed,
         speed,
-        log: Some(LogTo::File(Arc::clone(&log))),
+        log: log.clone().map(LogTo::File),
         registry: REGISTRY.into(),
     };
     let device = device.expect("it was opened, and whoever brings it into a state gives it back");
@@ -235,6 +238,53 @@ fn ground(file_system: &FileSystem, device: &Path, settings: &AppSettings) -> Gr
     Ground { above: Above::Mount(mount), keep: settings.keep_files }
 }
 
+impl Place {
+    /// Starts the player there, and says what it is like.
+    ///
+    /// # Errors
+    /// There is no player, or nothing can be played there.
+    pub(super) fn enter(&mut self) -> Result<(Player, AppPlace), Failure> {
+        let (player, facts) = Player::start(&self.ground)?;
+        let place = AppPlace {
+            directory: self.directory.clone(),
+            file_system: facts.file_system,
+            options: facts.options,
+            capacity: Bytes(facts.capacity),
+            free: Bytes(facts.free),
+            device: facts.device,
+            sqlite: facts.sqlite,
+            sync_call: facts.sync_call,
+            remarks: std::mem::take(&mut self.remarks),
+        };
+        Ok((player, place))
+    }
+
+    /// The device that was given a file system; `None` of a directory.
+    pub(super) fn device(&self) -> Option<&Path> {
+        match &self.ground.above {
+            Above::Mount(mount) => Some(Path::new(&mount.device)),
+            Above::Directory(_) => None,
+        }
+    }
+
+    /// Gives the device the file system of these settings, unless it has that, and has it mounted with their options by the next
+    /// player. None may be there.
+    ///
+    /// # Errors
+    /// It is a directory; the file system cannot be made.
+    pub(super) fn change(&mut self, settings: &AppSettings, has_it: bool) -> Result<(), Failure> {
+        let Some(device) = self.device().map(Path::to_owned) else {
+            return Err(cannot(format!("{} is a directory, whose file system is there already", self.target)));
+        };
+        let file_system = FileSystem::find(settings.fs.as_deref().unwrap_or(USUAL))?;
+        if !has_it {
+            made(&file_system, &device)?;
+        }
+        self.ground = ground(&file_system, &device, settings);
+        Ok(())
+    }
+}
+
 impl Witness {
     /// What is to be done where the program has to end at once. An emulated device goes with the program.
     pub(super) fn ender(&self) -> Box<dyn FnOnce() + Send> {
@@ -263,11 +313,12 @@ impl Emulated {
         if let Stop::Busy(_) = self.emulator.stop(false).map_err(|error| anyhow!("{error}"))? {
             self.emulator.stop(true).map_err(|error| anyhow!("{error}"))?;
         }
-        let trace = Trace::of_emulator(&self.emulator, &self.log, self.capacity, &self.model)?;
+        let trace = |log: &Arc<File>| Trace::of_emulator(&self.emulator, log, self.capacity, &self.model);
+        let trace = self.log.as_ref().map(trace).transpose()?;
         let (mut conditions, warning) = seen.map(|seen| (seen.conditions, seen.warning)).unwrap_or_default();
         let requests = self.emulator.statistics().requests;
         let counts = [("reads", requests.reads), ("writes", requests.writes), ("flushes", requests.flushes)];
         conditions.extend(counts.map(|(kind, count)| (format!("emulation_{kind}"), count.to_string())));
-        Ok(Told { trace: Some(trace), conditions: conditions.into_iter().collect(), remarks: Vec::from_iter(warning) })
+        Ok(Told { trace, conditions: conditions.into_iter().collect(), remarks: Vec::from_iter(warning) })
     }
 }

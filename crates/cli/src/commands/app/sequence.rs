@@ -3,10 +3,11 @@
 use super::cannot;
 use super::place::{Place, Witness};
 use super::player::Player;
+use super::room::{self, Fewer};
 use super::witness::Kernel;
 use crate::envelope;
 use crate::error::Failure;
-use crate::{interrupt, output, progress};
+use crate::{interrupt, progress};
 use flashscope_app::definition::{Definition, MAIN};
 use flashscope_app::suite::Case;
 use flashscope_app::wire::{Play, Room};
@@ -19,9 +20,6 @@ use flashscope_units::{Bytes, Instant, Nanos};
 use indicatif::ProgressBar;
 use std::path::Path;
 use std::time::Duration;
-
-/// Of a file system, this share is left for its own tables when it is said what has room.
-const USABLE: f64 = 0.95;
 
 /// A sequence that is being played.
 pub(super) struct Playing {
@@ -55,9 +53,9 @@ impl Playing {
         scale: bool,
         quiet: bool,
     ) -> Result<Playing, Failure> {
-        let (player, facts) = Player::start(&place.ground)?;
+        let (player, where_played) = place.enter()?;
         if trace.is_some() && place.witness.is_none() {
-            let Some(device) = &facts.device else {
+            let Some(device) = &where_played.device else {
                 return Err(cannot(format!(
                     "{} lies on no block device that could be traced\nhint: leave out --trace",
                     place.target
@@ -70,42 +68,11 @@ impl Playing {
             stop();
             end.into_iter().for_each(|end| end());
         });
-        let (free, capacity) = (Bytes(facts.free), Bytes(facts.capacity));
-        let room = Bytes((free.as_f64() * USABLE) as u64);
+        let fewer = if scale { Fewer::Played } else { Fewer::Refused("--scale") };
         for ((app, rounds), planned) in apps.iter_mut().zip(&mut plan.apps) {
-            if app.room(*rounds) <= room {
-                continue;
-            }
-            let fits = fitting(app, *rounds, room);
-            let said = format!(
-                "{} in {rounds} rounds needs {}, and {} of {} are free",
-                app.name,
-                app.room(*rounds),
-                free,
-                capacity
-            );
-            match fits {
-                0 => return Err(cannot(format!("{said}\nhint: not one round has room; take a larger file system"))),
-                fits if !scale => {
-                    return Err(cannot(format!("{said}\nhint: --scale plays the {fits} rounds that have room")));
-                }
-                fits => {
-                    output::talk(&format!("{said}: {fits} are played"));
-                    (*rounds, planned.rounds) = (fits, fits);
-                }
-            }
+            *rounds = room::rounds(app, *rounds, &where_played, &fewer)?;
+            planned.rounds = *rounds;
         }
-        let where_played = AppPlace {
-            directory: place.directory.clone(),
-            file_system: facts.file_system,
-            options: facts.options,
-            capacity,
-            free,
-            device: facts.device,
-            sqlite: facts.sqlite,
-            sync_call: facts.sync_call,
-            remarks: std::mem::take(&mut place.remarks),
-        };
         let lengths = apps.iter().map(|(app, rounds)| Script::new(app, MAIN, *rounds, plan.seed).length());
         let once: u64 = lengths.fold(0, u64::saturating_add);
         let bar = progress::bar(once.saturating_mul(u64::from(plan.repeat)), "operations");
@@ -236,18 +203,8 @@ impl Playing {
     }
 }
 
-/// The rounds of an app that have room.
-fn fitting(app: &Definition, most: u64, room: Bytes) -> u64 {
-    let (mut low, mut high) = (0, most);
-    while low < high {
-        let middle = low + (high - low).div_ceil(2);
-        if app.room(middle) <= room { low = middle } else { high = middle - 1 }
-    }
-    low
-}
-
 /// Idle time, ended early by the operator.
-fn rest(time: Nanos) {
+pub(super) fn rest(time: Nanos) {
     const STEP: Nanos = Nanos::millis(100);
     let mut left = time;
     while left > Nanos::ZERO && !interrupt::asked() {

@@ -1,67 +1,69 @@
 //! Sides that are measured in turns while it decides.
 
-use super::readings::{Settings as Compared, no_such_figure};
+use super::readings::Settings as Compared;
 use super::sides::Side;
+use super::work::{Jobs, Work};
 use super::{allow, finish};
 use crate::args::Compare as Args;
+use crate::commands::app::Program;
 use crate::commands::bench;
-use crate::commands::campaign::{Keep, Meter, left};
+use crate::commands::campaign::{Done, Keep, Meter, add_metrics, asked_for, left};
 use crate::envelope;
 use crate::error::{Failure, Outcome};
-use crate::making::{Keeper, Order};
 use crate::progress::whole;
-use crate::settings::JobDefaults;
 use crate::{interrupt, output};
 use anyhow::anyhow;
 use flashscope_experiment::{Block, Campaign, Settings};
 use flashscope_host::{Output, Surroundings, SysRoot};
-use flashscope_load::file::{JobText, to_toml};
-use flashscope_load::job::{JobSet, Phase};
-use flashscope_model::bench::BenchRecord;
 use flashscope_model::comparison::{
     CampaignEnd, Campaigned, ComparisonRecord, Difference, Group, Metric, Source, Verdict,
 };
-use flashscope_model::{AnyRecord, Envelope, Kind, StopReason};
-use flashscope_sim::SimTarget;
-use flashscope_stats::rng::stream;
-use flashscope_units::{Bytes, Nanos};
-use flashscope_view::figures::{Figure, measured};
+use flashscope_model::{Envelope, Kind, StopReason};
+use flashscope_units::Bytes;
 use indicatif::ProgressBar;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What would be done, in words, with the jobs of a run.
 pub(super) fn describe(args: &Args, sides: &[Side]) -> Result<String, Failure> {
-    let mut bench = Bench::new(args, sides);
+    let per_block = if sides.len() == 2 { 4 } else { sides.len() + 1 };
+    let turns = format!(
+        "# {} sides in turns: one run each that counts for nothing, then at most {} blocks of {per_block} runs\n",
+        sides.len(),
+        args.turns.blocks
+    );
+    if args.apps.are_said() {
+        let program = Program::of(&args.apps, &args.consent, args.text())?;
+        let line = program.line();
+        let written = "# devices are given a file system; writes as much as the apps do (--max-write ends the runs)";
+        return Ok(format!("{turns}# each run plays {line}\n{written}\n{}", program.text()));
+    }
+    let mut jobs = Jobs::new(args, sides);
     let mut most = Some(Bytes::ZERO);
     for side in 0..sides.len() {
-        let one = bench.prepare(side)?.most_written()?;
+        let one = jobs.prepare(side)?.most_written()?;
         // The baseline has two runs in a block; so has the other side, where there is one.
         let runs =
             1 + u64::from(side == 0 || sides.len() == 2) * u64::from(args.turns.blocks) + u64::from(args.turns.blocks);
         most = most.zip(one).map(|(sum, one)| Bytes(sum.get().saturating_add(one.get().saturating_mul(runs))));
     }
-    let per_block = if sides.len() == 2 { 4 } else { sides.len() + 1 };
     let written = most.map_or("an amount that only their time limits".to_owned(), |most| format!("at most {most}"));
-    Ok(format!(
-        "# {} sides in turns: one run each that counts for nothing, then at most {} blocks of {per_block} runs\n# writes {written}\n{}",
-        sides.len(),
-        args.turns.blocks,
-        bench.job()?
-    ))
+    Ok(format!("{turns}# writes {written}\n{}", jobs.text()?))
 }
 
 /// Measures until every figure is decided, or something else ends it.
 pub(super) fn run(args: &Args, settings: &Settings, sides: &[Side], outputs: &[Output]) -> Result<Outcome, Failure> {
     interrupt::arm();
-    let here = host_side(sides).map(|path| Surroundings::of(&SysRoot::live(), Path::new(path)));
+    let mut bench = Bench::new(args, sides)?;
+    let emulated = || bench.work.device().map(Path::to_owned);
+    let below = host_side(sides).map(PathBuf::from).or_else(emulated);
+    let here = below.map(|path| Surroundings::of(&SysRoot::live(), &path));
     let mut envelope = begin(args, sides, here.as_ref());
-    let mut bench = Bench::new(args, sides);
     let first = bench.first_runs()?;
-    envelope.state = bench.keepers[0].as_ref().and_then(Keeper::state).cloned();
+    envelope.state = bench.work.state().cloned();
     allow(args, &first.differences)?;
     let labels: Vec<String> = sides.iter().map(|side| side.label.clone()).collect();
     let mut campaign = Campaign::new(labels, first.metrics.clone(), *settings, args.seed);
-    let frame = Frame { args, sides, here: here.as_ref(), first, job: bench.job()?, envelope };
+    let frame = Frame { args, sides, here: here.as_ref(), first, job: bench.work.text()?, envelope };
     let bar = bench::bar("compare", args.results.json);
     let mut kept = Keep::new(outputs, args.results.replace.force);
     let mut unused = 0;
@@ -83,7 +85,10 @@ pub(super) fn run(args: &Args, settings: &Settings, sides: &[Side], outputs: &[O
         kept.so_far(|| flashscope_record::to_json(&so_far()));
     };
     bar.finish_and_clear();
-    let (end, failure) = end;
+    let (end, mut failure) = end;
+    if let (Err(why), None) = (bench.work.close(), &failure) {
+        failure = Some(Stopped::Failure(why));
+    }
     let record = frame.record(&campaign, unused, end, failure.as_ref());
     kept.forget();
     let shown = finish(args, &record, outputs);
@@ -116,21 +121,11 @@ struct First {
 /// Runs of the sides, one at a time.
 struct Bench<'a> {
     args: &'a Args,
-    targets: Vec<&'a str>,
-    /// Simulated sides, from their first run on.
-    devices: Vec<Option<SimTarget>>,
-    /// What keeps each side in the state that was asked for.
-    keepers: Vec<Option<Keeper>>,
     labels: Vec<&'a str>,
-    runs: u64,
+    work: Work<'a>,
+    /// Blocks so far, the first runs included.
+    blocks: u64,
     meter: Meter,
-}
-
-/// Each side has a journal of its own.
-fn keeper(args: &Args, number: usize, side: &Side) -> Option<Keeper> {
-    let target = args.target(&side.items[0].typed, args.seed);
-    let place = args.results.output.first().map(|path| path.with_extension(format!("{}.json", number + 1)));
-    Order::before(&args.in_state, &target, place.as_deref(), args.results.json).map(Keeper::new)
 }
 
 /// What came of a block.
@@ -142,72 +137,35 @@ struct BlockDone {
 }
 
 impl<'a> Bench<'a> {
-    fn new(args: &'a Args, sides: &'a [Side]) -> Bench<'a> {
-        Bench {
+    fn new(args: &'a Args, sides: &'a [Side]) -> Result<Bench<'a>, Failure> {
+        Ok(Bench {
             args,
-            targets: sides.iter().map(|side| side.items[0].typed.as_str()).collect(),
-            devices: sides.iter().map(|_| None).collect(),
-            keepers: sides.iter().enumerate().map(|(number, side)| keeper(args, number, side)).collect(),
             labels: sides.iter().map(|side| side.label.as_str()).collect(),
-            runs: 0,
+            work: Work::of(args, sides)?,
+            blocks: 0,
             meter: Meter::new(args.turns, args.consent.max_write),
-        }
+        })
     }
 
-    /// The jobs of a run: those that were asked for, else sequential and random reads.
-    fn jobs(&self, seed: u64) -> Result<JobSet, Failure> {
-        if self.args.job.is_some() || !self.args.words.is_empty() {
-            return bench::jobs(self.args.job.as_deref(), self.args.text(), &JobDefaults::default(), seed);
-        }
-        let phase = |name: &str, rw: &str, size: &str| {
-            let words = JobText {
-                rw: Some(rw.to_owned()),
-                bs: Some(size.into()),
-                runtime: Some("2s".into()),
-                ..JobText::default()
-            };
-            let job = words.job(name).map_err(|error| anyhow!("{error}"))?;
-            Ok(Phase { jobs: vec![job], pause: Nanos::ZERO })
-        };
-        let phases = [("sequential", "read", "1MiB"), ("random", "randread", "4KiB")];
-        let phases = phases.into_iter().map(|(name, rw, size)| phase(name, rw, size));
-        let mut set = JobSet { phases: phases.collect::<Result<_, Failure>>()? };
-        set.phases.iter_mut().flat_map(|phase| &mut phase.jobs).for_each(|job| job.seed = seed);
-        Ok(set)
-    }
-
-    /// The jobs as a job file.
-    fn job(&self) -> Result<String, Failure> {
-        Ok(to_toml(&self.jobs(self.args.seed)?))
-    }
-
-    /// The next run of a side, with a seed of its own.
-    fn prepare(&mut self, side: usize) -> Result<bench::Quiet, Failure> {
-        let seed = stream(self.args.seed, self.runs);
-        self.runs += 1;
-        let mut jobs = self.jobs(seed)?;
-        if let (Some(rest), Some(first)) = (self.args.turns.pause, jobs.phases.first_mut()) {
-            first.pause = rest;
-        }
-        bench::quiet(self.args.target(self.targets[side], seed), jobs)
-    }
-
-    fn one(&mut self, side: usize) -> Result<BenchRecord, Stopped> {
-        let prepared = self.prepare(side).map_err(Stopped::Failure)?;
-        let keeper = self.keepers[side].as_mut();
-        let record = prepared.run_kept(&mut self.devices[side], keeper).map_err(Stopped::Failure)?;
-        self.meter.count(&record);
-        match &record.envelope.stop {
-            StopReason::Complete => Ok(record),
+    fn one(&mut self, side: usize) -> Result<Done, Stopped> {
+        let done = self.work.run(self.args, side, self.blocks).map_err(Stopped::Failure)?;
+        self.meter.count(&done);
+        match &done.stop {
+            StopReason::Complete => Ok(done),
             early => Err(Stopped::Early(early.clone())),
         }
+    }
+
+    fn block_done(&mut self) {
+        self.meter.block_done();
+        self.blocks += 1;
     }
 
     /// One run of each side that counts for nothing: whatever would go wrong goes wrong early, and each side has been used.
     fn first_runs(&mut self) -> Result<First, Failure> {
         let (mut metrics, mut settings): (Vec<Metric>, _) = (Vec::new(), Compared::default());
-        for side in 0..self.targets.len() {
-            let record = self.one(side).map_err(|stopped| match stopped {
+        for side in 0..self.labels.len() {
+            let done = self.one(side).map_err(|stopped| match stopped {
                 Stopped::Failure(failure) => failure,
                 Stopped::Early(stop) => match envelope::exit(&stop) {
                     Err(failure) => failure,
@@ -217,20 +175,18 @@ impl<'a> Bench<'a> {
                     )),
                 },
             })?;
-            let seen = measured(&AnyRecord::Bench(Box::new(record)));
-            settings.add(self.labels[side], &seen.settings);
-            for Figure { metric, .. } in seen.runs.into_iter().flatten() {
-                if !metrics.iter().any(|other| other.name == metric.name) {
-                    metrics.push(metric);
-                }
+            if let (Some(why), Work::Apps(..)) = (&done.spoiled, &self.work) {
+                let label = self.labels[side];
+                return Err(Failure::Cannot(anyhow!(
+                    "the first run of {label} does not count: {why}\nhint: try it with `flashscope app`"
+                )));
             }
+            settings.add(self.labels[side], &done.settings);
+            add_metrics(&mut metrics, &done.figures);
         }
-        self.meter.block_done();
-        let wanted: Vec<Metric> = metrics.iter().filter(|metric| self.args.wants(&metric.name)).cloned().collect();
-        if wanted.is_empty() {
-            return Err(no_such_figure(&metrics));
-        }
-        Ok(First { metrics: wanted, differences: settings.differences() })
+        self.block_done();
+        let metrics = asked_for(&metrics, &self.args.figure)?;
+        Ok(First { metrics, differences: settings.differences() })
     }
 
     fn block(&mut self, block: &Block, metrics: &[Metric], bar: &ProgressBar, campaign: &Campaign) -> BlockDone {
@@ -238,8 +194,8 @@ impl<'a> Bench<'a> {
         for (at, slot) in block.iter().enumerate() {
             self.show(bar, campaign, (at, block.len()), self.labels[slot.side]);
             let stopped = match self.one(slot.side) {
-                Ok(record) => {
-                    done.values.push(self.values(slot.side, record, metrics));
+                Ok(run) => {
+                    done.values.push(self.values(slot.side, &run, metrics));
                     continue;
                 }
                 Err(stopped) => stopped,
@@ -253,7 +209,7 @@ impl<'a> Bench<'a> {
             });
             return done;
         }
-        self.meter.block_done();
+        self.block_done();
         done
     }
 
@@ -276,16 +232,15 @@ impl<'a> Bench<'a> {
         bar.tick();
     }
 
-    /// The values of a run; none of one during which a condition did not hold.
-    fn values(&self, side: usize, record: BenchRecord, metrics: &[Metric]) -> Vec<Option<f64>> {
-        if let Some((what, before, after)) = record.envelope.conditions.changed().first() {
-            output::talk(&format!("a run of {} is void: {what} was {before} and then {after}", self.labels[side]));
-            return vec![None; metrics.len()];
+    /// The values of a run; none of one during which a condition did not hold, or an app failed.
+    fn values(&self, side: usize, run: &Done, metrics: &[Metric]) -> Vec<Option<f64>> {
+        match &run.spoiled {
+            Some(why) => {
+                output::talk(&format!("a run of {} is void: {why}", self.labels[side]));
+                vec![None; metrics.len()]
+            }
+            None => run.values(metrics),
         }
-        let seen = measured(&AnyRecord::Bench(Box::new(record)));
-        let figures: Vec<Figure> = seen.runs.into_iter().flatten().collect();
-        let value = |metric: &Metric| figures.iter().find(|figure| figure.metric == *metric).map(|figure| figure.value);
-        metrics.iter().map(value).collect()
     }
 }
 

@@ -1,11 +1,12 @@
 //! `compare`: sides set against a baseline, figure by figure, with verdicts that hold.
 //!
 //! What was typed becomes sides ([`sides`]). Those that were measured before become readings ([`readings`]); targets are measured
-//! in turns while it decides ([`live`]). Both give the same record.
+//! in turns while it decides ([`live`]), by jobs or by apps ([`work`]). Both give the same record.
 
 mod live;
 mod readings;
 mod sides;
+mod work;
 
 use crate::args::Compare as Args;
 use crate::args::Required;
@@ -32,9 +33,9 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let mut door = output::door(args.results.replace.force, files.map(PathBuf::from));
     let outputs = report::outputs(&mut door, None, &args.results.output)?;
     let record = match live {
-        0 if !args.words.is_empty() || args.job.is_some() => {
+        0 if !args.words.is_empty() || args.job.is_some() || args.apps.are_said() => {
             return Err(Failure::Cannot(anyhow!(
-                "a job was given, and no target to run it on\nhint: name devices or sim:MODEL, or leave the job away to compare what was measured"
+                "a job or an app was given, and no target to run it on\nhint: name devices or sim:MODEL, or leave the job away to compare what was measured"
             )));
         }
         0 => recorded(&args, &settings, &sides)?,

@@ -2,6 +2,7 @@
 
 use super::sides::{Form, Side};
 use crate::args::Compare as Args;
+use crate::commands::campaign::no_such_figure;
 use crate::error::Failure;
 use anyhow::anyhow;
 use flashscope_experiment::table::{Group as TableGroup, Reader, put_first};
@@ -81,12 +82,6 @@ fn keep_figures(readings: &mut Readings, wanted: impl Fn(&str) -> bool) -> Resul
     Ok(())
 }
 
-/// Nothing was asked for that there is.
-pub(super) fn no_such_figure(there: &[Metric]) -> Failure {
-    let names: Vec<&str> = there.iter().map(|metric| metric.name.as_str()).collect();
-    Failure::Cannot(anyhow!("no figure has the words of --figure\nhint: the figures are {}", names.join(", ")))
-}
-
 /// Brings the baseline to the front and refuses what leaves nothing to compare.
 fn finished(readings: &mut Readings, baseline: Option<&str>) -> Result<(), Failure> {
     if let Some(wanted) = baseline {
@@ -138,7 +133,7 @@ fn add_record(readings: &mut Readings, side: usize, record: &AnyRecord, file: &s
     let Measured { runs, .. } = measured(record);
     if runs.is_empty() {
         return Err(Failure::Cannot(anyhow!(
-            "{file}: a record of {} has no figures of runs\nhint: records of bench, inspect, probe and iozone have some",
+            "{file}: a record of {} has no figures of runs\nhint: records of bench, app, inspect, probe, iozone, trace and explain have some",
             record.envelope().kind.word()
         )));
     }

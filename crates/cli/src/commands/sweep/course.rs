@@ -4,7 +4,9 @@ use super::hold::Hold;
 use super::plan::jobs;
 use super::runs::{Bench, Ran};
 use super::vary::Varied;
+use super::venues::Venues;
 use crate::args::Sweep as Args;
+use crate::commands::app::Program;
 use crate::commands::bench;
 use crate::commands::campaign::{Keep, left};
 use crate::envelope;
@@ -17,7 +19,7 @@ use flashscope_experiment::{Campaign, Settings};
 use flashscope_host::knob::KnobError;
 use flashscope_host::{Output, Surroundings, SysRoot};
 use flashscope_load::file::to_toml;
-use flashscope_model::comparison::{CampaignEnd, Campaigned, ComparisonRecord, Group, Metric, Source};
+use flashscope_model::comparison::{CampaignEnd, Campaigned, ComparisonRecord, Group, Source};
 use flashscope_model::sweep::{Condition, Effect, Layout, Sweep, SweepRecord};
 use flashscope_model::{Envelope, Kind, StopReason};
 use indicatif::ProgressBar;
@@ -35,16 +37,27 @@ pub(super) fn run(
     outputs: &[Output],
 ) -> Result<(SweepRecord, Option<Failure>), Failure> {
     interrupt::arm();
+    let (mut venues, mut refused) = (None, Vec::new());
+    if args.apps.are_said() {
+        let program = Program::of(&args.apps, &args.target.consent, args.words.text())?;
+        let (opened, lost) = Venues::open(args, &program, sys, varied)?;
+        (venues, refused) = (Some((program, opened)), lost);
+    }
     // The machine as it is before anything is changed.
-    let here = (!args.target.target.starts_with("sim:"))
-        .then(|| Surroundings::of(&SysRoot::live(), Path::new(&args.target.target)));
+    let emulated = venues.as_ref().and_then(|(_, venues)| venues.device());
+    let below = match args.target.target.strip_prefix("sim:") {
+        Some(_) => emulated,
+        None => Some(Path::new(&args.target.target)),
+    };
+    let here = below.map(|path| Surroundings::of(&SysRoot::live(), path));
     let envelope = match &here {
         Some(here) => envelope::begin(Kind::Sweep, "sweep", &args.target.target, here),
         None => envelope::simulated(Kind::Sweep, "sweep", &args.target.target, args.target.seed),
     };
     let hold = Hold::take(sys, varied.host.clone())?;
-    let refused = rehearse(&hold, varied)?;
-    let mut bench = Bench::new(args, varied, &hold);
+    let (program, mut venues) = venues.unzip();
+    refused.extend(rehearse(args, &hold, varied, venues.as_mut())?);
+    let mut bench = Bench::new(args, varied, &hold, venues);
     let metrics = bench.first()?;
     let envelope = Envelope { state: bench.state(), ..envelope };
     let labels = varied.conditions.iter().map(|condition| condition.label.clone()).collect();
@@ -58,7 +71,10 @@ pub(super) fn run(
         conditions: varied.conditions.clone(),
         refused,
         varied,
-        job: to_toml(&jobs(args, varied, &varied.conditions[0], args.target.seed)?),
+        job: match program {
+            Some(program) => program.text(),
+            None => to_toml(&jobs(args, varied, &varied.conditions[0], args.target.seed)?),
+        },
         unused: 0,
     };
     let ended = course.measure(&mut bench, outputs);
@@ -75,7 +91,7 @@ pub(super) fn run(
         }
     };
     // That the machine is not as it was weighs more than how the sweep ended.
-    if let Err(error) = restored {
+    for error in [bench.close(), restored].into_iter().filter_map(Result::err) {
         failure = Some(error);
     }
     Ok((course.record(end), failure))
@@ -83,21 +99,26 @@ pub(super) fn run(
 
 /// Brings every condition about once before anything is measured; gives up those that the kernel refuses, and the baseline for
 /// none of them.
-fn rehearse(hold: &Hold, varied: &mut Varied) -> Result<Vec<Condition>, Failure> {
+fn rehearse(
+    args: &Args,
+    hold: &Hold,
+    varied: &mut Varied,
+    mut venues: Option<&mut Venues>,
+) -> Result<Vec<Condition>, Failure> {
     let mut refused = Vec::new();
     let mut kept = Vec::new();
-    for (at, mut condition) in std::mem::take(&mut varied.conditions).into_iter().enumerate() {
-        match hold.set(&varied.wanted(&condition)) {
-            Ok(()) => kept.push(condition),
+    for (at, condition) in std::mem::take(&mut varied.conditions).into_iter().enumerate() {
+        match hold.set(&varied.wanted(args, &condition)) {
+            Ok(()) => match venues.as_mut().map_or(Ok(()), |venues| venues.set(args, varied, &condition)) {
+                Ok(()) => kept.push(condition),
+                Err(failure) if at == 0 => return Err(failure),
+                Err(failure) => give_up(condition, failure.to_string(), &mut refused),
+            },
             Err(error) if at == 0 => return Err(super::hold::failure(error)),
             Err(error @ (KnobError::NotAllowed { .. } | KnobError::Note { .. })) => {
                 return Err(super::hold::failure(error));
             }
-            Err(error) => {
-                output::talk(&format!("given up: {}: {error}", condition.label));
-                condition.ended = Some(error.to_string());
-                refused.push(condition);
-            }
+            Err(error) => give_up(condition, error.to_string(), &mut refused),
         }
     }
     if kept.len() < 2 {
@@ -106,6 +127,12 @@ fn rehearse(hold: &Hold, varied: &mut Varied) -> Result<Vec<Condition>, Failure>
     }
     varied.conditions = kept;
     Ok(refused)
+}
+
+pub(super) fn give_up(mut condition: Condition, why: String, refused: &mut Vec<Condition>) {
+    output::talk(&format!("given up: {}: {why}", condition.label));
+    condition.ended = Some(why);
+    refused.push(condition);
 }
 
 /// Why the runs ended.
@@ -167,11 +194,9 @@ impl Course<'_> {
             }
             self.show(bar, bench, (at, block.len()), &condition.label);
             let (end, stop) = match bench.one(&condition) {
-                Ran::Done(record) => {
+                Ran::Done(done) => {
                     self.conditions[slot.side].runs += 1;
-                    let figures = bench.figures(*record);
-                    let value = |metric: &Metric| figures.iter().find(|one| one.metric == *metric).map(|one| one.value);
-                    values.push(metrics.iter().map(value).collect());
+                    values.push(done.values(&metrics));
                     continue;
                 }
                 Ran::Void(why) => {
@@ -203,7 +228,7 @@ impl Course<'_> {
             self.unused = u32::try_from(values.len()).unwrap_or(u32::MAX);
         }
         self.campaign.push(&block, &values);
-        bench.meter.block_done();
+        bench.block_done();
         let lost = self.conditions[0].ended.clone();
         ended.or_else(|| lost.map(|why| Ended::Failed(Failure::Cannot(anyhow!("the baseline cannot be held: {why}")))))
     }

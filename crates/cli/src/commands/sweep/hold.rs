@@ -25,7 +25,8 @@ impl Hold {
         told(&restored);
         let held = Arc::new(Mutex::new(held));
         let at_once = Arc::clone(&held);
-        interrupt::before_end(move || restore_at_once(&at_once));
+        // Beside what players leave behind.
+        interrupt::also_before_end(move || restore_at_once(&at_once));
         Ok(Hold(Some(held)))
     }
 

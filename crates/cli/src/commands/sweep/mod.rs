@@ -1,13 +1,15 @@
 //! `sweep`: knobs varied in randomised blocks, and what each of them does.
 //!
 //! What was typed becomes knobs and conditions ([`vary`]); the kernel's knobs are held and put back ([`hold`]); the runs are done
-//! by `bench`, one per turn of a condition ([`runs`]), until every knob is told ([`course`]).
+//! by `bench`, or by `app` in places of their own ([`venues`]), one per turn of a condition ([`runs`]), until every knob is told
+//! ([`course`]).
 
 mod course;
 mod hold;
 mod plan;
 mod runs;
 mod vary;
+mod venues;
 
 use crate::args::Sweep as Args;
 use crate::commands::{history, report};

@@ -2,6 +2,7 @@
 
 use super::vary::{Varied, check_model};
 use crate::args::{Sweep as Args, TargetArgs};
+use crate::commands::app::Program;
 use crate::commands::bench;
 use crate::error::Failure;
 use crate::progress::whole;
@@ -11,7 +12,9 @@ use flashscope_load::file::{JobText, to_toml};
 use flashscope_load::job::JobSet;
 use flashscope_model::sweep::{Condition, KnobPlace};
 use flashscope_units::{Bytes, Nanos};
+use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::path::Path;
 
 /// The jobs of a run under a condition.
 pub(super) fn jobs(args: &Args, varied: &Varied, condition: &Condition, seed: u64) -> Result<JobSet, Failure> {
@@ -33,6 +36,9 @@ pub(super) fn target(args: &Args, varied: &Varied, condition: &Condition, seed: 
 
 /// Checks every condition as far as that changes nothing.
 pub(super) fn check(args: &Args, varied: &Varied) -> Result<(), Failure> {
+    if args.apps.are_said() {
+        return check_apps(args, varied);
+    }
     let is_said = varied.words(args, &varied.conditions[0])? != JobText::default();
     if args.job.is_none() && args.preset.is_none() && !is_said {
         return Err(Failure::Cannot(anyhow!(
@@ -54,8 +60,73 @@ pub(super) fn check(args: &Args, varied: &Varied) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What would be done, in words, with the jobs of a run.
+fn check_apps(args: &Args, varied: &Varied) -> Result<(), Failure> {
+    let words = args.words.text();
+    Program::of(&args.apps, &args.target.consent, words)?;
+    for condition in &varied.conditions {
+        check_model(&varied.target(args, condition))?;
+        let settings = varied.app_settings(args, condition)?;
+        if settings.fs.is_some() && Path::new(&args.target.target).is_dir() {
+            return Err(Failure::Cannot(anyhow!(
+                "{} is a directory, whose file system is there already\nhint: leave out fs, or name a device or sim:MODEL",
+                args.target.target
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What would be done, in words, with the jobs of a run or the apps.
 pub(super) fn describe(args: &Args, varied: &Varied) -> Result<String, Failure> {
+    let mut text = String::new();
+    let _ = writeln!(text, "# {} conditions, the first is the baseline:", varied.conditions.len());
+    for condition in &varied.conditions {
+        let _ = writeln!(text, "#   {}", condition.label);
+    }
+    text += &match args.apps.are_said() {
+        true => runs_of_apps(args, varied)?,
+        false => runs_of_jobs(args, varied)?,
+    };
+    let host: Vec<_> = varied.knobs.iter().filter(|knob| knob.place == KnobPlace::Host).collect();
+    if host.is_empty() {
+        let _ = writeln!(text, "# changes nothing on this machine");
+    }
+    for knob in host {
+        let now = knob.before.as_deref().unwrap_or("several values");
+        let _ = match &knob.paths[..] {
+            [] => writeln!(text, "# changes {} of the emulated device, which goes", knob.name),
+            paths => writeln!(text, "# changes and puts back: {} (now {now})", paths.join(", ")),
+        };
+    }
+    Ok(text
+        + &match args.apps.are_said() {
+            true => Program::of(&args.apps, &args.target.consent, args.words.text())?.text(),
+            false => to_toml(&jobs(args, varied, &varied.conditions[0], args.target.seed)?),
+        })
+}
+
+/// How often apps are played, and where.
+fn runs_of_apps(args: &Args, varied: &Varied) -> Result<String, Failure> {
+    let program = Program::of(&args.apps, &args.target.consent, args.words.text())?;
+    let names: BTreeSet<String> = varied.conditions.iter().map(|condition| varied.venue(args, condition)).collect();
+    let mut text = turns(names.len() as u64, varied.conditions.len(), args.turns.blocks);
+    let _ = writeln!(text, "# each run plays {}", program.line());
+    let _ = writeln!(text, "# takes and writes as much as they do (--max-time and --max-write end the sweep)");
+    if !Path::new(&args.target.target).is_dir() {
+        let anew = varied.knobs.iter().any(|knob| knob.name == "fs") && !args.target.target.starts_with("sim:");
+        let often = if anew { "whenever it is another one" } else { "once" };
+        let _ = writeln!(text, "# makes a file system {often}; what stands on the device is destroyed");
+    }
+    Ok(text)
+}
+
+fn turns(devices: u64, conditions: usize, blocks: u32) -> String {
+    let per_block = if conditions == 2 { 4 } else { conditions + 1 };
+    let first = if devices == 1 { "one run that counts".to_owned() } else { format!("{devices} runs that count") };
+    format!("# {first} for nothing, then at most {blocks} blocks of {per_block} runs\n")
+}
+
+fn runs_of_jobs(args: &Args, varied: &Varied) -> Result<String, Failure> {
     let (mut written, mut time, mut devices) = (Some(Bytes::ZERO), Some(Nanos::ZERO), 0);
     for (at, condition) in varied.conditions.iter().enumerate() {
         let jobs = jobs(args, varied, condition, args.target.seed)?;
@@ -70,15 +141,7 @@ pub(super) fn describe(args: &Args, varied: &Varied) -> Result<String, Failure> 
         written = written.zip(one).map(|(sum, one)| Bytes(sum.get().saturating_add(one.get().saturating_mul(runs))));
         time = time.zip(longest).map(|(sum, one)| sum + one * runs);
     }
-    let conditions = varied.conditions.len();
-    let per_block = if conditions == 2 { 4 } else { conditions + 1 };
-    let mut text = String::new();
-    let _ = writeln!(text, "# {conditions} conditions, the first is the baseline:");
-    for condition in &varied.conditions {
-        let _ = writeln!(text, "#   {}", condition.label);
-    }
-    let first = if devices == 1 { "one run that counts".to_owned() } else { format!("{devices} runs that count") };
-    let _ = writeln!(text, "# {first} for nothing, then at most {} blocks of {per_block} runs", args.turns.blocks);
+    let mut text = turns(devices, varied.conditions.len(), args.turns.blocks);
     let _ = match time {
         Some(time) => writeln!(text, "# at most {} of measuring", whole(time)),
         None => writeln!(text, "# jobs that end by size take as long as the device does (--max-time ends the sweep)"),
@@ -87,15 +150,7 @@ pub(super) fn describe(args: &Args, varied: &Varied) -> Result<String, Failure> 
         Some(most) => writeln!(text, "# writes at most {most}"),
         None => writeln!(text, "# writes an amount that only its time limits (--max-write)"),
     };
-    let host: Vec<_> = varied.knobs.iter().filter(|knob| knob.place == KnobPlace::Host).collect();
-    if host.is_empty() {
-        let _ = writeln!(text, "# changes nothing on this machine");
-    }
-    for knob in host {
-        let now = knob.before.as_deref().unwrap_or("several values");
-        let _ = writeln!(text, "# changes and puts back: {} (now {now})", knob.paths.join(", "));
-    }
-    Ok(text + &to_toml(&jobs(args, varied, &varied.conditions[0], args.target.seed)?))
+    Ok(text)
 }
 
 /// How long jobs take at most, phase by phase; `None` where only their size ends one.

@@ -1,14 +1,16 @@
 //! What was typed behind `--vary`: knobs, whose they are, and the conditions that they make.
 
-use crate::args::Sweep as Args;
+use crate::args::{AppSettings, AppWords, JournalWord, Sweep as Args, SynchronousWord, TargetArgs};
 use crate::error::Failure;
 use crate::{near, target};
 use anyhow::anyhow;
+use clap::ValueEnum;
 use flashscope_experiment::sweep;
 use flashscope_host::SysRoot;
 use flashscope_host::knob::{self, KnobError, Knobs, Wanted};
 use flashscope_load::file::{JobOption, JobText};
 use flashscope_model::sweep::{Condition, Knob, KnobPlace, Layout};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What is varied, and how each value is brought about.
@@ -18,6 +20,8 @@ pub(super) struct Varied {
     pub(super) conditions: Vec<Condition>,
     /// The kernel's knobs among them, in their order.
     pub(super) host: Vec<knob::Knob>,
+    /// Of an emulated device and a knob, by its place among the knobs, where that is in `host`.
+    emulated: BTreeMap<(String, usize), usize>,
     ways: Vec<Way>,
 }
 
@@ -25,8 +29,64 @@ pub(super) struct Varied {
 enum Way {
     /// The kernel's: its place in [`Varied::host`].
     Host(usize),
+    /// The kernel's, of emulated devices, which are there only once their conditions are known.
+    Emulated,
+    App(AppKnob),
     Job(&'static JobOption),
     Model,
+}
+
+/// What is varied of apps.
+#[derive(Clone, Copy)]
+enum AppKnob {
+    FileSystem,
+    Mount,
+    Journal,
+    Synchronous,
+}
+
+/// Their names. Of a directory `mount` is the kernel's, as the file system is mounted already.
+const APP_KNOBS: [(&str, AppKnob); 4] = [
+    ("fs", AppKnob::FileSystem),
+    ("mount", AppKnob::Mount),
+    ("journal", AppKnob::Journal),
+    ("synchronous", AppKnob::Synchronous),
+];
+
+impl AppKnob {
+    fn find(name: &str, is_directory: bool) -> Option<AppKnob> {
+        let (_, knob) = APP_KNOBS.into_iter().find(|(other, _)| *other == name)?;
+        (!(is_directory && matches!(knob, AppKnob::Mount))).then_some(knob)
+    }
+
+    fn set(self, words: &mut AppWords, value: &str) -> Result<(), Failure> {
+        match self {
+            AppKnob::FileSystem => words.fs = Some(value.to_owned()),
+            AppKnob::Mount => words.fs_options = Some(value.to_owned()),
+            AppKnob::Journal => words.journal = Some(word::<JournalWord>("journal", value)?),
+            AppKnob::Synchronous => words.synchronous = Some(word::<SynchronousWord>("synchronous", value)?),
+        }
+        Ok(())
+    }
+
+    /// The value that was typed beside, or that is there otherwise.
+    fn now(self, words: &AppWords) -> Option<String> {
+        let name = |word: Option<clap::builder::PossibleValue>| word.map(|word| word.get_name().to_owned());
+        match self {
+            AppKnob::FileSystem => words.fs.clone().or(Some("ext4".to_owned())),
+            AppKnob::Mount => words.fs_options.clone(),
+            AppKnob::Journal => name(words.journal.and_then(|word| word.to_possible_value())),
+            AppKnob::Synchronous => name(words.synchronous.and_then(|word| word.to_possible_value())),
+        }
+    }
+}
+
+fn word<T: ValueEnum>(knob: &str, value: &str) -> Result<T, Failure> {
+    T::from_str(value, true).map_err(|_| {
+        let known =
+            T::value_variants().iter().filter_map(|known| Some(known.to_possible_value()?.get_name().to_owned()));
+        Failure::Cannot(anyhow!("--vary {knob}={value}: there is no such value\n{}", near::hint(value, known)))
+    })
 }
 
 /// The machine, or the tree that stands for it.
@@ -51,8 +111,14 @@ impl Varied {
             )));
         }
         let layout = if args.full { Layout::Factorial } else { Layout::OneAtATime };
-        let mut varied =
-            Varied { knobs: Vec::new(), layout, conditions: Vec::new(), host: Vec::new(), ways: Vec::new() };
+        let mut varied = Varied {
+            knobs: Vec::new(),
+            layout,
+            conditions: Vec::new(),
+            host: Vec::new(),
+            emulated: BTreeMap::new(),
+            ways: Vec::new(),
+        };
         let known = Knobs::of(sys, Path::new(&args.target.target));
         for typed in &args.vary {
             varied.add(args, &known, typed)?;
@@ -65,22 +131,36 @@ impl Varied {
     fn add(&mut self, args: &Args, known: &Knobs, typed: &str) -> Result<(), Failure> {
         let (name, values) = split(typed)?;
         let model = args.target.target.strip_prefix("sim:");
+        let apps = args.apps.are_said();
+        let is_directory = Path::new(&args.target.target).is_dir();
+        let of_apps = AppKnob::find(&name, is_directory).filter(|_| apps);
         let option = JobText::options().find(|known| known.option == name || known.alias == Some(name.as_str()));
+        let option = option.filter(|_| !apps);
         let mut knob = Knob { name, place: KnobPlace::Job, values, baseline: 0, before: None, paths: Vec::new() };
-        let way = match (option, model) {
-            (Some(option), _) => {
+        let way = match (of_apps, option, model) {
+            (Some(own), ..) => {
+                let now = own.now(&args.apps);
+                knob.values.iter().try_for_each(|value| own.set(&mut args.apps.clone(), value))?;
+                knob.baseline = now.and_then(|now| place_of(&knob.values, &now)).unwrap_or(0);
+                Way::App(own)
+            }
+            (None, None, Some(_)) if apps && knob::is_known(&knob.name) => {
+                knob.place = KnobPlace::Host;
+                Way::Emulated
+            }
+            (None, Some(option), _) => {
                 knob.baseline = in_force(args.words.text(), option, &knob.values)?;
                 Way::Job(option)
             }
-            (None, Some(spec)) => {
+            (None, None, Some(spec)) => {
                 knob.place = KnobPlace::Model;
                 let mut given = spec.split(',').filter_map(|part| part.split_once('='));
                 let now = given.rfind(|(key, _)| key.trim() == knob.name);
                 knob.baseline = now.and_then(|(_, now)| place_of(&knob.values, now.trim())).unwrap_or(0);
                 Way::Model
             }
-            (None, None) => {
-                let found = known.find(&knob.name).map_err(|error| unknown(error, &knob.name))?;
+            (None, None, None) => {
+                let found = known.find(&knob.name).map_err(|error| unknown(error, &knob.name, apps))?;
                 knob.place = KnobPlace::Host;
                 knob.before = found.value().map_err(|error| anyhow!("{error}"))?;
                 knob.paths = found.paths().map(|path| path.display().to_string()).collect();
@@ -120,12 +200,60 @@ impl Varied {
     }
 
     /// What the kernel's knobs are under a condition.
-    pub(super) fn wanted(&self, condition: &Condition) -> Vec<Wanted> {
-        let host = self.values(condition).filter_map(|(way, _, value)| match way {
-            Way::Host(knob) => Some(Wanted { knob: *knob, value: value.to_owned() }),
-            Way::Job(_) | Way::Model => None,
+    pub(super) fn wanted(&self, args: &Args, condition: &Condition) -> Vec<Wanted> {
+        let venue = self.venue(args, condition);
+        let host = self.values(condition).enumerate().filter_map(|(at, (way, _, value))| {
+            let knob = match way {
+                Way::Host(knob) => *knob,
+                Way::Emulated => *self.emulated.get(&(venue.clone(), at))?,
+                Way::App(_) | Way::Job(_) | Way::Model => return None,
+            };
+            Some(Wanted { knob, value: value.to_owned() })
         });
         host.collect()
+    }
+
+    /// How apps are played under a condition.
+    pub(super) fn app_settings(&self, args: &Args, condition: &Condition) -> Result<AppSettings, Failure> {
+        let mut words = args.apps.clone();
+        for (way, _, value) in self.values(condition) {
+            if let Way::App(knob) = way {
+                knob.set(&mut words, value)?;
+            }
+        }
+        let target = TargetArgs { target: self.target(args, condition), ..args.target.clone() };
+        Ok(words.settings(&target, &args.in_state))
+    }
+
+    /// What names the device that apps are played on under a condition: a simulated one is another one where its parameters or its
+    /// file system are, and so is never made anew.
+    pub(super) fn venue(&self, args: &Args, condition: &Condition) -> String {
+        let target = self.target(args, condition);
+        let file_system = self.values(condition).find(|(way, ..)| matches!(way, Way::App(AppKnob::FileSystem)));
+        match file_system.filter(|_| target.starts_with("sim:")) {
+            Some((.., value)) => format!("{target} with {value}"),
+            None => target,
+        }
+    }
+
+    /// Finds the kernel's knobs of an emulated device, which is there now.
+    ///
+    /// # Errors
+    /// It does not have one.
+    pub(super) fn adopt(&mut self, sys: &SysRoot, venue: &str, device: &Path) -> Result<(), Failure> {
+        let known = Knobs::of(sys, device);
+        let emulated: Vec<usize> = (0..self.ways.len()).filter(|at| matches!(self.ways[*at], Way::Emulated)).collect();
+        for at in emulated {
+            let knob = &mut self.knobs[at];
+            let found = known.find(&knob.name).map_err(|error| unknown(error, &knob.name, true))?;
+            if knob.paths.is_empty() {
+                knob.before = found.value().map_err(|error| anyhow!("{error}"))?;
+            }
+            knob.paths.extend(found.paths().map(|path| path.display().to_string()));
+            self.emulated.insert((venue.to_owned(), at), self.host.len());
+            self.host.push(found);
+        }
+        Ok(())
     }
 
     /// Whether requests are of another size from condition to condition, so that their number says little.
@@ -173,10 +301,13 @@ fn place_of(values: &[String], now: &str) -> Option<usize> {
 }
 
 /// A knob that there is not may be a slip.
-fn unknown(error: KnobError, name: &str) -> Failure {
+fn unknown(error: KnobError, name: &str, apps: bool) -> Failure {
     match error {
         KnobError::Unknown { known, .. } => {
-            let options = JobText::options().map(|option| option.option.to_owned());
+            let options: Vec<String> = match apps {
+                true => APP_KNOBS.iter().map(|(name, _)| (*name).to_owned()).collect(),
+                false => JobText::options().map(|option| option.option.to_owned()).collect(),
+            };
             let hint = near::hint(name, known.into_iter().chain(options));
             Failure::Cannot(anyhow!("there is no knob '{name}'\n{hint}; or a path below /sys or /proc/sys"))
         }
