@@ -61,7 +61,10 @@ fn check(name: &str) {
         std::fs::write(&path, shown).expect("the page can be written");
         return;
     }
-    assert_eq!(page, shown, "{name}: run with FLASHSCOPE_UPDATE=1 and look at the difference");
+    for (at, (stands, printed)) in page.lines().zip(shown.lines()).enumerate() {
+        assert_eq!(stands, printed, "{name}:{}: run with FLASHSCOPE_UPDATE=1 and look at the difference", at + 1);
+    }
+    assert_eq!(page.lines().count(), shown.lines().count(), "{name}: lines");
 }
 
 /// What a command prints, as a reader's shell would run it.
