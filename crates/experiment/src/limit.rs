@@ -244,7 +244,13 @@ impl Tested {
                 let half = 0.5 * test.p_value_against(*null);
                 if test.difference > *null { (half, 1.0 - half) } else { (1.0 - half, half) }
             }
-            Tested::Silent { value, null, .. } => if value > null { (0.0, 1.0) } else { (1.0, 0.0) },
+            Tested::Silent { value, null, .. } => {
+                if value > null {
+                    (0.0, 1.0)
+                } else {
+                    (1.0, 0.0)
+                }
+            }
         }
     }
 
@@ -312,9 +318,8 @@ mod tests {
     #[test]
     fn a_limit_is_met_missed_or_open() {
         let mut rng = Rng::new(1);
-        let held = |ratio: f64, limit| {
-            hold(&blocks(20, ratio, (0.02, 0.3), &mut rng.clone()), 0, 1, limit, 0.99).unwrap()
-        };
+        let held =
+            |ratio: f64, limit| hold(&blocks(20, ratio, (0.02, 0.3), &mut rng.clone()), 0, 1, limit, 0.99).unwrap();
         let limit = at_least(Of::Baseline(0.95));
         let good = held(0.0, limit);
         assert!(good.p_met < 1e-4 && good.p_missed > 0.5, "{good:?}");

@@ -10,6 +10,7 @@ use flashscope_model::comparison::{Better, Metric};
 use flashscope_model::envelope::{Conditions, Envelope};
 use flashscope_model::iozone::IozoneRecord;
 use flashscope_model::preset::{Played, PresetRun, Unit};
+use flashscope_model::trace::TraceRecord;
 use flashscope_model::{AnyRecord, Direction, RunRecord};
 use flashscope_units::{Bytes, Nanos};
 
@@ -56,14 +57,15 @@ pub fn measured(record: &AnyRecord) -> Measured {
         AnyRecord::App(app) => of_app(app),
         AnyRecord::Bench(bench) => of_bench(bench, LARGE),
         AnyRecord::Iozone(iozone) => of_iozone(iozone),
+        AnyRecord::Trace(trace) => of_trace(trace),
         AnyRecord::Capacity(_)
         | AnyRecord::Integrity(_)
         | AnyRecord::Fleet(_)
         | AnyRecord::Twin(_)
         | AnyRecord::Comparison(_)
         | AnyRecord::Sweep(_)
-        | AnyRecord::Trace(_)
-        | AnyRecord::Explanation(_) => Measured::default(),
+        | AnyRecord::Explanation(_)
+        | AnyRecord::Qualification(_) => Measured::default(),
     };
     measured.runs.retain(|run| !run.is_empty());
     measured.settings.extend(surroundings(record.envelope()));
@@ -218,6 +220,17 @@ fn of_iozone(iozone: &IozoneRecord) -> Measured {
         rate(name, pass.moved.as_f64() / pass.elapsed.as_secs_f64())
     });
     Measured { runs: vec![figures.collect()], settings: Vec::new() }
+}
+
+/// How long a replay took; what was only looked at has no figures.
+fn of_trace(trace: &TraceRecord) -> Measured {
+    let whole = trace.replay.iter().filter(|replay| replay.failures.is_empty());
+    let runs = whole.map(|replay| vec![time("replay time".to_owned(), replay.total)]);
+    let set = |what: &str, value: String| Setting { what: what.to_owned(), value, decisive: true };
+    let settings = trace.replay.iter().flat_map(|replay| {
+        [set("replay: mode", replay.mode.clone()), set("replay: changes", replay.changes.join(", "))]
+    });
+    Measured { runs: runs.collect(), settings: settings.collect() }
 }
 
 /// The state is part of what a figure means; the host's settings are said, as they may be what is compared.
