@@ -57,6 +57,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => commands::bench::run(&args),
         Command::Compare(args) => commands::compare::run(*args),
         Command::Sweep(args) => commands::sweep::run(&args),
+        Command::Qualify(args) => commands::qualify::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::List(args) => commands::list::run(args),
         Command::Mmc(args) => commands::mmc::run(&args),

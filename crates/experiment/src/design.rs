@@ -17,7 +17,7 @@ pub type Block = Vec<Slot>;
 
 /// Draws the blocks of a campaign, each from what the seed and the blocks before it leave open.
 #[derive(Clone, Debug)]
-pub(crate) struct Design {
+pub struct Design {
     sides: usize,
     rng: Rng,
     /// Which of the four forms the two-sided design begins with.
@@ -26,7 +26,8 @@ pub(crate) struct Design {
 }
 
 impl Design {
-    pub(crate) fn new(sides: usize, seed: u64) -> Design {
+    /// Of so many sides; the same seed draws the same orders.
+    pub fn new(sides: usize, seed: u64) -> Design {
         let mut rng = Rng::new(seed);
         let phase = rng.below(4) as u32;
         Design { sides, rng, phase, drawn: 0 }
@@ -35,7 +36,8 @@ impl Design {
     /// The next block. Two sides: ABBA and BAAB in turn, so that a steady drift cancels out within each block; which of the
     /// baseline's runs counts as the first changes every second block, so that over four blocks drift cancels out of the
     /// baseline against itself too. More sides: each once and the baseline twice, in an order drawn anew.
-    pub(crate) fn next(&mut self) -> Block {
+    #[expect(clippy::should_implement_trait, reason = "it never ends, so that an `Option` would say nothing")]
+    pub fn next(&mut self) -> Block {
         let form = self.phase.wrapping_add(self.drawn);
         self.drawn += 1;
         if self.sides == 2 {

@@ -6,7 +6,7 @@ use flashscope_stats::{Interval, StatsError};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A statement on models needs so many parts of each.
-const PARTS_OF_A_MODEL: usize = 3;
+pub(crate) const PARTS_OF_A_MODEL: usize = 3;
 
 /// The runs of one side with one figure, in logarithms.
 pub(crate) struct Logs<'a> {
@@ -48,7 +48,20 @@ impl<'a> Logs<'a> {
         sums.into_iter().map(|(key, (sum, count))| (key, sum / count)).collect()
     }
 
-    fn repetitions(&self, level: Level) -> Vec<f64> {
+    pub(crate) fn part_count(&self) -> usize {
+        self.parts().len()
+    }
+
+    pub(crate) fn session_count(&self) -> usize {
+        self.sessions().len()
+    }
+
+    /// Number of blocks that hold it.
+    pub(crate) fn blocks(&self) -> usize {
+        self.rows.iter().filter_map(|(row, _)| row.block).collect::<BTreeSet<_>>().len()
+    }
+
+    pub(crate) fn repetitions(&self, level: Level) -> Vec<f64> {
         match level {
             Level::Run => self.rows.iter().map(|(_, log)| *log).collect(),
             Level::Block => self.means(|row| row.block).into_values().collect(),

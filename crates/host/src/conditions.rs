@@ -39,6 +39,15 @@ impl Surroundings {
         }
     }
 
+    /// What the controller of an SD or MMC bus can do, in the kernel's words, whatever the part in it makes of that; only root sees
+    /// it, and only where debugfs is mounted.
+    pub fn bus_capability(&self) -> Option<String> {
+        let Bus::Mmc(mmc) = &self.disk.as_ref()?.bus else { return None };
+        let host = mmc.host.as_ref()?;
+        let word = |file: &str| self.sys.text(format!("/sys/kernel/debug/{host}/{file}"));
+        Some([word("caps")?, word("caps2").unwrap_or_default()].join(" ").trim().to_owned())
+    }
+
     /// Equal as long as the machine has not booted and the disk was not taken away: the boot's own number and the kernel's
     /// number of the attached disk. `None` where the kernel has neither.
     pub fn session(&self) -> Option<String> {

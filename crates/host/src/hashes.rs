@@ -77,6 +77,13 @@ pub fn hashes(
     Ok(Some(Hashes { algorithm, written: digits(written), read: read.map(digits) }))
 }
 
+/// SHA-256 of bytes, in hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    let mut hasher = hasher(HashAlgorithm::Sha256);
+    hasher.update(bytes);
+    digits(hasher)
+}
+
 fn hasher(algorithm: HashAlgorithm) -> Box<dyn DynDigest> {
     match algorithm {
         HashAlgorithm::Md5 => Box::<md5::Md5>::default(),

@@ -15,6 +15,7 @@ mod engine;
 mod entry;
 mod errno;
 mod error;
+mod folder;
 mod h2w;
 mod hashes;
 mod ioctl;
@@ -44,8 +45,9 @@ pub use block_trace::{BlockTrace, Traceable, clean_block_traces};
 pub use clock::{MonotonicClock, clock_resolution, wall_clock};
 pub use conditions::{Surroundings, pin_cpu, pin_cpus};
 pub use error::HostError;
+pub use folder::Folder;
 pub use h2w::{H2wFiles, H2wSet};
-pub use hashes::{Bytewise, hashes};
+pub use hashes::{Bytewise, hashes, sha256};
 pub use list::{
     Bus, BusMode, ListedDevice, LoopFacts, MmcFacts, NvmeFacts, Partition, Queue, ScsiFacts, UsbFacts, disk_under, list,
 };

@@ -23,6 +23,7 @@ pub mod iozone;
 pub mod observation;
 pub mod plan;
 pub mod preset;
+pub mod qualification;
 mod record;
 pub mod run;
 pub mod state;

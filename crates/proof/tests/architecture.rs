@@ -34,7 +34,7 @@ const AT_THE_END: [&str; 6] = ["cli", "fuzz", "player", "proof", "store", "testk
 /// Crates that depend on none of the workspace.
 const AT_THE_BEGINNING: [&str; 2] = ["units", "stats"];
 
-const ROOMS: [Room; 35] = [
+const ROOMS: [Room; 36] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),
@@ -57,6 +57,7 @@ const ROOMS: [Room; 35] = [
     room("infer", Nothing, false, &["sim", "host", "device", "probe", "twin"]),
     room("session", Nothing, false, &["sim", "host", "twin"]),
     room("experiment", Nothing, false, &["sim", "host", "probe", "load", "infer", "device"]),
+    room("qualify", Nothing, true, &["sim", "host", "probe", "infer", "record", "report"]),
     room("transcript", Nothing, false, &["infer", "device"]),
     room("record", Nothing, true, &["infer", "device", "sim", "host"]),
     room("view", Nothing, false, &["infer", "device", "record"]),

@@ -19,6 +19,7 @@ pub mod live;
 mod markdown;
 mod ours;
 mod plot;
+pub mod qualification;
 pub mod sheet;
 mod small;
 pub mod sweep;

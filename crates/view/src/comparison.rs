@@ -9,8 +9,8 @@ use flashscope_model::comparison::{
     Better, CampaignEnd, Campaigned, Compared, Comparison, ComparisonRecord, Difference, Doubt, Family, Group, Level,
     Method, Metric, Verdict,
 };
-pub(crate) use values::counted;
-use values::{interval, spread};
+use values::interval;
+pub(crate) use values::{counted, spread};
 
 /// Decided figures that are told one by one before the table.
 const TOLD: usize = 6;

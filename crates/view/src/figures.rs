@@ -65,7 +65,8 @@ pub fn measured(record: &AnyRecord) -> Measured {
         | AnyRecord::Fleet(_)
         | AnyRecord::Twin(_)
         | AnyRecord::Comparison(_)
-        | AnyRecord::Sweep(_) => Measured::default(),
+        | AnyRecord::Sweep(_)
+        | AnyRecord::Qualification(_) => Measured::default(),
     };
     measured.runs.retain(|run| !run.is_empty());
     measured.settings.extend(surroundings(record.envelope()));

@@ -21,6 +21,7 @@ mod man;
 mod manner;
 mod mmc;
 mod probe;
+mod qualify;
 mod report;
 mod settings;
 mod sim;
@@ -53,6 +54,7 @@ pub(crate) use manner::{ColorWhen, Manner};
 pub(crate) use mmc::{Mmc, MmcCheck, MmcCommand, MmcDump, MmcShow};
 pub(crate) use probe::{Format, Probe, ProbeCommon, ProbeKind};
 pub(crate) use probe::{ProbeCells, ProbeGc, ProbeMapReach, ProbeParallel, ProbeSlcCache};
+pub(crate) use qualify::{Qualify, QualifyBoth, QualifyCommand, QualifyCourse, QualifyJudge, QualifySide};
 pub(crate) use report::{Report, ReportFormat};
 pub(crate) use settings::{ShowSettings, Source, Value};
 pub(crate) use sim::{Sim, SimCommand};
@@ -148,6 +150,7 @@ impl Typed {
         cli.manner.quiet &= settings::is_typed(&matches, "quiet") || !settings::is_typed(&matches, "verbose");
         match (&mut cli.command, matches.subcommand()) {
             (Command::Bench(bench), _) => bench.defaults = said.job_defaults(),
+            (Command::Qualify(qualify), _) => qualify.set_commands(said.commands.clone()),
             (Command::Settings(show), Some((_, inner))) => show.values = settings::values(inner, said),
             _ => {}
         }
@@ -223,6 +226,8 @@ pub(crate) enum Command {
     Compare(Box<Compare>),
     /// What a knob does: a setting of the kernel, the job or a simulated device, varied and put back
     Sweep(Box<Sweep>),
+    /// May this part replace that one: a plan of requirements, run on both, and a verdict
+    Qualify(Box<Qualify>),
     /// Why B takes longer than A for a workload: the difference shared out over what the devices differ in
     Explain(Box<Explain>),
     /// List block devices: identity, claims, what holds them
@@ -244,7 +249,7 @@ pub(crate) enum Command {
     /// Print the JSON Schema of records
     #[command(after_help = "Example: flashscope schema bench > bench.schema.json")]
     Schema {
-        /// Of this kind alone: inspect, probe, infer, state, capacity, integrity, app, bench, iozone, fleet, twin, compare, sweep, trace or explanation [default: all of them]
+        /// Of this kind alone: inspect, probe, infer, state, capacity, integrity, app, bench, iozone, fleet, twin, compare, sweep, trace, explanation or qualification [default: all of them]
         kind: Option<String>,
     },
     /// Print every setting, its value, and who says so

@@ -16,6 +16,7 @@ pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod mmc;
 pub(crate) mod probe;
+pub(crate) mod qualify;
 pub(crate) mod report;
 pub(crate) mod settings;
 pub(crate) mod sim;

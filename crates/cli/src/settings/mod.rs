@@ -39,6 +39,8 @@ pub(crate) struct Settings {
     pub(crate) found: bool,
     /// What it says.
     pub(crate) entries: Vec<Entry>,
+    /// Commands of the product that external requirements of `qualify` name: each its name and its words.
+    pub(crate) commands: Vec<(String, String)>,
 }
 
 /// What jobs of `bench` are where neither the command line nor a job file says so.
@@ -65,12 +67,12 @@ impl Settings {
             return Ok(Settings { path: Some(path), ..Settings::default() });
         }
         let text = text(&path)?;
-        let entries = read::entries(&text).map_err(|wrong| {
+        let (entries, commands) = read::all(&text).map_err(|wrong| {
             let line = wrong.line.map_or_else(String::new, |line| format!(", line {line}"));
             let hint = if wrong.why.contains("hint: ") { "" } else { "\nhint: docs/settings.md has an example" };
             anyhow!("{}{line}: {}{hint}", path.display(), wrong.why)
         })?;
-        Ok(Settings { path: Some(path), found: true, entries })
+        Ok(Settings { path: Some(path), found: true, entries, commands })
     }
 
     /// What is said of this setting.

@@ -15,37 +15,70 @@ pub(super) struct Wrong {
     pub(super) why: String,
 }
 
-/// What a settings file says, in its order.
-pub(super) fn entries(text: &str) -> Result<Vec<Entry>, Wrong> {
+/// The table of commands of the product: its names are the user's own.
+const COMMANDS: &str = "qualify.external";
+
+/// Commands of the product: each its name and its words.
+pub(super) type Commands = Vec<(String, String)>;
+
+/// What a settings file says, in its order, and the commands that it names.
+pub(super) fn all(text: &str) -> Result<(Vec<Entry>, Commands), Wrong> {
     let line_of = |at: usize| text[..at].matches('\n').count() + 1;
     let table = DeTable::parse(text).map_err(|error| Wrong {
         line: error.span().map(|span| line_of(span.start)),
         why: format!("{}\nhint: a setting is a line like seed = 7; docs/settings.md has an example", error.message()),
     })?;
-    let mut entries = Vec::new();
-    collect(table.get_ref(), "", &line_of, &mut entries)?;
+    let (mut entries, mut named) = (Vec::new(), Vec::new());
+    collect(table.get_ref(), "", &line_of, &mut (&mut entries, &mut named))?;
     entries.sort_by_key(|entry| entry.line);
-    Ok(entries)
+    Ok((entries, named))
+}
+
+/// The commands of [`COMMANDS`].
+fn commands(table: &DeTable<'_>, line_of: &impl Fn(usize) -> usize, named: &mut Commands) -> Result<(), Wrong> {
+    for (key, value) in table {
+        let wrong = |why: &str| Wrong {
+            line: Some(line_of(key.span().start)),
+            why: format!("{COMMANDS}.{}{why}\nhint: {COMMANDS}.ota = \"/opt/lab/ota.sh --fast\"", key.get_ref()),
+        };
+        let DeValue::String(text) = value.get_ref() else { return Err(wrong(" is a text with a command")) };
+        if shlex::split(text).is_none_or(|words| words.is_empty()) {
+            return Err(wrong(" is no command: it is empty, or a quote has no pair"));
+        }
+        named.push((key.get_ref().to_string(), text.to_string()));
+    }
+    Ok(())
 }
 
 fn collect(
     table: &DeTable<'_>,
     before: &str,
     line_of: &impl Fn(usize) -> usize,
-    entries: &mut Vec<Entry>,
+    found: &mut (&mut Vec<Entry>, &mut Commands),
 ) -> Result<(), Wrong> {
     for (key, value) in table {
         let name = format!("{before}{}", key.get_ref());
         let line = line_of(key.span().start);
         let inner = format!("{name}.");
+        match value.get_ref() {
+            DeValue::Table(table) if name == COMMANDS => {
+                commands(table, line_of, found.1)?;
+                continue;
+            }
+            DeValue::Table(table) if COMMANDS.starts_with(&inner) => {
+                collect(table, &inner, line_of, found)?;
+                continue;
+            }
+            _ => {}
+        }
         if let DeValue::Table(table) = value.get_ref()
             && KNOWN.iter().any(|setting| setting.name.starts_with(&inner))
         {
-            collect(table, &inner, line_of, entries)?;
+            collect(table, &inner, line_of, found)?;
             continue;
         }
         let entry = entry(&name, value, line).map_err(|why| Wrong { line: Some(line), why })?;
-        entries.push(entry);
+        found.0.push(entry);
     }
     Ok(())
 }
@@ -95,6 +128,24 @@ fn unlike(name: &str, kind: Kind, value: &DeValue<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn entries(text: &str) -> Result<Vec<Entry>, Wrong> {
+        all(text).map(|(entries, _)| entries)
+    }
+
+    #[test]
+    fn commands_have_names_of_their_own() {
+        let (entries, named) = all("seed = 2\n[qualify.external]\nota = 'sh ota.sh'\n").unwrap();
+        assert_eq!((entries.len(), named), (1, vec![("ota".to_owned(), "sh ota.sh".to_owned())]));
+        for (text, line, why) in [
+            ("[qualify.external]\nota = 3", 2, "is a text with a command"),
+            ("[qualify.external]\nota = \"it's\"", 2, "a quote has no pair"),
+            ("[qualify]\nexternl = 'x'", 2, "there is no setting 'qualify.externl'"),
+        ] {
+            let wrong = all(text).expect_err(text);
+            assert!(wrong.line == Some(line) && wrong.why.contains(why), "{text}: {wrong:?}");
+        }
+    }
 
     #[test]
     fn settings_have_their_lines() {

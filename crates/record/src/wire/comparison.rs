@@ -382,6 +382,33 @@ pub enum Doubt {
     Withheld,
 }
 
+impl From<model::Doubt> for Doubt {
+    fn from(doubt: model::Doubt) -> Doubt {
+        match doubt {
+            model::Doubt::Open { .. } => Doubt::Open,
+            model::Doubt::TooFew => Doubt::TooFew,
+            model::Doubt::Missing => Doubt::Missing,
+            model::Doubt::NotPositive => Doubt::NotPositive,
+            model::Doubt::NoScatter => Doubt::NoScatter,
+            model::Doubt::Withheld => Doubt::Withheld,
+        }
+    }
+}
+
+impl Doubt {
+    /// The same in the model, with the number of further repetitions that would probably do.
+    pub(crate) fn with(self, more: Option<u32>) -> model::Doubt {
+        match self {
+            Doubt::Open => model::Doubt::Open { more },
+            Doubt::TooFew => model::Doubt::TooFew,
+            Doubt::Missing => model::Doubt::Missing,
+            Doubt::NotPositive => model::Doubt::NotPositive,
+            Doubt::NoScatter => model::Doubt::NoScatter,
+            Doubt::Withheld => model::Doubt::Withheld,
+        }
+    }
+}
+
 impl Mirror<model::Verdict> for Judged {
     fn from_model(verdict: &model::Verdict) -> Judged {
         let (word, doubt) = match verdict {
@@ -394,14 +421,7 @@ impl Mirror<model::Verdict> for Judged {
             model::Doubt::Open { more } => *more,
             _ => None,
         });
-        let doubt = doubt.map(|doubt| match doubt {
-            model::Doubt::Open { .. } => Doubt::Open,
-            model::Doubt::TooFew => Doubt::TooFew,
-            model::Doubt::Missing => Doubt::Missing,
-            model::Doubt::NotPositive => Doubt::NotPositive,
-            model::Doubt::NoScatter => Doubt::NoScatter,
-            model::Doubt::Withheld => Doubt::Withheld,
-        });
+        let doubt = doubt.map(|doubt| Doubt::from(*doubt));
         Judged { word, doubt, more }
     }
 
@@ -410,14 +430,7 @@ impl Mirror<model::Verdict> for Judged {
             (VerdictWord::Better, None) => model::Verdict::Better,
             (VerdictWord::Worse, None) => model::Verdict::Worse,
             (VerdictWord::Equivalent, None) => model::Verdict::Equivalent,
-            (VerdictWord::CannotTell, Some(doubt)) => model::Verdict::CannotTell(match doubt {
-                Doubt::Open => model::Doubt::Open { more: self.more },
-                Doubt::TooFew => model::Doubt::TooFew,
-                Doubt::Missing => model::Doubt::Missing,
-                Doubt::NotPositive => model::Doubt::NotPositive,
-                Doubt::NoScatter => model::Doubt::NoScatter,
-                Doubt::Withheld => model::Doubt::Withheld,
-            }),
+            (VerdictWord::CannotTell, Some(doubt)) => model::Verdict::CannotTell(doubt.with(self.more)),
             _ => {
                 return Err(RecordError::Contradiction {
                     field: "verdict".to_owned(),

@@ -81,6 +81,8 @@ words! {
         Trace,
         /// Why one device takes longer than another for a workload: the difference shared out.
         Explanation,
+        /// Whether one part may replace another: requirements, runs, the verdict.
+        Qualification,
     }
 }
 

@@ -21,6 +21,7 @@ mod iozone;
 mod observation;
 mod preset;
 mod printed;
+mod qualification;
 mod run;
 mod sweep;
 mod trace;
@@ -67,6 +68,12 @@ pub use preset::{
     FigureStatistic, FigureUnit, LeftOut, Limit, LimitVerdict, Preset, PresetApps, PresetFigure, Rounds, Tracked,
 };
 pub use printed::{PrintedAlign, PrintedInterval, PrintedRate, PrintedTime, Rate};
+pub use qualification::{
+    KeptRecord, LackOf, LimitBound, LimitUnit, ParadoxCause, PartAccess, QualificationAnswer, QualificationOutcome,
+    QualificationPart, QualificationPlan, QualificationRun, QualificationVerdict, QualifiedPart, QualifiedRole,
+    Requirement, RequirementArea, RequirementLimit, RequirementResult, RequirementWeight, ResultJudged, RunAnswer,
+    RunFigure, WorkloadCommand, WorkloadControl,
+};
 pub use run::{Budget, Cost, Erases, Path, Plan, Step};
 pub use sweep::{Answer, Condition, Effect, Knob, KnobPlace, Layout, SweepPart, Term};
 pub use trace::{

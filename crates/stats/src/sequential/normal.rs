@@ -1,6 +1,7 @@
 //! The mean of values near normal, at every moment at once.
 
 use crate::StatsError;
+use crate::distribution::student_sf;
 use crate::interval::Interval;
 
 /// A time-uniform confidence interval of the mean of normal values of unknown spread: a t test whose every look is
@@ -97,6 +98,37 @@ impl NormalSequence {
         (0.5 * share.ln() + 0.5 * n * (scaled.ln_1p() - (share * scaled).ln_1p())).exp()
     }
 
+    /// How strongly the values speak for a mean above `null`: as [`NormalSequence::evidence_against`], with all of the weight
+    /// on effects above it (a half-normal one). If the mean is `null` or lies below, it exceeds any x with probability at most
+    /// 1/x over all moments together: at `null` it is a martingale, and shifting all values down can only lessen it, as the
+    /// likelihood ratio of each positive effect rises with t.
+    ///
+    /// Half of the weight makes a factor 2·Φ(τT/√(n + prior)) within the integral over the precision τ² of the mixture, with
+    /// T = Σ(x − null); its mean over the posterior of τ (τ²S' is χ² of n degrees, S' the squares that are left) is
+    /// twice Student's distribution function of n degrees.
+    pub fn evidence_above(&self, null: f64) -> f64 {
+        let whole = self.evidence_against(null);
+        let Some(deviation) = self.deviation() else { return 1.0 };
+        let above = self.mean - null;
+        if deviation <= 0.0 {
+            return match above {
+                _ if above > 0.0 => whole,
+                _ if above < 0.0 => 0.0,
+                _ => 1.0,
+            };
+        }
+        let n = f64::from(self.count);
+        let left = self.squares + n * above * above * PRIOR / (n + PRIOR);
+        let t = n * above * (n / ((n + PRIOR) * left)).sqrt();
+        // Where the whole exceeds all numbers, its other tail is none.
+        if whole.is_infinite() && above < 0.0 { 0.0 } else { 2.0 * whole * student_sf(-t, n) }
+    }
+
+    /// As [`NormalSequence::evidence_above`], for a mean below `null`.
+    pub fn evidence_below(&self, null: f64) -> f64 {
+        NormalSequence { mean: -self.mean, ..*self }.evidence_above(-null)
+    }
+
     /// p value against a mean of `null`, valid whenever it is looked at: 1/evidence, at most 1.
     pub fn p_value(&self, null: f64) -> f64 {
         (1.0 / self.evidence_against(null)).min(1.0)
@@ -160,6 +192,43 @@ mod tests {
             close(sequence.p_value(sequence.mean()), 1.0, 0.0);
             close(sequence.half_width_after(n as u32, 0.95).unwrap(), 0.5 * interval.width(), 1e-12);
         }
+    }
+
+    /// Share of 2000 runs of 60 values with mean `mean` in which the evidence for a mean above 3 ever reaches 20.
+    fn ever_above(mean: f64, seed: u64) -> f64 {
+        let (runs, mut shown, mut rng) = (2000, 0, Rng::new(seed));
+        for _ in 0..runs {
+            let mut sequence = NormalSequence::default();
+            shown += u32::from((0..60).any(|_| {
+                sequence.push(mean + 0.2 * rng.normal()).unwrap();
+                sequence.evidence_above(3.0) >= 20.0
+            }));
+        }
+        f64::from(shown) / f64::from(runs)
+    }
+
+    #[test]
+    fn one_side_holds_at_every_moment() {
+        let at = ever_above(3.0, 8);
+        // Not idle either: half of the two-sided weight would leave half of it.
+        assert!((0.025..=0.05).contains(&at), "{at}");
+        assert!(ever_above(2.95, 9) < 0.01, "a mean that lies below is shown to lie above more rarely still");
+        assert!(ever_above(3.2, 10) > 0.99);
+    }
+
+    #[test]
+    fn both_sides_together_are_the_whole() {
+        let mut rng = Rng::new(11);
+        for n in [2, 5, 30] {
+            let sequence = of(&normals(&mut rng, n, 0.3, 0.5));
+            for null in [-0.5, 0.0, 0.3, 1.0] {
+                let both = 0.5 * (sequence.evidence_above(null) + sequence.evidence_below(null));
+                close(both, sequence.evidence_against(null), 1e-9 * both);
+            }
+        }
+        let flat = of(&[1.0; 5]);
+        assert_eq!((flat.evidence_above(0.5), flat.evidence_below(0.5)), (f64::INFINITY, 0.0));
+        assert_eq!((flat.evidence_above(1.0), flat.evidence_below(1.0)), (1.0, 1.0));
     }
 
     #[test]

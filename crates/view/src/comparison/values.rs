@@ -15,7 +15,7 @@ pub fn value(value: f64, unit: &str) -> String {
 }
 
 /// With its interval as a share: `17.7 MB/s ± 1.7 %`.
-pub(super) fn spread(centre: &Centre, unit: &str) -> String {
+pub(crate) fn spread(centre: &Centre, unit: &str) -> String {
     let said = value(centre.value, unit);
     match centre.interval {
         // An interval of logarithms: as far up as down, as a ratio.

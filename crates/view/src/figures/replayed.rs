@@ -22,6 +22,10 @@ pub(super) fn of_trace(record: &TraceRecord) -> Measured {
     settings.push(set("mode", replay.mode.clone(), true));
     // What the filters of a replay do is what is compared.
     settings.push(set("changes", join(&replay.changes), false));
+    // A request that failed took no part of the time that it would have taken.
+    if !replay.failures.is_empty() {
+        return Measured { runs: Vec::new(), settings };
+    }
     let total = time("replay time".to_owned(), replay.total);
     Measured { runs: vec![std::iter::once(total).chain(latencies(&replay.figures)).collect()], settings }
 }
