@@ -85,6 +85,7 @@ def package(folder, *options):
 
 def packed_twice(table, work, binaries):
     host = re.search("host: (.*)", said("rustc", "-vV")).group(1)
+    os.environ["FLASHSCOPE_PACKAGE_LEVEL"] = "1"
     options = ["--target", host, *(word for folder in binaries for word in ("--binaries", folder))]
     for name in ("one", "two"):
         package(ROOT, "--out", work / name, *options)
