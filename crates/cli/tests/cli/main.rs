@@ -33,6 +33,7 @@ mod mmc;
 mod pages;
 mod power;
 mod presets;
+mod qualify;
 mod readme;
 mod records;
 mod settings;
