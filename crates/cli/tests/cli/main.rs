@@ -31,6 +31,7 @@ mod mmc;
 mod pages;
 mod power;
 mod presets;
+mod qualifying;
 mod readme;
 mod records;
 mod settings;
