@@ -9,9 +9,7 @@ use super::{Case, Outcome, Setting};
 use crate::DrawError;
 use crate::differences::Surroundings;
 use flashscope_model::comparison::Better;
-use flashscope_model::qualification::{
-    Access, Answer, FigureValue, Part, Role, RowResult, RunDone, RunOutcome,
-};
+use flashscope_model::qualification::{Access, Answer, FigureValue, Part, Role, RowResult, RunDone, RunOutcome};
 use flashscope_qualify::judge;
 use flashscope_qualify::schedule::{self, Way};
 use flashscope_stats::Rng;

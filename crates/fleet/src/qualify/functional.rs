@@ -72,7 +72,8 @@ impl Functional {
                 let mut section = Table::new();
                 if let Some(Value::Table(faults)) = table.get_mut("fault") {
                     // What an honest device may have as well stays with the reference.
-                    let keys: Vec<String> = faults.keys().filter(|key| !HONEST.contains(&key.as_str())).cloned().collect();
+                    let keys: Vec<String> =
+                        faults.keys().filter(|key| !HONEST.contains(&key.as_str())).cloned().collect();
                     section.extend(keys.into_iter().filter_map(|key| faults.remove_entry(&key)));
                 }
                 Ok((table.to_string(), Functional { section, has_cuts: true, ..Functional::default() }))
@@ -82,7 +83,8 @@ impl Functional {
                 let (command, flush) = (60 + rng.below(300), 40 + rng.below(260));
                 let spec = format!("{name},link.command={command}us,link.flush={flush}us,noise.level=none");
                 let read = |_: &str| Err("no file is read".to_owned());
-                let text = flashscope_sim::show(&spec, false, read).map_err(|error| DrawError::new(error.to_string()))?;
+                let text =
+                    flashscope_sim::show(&spec, false, read).map_err(|error| DrawError::new(error.to_string()))?;
                 let lie = (case == Case::RegistersLie).then(|| Plant::ALL[rng.below(Plant::ALL.len())]);
                 Ok((text, Functional { lie, has_registers: true, ..Functional::default() }))
             }
@@ -162,6 +164,7 @@ fn registers(text: &str, seed: u64, lie: Option<Plant>) -> Result<Shown, DrawErr
     let asked = Asked::in_the_middle(revision, target.facts().capacity);
     let planted: Vec<Plant> = lie.into_iter().collect();
     let mut part = Responder::new(target, own, profile, &planted);
-    let checked = check(&mut part, &mut grant, asked, &mut |_, _| true).map_err(|error| wrong(&format!("{error:?}")))?;
+    let checked =
+        check(&mut part, &mut grant, asked, &mut |_, _| true).map_err(|error| wrong(&format!("{error:?}")))?;
     Ok(if checked.rows.iter().any(|row| row.outcome == Found::Fails) { Shown::Breaks } else { Shown::Holds })
 }

@@ -52,7 +52,9 @@ impl Pair {
                 Case::Equal | Case::Fake | Case::LosesData | Case::RegistersLie => Some((reference.clone(), None)),
                 Case::Better => Some((slower(&reference, 1.0 / (1.0 + QUICKER * limit))?, None)),
                 Case::Apart(margins) => moved(&reference, &truth, margins, rng)?,
-                Case::Traded(margins) => moved(&slower(&reference, 1.0 / (1.0 + QUICKER * limit))?, &truth, margins, rng)?,
+                Case::Traded(margins) => {
+                    moved(&slower(&reference, 1.0 / (1.0 + QUICKER * limit))?, &truth, margins, rng)?
+                }
             };
             let Some((candidate, moved)) = found else { continue };
             let candidate = functional.planted_in(&candidate)?;
@@ -79,7 +81,8 @@ impl Pair {
 impl Case {
     /// Whether the distances are those that the case is about.
     fn is_met(self, distances: &[f64], moved: Option<usize>) -> bool {
-        let others = || distances.iter().enumerate().filter(|(at, _)| Some(*at) != moved).map(|(_, distance)| *distance);
+        let others =
+            || distances.iter().enumerate().filter(|(at, _)| Some(*at) != moved).map(|(_, distance)| *distance);
         match (self, moved) {
             // What was not moved stays where it was: at a whole margin, or hardly nearer to its limit.
             (Case::Apart(margins), Some(_)) => others().all(|other| other >= margins.min(1.0) - CLOSE),

@@ -55,3 +55,29 @@ fn is_worse(better: Better, a: &[f64], b: &[f64]) -> bool {
         Err(_) => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(a: [f64; 3], b: [f64; 3]) -> Read {
+        read(&[(Better::Higher, [a.to_vec(), b.to_vec()])], 0.05)
+    }
+
+    #[test]
+    fn readers_read() {
+        let alike = said([100.0, 101.0, 99.0], [99.0, 100.0, 98.0]);
+        assert_eq!(alike, Read { best_of_three: true, band: true, welch: true });
+        // One good run hides two bad ones from who takes the best.
+        let lucky = said([100.0, 101.0, 99.0], [80.0, 100.0, 81.0]);
+        assert!(lucky.best_of_three && !lucky.band);
+        // Who takes "not significant" for "the same" lets a fifth less pass where runs scatter.
+        let noisy = said([100.0, 120.0, 80.0], [80.0, 96.0, 64.0]);
+        assert!(noisy.welch && !noisy.best_of_three && !noisy.band);
+        let worse = said([100.0, 101.0, 99.0], [90.0, 91.0, 89.0]);
+        assert_eq!(worse, Read { best_of_three: false, band: false, welch: false });
+        // A time is good where it is low.
+        let times = read(&[(Better::Lower, [vec![1.0, 1.01, 0.99], vec![1.2, 1.21, 1.19]])], 0.05);
+        assert_eq!(times, Read { best_of_three: false, band: false, welch: false });
+    }
+}

@@ -33,7 +33,9 @@ pub fn rows(figures: &Figures, most_blocks: u32) -> Vec<Row> {
     for (case, verdicts) in &figures.cases {
         rows.extend(said(case, *verdicts));
     }
-    for (reader, name) in ["best of three", "means of three within the limit", "Welch over three, not significant"].iter().enumerate() {
+    for (reader, name) in
+        ["best of three", "means of three within the limit", "Welch over three, not significant"].iter().enumerate()
+    {
         for (distance, at) in ["a margin or more", "half a margin"].iter().zip(figures.readers[reader]) {
             rows.push(share(&format!("{name}, {distance}: wrong \"may replace\""), Target::Beside, at.wrong_may));
             rows.push(share(&format!("{name}, {distance}: wrong \"may not\""), Target::Beside, at.wrong_may_not));

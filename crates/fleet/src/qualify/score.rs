@@ -39,10 +39,7 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
-    fn of<'a>(
-        outcomes: impl Iterator<Item = &'a Outcome> + Clone,
-        answer: impl Fn(&Outcome) -> Answer,
-    ) -> Verdicts {
+    fn of<'a>(outcomes: impl Iterator<Item = &'a Outcome> + Clone, answer: impl Fn(&Outcome) -> Answer) -> Verdicts {
         let share = |may: Option<bool>, counted: Answer| {
             Share::of(outcomes.clone(), |outcome| {
                 may.is_none_or(|may| outcome.may_replace == may).then(|| answer(outcome) == counted)
