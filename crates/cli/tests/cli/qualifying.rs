@@ -4,7 +4,8 @@ use crate::harness::{flashscope, scratch};
 use std::path::Path;
 
 /// What stands in the guide, and what is run in its place.
-const IN_PLACE: [(&str, &str); 2] = [("/dev/sdb", "sim:emmc-phone,noise=bench"), ("/dev/sdc", "sim:emmc-cached,noise=bench")];
+const IN_PLACE: [(&str, &str); 2] =
+    [("/dev/sdb", "sim:emmc-phone,noise=bench"), ("/dev/sdc", "sim:emmc-cached,noise=bench")];
 
 fn guide() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/qualifying.md");
@@ -23,9 +24,8 @@ fn commands(guide: &str) -> Vec<(Vec<String>, Option<String>)> {
     let text = blocks(guide, "sh").join("\n").replace("\\\n", " ");
     let command = |line: &str| {
         let (line, file) = line.split_once(" > ").map_or((line, None), |(line, file)| (line, Some(file.to_owned())));
-        let in_place = |word: &str| {
-            IN_PLACE.iter().find(|(device, _)| *device == word).map_or(word, |(_, part)| part).to_owned()
-        };
+        let in_place =
+            |word: &str| IN_PLACE.iter().find(|(device, _)| *device == word).map_or(word, |(_, part)| part).to_owned();
         (line.split_whitespace().map(in_place).collect(), file)
     };
     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(command).collect()
@@ -45,7 +45,8 @@ fn every_command_of_the_guide_runs() {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let run = flashscope(&words).current_dir(&folder).run();
         // A verdict against the candidate, or none, is an answer too.
-        let answers = matches!(words[0], "qualify") && matches!(run.code, Some(1 | 2)) && run.stdout.contains("by our-product");
+        let answers =
+            matches!(words[0], "qualify") && matches!(run.code, Some(1 | 2)) && run.stdout.contains("by our-product");
         assert!(run.code == Some(0) || answers, "{words:?}: {:?}\n{}\n{}", run.code, run.stdout, run.stderr);
         if let Some(file) = file {
             std::fs::write(folder.join(file), &run.stdout).unwrap();
