@@ -31,6 +31,7 @@ mod mmc;
 mod pages;
 mod power;
 mod presets;
+mod qualify;
 mod qualifying;
 mod readme;
 mod records;
