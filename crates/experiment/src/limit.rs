@@ -84,6 +84,11 @@ pub fn hold(readings: &Readings, metric: usize, side: usize, limit: Limit, confi
                     let contrasts = paired(readings, metric, side);
                     (Tested::of(&contrasts, Level::Block, ratio.ln())?, Level::Block, 0.0)
                 }
+                // Sides that take turns are looked at after every block, which the test for sides apart does not pay for: the
+                // first block alone, read as runs of one session, would decide one in a hundred by chance.
+                Setting::Apart(Level::Run | Level::Session, ..) if baseline.blocks().min(other.blocks()) > 0 => {
+                    return Err(Doubt::TooFew);
+                }
                 Setting::Apart(level, ours, theirs) => (Tested::apart(&ours, &theirs, ratio.ln())?, level, 0.0),
             }
         }
@@ -313,6 +318,14 @@ mod tests {
 
     fn at_least(of: Of) -> Limit {
         Limit { wanted: Better::Higher, of }
+    }
+
+    #[test]
+    fn one_block_decides_nothing() {
+        let mut rng = Rng::new(7);
+        let limit = at_least(Of::Baseline(0.95));
+        assert_eq!(hold(&blocks(1, 0.3, (0.001, 0.0), &mut rng), 0, 1, limit, 0.99), Err(Doubt::TooFew));
+        assert_eq!(hold(&blocks(2, 0.3, (0.001, 0.0), &mut rng), 0, 1, limit, 0.99).unwrap().level, Level::Block);
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub mod histories;
 pub mod integrity;
 mod markdown;
 mod meter;
+pub mod qualify;
 mod record;
 mod run;
 mod score;

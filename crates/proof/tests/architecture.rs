@@ -64,7 +64,7 @@ const ROOMS: [Room; 36] = [
     room("report", Nothing, true, &["suite", "infer", "probe", "device"]),
     room("twin", Nothing, true, &["host", "transcript", "record"]),
     room("explain", Nothing, false, &["host", "transcript", "record", "report", "fleet"]),
-    room("fleet", Nothing, true, &["host", "emulate", "load", "record", "report"]),
+    room("fleet", Nothing, true, &["host", "emulate", "record", "report"]),
     room("testkit", Nothing, false, &["sim", "host"]),
     room("fuzz", Terminal, true, &["host", "emulate", "session", "cli"]),
     room("proof", Nothing, false, &["host", "emulate"]),

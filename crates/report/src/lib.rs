@@ -27,6 +27,7 @@ mod table;
 mod terminal;
 pub mod trace;
 pub mod twin;
+mod verdict_sheet;
 pub mod xlsx;
 
 pub use csv::{csv, sheets};

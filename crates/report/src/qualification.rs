@@ -1,14 +1,14 @@
 //! A qualification made readable: terminal text, Markdown, a page, and tables.
 
-use crate::html::{one_table, page};
+pub use crate::verdict_sheet::html;
+
 use crate::markdown::table as markdown_table;
 use crate::sheet::sheet;
 use crate::terminal::wrap;
 use crate::xlsx::{Cell, Sheet};
-use crate::{Style, foreign, sheet as sheets_of, table};
+use crate::{Style, foreign, table};
 use flashscope_model::qualification::{QualificationRecord, Requirement, Row, RunDone, RunOutcome, Weight};
 use flashscope_view::qualification::{answer, level, limit, notes, reasons, result, title};
-use maud::html as markup;
 use std::fmt::Write;
 
 /// The whole report for a terminal, the answer first.
@@ -50,34 +50,6 @@ pub fn markdown(record: &QualificationRecord) -> String {
     text
 }
 
-/// The whole of it as a page that loads nothing.
-pub fn html(record: &QualificationRecord) -> String {
-    let envelope = &record.envelope;
-    let body = markup! {
-        header {
-            p.eyebrow { "flashscope " (envelope.command) }
-            h1 { (title(record)) }
-            p.callout { (answer(record)) }
-            ul { @for line in reasons(record) { li { (line) } } }
-        }
-        main {
-            @if !record.rows.is_empty() {
-                section {
-                    h2 { "Results" }
-                    div."card scroll" { (one_table(&flashscope_view::qualification::table(record))) }
-                }
-            }
-            section { h2 { "What it rests on" } ul { @for note in notes(record) { li { (note) } } } }
-            section {
-                details { summary { "The plan" } div."card scroll" { pre.definition { (record.plan.text) } } }
-            }
-            (sheets_of::sections(&sheets(record)[1..]))
-        }
-        footer { "flashscope " (envelope.tool.version) ". Every run stands in the JSON record." }
-    };
-    page(&title(record), &body)
-}
-
 const RESULTS: [&str; 23] = [
     "requirement",
     "title",
@@ -109,8 +81,21 @@ pub fn sheets(record: &QualificationRecord) -> Vec<Sheet> {
     let results = record.results().map(|(requirement, row)| result_line(requirement, row)).collect();
     let runs = record.runs.iter().flat_map(|run| run_lines(record, run)).collect();
     let columns = [
-        "role", "part", "workload", "session", "block", "place", "outcome", "figure", "unit", "value", "replayed",
-        "took_ns", "record",
+        "role",
+        "part",
+        "workload",
+        "session",
+        "block",
+        "place",
+        "outcome",
+        "figure",
+        "unit",
+        "value",
+        "replayed",
+        "took_ns",
+        "written_bytes",
+        "record",
+        "sha256",
     ];
     vec![sheet("results", &RESULTS, results), sheet("runs", &columns, runs)]
 }
@@ -167,7 +152,9 @@ fn run_lines(record: &QualificationRecord, run: &RunDone) -> Vec<Vec<Cell>> {
             value.into(),
             if run.replayed { "yes" } else { "no" }.into(),
             run.took.get().into(),
+            run.written.get().into(),
             run.record.as_ref().map(|record| record.file.clone()).into(),
+            run.record.as_ref().map(|record| record.sha256.clone()).into(),
         ]
     };
     match &run.outcome {

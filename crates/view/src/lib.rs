@@ -33,6 +33,7 @@ pub mod sweep;
 pub mod table;
 pub mod time;
 pub mod trace;
+pub mod verdict_sheet;
 
 pub use table::{Cell, Room, Table, performance, tables};
 

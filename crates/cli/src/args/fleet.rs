@@ -78,6 +78,8 @@ pub(crate) enum FleetKind {
     Compare(FleetCompare),
     /// Measure how often integrity is right, on simulated devices that keep the promise in every way and on planted faults
     Integrity(FleetIntegrity),
+    /// Measure how often qualify is right, on pairs of simulated devices where it follows whether one may replace the other
+    Qualify(FleetQualify),
     /// Measure how often state is right, on simulated devices brought to random states
     State(FleetState),
     /// Measure how often history's trend is right, on simulated histories whose changes are known
@@ -130,6 +132,18 @@ pub(crate) struct FleetIntegrity {
     pub(crate) cuts: u32,
     #[command(flatten)]
     pub(crate) scored: ScoredArgs,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example: flashscope fleet qualify --pairs 160 --seed 7 -o verdicts.html
+
+What is counted stands in docs/qualify.md.")]
+pub(crate) struct FleetQualify {
+    /// How many pairs: equal, better, near a limit on either side, fakes, such that lose data, and such whose registers lie
+    #[arg(short = 'n', long, default_value_t = 96, value_name = "N", value_parser = up_to(MOST_PAIRS))]
+    pub(crate) pairs: u32,
+    #[command(flatten)]
+    pub(crate) scoring: ScoringArgs,
 }
 
 #[derive(Args, Debug)]

@@ -41,7 +41,8 @@ pub(crate) use emulate::Emulate;
 pub(crate) use explain::Explain;
 pub(crate) use fio::Fio;
 pub(crate) use fleet::{
-    Fleet, FleetCapacity, FleetCompare, FleetIntegrity, FleetKind, FleetState, FleetTrend, ScoredArgs, ScoringArgs,
+    Fleet, FleetCapacity, FleetCompare, FleetIntegrity, FleetKind, FleetQualify, FleetState, FleetTrend, ScoredArgs,
+    ScoringArgs,
 };
 pub(crate) use history::{History, history_help};
 pub(crate) use infer::Infer;

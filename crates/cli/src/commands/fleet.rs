@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 mod capacity;
 mod compare;
 mod integrity;
+mod qualify;
 mod scored;
 mod state;
 mod trend;
@@ -29,6 +30,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         Some(FleetKind::Capacity(args)) => return capacity::run(args),
         Some(FleetKind::Compare(args)) => return compare::run(args),
         Some(FleetKind::Integrity(args)) => return integrity::run(args),
+        Some(FleetKind::Qualify(args)) => return qualify::run(args),
         Some(FleetKind::State(args)) => return state::run(args),
         Some(FleetKind::Trend(args)) => return trend::run(args),
         None => {}

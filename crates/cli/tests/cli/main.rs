@@ -34,6 +34,7 @@ mod pages;
 mod power;
 mod presets;
 mod qualify;
+mod qualifying;
 mod readme;
 mod records;
 mod settings;

@@ -68,6 +68,11 @@ fn shrink(model: &mut Table, rng: &mut Rng) {
     }
 }
 
+/// What makes a fake of a model, as its section of faults.
+pub(crate) fn plant(model: &Table, rng: &mut Rng) -> Result<Table, DrawError> {
+    Ok(fake(capacity(model)?, rng).1)
+}
+
 impl Fake {
     fn genuine(claimed: Bytes) -> Fake {
         Fake { kind: Genuineness::Genuine, real: claimed, wrap: None, damaged: 0.0, keeps_tail: false }

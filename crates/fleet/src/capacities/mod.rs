@@ -13,6 +13,7 @@ mod score;
 mod table;
 
 pub use draw::Fake;
+pub(crate) use draw::plant;
 pub use naive::Said;
 pub use rows::{calibration, rows};
 pub use score::Figures;
@@ -116,8 +117,12 @@ enum Seen {
 }
 
 fn opened(drawn: &Drawn) -> Result<SimTarget, DrawError> {
-    let open = flashscope_sim::open_with("drawn.toml", drawn.seed, |_| Ok(drawn.text.clone()));
-    let mut target = open.map_err(|error| DrawError::new(format!("{error}\n{}", drawn.text)))?;
+    open(&drawn.text, drawn.seed)
+}
+
+fn open(text: &str, seed: u64) -> Result<SimTarget, DrawError> {
+    let open = flashscope_sim::open_with("drawn.toml", seed, |_| Ok(text.to_owned()));
+    let mut target = open.map_err(|error| DrawError::new(format!("{error}\n{text}")))?;
     // A fleet looks at answers; what a device must never do is looked at by the simulator's own tests.
     target.check_always(false);
     Ok(target)
@@ -130,11 +135,7 @@ fn run(drawn: &Drawn, depth: Depth) -> Result<Seen, DrawError> {
     let granted =
         |bytes: Bytes| WriteGrant::simulated(&facts, bytes).ok_or_else(|| DrawError::new("no simulated device"));
     match depth {
-        Depth::Quick => {
-            let plan = Test::new(facts.capacity, block, USUAL_BUDGET, drawn.seed).map_err(broken)?;
-            let mut grant = granted(plan.budget)?;
-            Ok(Seen::Quick(quick(&plan, 1, (&mut target, &mut grant), &mut Unwatched).seen))
-        }
+        Depth::Quick => Ok(Seen::Quick(quickly(&mut target, drawn.seed)?)),
         Depth::Full => {
             let order = if drawn.shuffled { PassOrder::Shuffled } else { PassOrder::Sequential };
             let plan = FullPlan::new(facts.capacity, block, order, drawn.seed).map_err(broken)?;
@@ -145,6 +146,19 @@ fn run(drawn: &Drawn, depth: Depth) -> Result<Seen, DrawError> {
             Ok(Seen::Full(filling.seen(&plan)))
         }
     }
+}
+
+/// What a quick test says of a device of a model file.
+pub(crate) fn quick_verdict(text: &str, seed: u64) -> Result<Verdict, DrawError> {
+    Ok(verdict(&quickly(&mut open(text, seed)?, seed)?))
+}
+
+fn quickly(target: &mut impl Target, seed: u64) -> Result<Quick, DrawError> {
+    let plan =
+        Test::new(target.facts().capacity, target.capabilities().granularity, USUAL_BUDGET, seed).map_err(broken)?;
+    let grant = WriteGrant::simulated(target.facts(), plan.budget);
+    let mut grant = grant.ok_or_else(|| DrawError::new("no simulated device"))?;
+    Ok(quick(&plan, 1, (target, &mut grant), &mut Unwatched).seen)
 }
 
 fn broken(error: impl std::fmt::Display) -> DrawError {

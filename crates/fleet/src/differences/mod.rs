@@ -13,6 +13,7 @@ mod rows;
 mod score;
 mod surroundings;
 
+pub(crate) use pair::{scale, slower};
 pub use readers::Read;
 pub use rows::{Row, Target, rows};
 pub use score::{Figures, Share};
@@ -25,7 +26,7 @@ use flashscope_stats::rng::stream;
 use flashscope_stats::test::Summary;
 use pair::Pair;
 use rayon::prelude::*;
-use surroundings::Surroundings;
+pub(crate) use surroundings::Surroundings;
 
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq)]

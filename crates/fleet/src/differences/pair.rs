@@ -100,7 +100,7 @@ fn factor(distance: Distance, rng: &mut Rng) -> f64 {
 }
 
 /// A model file with all times longer by one factor, and all rates lower.
-fn slower(text: &str, factor: f64) -> Result<String, DrawError> {
+pub(crate) fn slower(text: &str, factor: f64) -> Result<String, DrawError> {
     let mut table: Table = text.parse().map_err(|error| DrawError::new(format!("{error}")))?;
     for section in ["link", "mapping"] {
         if let Some(section) = table.get_mut(section) {
@@ -110,7 +110,8 @@ fn slower(text: &str, factor: f64) -> Result<String, DrawError> {
     toml::to_string(&table).map_err(|error| DrawError::new(error.to_string()))
 }
 
-fn scale(value: &mut Value, factor: f64) {
+/// All times in a part of a model file, longer by one factor, and all rates lower.
+pub(crate) fn scale(value: &mut Value, factor: f64) {
     match value {
         Value::Table(table) => {
             for (key, value) in table.iter_mut() {

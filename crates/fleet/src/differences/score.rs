@@ -13,7 +13,7 @@ pub struct Share {
 }
 
 impl Share {
-    fn of<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>, counted: impl Fn(&Outcome) -> Option<bool>) -> Share {
+    pub(crate) fn of<T>(outcomes: impl IntoIterator<Item = T>, counted: impl Fn(T) -> Option<bool>) -> Share {
         let mut share = Share::default();
         for outcome in outcomes {
             if let Some(yes) = counted(outcome) {

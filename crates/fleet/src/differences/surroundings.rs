@@ -16,7 +16,7 @@ const STALL_LOSS: f64 = 3.0;
 const DRIFT: f64 = 0.2;
 
 /// What lies around the runs of one campaign.
-pub(super) struct Surroundings {
+pub(crate) struct Surroundings {
     rng: Rng,
     scatter: f64,
     drift: f64,
@@ -26,20 +26,29 @@ pub(super) struct Surroundings {
 }
 
 impl Surroundings {
-    pub(super) fn draw(scatter: f64, rng: &mut Rng) -> Surroundings {
+    pub(crate) fn draw(scatter: f64, rng: &mut Rng) -> Surroundings {
         let mut rng = Rng::new(rng.next_u64());
         let drift = DRIFT * (2.0 * rng.unit() - 1.0);
         Surroundings { rng, scatter, drift, run: 0, session: 0.0, before: None }
     }
 
     /// A new session: what it adds is the same for all its runs, and scatter begins anew.
-    pub(super) fn session(&mut self) {
+    pub(crate) fn session(&mut self) {
         self.session = BETWEEN_SESSIONS * self.rng.normal();
         self.before = None;
     }
 
     /// One run as it is measured here and now.
     pub(super) fn around(&mut self, run: Run) -> Run {
+        let shift = self.shift();
+        let mut run = run;
+        run.rate *= shift.exp();
+        run.requests.mean -= shift;
+        run
+    }
+
+    /// What the next run's rate is multiplied by, as a logarithm.
+    pub(crate) fn shift(&mut self) -> f64 {
         let fresh = self.rng.normal();
         // Stationary from the first run on.
         let scatter =
@@ -48,10 +57,6 @@ impl Surroundings {
         let stall = if self.rng.unit() < STALL_CHANCE { -STALL_LOSS * (1.0 - self.rng.unit()).ln() } else { 0.0 };
         let drift = self.drift * f64::from(self.run) / 100.0;
         self.run += 1;
-        let shift = self.session + self.scatter * (scatter - stall) + drift;
-        let mut run = run;
-        run.rate *= shift.exp();
-        run.requests.mean -= shift;
-        run
+        self.session + self.scatter * (scatter - stall) + drift
     }
 }

@@ -123,17 +123,26 @@ fn outcome(plan: Plan, index: u32) -> Result<Outcome, DrawError> {
 /// What was seen of a device, and what really happened in it.
 fn seen(plan: Plan, index: u32, planted: &[Planted]) -> Result<(Report, BTreeMap<Planted, u32>), DrawError> {
     let drawn = draw_for_cuts(plan.seed, index, planted)?;
-    let open = flashscope_sim::open_with("drawn.toml", drawn.seed, |_| Ok(drawn.text.clone()));
-    let mut target = open.map_err(|error| DrawError::new(format!("{}: {error}", drawn.title)))?;
+    cut(&drawn.text, drawn.seed, plan.cuts)
+}
+
+/// What is said of a device of a model file after so many cuts.
+pub(crate) fn verdict_of(text: &str, seed: u64, cuts: u32) -> Result<Verdict, DrawError> {
+    Ok(verdict(&cut(text, seed, cuts)?.0, shipped()))
+}
+
+fn cut(text: &str, seed: u64, cuts: u32) -> Result<(Report, BTreeMap<Planted, u32>), DrawError> {
+    let open = flashscope_sim::open_with("drawn.toml", seed, |_| Ok(text.to_owned()));
+    let mut target = open.map_err(|error| DrawError::new(format!("{error}\n{text}")))?;
     // A fleet looks at answers; what a device must never do is looked at by the simulator's own tests.
     target.check_always(false);
     let refused = || DrawError::new("a simulated device grants freely".to_owned());
     let mut grant = WriteGrant::simulated(target.facts(), Bytes(u64::MAX / 2)).ok_or_else(refused)?;
     let (offset, length) = usual_region(target.facts().capacity);
     let cuts = flashscope_integrity::Plan {
-        cuts: plan.cuts,
-        seed: drawn.seed,
-        generation: first_generation(drawn.seed),
+        cuts,
+        seed,
+        generation: first_generation(seed),
         offset,
         length,
         slow_after: SLOW_AFTER,

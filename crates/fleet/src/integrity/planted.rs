@@ -54,7 +54,7 @@ impl Planted {
     }
 
     /// Whether it makes covered data disappear, so that another that does so too hides which of them it was.
-    pub(super) fn loses(self) -> bool {
+    pub(crate) fn loses(self) -> bool {
         self.lies() || matches!(self, Planted::Lost | Planted::Late | Planted::Misdirected | Planted::Rollback)
     }
 

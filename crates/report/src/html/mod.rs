@@ -4,7 +4,7 @@ mod figures;
 mod page;
 pub(crate) mod plots;
 
-pub(crate) use page::{SURFACES, page, styled_page};
+pub(crate) use page::{PLOTS, SURFACES, page, styled_page};
 
 use flashscope_model::finding::{Advice, Severity};
 use flashscope_model::{RunRecord, run::Plan};

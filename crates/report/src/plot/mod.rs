@@ -19,7 +19,7 @@ mod theme;
 mod trace;
 
 pub(crate) use calibration::reliability;
-pub(crate) use comparison::{ratios, runs, verdict_hue};
+pub(crate) use comparison::{limits, ratios, runs, verdict_hue};
 pub(crate) use data::data;
 pub(crate) use endurance::{bad_by_pass, rates_by_pass};
 pub(crate) use explanation::waterfall;
