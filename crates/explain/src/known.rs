@@ -61,7 +61,7 @@ fn title(name: &str) -> String {
 
 fn refitted(name: &str, record: RunRecord, watch: &mut dyn Watch) -> Result<String, FitError> {
     let measured = Measured::of(vec![Part::of_record(name.to_owned(), record)])?;
-    flashscope_twin::fit_model(&measured, &title(name), &mut Fitting(watch))
+    Ok(flashscope_twin::fit_model(&measured, &title(name), &mut Fitting(watch))?.text)
 }
 
 /// What `inspect` finds of a model, within the limits of the plan.

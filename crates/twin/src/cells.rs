@@ -1,7 +1,10 @@
 //! Measured figures, each beside the simulated one.
 
 use flashscope_model::Data;
-use flashscope_model::observation::{AlignEvidence, IntervalEvidence, Printed, RateEvidence, Run, Straddle};
+use flashscope_model::observation::{
+    AlignEvidence, IntervalEvidence, PatternTimes, Printed, RateEvidence, Run, Straddle,
+};
+use flashscope_model::plan::PatternPart;
 use flashscope_model::{Direction, Order};
 use flashscope_units::{ByteRate, Bytes, Contrast, Nanos};
 
@@ -36,6 +39,8 @@ pub enum Test {
     ReadRate,
     /// Writes over a region.
     WriteRate,
+    /// Requests as applications mix them.
+    Patterns,
 }
 
 impl Test {
@@ -56,6 +61,7 @@ impl Test {
             Test::Scatter => "scatter",
             Test::ReadRate => "reads",
             Test::WriteRate => "writes",
+            Test::Patterns => "patterns",
         }
     }
 
@@ -121,6 +127,11 @@ impl Cell {
     /// Simulated over measured, less 1.
     pub fn error(&self) -> f64 {
         self.simulated / self.measured - 1.0
+    }
+
+    /// Which pattern of its run it is of, counted from 0.
+    pub(crate) fn pattern(&self) -> usize {
+        self.index / COLUMNS_OF_A_PATTERN
     }
 }
 
@@ -219,6 +230,7 @@ fn table_of(data: &Data) -> Table {
             let test = if data.direction == Direction::Read { Test::ReadRate } else { Test::WriteRate };
             Table { random, ..plain(test, format!("{}{}", test.name(), if random { ", random" } else { "" })) }
         }
+        Data::Patterns(_) => plain(Test::Patterns, "patterns".to_owned()),
         Data::Floor(_) => plain(Test::Floor, "floor".to_owned()),
         Data::Scatter(_) => plain(Test::Scatter, "scatter".to_owned()),
         Data::Interval(_) => plain(Test::Interval, "interval".to_owned()),
@@ -269,6 +281,7 @@ fn entries(data: &Data) -> Vec<Entry> {
             .collect()
         }
         Data::Throughput(data) => rate_of(data.block, ("rate", 0), &data.times).into_iter().collect(),
+        Data::Patterns(data) => data.patterns.iter().enumerate().flat_map(pattern).collect(),
         Data::Interval(data) => data.rows.iter().filter_map(|row| interval_row(row.size, &row.evidence)).collect(),
         Data::Floor(data) => minimum(data.block, &data.times).into_iter().collect(),
         Data::Scatter(data) => {
@@ -280,6 +293,33 @@ fn entries(data: &Data) -> Vec<Entry> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Figures of one pattern at most: its columns are numbered in pieces of this size.
+const COLUMNS_OF_A_PATTERN: usize = 32;
+
+/// The mean of each kind of requests of a pattern, streams together, and that of its flushes.
+fn pattern((number, seen): (usize, &PatternTimes)) -> Vec<Entry> {
+    let mut kinds: Vec<(PatternPart, Vec<Nanos>)> = Vec::new();
+    for (part, times) in seen.pattern.parts.iter().zip(&seen.times) {
+        let alike = |one: &PatternPart| (one.direction, one.order, one.block) == (part.direction, part.order, part.block);
+        match kinds.iter_mut().find(|(one, _)| alike(one)) {
+            Some((_, all)) => all.extend(times),
+            None => kinds.push((*part, times.clone())),
+        }
+    }
+    let mean = |block: Bytes, index: usize, what: &str, times: &[Nanos]| {
+        let sum: Nanos = times.iter().copied().sum();
+        let column = format!("{} {what}", number + 1);
+        let index = number * COLUMNS_OF_A_PATTERN + index;
+        let mean = sum.as_f64() / times.len().max(1) as f64;
+        (!times.is_empty()).then(|| time(block, (&column, index), mean, 0.0, times.len() as u64))
+    };
+    let flushes = mean(Bytes::ZERO, kinds.len(), "flush", &seen.flushes);
+    let of_kind = |(index, (part, times)): (usize, &(PatternPart, Vec<Nanos>))| {
+        mean(part.block, index, &flashscope_view::table::work(part.direction, part.order), times)
+    };
+    kinds.iter().enumerate().filter_map(of_kind).chain(flushes).collect()
 }
 
 fn align_row(align: Bytes, evidence: &AlignEvidence) -> Vec<Entry> {
