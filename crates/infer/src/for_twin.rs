@@ -16,6 +16,8 @@ const REST: Nanos = Nanos::secs(5);
 const SHORT_REST: Nanos = Nanos::millis(200);
 /// Region of random requests, where the device is large enough.
 const REGION: Bytes = Bytes::mib(32);
+/// Region of requests that hardly ever meet in a unit.
+const WIDE: Bytes = Bytes::gib(1);
 /// Each stream has this much for itself, or a unit where that is more.
 const STREAM: Bytes = Bytes::mib(16);
 /// Streams at most.
@@ -99,6 +101,12 @@ impl Places {
         PatternPart { direction: Direction::Write, order: Order::Random, block, start, length, requests: 1 }
     }
 
+    /// Random writes that begin another unit each time, far from its start.
+    fn wide(&self, block: Bytes) -> PatternPart {
+        let length = (self.capacity - self.region.0).min(WIDE).align_down(Bytes::mib(1));
+        PatternPart { length, ..self.random(block, REGION) }
+    }
+
     fn read(&self, block: Bytes, order: Order) -> PatternPart {
         let (start, length) = (Bytes::ZERO, self.capacity);
         PatternPart { direction: Direction::Read, order, block, start, length, requests: 1 }
@@ -135,6 +143,7 @@ fn streams(places: &Places) -> Vec<Pattern> {
 }
 
 fn merges(places: &Places) -> Vec<Pattern> {
+    let wide = |block: u64| vec![places.wide(Bytes::kib(block))];
     let random = |block: u64, within: Bytes| vec![places.random(Bytes::kib(block), within)];
     rested(vec![
         pattern(64, 0, random(16, Bytes::mib(4))),
@@ -143,6 +152,9 @@ fn merges(places: &Places) -> Vec<Pattern> {
         pattern(48, 4, random(64, Bytes::mib(32))),
         pattern(32, 0, random(256, Bytes::mib(32))),
         pattern(24, 0, random(512, Bytes::mib(32))),
+        pattern(64, 0, wide(16)),
+        pattern(48, 4, wide(128)),
+        pattern(24, 0, wide(512)),
     ])
 }
 
@@ -156,6 +168,7 @@ fn small(places: &Places) -> Vec<Pattern> {
         pattern(200, 1, random(4, Bytes::mib(16))),
         pattern(300, 4, random(4, Bytes::mib(32))),
         pattern(200, 0, random(8, Bytes::mib(16))),
+        pattern(200, 8, vec![places.wide(Bytes::kib(4))]),
         durable(pattern(64, 0, random(4, Bytes::mib(16)))),
         durable(pattern(64, 0, vec![places.stream(0, Bytes::kib(4))])),
         pattern(64, 1, vec![start]),
@@ -195,4 +208,66 @@ fn mixed(places: &Places) -> Vec<Pattern> {
         pattern(24, 2, vec![file, metadata, read]),
         pattern(80, 8, [places.all_streams(3, Bytes::kib(32)), vec![pages, looked_up]].concat()),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashscope_model::{Claims, DeviceKind};
+
+    fn card(capacity: Bytes) -> DeviceFacts {
+        DeviceFacts {
+            name: "made up".to_owned(),
+            kind: DeviceKind::SdCard,
+            simulated: true,
+            capacity,
+            logical_block: Bytes::SECTOR,
+            physical_block: None,
+            max_request: None,
+            queue_depth: None,
+            claims: Claims::default(),
+            identity: None,
+        }
+    }
+
+    fn parts(device: &DeviceFacts, unit: Bytes) -> Vec<PatternPart> {
+        let choices = Places::with(device, unit, Bytes::ZERO).map_or_else(Vec::new, |places| places.choices());
+        let patterns = choices.into_iter().flat_map(|choice| match choice.experiment {
+            Experiment::Patterns(plan) => plan.patterns,
+            other => panic!("{other:?}"),
+        });
+        patterns.flat_map(|pattern| pattern.parts).collect()
+    }
+
+    #[test]
+    fn all_requests_stay_inside_the_device_whatever_a_unit_is() {
+        for capacity in [448, 512, 1000, 7580].map(Bytes::mib) {
+            for unit in [1, 3, 4, 24, 64].map(Bytes::mib) {
+                let all = parts(&card(capacity), unit);
+                assert!(all.iter().all(|part| part.start + part.length <= capacity), "{capacity} {unit}");
+                assert!(!all.is_empty() || capacity < unit * 16, "{capacity} {unit}");
+            }
+        }
+    }
+
+    #[test]
+    fn too_small_a_device_is_left_alone() {
+        assert!(parts(&card(Bytes::mib(16)), Bytes::mib(4)).is_empty());
+        assert_eq!(most_for_twin(&card(Bytes::mib(16))), Bytes::ZERO);
+    }
+
+    /// Whoever fits a twin tells by this what is held out.
+    #[test]
+    fn only_the_last_patterns_mix_kinds_of_requests() {
+        let places = Places::with(&card(Bytes::gib(8)), Bytes::mib(4), Bytes::ZERO).expect("room");
+        let mixed: Vec<bool> = places
+            .choices()
+            .iter()
+            .map(|choice| match &choice.experiment {
+                Experiment::Patterns(plan) => plan.patterns.iter().all(Pattern::is_mixed),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(mixed, [false, false, false, false, true]);
+    }
 }

@@ -133,6 +133,11 @@ impl Cell {
     pub(crate) fn pattern(&self) -> usize {
         self.index / COLUMNS_OF_A_PATTERN
     }
+
+    /// Whether it is the mean of a pattern's requests, and not their median.
+    pub(crate) fn is_mean(&self) -> bool {
+        self.index.is_multiple_of(2)
+    }
 }
 
 /// All cells of a measurement: those figures that both sides have.
@@ -298,7 +303,8 @@ fn entries(data: &Data) -> Vec<Entry> {
 /// Figures of one pattern at most: its columns are numbered in pieces of this size.
 const COLUMNS_OF_A_PATTERN: usize = 32;
 
-/// The mean of each kind of requests of a pattern, streams together, and that of its flushes.
+/// Of each kind of requests of a pattern, streams together, and of its flushes: the mean, which rare long ones count in, and the
+/// median, which they do not.
 fn pattern((number, seen): (usize, &PatternTimes)) -> Vec<Entry> {
     let mut kinds: Vec<(PatternPart, Vec<Nanos>)> = Vec::new();
     for (part, times) in seen.pattern.parts.iter().zip(&seen.times) {
@@ -308,18 +314,22 @@ fn pattern((number, seen): (usize, &PatternTimes)) -> Vec<Entry> {
             None => kinds.push((*part, times.clone())),
         }
     }
-    let mean = |block: Bytes, index: usize, what: &str, times: &[Nanos]| {
-        let sum: Nanos = times.iter().copied().sum();
-        let column = format!("{} {what}", number + 1);
-        let index = number * COLUMNS_OF_A_PATTERN + index;
-        let mean = sum.as_f64() / times.len().max(1) as f64;
-        (!times.is_empty()).then(|| time(block, (&column, index), mean, 0.0, times.len() as u64))
+    let both = |block: Bytes, index: usize, what: &str, times: &[Nanos]| -> Vec<Entry> {
+        let all: Vec<f64> = times.iter().map(|time| time.as_f64()).collect();
+        let Some(middle) = flashscope_stats::location::median(&all) else { return Vec::new() };
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        let figures = [("mean", mean), ("median", middle)].into_iter().enumerate();
+        let entry = |(which, (name, value)): (usize, (&str, f64))| {
+            let index = number * COLUMNS_OF_A_PATTERN + 2 * index + which;
+            time(block, (&format!("{} {what}, {name}", number + 1), index), value, 0.0, all.len() as u64)
+        };
+        figures.map(entry).collect()
     };
-    let flushes = mean(Bytes::ZERO, kinds.len(), "flush", &seen.flushes);
+    let flushes = both(Bytes::ZERO, kinds.len(), "flush", &seen.flushes);
     let of_kind = |(index, (part, times)): (usize, &(PatternPart, Vec<Nanos>))| {
-        mean(part.block, index, &flashscope_view::table::work(part.direction, part.order), times)
+        both(part.block, index, &flashscope_view::table::work(part.direction, part.order), times)
     };
-    kinds.iter().enumerate().filter_map(of_kind).chain(flushes).collect()
+    kinds.iter().enumerate().flat_map(of_kind).chain(flushes).collect()
 }
 
 fn align_row(align: Bytes, evidence: &AlignEvidence) -> Vec<Entry> {

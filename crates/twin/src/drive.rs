@@ -5,7 +5,7 @@
 
 use crate::card::{Card, Origin};
 use crate::measured::Measured;
-use crate::patterns::Lever;
+use crate::patterns::{Lever, boxed, start_lever};
 use crate::shape::is_sure;
 use flashscope_model::finding::MappingKind;
 use flashscope_model::{Data, Direction, Geometry, Order};
@@ -26,6 +26,9 @@ const PROCESSING_NS: f64 = 15e3;
 const PROGRAM_NS: f64 = 1.2e6;
 /// The wire is this much faster than the fastest reads.
 const FASTER: f64 = 1.15;
+
+/// How much of a map may be in memory.
+const REACHES: [Bytes; 4] = [Bytes::mib(128), Bytes::mib(512), Bytes::gib(2), Bytes::gib(8)];
 
 const SLC: [&str; 2] = ["mapping.slc.max_superblocks", "mapping.slc.keep_free"];
 const MAP_CACHE: [&str; 1] = ["mapping.map_cache."];
@@ -76,18 +79,20 @@ pub(crate) fn levers() -> Vec<Lever> {
         Lever::Time(&["link.command"]),
         Lever::Time(&["mapping.nand.read"]),
         Lever::Time(&["mapping.nand.program"]),
-        Lever::Form(vec![with_cache, without_cache]),
+        Lever::Form(vec![Box::new(with_cache), Box::new(without_cache)]),
         Lever::Count("mapping.nand.channels", vec![1, 2, 4, 8]),
         Lever::Count("mapping.nand.dies_per_channel", vec![1, 2, 4]),
         Lever::Count("mapping.nand.planes", vec![1, 2, 4]),
         Lever::Size("mapping.nand.page", [4, 8, 16].map(Bytes::kib).to_vec()),
         Lever::Size("mapping.buffer.size", [128, 512, 1024, 4096, 16384].map(Bytes::kib).to_vec()),
-        Lever::Form(vec![|card| volatile(card, true), |card| volatile(card, false)]),
+        Lever::Form([true, false].map(|is| boxed(move |card| volatile(card, is))).into()),
         Lever::Time(&["mapping.processing"]),
         Lever::Time(&["mapping.nand.slc_program"]),
         Lever::Time(&["link.flush"]),
         Lever::Time(&["link.durable_write"]),
-        Lever::Form(vec![without_reach, |card| with_reach(card, Bytes::mib(128)), |card| with_reach(card, Bytes::gib(1))]),
+        Lever::Form(vec![Box::new(without_reach)]),
+        Lever::Form(REACHES.map(|reach| boxed(move |card| with_reach(card, reach))).into()),
+        start_lever(),
     ]
 }
 

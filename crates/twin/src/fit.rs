@@ -155,15 +155,16 @@ fn tried(measured: &Measured, title: &str, watch: &mut dyn Watch) -> Result<Trie
 
 /// Tries what patterns tell; where the device may map by page, a drive as well: the nearer of the two is the twin.
 fn by_patterns(
-    mut card: Card,
+    card: Card,
     measured: &Measured,
     shape: &Shape,
     (replay, title): (&Replay, &str),
     watch: &mut dyn Watch,
 ) -> Result<Card, FitError> {
     let geometry = &measured.findings.geometry;
-    let levers = log_card::levers(&card, geometry, shape);
-    let of_card = Tuned { levers, settle: |_| {}, replay }.refine(&mut card, watch)?;
+    let levers = log_card::levers(&card, measured, shape);
+    let starts = log_card::starts(&card, geometry, shape);
+    let (card, of_card) = Tuned { levers, settle: |_| {}, from: card.clone(), replay }.refine(starts, watch)?;
     if !drive::may_be_one(geometry) {
         return Ok(card);
     }
@@ -172,7 +173,8 @@ fn by_patterns(
     let noise = NOISES.into_iter().find(|level| card.is_text("noise.level", level)).unwrap_or("bench");
     drive.set_text("noise.level", noise, Origin::Fitted("to the scatter of one block read again and again".to_owned()));
     drive::first_guess(measured, &mut drive);
-    let of_drive = Tuned { levers: drive::levers(), settle: drive::settle, replay }.refine(&mut drive, watch)?;
+    let drives = Tuned { levers: drive::levers(), settle: drive::settle, from: drive.clone(), replay };
+    let (drive, of_drive) = drives.refine(vec![drive], watch)?;
     Ok(if of_drive < of_card { drive } else { card })
 }
 

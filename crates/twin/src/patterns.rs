@@ -10,6 +10,7 @@ use crate::cells::{self, Cell};
 use crate::fit::Watch;
 use crate::replay::Replay;
 use flashscope_units::Bytes;
+use std::ops::Range;
 
 /// The seed of every trial.
 const SEED: u64 = 1;
@@ -17,6 +18,10 @@ const SEED: u64 = 1;
 const STEPS: [f64; 8] = [4.0, 2.0, 1.5, 1.25, 1.12, 1.06, 1.03, 1.015];
 /// In the first rounds, sizes and counts are tried as well.
 const COUNTED: usize = 4;
+/// Rounds after which the nearest of several models to begin with goes on alone.
+const FIRST: usize = 3;
+/// What tables of durable writes tell is moved no farther than by this factor.
+const NEAR: f64 = 1.5;
 /// A time of nothing cannot be scaled: these are tried in its place, in nanoseconds.
 const INSTEAD_OF_NOTHING: [f64; 5] = [20e3, 200e3, 2e6, 20e6, 100e6];
 /// A figure that is off by more than this (natural logarithm) counts as this.
@@ -27,16 +32,29 @@ const LEAST_GAIN: f64 = 2e-3;
 const AGAIN: u32 = 3;
 
 /// What is moved.
-#[derive(Clone, Debug)]
 pub(crate) enum Lever {
     /// Times and shares that go together.
     Time(&'static [&'static str]),
+    /// The same, but no farther from where it began than tables leave open.
+    Near(&'static str),
+    /// A number that is scaled like a time, once it is about right.
+    Number(&'static str),
     /// One of these sizes.
     Size(&'static str, Vec<Bytes>),
     /// One of these numbers.
     Count(&'static str, Vec<u64>),
-    /// One of these forms.
-    Form(Vec<fn(&mut Card)>),
+    /// One of these changes.
+    Form(Vec<Box<dyn Fn(&mut Card)>>),
+}
+
+/// A change as a lever has it.
+pub(crate) fn boxed(change: impl Fn(&mut Card) + 'static) -> Box<dyn Fn(&mut Card)> {
+    Box::new(change)
+}
+
+/// Whether the device was written to before: reads of what never was are answered without the flash.
+pub(crate) fn start_lever() -> Lever {
+    Lever::Form(["filled", "blank"].map(|start| boxed(move |card| card.set_text("state.start", start, origin()))).into())
 }
 
 /// A model in the making, and what keeps it whole after a move.
@@ -44,6 +62,8 @@ pub(crate) struct Tuned<'t> {
     pub(crate) levers: Vec<Lever>,
     /// Sets what follows from other parameters.
     pub(crate) settle: fn(&mut Card),
+    /// As the tables have it.
+    pub(crate) from: Card,
     pub(crate) replay: &'t Replay,
 }
 
@@ -71,25 +91,52 @@ impl Tuned<'_> {
         figures(card, self.replay).map_or(f64::MAX, |cells| distance(&cells))
     }
 
-    /// Moves levers until the last round is over; says how far the figures are off then.
-    pub(crate) fn refine(&self, card: &mut Card, watch: &mut dyn Watch) -> Result<f64, FitError> {
-        (self.settle)(card);
-        let mut best = self.off(card);
+    /// Moves levers of several cards to begin with in the first rounds, and then those of the nearest; says how far the figures
+    /// are off then.
+    pub(crate) fn refine(&self, starts: Vec<Card>, watch: &mut dyn Watch) -> Result<(Card, f64), FitError> {
+        let mut nearest: Option<(Card, f64)> = None;
+        for mut card in starts {
+            (self.settle)(&mut card);
+            let mut off = self.off(&card);
+            self.rounds(&mut card, 0..FIRST, &mut off, watch)?;
+            if nearest.as_ref().is_none_or(|(_, least)| off < *least) {
+                nearest = Some((card, off));
+            }
+        }
+        let (mut card, mut off) = nearest.ok_or(FitError::Nothing)?;
+        self.rounds(&mut card, FIRST..STEPS.len(), &mut off, watch)?;
+        Ok((card, off))
+    }
+
+    fn rounds(
+        &self,
+        card: &mut Card,
+        rounds: Range<usize>,
+        best: &mut f64,
+        watch: &mut dyn Watch,
+    ) -> Result<(), FitError> {
         let total = (STEPS.len() * self.levers.len()) as u32;
-        for (round, step) in STEPS.iter().enumerate() {
+        for round in rounds {
+            let step = STEPS[round];
             for (index, lever) in self.levers.iter().enumerate() {
                 watch.progress("patterns", (round * self.levers.len() + index) as u32, total);
                 if watch.stop() {
                     return Err(FitError::Stopped);
                 }
                 match lever {
-                    Lever::Time(paths) => self.scale(card, paths, (round, *step), &mut best),
-                    _ if round < COUNTED => self.choose(card, lever, &mut best),
+                    Lever::Time(paths) => self.scale(card, paths, (round, step), best),
+                    Lever::Near(path) => {
+                        let from = self.from.number(path);
+                        let within = |to: f64| (from / NEAR..=from * NEAR).contains(&to);
+                        self.scaled(card, &[path], (step, &within), best);
+                    }
+                    Lever::Number(path) => self.count(card, path, step, best),
+                    _ if round < COUNTED => self.choose(card, lever, best),
                     _ => {}
                 }
             }
         }
-        Ok(best)
+        Ok(())
     }
 
     /// Takes a changed model where it is nearer.
@@ -112,17 +159,28 @@ impl Tuned<'_> {
             }
             return;
         }
-        let nothing = (round == 0).then_some(0.0);
-        for factor in [step, 1.0 / step].into_iter().chain(nothing) {
-            for again in 0..AGAIN {
+        self.scaled(card, paths, (step, &|_| true), best);
+    }
+
+    fn scaled(&self, card: &mut Card, paths: &[&str], (step, may): (f64, &dyn Fn(f64) -> bool), best: &mut f64) {
+        for factor in [step, 1.0 / step] {
+            for _ in 0..AGAIN {
                 let mut changed = card.clone();
                 paths.iter().for_each(|path| changed.replace(path, card.number(path) * factor, origin()));
-                if !self.take(card, changed, best) {
+                if !paths.iter().all(|path| may(changed.number(path))) || !self.take(card, changed, best) {
                     break;
                 }
-                if again + 1 == AGAIN {
-                    break;
-                }
+            }
+        }
+    }
+
+    fn count(&self, card: &mut Card, path: &str, step: f64, best: &mut f64) {
+        for factor in [step, 1.0 / step] {
+            let from = card.number(path);
+            let to = (from * factor).round();
+            if to >= 1.0 && to != from {
+                let changed = card.with(|card| card.set_count(path, to as u64, origin()));
+                self.take(card, changed, best);
             }
         }
     }
@@ -141,7 +199,7 @@ impl Tuned<'_> {
                 .map(|count| from.with(|card| card.set_count(path, *count, origin())))
                 .collect(),
             Lever::Form(forms) => forms.iter().map(|form| from.with(form)).collect(),
-            Lever::Time(_) => Vec::new(),
+            Lever::Time(_) | Lever::Near(_) | Lever::Number(_) => Vec::new(),
         };
         for changed in changed {
             self.take(card, changed, best);

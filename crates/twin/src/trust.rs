@@ -20,7 +20,7 @@ impl Trust {
     pub(crate) fn of(card: &Card, held_out: &Replay) -> Option<Trust> {
         let cells = figures(card, held_out).filter(|cells| !cells.is_empty())?;
         let mut sums: BTreeMap<(usize, usize), (f64, f64)> = BTreeMap::new();
-        for cell in &cells {
+        for cell in cells.iter().filter(|cell| cell.is_mean()) {
             let sum = sums.entry((cell.run, cell.pattern())).or_default();
             sum.0 += cell.simulated * cell.operations as f64;
             sum.1 += cell.measured * cell.operations as f64;
