@@ -70,6 +70,7 @@ fn predicted(
         100.0 * cells.iter().filter(|cell| is(cell)).count() as f64 / cells.len().max(1) as f64
     };
     let all: Vec<&Predicted> = devices.iter().flat_map(|device| &device.apps).collect();
+    let what = &format!("{what}, inspected {}", if for_twin { "for a twin" } else { "as usual" });
     for App { name, .. } in &apps {
         let cells: Vec<&Predicted> = all.iter().filter(|cell| cell.app == *name).copied().collect();
         let target = format!("{name}: predicted within 20 %, of {} {what}", cells.len());
@@ -79,6 +80,14 @@ fn predicted(
     let target = format!("all apps: predicted within 20 %, of {} on {} {what}", all.len(), devices.len());
     targets.at_least(&target, least, share(&all, Predicted::is_near), "%")?;
     println!("all apps: bytes over sequential rates | | {:.1} % | beside", share(&all, Predicted::naive_is_near));
+    for (trusted, says) in [(true, "may"), (false, "may not")] {
+        let some: Vec<&Device> = devices.iter().filter(|device| for_twin && device.trusted == trusted).collect();
+        let cells: Vec<&Predicted> = some.iter().flat_map(|device| &device.apps).collect();
+        if !cells.is_empty() {
+            let near = share(&cells, Predicted::is_near);
+            println!("of {} whose twin says that it {says} be asked: within 20 % | | {near:.1} % | beside", some.len());
+        }
+    }
     Ok(())
 }
 

@@ -72,6 +72,11 @@ pub(crate) fn first_guess(measured: &Measured, card: &mut Card) {
     settle(card);
 }
 
+/// The drives to begin with: without a cache of fast cells, and with one.
+pub(crate) fn starts(drive: &Card) -> Vec<Card> {
+    vec![drive.clone(), drive.with(with_cache)]
+}
+
 /// What is moved.
 pub(crate) fn levers() -> Vec<Lever> {
     vec![

@@ -174,7 +174,7 @@ fn by_patterns(
     drive.set_text("noise.level", noise, Origin::Fitted("to the scatter of one block read again and again".to_owned()));
     drive::first_guess(measured, &mut drive);
     let drives = Tuned { levers: drive::levers(), settle: drive::settle, from: drive.clone(), replay };
-    let (drive, of_drive) = drives.refine(vec![drive], watch)?;
+    let (drive, of_drive) = drives.refine(drive::starts(&drive), watch)?;
     Ok(if of_drive < of_card { drive } else { card })
 }
 

@@ -9,6 +9,8 @@ use flashscope_units::Bytes;
 
 /// A log of small writes holds this many pages at most, and no fewer than one.
 const SMALL_PAGES: [u64; 7] = [1, 4, 16, 64, 256, 1024, 4096];
+/// A log of small writes that is not full for long.
+const MANY_PAGES: u64 = 512;
 /// Longest writes that any small-write path was seen to take.
 const SMALL_LIMITS: [u64; 5] = [0, 4, 8, 16, 32];
 /// Write buffers that are tried where none was found, and none was found to be missing.
@@ -27,7 +29,6 @@ pub(crate) fn levers(card: &Card, measured: &Measured, shape: &Shape) -> Vec<Lev
         levers.push(Lever::Time(&["link.durable_write"]));
     }
     levers.extend([Lever::Near("mapping.program.page"), Lever::Near("link.durable_write"), start_lever()]);
-    levers.push(Lever::Form([2, 3, 4].map(|times| boxed(move |card| larger_page(card, times))).into()));
     if !is_sure(geometry.small_write_path.confidence()) {
         levers.push(Lever::Size("mapping.small.limit", SMALL_LIMITS.map(Bytes::kib).to_vec()));
     }
@@ -56,16 +57,20 @@ pub(crate) fn levers(card: &Card, measured: &Measured, shape: &Shape) -> Vec<Lev
     let streams = [64, 128, 256, 512, 1024, 4096].map(Bytes::kib);
     levers.push(Lever::Size("mapping.stream", streams.into_iter().filter(|size| *size <= unit).collect()));
     levers.push(Lever::Time(&["mapping.read.small_lookup"]));
+    levers.push(Lever::Time(&["link.bytes_per_s"]));
     if card.area().is_some() {
         levers.push(Lever::Time(&["mapping.areas.0.small_program"]));
         levers.push(Lever::Time(&["mapping.areas.0.program"]));
     }
+    levers.push(Lever::Form([2, 3, 4].map(|times| boxed(move |card| larger_page(card, times))).into()));
     levers
 }
 
 /// The cards to begin with: those whose logs are of another kind, where the findings leave the kind open.
 pub(crate) fn starts(card: &Card, geometry: &Geometry, shape: &Shape) -> Vec<Card> {
-    let mut starts = vec![card.clone()];
+    // How many pages a log of small writes holds and what each of them costs is told apart from a start near enough only.
+    let with_pages = |pages| card.with(|card| card.set_count("mapping.small.pages", pages, tried()));
+    let mut starts = vec![card.clone(), with_pages(MANY_PAGES)];
     let (in_order, any_order) = (u64::from(shape.logs_in_order.value), u64::from(shape.logs_random.value));
     let all = in_order + any_order;
     let sure = is_sure(geometry.open_units_random.confidence()) && is_sure(geometry.open_units_linear.confidence());
