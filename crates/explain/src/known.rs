@@ -4,9 +4,9 @@
 use crate::hybrid::open;
 use crate::{ExplainError, Side, Watch};
 use flashscope_device::{Target, WriteGrant};
-use flashscope_model::{ExperimentName, RunRecord};
 use flashscope_model::envelope::{Envelope, Kind, Tool};
 use flashscope_model::run::{Plan, Step};
+use flashscope_model::{ExperimentName, RunRecord};
 use flashscope_session::{
     Ahead, Options, SoFar, Watcher, inspect, inspect_for_twin, twin_write_budget, usual_write_budget,
 };

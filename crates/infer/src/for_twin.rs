@@ -199,7 +199,8 @@ fn reads(places: &Places) -> Vec<Pattern> {
 fn mixed(places: &Places) -> Vec<Pattern> {
     let journal = places.stream(0, Bytes::kib(16));
     let pages = PatternPart { requests: 2, ..places.random(Bytes::kib(8), Bytes::mib(24)) };
-    let looked_up = PatternPart { direction: Direction::Read, requests: 3, ..places.random(Bytes::kib(4), Bytes::mib(24)) };
+    let looked_up =
+        PatternPart { direction: Direction::Read, requests: 3, ..places.random(Bytes::kib(4), Bytes::mib(24)) };
     let file = PatternPart { requests: 4, ..places.stream(1, Bytes::kib(256)) };
     let metadata = places.random(Bytes::kib(4), Bytes::mib(8));
     let read = PatternPart { requests: 4, ..places.read(Bytes::kib(32), Order::Random) };

@@ -44,8 +44,8 @@ mod writing;
 
 pub use ahead::{Upcoming, ahead};
 pub use choose::{Outlook, left_open, next, outlook};
-pub use for_twin::{for_twin, most_for_twin};
 pub use drive::{channels_plan, map_reach_plan, overwrite_plan, parallel_plan};
+pub use for_twin::{for_twin, most_for_twin};
 pub use memo::Memo;
 
 use change::Scope;

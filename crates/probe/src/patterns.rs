@@ -35,8 +35,7 @@ impl Probe for Patterns {
 
     fn cost(&self, _facts: &DeviceFacts) -> Cost {
         self.patterns.iter().fold(Cost::default(), |sum, pattern| {
-            let ((reads, read), (writes, written)) =
-                (pattern.moved(Direction::Read), pattern.moved(Direction::Write));
+            let ((reads, read), (writes, written)) = (pattern.moved(Direction::Read), pattern.moved(Direction::Write));
             sum.plus(Cost { read, written, requests: reads + writes + pattern.flushes() })
         })
     }

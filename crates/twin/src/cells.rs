@@ -308,7 +308,8 @@ const COLUMNS_OF_A_PATTERN: usize = 32;
 fn pattern((number, seen): (usize, &PatternTimes)) -> Vec<Entry> {
     let mut kinds: Vec<(PatternPart, Vec<Nanos>)> = Vec::new();
     for (part, times) in seen.pattern.parts.iter().zip(&seen.times) {
-        let alike = |one: &PatternPart| (one.direction, one.order, one.block) == (part.direction, part.order, part.block);
+        let alike =
+            |one: &PatternPart| (one.direction, one.order, one.block) == (part.direction, part.order, part.block);
         match kinds.iter_mut().find(|(one, _)| alike(one)) {
             Some((_, all)) => all.extend(times),
             None => kinds.push((*part, times.clone())),

@@ -61,7 +61,11 @@ pub(crate) fn first_guess(measured: &Measured, card: &mut Card) {
     }
     card.set_size("mapping.nand.page", Bytes::kib(16), guess());
     let buffer = geometry.write_buffer.value().filter(|_| is_sure(geometry.write_buffer.confidence()));
-    card.set_size("mapping.buffer.size", buffer.map_or(Bytes::mib(1), |buffer| buffer.size.max(Bytes::kib(64))), guess());
+    card.set_size(
+        "mapping.buffer.size",
+        buffer.map_or(Bytes::mib(1), |buffer| buffer.size.max(Bytes::kib(64))),
+        guess(),
+    );
     let volatile = geometry.write_buffer_volatile.value().unwrap_or(true);
     card.set_flag("mapping.buffer.volatile", volatile, guess());
     without_cache(card);

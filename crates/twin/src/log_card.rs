@@ -2,7 +2,7 @@
 
 use crate::card::{Card, Origin};
 use crate::measured::Measured;
-use crate::patterns::{Lever, boxed, start_lever};
+use crate::patterns::{Change, Lever, boxed, start_lever};
 use crate::shape::{OutOfOrder, Shape, is_sure};
 use flashscope_model::Geometry;
 use flashscope_units::Bytes;
@@ -87,7 +87,7 @@ pub(crate) fn starts(card: &Card, geometry: &Geometry, shape: &Shape) -> Vec<Car
 }
 
 /// A buffer of this size, written out at once or bit by bit, that a power cut loses or not; and none.
-fn with_buffers(size: Bytes) -> Vec<Box<dyn Fn(&mut Card)>> {
+fn with_buffers(size: Bytes) -> Vec<Change> {
     let kinds = [("whole", true), ("steady", true), ("steady", false)];
     let with = kinds.map(|(flush, volatile)| {
         boxed(move |card| {
@@ -109,7 +109,7 @@ fn pages(card: &Card) -> f64 {
 }
 
 /// Another part of a unit is merged at once, in the same time.
-fn merged_at_once(size: Bytes) -> Box<dyn Fn(&mut Card)> {
+fn merged_at_once(size: Bytes) -> Change {
     boxed(move |card| {
         let all = card.number("mapping.merge.copy") * pages(card);
         card.set_size("mapping.sub_unit", size, tried());

@@ -31,6 +31,9 @@ const LEAST_GAIN: f64 = 2e-3;
 /// A step that helps is done again, so often at most.
 const AGAIN: u32 = 3;
 
+/// A change of a model.
+pub(crate) type Change = Box<dyn Fn(&mut Card)>;
+
 /// What is moved.
 pub(crate) enum Lever {
     /// Times and shares that go together.
@@ -44,17 +47,19 @@ pub(crate) enum Lever {
     /// One of these numbers.
     Count(&'static str, Vec<u64>),
     /// One of these changes.
-    Form(Vec<Box<dyn Fn(&mut Card)>>),
+    Form(Vec<Change>),
 }
 
 /// A change as a lever has it.
-pub(crate) fn boxed(change: impl Fn(&mut Card) + 'static) -> Box<dyn Fn(&mut Card)> {
+pub(crate) fn boxed(change: impl Fn(&mut Card) + 'static) -> Change {
     Box::new(change)
 }
 
 /// Whether the device was written to before: reads of what never was are answered without the flash.
 pub(crate) fn start_lever() -> Lever {
-    Lever::Form(["filled", "blank"].map(|start| boxed(move |card| card.set_text("state.start", start, origin()))).into())
+    Lever::Form(
+        ["filled", "blank"].map(|start| boxed(move |card| card.set_text("state.start", start, origin()))).into(),
+    )
 }
 
 /// A model in the making, and what keeps it whole after a move.

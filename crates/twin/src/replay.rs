@@ -8,7 +8,8 @@ use flashscope_model::observation::{
     RateEvidence, Run, ScatterData, Source,
 };
 use flashscope_model::plan::{
-    Align, Boundaries, FastArea, Fat, Floor, Interval, OpenAu, OpenUnits, Pattern, Patterns, Program, Scatter, Span, Throughput,
+    Align, Boundaries, FastArea, Fat, Floor, Interval, OpenAu, OpenUnits, Pattern, Patterns, Program, Scatter, Span,
+    Throughput,
 };
 use flashscope_model::{DeviceFacts, Direction, Experiment, Order};
 use flashscope_probe::{Context, Unobserved, classic};

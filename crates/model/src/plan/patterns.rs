@@ -68,9 +68,10 @@ impl Pattern {
 impl Plan for Patterns {
     fn describe(&self) -> String {
         let moved = |direction| {
-            self.patterns.iter().map(|pattern| pattern.moved(direction)).fold((0, Bytes::ZERO), |sum, more| {
-                (sum.0 + more.0, sum.1 + more.1)
-            })
+            self.patterns
+                .iter()
+                .map(|pattern| pattern.moved(direction))
+                .fold((0, Bytes::ZERO), |sum, more| (sum.0 + more.0, sum.1 + more.1))
         };
         let ((reads, read), (writes, written)) = (moved(Direction::Read), moved(Direction::Write));
         format!("{} patterns of {reads} reads ({read}) and {writes} writes ({written})", self.patterns.len())

@@ -3,8 +3,8 @@
 use flashscope_device::{Target, WriteGrant};
 use flashscope_model::Experiment;
 use flashscope_model::plan::{
-    Align, Boundaries, Cells, FastArea, Fat, Floor, OpenAu, OpenUnits, Overwrite, Pattern, PatternPart, Patterns, Program, Purpose, Scatter, SlcCache,
-    Slide, Span, Stretch, Survey, Throughput,
+    Align, Boundaries, Cells, FastArea, Fat, Floor, OpenAu, OpenUnits, Overwrite, Pattern, PatternPart, Patterns,
+    Program, Purpose, Scatter, SlcCache, Slide, Span, Stretch, Survey, Throughput,
 };
 use flashscope_model::{Direction, Order, Run};
 use flashscope_probe::{Context, ProbeError, Report, Unobserved, classic, run};
