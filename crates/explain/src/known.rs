@@ -4,10 +4,12 @@
 use crate::hybrid::open;
 use crate::{ExplainError, Side, Watch};
 use flashscope_device::{Target, WriteGrant};
-use flashscope_model::RunRecord;
 use flashscope_model::envelope::{Envelope, Kind, Tool};
 use flashscope_model::run::{Plan, Step};
-use flashscope_session::{Ahead, Options, SoFar, Watcher, inspect, usual_write_budget};
+use flashscope_model::{ExperimentName, RunRecord};
+use flashscope_session::{
+    Ahead, Options, SoFar, Watcher, inspect, inspect_for_twin, twin_write_budget, usual_write_budget,
+};
 use flashscope_stats::rng::stream;
 use flashscope_twin::{FitError, Measured, Part};
 
@@ -61,18 +63,22 @@ fn title(name: &str) -> String {
 
 fn refitted(name: &str, record: RunRecord, watch: &mut dyn Watch) -> Result<String, FitError> {
     let measured = Measured::of(vec![Part::of_record(name.to_owned(), record)])?;
-    flashscope_twin::fit_model(&measured, &title(name), &mut Fitting(watch))
+    Ok(flashscope_twin::fit_model(&measured, &title(name), &mut Fitting(watch))?.text)
 }
 
 /// What `inspect` finds of a model, within the limits of the plan.
 fn inspected(model: &str, plan: &Plan, seed: u64, watch: &mut dyn Watch) -> Result<RunRecord, ExplainError> {
     let mut target = open(model, seed).map_err(|why| FitError::Model(why.to_string()))?;
     target.check_always(false);
-    let usual = usual_write_budget(target.facts().capacity);
+    let for_twin = plan.steps.iter().any(|step| step.experiment == ExperimentName::Patterns.word());
+    let usual = if for_twin { twin_write_budget } else { usual_write_budget }(target.facts().capacity);
     let writes = if plan.budget.write.get() > 0 { plan.budget.write } else { usual };
     let mut grant = WriteGrant::simulated(target.facts(), writes);
     let options = Options { seed, budget: plan.budget };
-    let report = inspect(&mut target, grant.as_mut(), options, &mut Inspecting(watch));
+    let report = match for_twin {
+        true => inspect_for_twin(&mut target, grant.as_mut(), options, &mut Inspecting(watch)),
+        false => inspect(&mut target, grant.as_mut(), options, &mut Inspecting(watch)),
+    };
     let envelope = Envelope {
         device: Some(target.facts().clone()),
         path: Some(target.path()),

@@ -20,6 +20,7 @@ mod discard;
 mod drive;
 pub mod endurance;
 mod fast_area;
+mod for_twin;
 mod memo;
 mod memory;
 mod notes;
@@ -44,6 +45,7 @@ mod writing;
 pub use ahead::{Upcoming, ahead};
 pub use choose::{Outlook, left_open, next, outlook};
 pub use drive::{channels_plan, map_reach_plan, overwrite_plan, parallel_plan};
+pub use for_twin::{for_twin, most_for_twin};
 pub use memo::Memo;
 
 use change::Scope;

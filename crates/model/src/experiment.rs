@@ -243,6 +243,8 @@ experiments! {
     Cells: plan::Cells, seen::CellsData, "cells", Never, Controller, Ours, Table, Apart;
     /// Discards of several sizes, what is read behind them, and what later writes take.
     Discard: discard::Discard, discard::DiscardData, "discard", Always, Controller, Ours, Table, Apart;
+    /// Reads, writes and flushes as applications mix them, for a twin.
+    Patterns: plan::Patterns, Arc<seen::PatternsData>, "patterns", Always, Controller, Ours, Table, Apart;
     same data:
     /// Writes to several units in turn, from whole units down to a block (flashbench `-O`).
     OpenAu: plan::OpenAu, OpenUnits, "open-au", Always, Geometry, Flashbench, Table, Alike;

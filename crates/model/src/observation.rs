@@ -8,6 +8,7 @@
 mod boundaries;
 mod drive;
 mod memory;
+mod patterns;
 mod printed;
 mod reads;
 mod region;
@@ -18,6 +19,7 @@ pub use drive::{
     CellsData, FanTimes, MapReachData, OverwriteData, ParallelData, RangeTimes, SlcCacheData, StretchTimes,
 };
 pub use memory::{Ahead, BufferData, BurstTimes, ReadCacheData, Reread};
+pub use patterns::{PatternTimes, PatternsData};
 pub use printed::{Printed, RateEvidence, Statistic};
 pub use reads::{
     FloorData, IntervalData, IntervalEvidence, IntervalRow, ScatterData, ScatterPlace, SlideData, SurveyData,

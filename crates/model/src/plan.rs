@@ -6,9 +6,11 @@
 mod cost;
 mod drive;
 mod memory;
+mod patterns;
 
 pub use drive::{Cells, Fan, MapReach, Overwrite, Parallel, SlcCache, Stretch};
 pub use memory::{Buffer, Burst, ReadCache, Then};
+pub use patterns::{Pattern, PatternPart, Patterns};
 
 use crate::{Direction, Order};
 use flashscope_units::{Bytes, Nanos};

@@ -4,7 +4,8 @@
 //! [`validate`] says why it makes no sense on a device. The classic seven (align, write-align, open-au, fat, scatter,
 //! interval, program) do what flashbench does, so that tables compare; [`classic`] holds its parameters.
 //!
-//! Rules that all of them keep: one request outstanding; every write durable, but those that look for a write buffer or for what collection costs; payload that is different in every
+//! Rules that all of them keep: one request outstanding; every write durable, but those that look for a write buffer, for what
+//! collection costs or for what applications meet; payload that is different in every
 //! write; all choices from the seed; a failed request is noted and its sample left out, so that a list of times may be
 //! shorter than the number of requests; whatever ends a run, what was measured until then comes back.
 //!
@@ -30,6 +31,7 @@ mod open_au;
 mod open_units;
 mod overwrite;
 mod parallel;
+mod patterns;
 mod program;
 mod read_cache;
 mod rig;

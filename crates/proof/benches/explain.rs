@@ -5,7 +5,7 @@
 
 use flashscope_explain::{Answer, ExplainError, Workload};
 use flashscope_proof::explain::{
-    Kind, Named, Pair, draw, first_exchanged, largest_parameter, named, of_models, of_records, workload,
+    Kind, Named, Pair, draw, first_exchanged, largest_parameter, named, of_models, of_records, of_twins, workload,
 };
 use flashscope_testkit::Targets;
 use rayon::prelude::*;
@@ -26,12 +26,27 @@ fn main() -> io::Result<ExitCode> {
     let pairs = after("--pairs").unwrap_or(if quick { 24 } else { 300 });
     let seed = after("--seed").map_or(SEED, u64::from);
     let mut targets = Targets::begin(io::stdout())?;
+    if words.iter().any(|word| word == "--only-twins") {
+        one_group(&mut targets, ("twins of records for a twin", of_twins), pairs, seed)?;
+        return Ok(if targets.end()? { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
     judged(&mut targets, "models", of_models, pairs, seed)?;
     match quick {
         true => targets.left_out("devices known by their records", "takes minutes")?,
         false => judged(&mut targets, "records", of_records, pairs, seed)?,
     }
     Ok(if targets.end()? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Pairs that differ in one group alone, for whoever has no hours.
+fn one_group(targets: &mut Targets<Stdout>, (of, way): (&str, Way), pairs: u32, seed: u64) -> io::Result<()> {
+    let answers = answered(Kind::One, way, pairs, seed);
+    for (pair, answer) in answers.iter().filter(|(pair, answer)| !named(answer).is(pair.causes[0])) {
+        eprintln!("{of}: {:?} is named {:?}", pair.causes, named(answer));
+    }
+    let right = answers.iter().filter(|(pair, answer)| named(answer).is(pair.causes[0])).count();
+    let share = 100.0 * right as f64 / answers.len().max(1) as f64;
+    targets.at_least(&format!("{of}, one group: named, of {} pairs", answers.len()), 95.0, share, "%")
 }
 
 /// The pairs of a kind, with what `explain` says of each.

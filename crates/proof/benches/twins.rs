@@ -38,7 +38,14 @@ fn main() -> io::Result<ExitCode> {
     ] {
         match quick {
             true => targets.left_out(&format!("run times of apps on {what}"), "takes minutes")?,
-            false => predicted(&mut targets, (kind, what, least), seed, count, says("--cells"))?,
+            false => {
+                for for_twin in [false, true] {
+                    if !for_twin && says("--for-twin-only") || for_twin && says("--plain-only") {
+                        continue;
+                    }
+                    predicted(&mut targets, (kind, what, least), (seed, count), (for_twin, says("--cells")))?;
+                }
+            }
         }
     }
     Ok(if targets.end()? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -48,14 +55,13 @@ fn main() -> io::Result<ExitCode> {
 fn predicted(
     targets: &mut Targets<Stdout>,
     (kind, what, least): (Kind, &str, f64),
-    seed: u64,
-    count: u32,
-    in_full: bool,
+    (seed, count): (u64, u32),
+    (for_twin, in_full): (bool, bool),
 ) -> io::Result<()> {
     let apps = apps(seed);
     let models: Vec<(u32, String)> =
         (0..count * DRAWS).filter_map(|index| Some((index, drawn(kind, seed, index)?))).take(count as usize).collect();
-    let one = |(index, model): &(u32, String)| predict(model, *index, seed ^ u64::from(*index), &apps);
+    let one = |(index, model): &(u32, String)| predict(model, *index, seed ^ u64::from(*index), (&apps, for_twin));
     let devices: Vec<Device> = models.par_iter().with_max_len(1).map(one).collect();
     if in_full {
         devices.iter().for_each(told);
@@ -64,6 +70,7 @@ fn predicted(
         100.0 * cells.iter().filter(|cell| is(cell)).count() as f64 / cells.len().max(1) as f64
     };
     let all: Vec<&Predicted> = devices.iter().flat_map(|device| &device.apps).collect();
+    let what = &format!("{what}, inspected {}", if for_twin { "for a twin" } else { "as usual" });
     for App { name, .. } in &apps {
         let cells: Vec<&Predicted> = all.iter().filter(|cell| cell.app == *name).copied().collect();
         let target = format!("{name}: predicted within 20 %, of {} {what}", cells.len());
@@ -73,6 +80,14 @@ fn predicted(
     let target = format!("all apps: predicted within 20 %, of {} on {} {what}", all.len(), devices.len());
     targets.at_least(&target, least, share(&all, Predicted::is_near), "%")?;
     println!("all apps: bytes over sequential rates | | {:.1} % | beside", share(&all, Predicted::naive_is_near));
+    for (trusted, says) in [(true, "may"), (false, "may not")] {
+        let some: Vec<&Device> = devices.iter().filter(|device| for_twin && device.trusted == trusted).collect();
+        let cells: Vec<&Predicted> = some.iter().flat_map(|device| &device.apps).collect();
+        if !cells.is_empty() {
+            let near = share(&cells, Predicted::is_near);
+            println!("of {} whose twin says that it {says} be asked: within 20 % | | {near:.1} % | beside", some.len());
+        }
+    }
     Ok(())
 }
 
@@ -84,8 +99,9 @@ fn told(device: &Device) {
         let naive = naive.map_or(f64::NAN, |naive| naive / real);
         eprintln!("  {app:16} {:9.3} s, twin {:6.2}, naive {naive:6.2}", real / 1e9, twin / real);
     }
-    if let Err(why) = &device.twin {
-        eprintln!("  no twin: {why}");
+    match &device.twin {
+        Ok(twin) => eprintln!("  trusted: {}\n--- twin\n{twin}--- device\n{}", device.trusted, device.model),
+        Err(why) => eprintln!("  no twin: {why}"),
     }
 }
 

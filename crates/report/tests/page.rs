@@ -173,6 +173,7 @@ fn flatten(data: &mut Data) {
         Data::Cells(cells) => cells.places.truncate(1),
         Data::Discard(discards) => discards.trials.truncate(1),
         Data::Slide(slide) => slide.places.truncate(1),
+        Data::Patterns(patterns) => Arc::make_mut(patterns).patterns.truncate(1),
         Data::Interval(_) | Data::Program(_) => {}
     }
 }

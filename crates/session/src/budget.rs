@@ -17,6 +17,14 @@ pub fn usual_write_budget(capacity: Bytes) -> Bytes {
     (capacity / SHARE).max(ENOUGH.min(capacity / SHARE_OF_SMALL)).min(MOST)
 }
 
+/// What the experiments for a twin write at the most.
+const FOR_A_TWIN: Bytes = Bytes::mib(224);
+
+/// The write budget of an inspection for a twin where none is given: the usual one, and 224 MiB on top.
+pub fn twin_write_budget(capacity: Bytes) -> Bytes {
+    usual_write_budget(capacity) + FOR_A_TWIN.min(capacity / SHARE_OF_SMALL)
+}
+
 /// Most that a diagnosis of the state writes where nobody says. …
 const MOST_OF_A_DIAGNOSIS: Bytes = Bytes::mib(64);
 /// … of a small device no more than this share.

@@ -14,7 +14,7 @@ mod wear;
 use adapter::Adapter;
 pub use ahead::Ahead;
 use ahead::Paces;
-pub use budget::{usual_diagnosis_budget, usual_write_budget};
+pub use budget::{twin_write_budget, usual_diagnosis_budget, usual_write_budget};
 
 use flashscope_device::{DeviceError, Target, WriteGrant};
 use flashscope_infer::{Choice, Memo};
@@ -91,8 +91,27 @@ pub fn inspect<T: Target>(
     options: Options,
     watcher: &mut dyn Watcher,
 ) -> SessionReport {
-    let mut session = Session::new(target, grant, options);
+    whole(Session::new(target, grant, options), watcher)
+}
+
+/// The same, and behind it the experiments that a twin is fitted to. What they write is kept back for them, so that what comes
+/// before is what [`inspect`] does with so much less.
+pub fn inspect_for_twin<T: Target>(
+    target: &mut T,
+    grant: Option<&mut WriteGrant>,
+    options: Options,
+    watcher: &mut dyn Watcher,
+) -> SessionReport {
+    let most = flashscope_infer::most_for_twin(target.facts());
+    let kept_back = grant.as_ref().map_or(Bytes::ZERO, |grant| most.min(grant.left() / 2));
+    whole(Session { kept_back, for_twin: true, ..Session::new(target, grant, options) }, watcher)
+}
+
+fn whole<T: Target>(mut session: Session<'_, T>, watcher: &mut dyn Watcher) -> SessionReport {
     let mut stop = session.go_on(flashscope_infer::next, watcher);
+    if stop == StopReason::Complete && session.for_twin {
+        stop = session.measure_for_twin(watcher);
+    }
     if stop == StopReason::Complete {
         stop = session.test_capacity(watcher);
     }
@@ -166,6 +185,10 @@ struct Session<'a, T> {
     paces: Paces,
     /// Whether nothing is to be said of what follows: the operator chose one experiment, or few and short ones are to come.
     alone: bool,
+    /// Bytes of the grant that are kept for what comes behind the experiments that answer questions.
+    kept_back: Bytes,
+    /// Whether experiments for a twin come behind them.
+    for_twin: bool,
 }
 
 impl<'a, T: Target> Session<'a, T> {
@@ -183,6 +206,8 @@ impl<'a, T: Target> Session<'a, T> {
             number: 0,
             paces: Paces::default(),
             alone: false,
+            kept_back: Bytes::ZERO,
+            for_twin: false,
         }
     }
 
@@ -214,9 +239,33 @@ impl<'a, T: Target> Session<'a, T> {
         }
     }
 
+    /// One experiment for a twin after the other, as far as they may write.
+    fn measure_for_twin(&mut self, watcher: &mut dyn Watcher) -> StopReason {
+        self.kept_back = Bytes::ZERO;
+        let choices = flashscope_infer::for_twin(self.target.facts(), &self.findings().geometry);
+        for choice in choices {
+            if watcher.stop() {
+                return StopReason::Interrupted;
+            }
+            if choice.experiment.bytes_written() > self.budget().write {
+                let text = format!("not measured for a twin: {}: too little may be written (--max-write)", choice.why);
+                self.notes.push(Note::new(NoteKind::Unfinished, text));
+                continue;
+            }
+            match self.run(choice, watcher) {
+                Ok(None) => {}
+                Ok(Some(early)) => return early,
+                Err(error) => {
+                    return StopReason::InternalError(format!("the next experiment does not fit this device: {error}"));
+                }
+            }
+        }
+        StopReason::Complete
+    }
+
     /// What is left to spend.
     fn budget(&self) -> Budget {
-        let write = self.grant.as_ref().map_or(Bytes::ZERO, |grant| grant.left());
+        let write = self.grant.as_ref().map_or(Bytes::ZERO, |grant| grant.left().saturating_sub(self.kept_back));
         let used = self.observations.spent().time;
         Budget { write, time: self.options.budget.time.map(|time| time.saturating_sub(used)) }
     }

@@ -6,10 +6,12 @@
 use crate::FitError;
 use flashscope_sim::SimTarget;
 use flashscope_units::Bytes;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The model that the lines are taken from.
 const FORM: &str = "sd-flat";
+/// The form of a drive that maps by page. Only sizes, counts and times that nobody measures stay as they are here.
+const DRIVE: &str = include_str!("drive.toml");
 /// Where the lines of the special area go: before the section behind the mapping.
 const BEHIND_AREAS: &str = "[state]";
 /// Where the sections of the memory go: before the mapping behind it.
@@ -29,6 +31,8 @@ enum Value {
     Size(Bytes),
     /// Nanoseconds.
     Time(f64),
+    /// Nanoseconds, in a list of one: times by page type, where types are not told apart.
+    Times(f64),
     Count(u64),
     Share(f64),
     Flag(bool),
@@ -67,12 +71,36 @@ pub(crate) struct Card {
     area: Option<(Bytes, Bytes)>,
     /// What a reader of the file must know first.
     caution: Option<String>,
+    /// Sections (with a final stop) and keys of the form that this device does not have.
+    without: BTreeSet<&'static str>,
 }
 
 impl Card {
     pub(crate) fn new() -> Result<Card, FitError> {
         let form = flashscope_sim::show(FORM, false, |_| Err("no files".to_owned())).map_err(FitError::model)?;
-        Ok(Card { form, values: BTreeMap::new(), origins: BTreeMap::new(), area: None, caution: None })
+        Ok(Card::of(form))
+    }
+
+    /// A drive that maps by page.
+    pub(crate) fn drive() -> Card {
+        Card::of(DRIVE.to_owned())
+    }
+
+    fn of(form: String) -> Card {
+        let (values, origins) = (BTreeMap::new(), BTreeMap::new());
+        Card { form, values, origins, area: None, caution: None, without: BTreeSet::new() }
+    }
+
+    /// Whether it is a drive's.
+    pub(crate) fn is_drive(&self) -> bool {
+        self.form == DRIVE
+    }
+
+    /// Leaves these sections or keys of the form away, or brings them back.
+    pub(crate) fn leave_out(&mut self, paths: &[&'static str], out: bool) {
+        for path in paths {
+            let _ = if out { self.without.insert(path) } else { self.without.remove(path) };
+        }
     }
 
     pub(crate) fn set_size(&mut self, path: &str, size: Bytes, origin: Origin) {
@@ -82,6 +110,11 @@ impl Card {
     /// `ns` below 0 counts as 0: no part of a request takes less than no time.
     pub(crate) fn set_time(&mut self, path: &str, ns: f64, origin: Origin) {
         self.set(path, Value::Time(ns.max(0.0)), origin);
+    }
+
+    /// A time that the file has as a list.
+    pub(crate) fn set_times(&mut self, path: &str, ns: f64, origin: Origin) {
+        self.set(path, Value::Times(ns.max(0.0)), origin);
     }
 
     pub(crate) fn set_count(&mut self, path: &str, count: u64, origin: Origin) {
@@ -121,7 +154,7 @@ impl Card {
     /// A time in nanoseconds, or a rate or share; 0 where it was not filled in.
     pub(crate) fn number(&self, path: &str) -> f64 {
         match self.values.get(path) {
-            Some(Value::Time(number) | Value::Share(number)) => *number,
+            Some(Value::Time(number) | Value::Times(number) | Value::Share(number)) => *number,
             Some(Value::Count(count)) => *count as f64,
             _ => 0.0,
         }
@@ -129,9 +162,25 @@ impl Card {
 
     /// Changes a time, rate or share that was filled in before.
     pub(crate) fn change(&mut self, path: &str, to: f64) {
-        if let Some(Value::Time(number) | Value::Share(number)) = self.values.get_mut(path) {
+        if let Some(Value::Time(number) | Value::Times(number) | Value::Share(number)) = self.values.get_mut(path) {
             *number = to;
         }
+    }
+
+    /// The same where the value may be new, or comes from elsewhere now; what is a list stays one.
+    pub(crate) fn replace(&mut self, path: &str, to: f64, origin: Origin) {
+        match self.values.get(path) {
+            Some(Value::Times(_)) => self.set_times(path, to, origin),
+            Some(Value::Share(_)) => self.set_share(path, to, origin),
+            _ => self.set_time(path, to, origin),
+        }
+    }
+
+    /// A changed copy.
+    pub(crate) fn with(&self, change: impl FnOnce(&mut Card)) -> Card {
+        let mut changed = self.clone();
+        change(&mut changed);
+        changed
     }
 
     pub(crate) fn origin(&self, path: &str) -> Option<&Origin> {
@@ -182,6 +231,9 @@ impl Card {
             if line.trim() == BEHIND_MEMORY {
                 text.push_str(&self.memory_lines(remarks));
             }
+            if self.without.contains(section.as_str()) {
+                continue;
+            }
             if let Some(line) = self.line(&section, line, remarks) {
                 text.push_str(&line);
                 text.push('\n');
@@ -194,6 +246,9 @@ impl Card {
     fn line(&self, section: &str, line: &str, remarks: bool) -> Option<String> {
         let Some((key, _)) = line.split_once(" = ") else { return Some(line.to_owned()) };
         let path = format!("{section}{key}");
+        if self.without.contains(path.as_str()) {
+            return None;
+        }
         let edge = self.values.get(&format!("{path}.time")).zip(self.values.get(&format!("{path}.hidden")));
         let (value, path) = match (self.values.get(&path), edge) {
             (Some(value), _) => (spell(value), path),
@@ -257,6 +312,7 @@ fn spell(value: &Value) -> String {
     match value {
         Value::Size(size) => spell_size(*size),
         Value::Time(ns) => spell_time(*ns),
+        Value::Times(ns) => format!("[{}]", spell_time(*ns)),
         Value::Count(count) => count.to_string(),
         Value::Share(share) => format!("{share:?}"),
         Value::Flag(flag) => flag.to_string(),

@@ -1,7 +1,10 @@
 //! Measured figures, each beside the simulated one.
 
 use flashscope_model::Data;
-use flashscope_model::observation::{AlignEvidence, IntervalEvidence, Printed, RateEvidence, Run, Straddle};
+use flashscope_model::observation::{
+    AlignEvidence, IntervalEvidence, PatternTimes, Printed, RateEvidence, Run, Straddle,
+};
+use flashscope_model::plan::PatternPart;
 use flashscope_model::{Direction, Order};
 use flashscope_units::{ByteRate, Bytes, Contrast, Nanos};
 
@@ -36,6 +39,8 @@ pub enum Test {
     ReadRate,
     /// Writes over a region.
     WriteRate,
+    /// Requests as applications mix them.
+    Patterns,
 }
 
 impl Test {
@@ -56,6 +61,7 @@ impl Test {
             Test::Scatter => "scatter",
             Test::ReadRate => "reads",
             Test::WriteRate => "writes",
+            Test::Patterns => "patterns",
         }
     }
 
@@ -121,6 +127,16 @@ impl Cell {
     /// Simulated over measured, less 1.
     pub fn error(&self) -> f64 {
         self.simulated / self.measured - 1.0
+    }
+
+    /// Which pattern of its run it is of, counted from 0.
+    pub(crate) fn pattern(&self) -> usize {
+        self.index / COLUMNS_OF_A_PATTERN
+    }
+
+    /// Whether it is the mean of a pattern's requests, and not their median.
+    pub(crate) fn is_mean(&self) -> bool {
+        self.index.is_multiple_of(2)
     }
 }
 
@@ -219,6 +235,7 @@ fn table_of(data: &Data) -> Table {
             let test = if data.direction == Direction::Read { Test::ReadRate } else { Test::WriteRate };
             Table { random, ..plain(test, format!("{}{}", test.name(), if random { ", random" } else { "" })) }
         }
+        Data::Patterns(_) => plain(Test::Patterns, "patterns".to_owned()),
         Data::Floor(_) => plain(Test::Floor, "floor".to_owned()),
         Data::Scatter(_) => plain(Test::Scatter, "scatter".to_owned()),
         Data::Interval(_) => plain(Test::Interval, "interval".to_owned()),
@@ -269,6 +286,7 @@ fn entries(data: &Data) -> Vec<Entry> {
             .collect()
         }
         Data::Throughput(data) => rate_of(data.block, ("rate", 0), &data.times).into_iter().collect(),
+        Data::Patterns(data) => data.patterns.iter().enumerate().flat_map(pattern).collect(),
         Data::Interval(data) => data.rows.iter().filter_map(|row| interval_row(row.size, &row.evidence)).collect(),
         Data::Floor(data) => minimum(data.block, &data.times).into_iter().collect(),
         Data::Scatter(data) => {
@@ -280,6 +298,39 @@ fn entries(data: &Data) -> Vec<Entry> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Figures of one pattern at most: its columns are numbered in pieces of this size.
+const COLUMNS_OF_A_PATTERN: usize = 32;
+
+/// Of each kind of requests of a pattern, streams together, and of its flushes: the mean, which rare long ones count in, and the
+/// median, which they do not.
+fn pattern((number, seen): (usize, &PatternTimes)) -> Vec<Entry> {
+    let mut kinds: Vec<(PatternPart, Vec<Nanos>)> = Vec::new();
+    for (part, times) in seen.pattern.parts.iter().zip(&seen.times) {
+        let alike =
+            |one: &PatternPart| (one.direction, one.order, one.block) == (part.direction, part.order, part.block);
+        match kinds.iter_mut().find(|(one, _)| alike(one)) {
+            Some((_, all)) => all.extend(times),
+            None => kinds.push((*part, times.clone())),
+        }
+    }
+    let both = |block: Bytes, index: usize, what: &str, times: &[Nanos]| -> Vec<Entry> {
+        let all: Vec<f64> = times.iter().map(|time| time.as_f64()).collect();
+        let Some(middle) = flashscope_stats::location::median(&all) else { return Vec::new() };
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        let figures = [("mean", mean), ("median", middle)].into_iter().enumerate();
+        let entry = |(which, (name, value)): (usize, (&str, f64))| {
+            let index = number * COLUMNS_OF_A_PATTERN + 2 * index + which;
+            time(block, (&format!("{} {what}, {name}", number + 1), index), value, 0.0, all.len() as u64)
+        };
+        figures.map(entry).collect()
+    };
+    let flushes = both(Bytes::ZERO, kinds.len(), "flush", &seen.flushes);
+    let of_kind = |(index, (part, times)): (usize, &(PatternPart, Vec<Nanos>))| {
+        both(part.block, index, &flashscope_view::table::work(part.direction, part.order), times)
+    };
+    kinds.iter().enumerate().flat_map(of_kind).chain(flushes).collect()
 }
 
 fn align_row(align: Bytes, evidence: &AlignEvidence) -> Vec<Entry> {

@@ -58,6 +58,9 @@ fn carried(finding: Finding, geometry: &Geometry, card: &Card, shape: &Shape) ->
 /// The parameter that a finding is in, and whether the twin has it there or why not; what is unknown is not asked.
 fn held(finding: Finding, geometry: &Geometry, card: &Card, shape: &Shape) -> (&'static str, Result<(), String>) {
     use Finding as F;
+    if card.is_drive() {
+        return of_drive(finding, geometry, card);
+    }
     let found = geometry;
     let no_card = || ("", Err(CARD.to_owned()));
     let unit = shape.unit.value;
@@ -178,6 +181,37 @@ fn held(finding: Finding, geometry: &Geometry, card: &Card, shape: &Shape) -> (&
             let near = found.never_written.value().is_none_or(|value| (value - share).abs() < NEARLY);
             ("state.start", told(near, "a model is blank or filled as a whole"))
         }
+    }
+}
+
+/// The same for a drive that maps by page.
+fn of_drive(finding: Finding, found: &Geometry, card: &Card) -> (&'static str, Result<(), String>) {
+    use Finding as F;
+    const TRIED: &str = "tried by the times of patterns, and not taken from the finding";
+    match finding {
+        F::Mapping => ("mapping.kind", Ok(())),
+        F::WriteBuffer => {
+            let size = card.size("mapping.buffer.size");
+            let held = found.write_buffer.value().is_some_and(|buffer| Some(buffer.size) == size);
+            ("mapping.buffer.size", told(held, TRIED))
+        }
+        F::WriteBufferVolatile => {
+            let volatile = card.flag("mapping.buffer.volatile");
+            ("mapping.buffer.volatile", told(found.write_buffer_volatile.value() == volatile, TRIED))
+        }
+        F::MapReach => {
+            let reach = card.size("mapping.map_cache.reach");
+            ("mapping.map_cache.reach", told(found.map_reach.value() == reach, TRIED))
+        }
+        F::Stripe | F::ParallelUnits | F::Channels | F::Page | F::SlcCache | F::SlcCacheRecovery => {
+            ("mapping.nand", Err(TRIED.to_owned()))
+        }
+        F::BitsPerCell | F::WriteAmplification | F::PhysicalOverUser => {
+            ("mapping.collection", Err("wear and collection are what is usual: patterns do not show them".to_owned()))
+        }
+        F::HoldsData | F::DataOrder | F::LifeUsed | F::State => ("", Err(PAST.to_owned())),
+        F::Genuine | F::TrueCapacity => ("device.capacity", Ok(())),
+        _ => ("", Err("a model that maps by page has no such thing".to_owned())),
     }
 }
 

@@ -4,10 +4,12 @@ use crate::card::{Card, Origin, Parameter};
 use crate::findings::TwinFinding;
 use crate::goodness::{self, Goodness};
 use crate::measured::{self, Measured};
+use crate::patterns::Tuned;
 use crate::refine;
 use crate::replay::Replay;
 use crate::shape::{self, Shape};
-use crate::{FitError, findings, memory, reads, writes};
+use crate::trust::Trust;
+use crate::{FitError, drive, findings, log_card, memory, reads, writes};
 use flashscope_device::Target;
 use flashscope_model::Data;
 use flashscope_model::observation::{FloorData, Run};
@@ -30,8 +32,19 @@ pub struct Fit {
     pub caution: Option<String>,
     /// Measured figures that no model here could be asked for, and why.
     pub left_out: Vec<String>,
+    /// How near it comes to requests that it was not fitted to; absent where none were measured.
+    pub trust: Option<Trust>,
     /// How well it fits.
     pub goodness: Goodness,
+}
+
+/// A fitted model alone.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The model file, without remarks.
+    pub text: String,
+    /// How near it comes to requests that it was not fitted to; absent where none were measured.
+    pub trust: Option<Trust>,
 }
 
 /// A device that tidies up in a pause does so after half a second.
@@ -66,13 +79,15 @@ impl Watch for Unattended {
 /// # Errors
 /// Where the operator stops, or the model cannot be simulated.
 pub fn fit(measured: &Measured, title: &str, watch: &mut dyn Watch) -> Result<Fit, FitError> {
-    let Tried { mut card, shape, everything } = tried(measured, title, watch)?;
+    let Tried { mut card, shape, everything, trust } = tried(measured, title, watch)?;
     let facts = card.open(1)?.facts().clone();
     let (replay, mut left_out) = everything.fitting(&facts);
     left_out.extend(not_replayed(measured, &everything));
     let geometry = &measured.findings.geometry;
     let findings = findings::all(geometry, &card, &shape);
-    let caution = findings::caution(geometry, &findings);
+    let by_page = findings::caution(geometry, &findings).filter(|_| !card.is_drive());
+    let cautions: Vec<String> = by_page.into_iter().chain(trust.as_ref().and_then(Trust::caution)).collect();
+    let caution = (!cautions.is_empty()).then(|| cautions.join("; "));
     caution.iter().for_each(|caution| card.set_caution(caution));
     let goodness = goodness::judge(&card, &shape, &replay, watch)?;
     Ok(Fit {
@@ -82,6 +97,7 @@ pub fn fit(measured: &Measured, title: &str, watch: &mut dyn Watch) -> Result<Fi
         findings,
         caution,
         left_out,
+        trust,
         goodness,
     })
 }
@@ -90,8 +106,9 @@ pub fn fit(measured: &Measured, title: &str, watch: &mut dyn Watch) -> Result<Fi
 ///
 /// # Errors
 /// As [`fit`].
-pub fn fit_model(measured: &Measured, title: &str, watch: &mut dyn Watch) -> Result<String, FitError> {
-    Ok(tried(measured, title, watch)?.card.text(false))
+pub fn fit_model(measured: &Measured, title: &str, watch: &mut dyn Watch) -> Result<Model, FitError> {
+    let Tried { card, trust, .. } = tried(measured, title, watch)?;
+    Ok(Model { text: card.text(false), trust })
 }
 
 /// A model whose parameters were tried out.
@@ -99,6 +116,7 @@ struct Tried {
     card: Card,
     shape: Shape,
     everything: Replay,
+    trust: Option<Trust>,
 }
 
 fn tried(measured: &Measured, title: &str, watch: &mut dyn Watch) -> Result<Tried, FitError> {
@@ -126,7 +144,38 @@ fn tried(measured: &Measured, title: &str, watch: &mut dyn Watch) -> Result<Trie
     let facts = card.open(1)?.facts().clone();
     refine::refine(&mut card, &reading.fitting(&facts).0, &reads::REFINED, "reads", watch)?;
     refine::refine(&mut card, &writing.fitting(&facts).0, &writes::REFINED, "writes", watch)?;
-    Ok(Tried { card, shape, everything })
+    let (patterns, held_out) = everything.patterns();
+    let (patterns, held_out) = (patterns.fitting(&facts).0, held_out.fitting(&facts).0);
+    if !patterns.experiments.is_empty() {
+        card = by_patterns(card, measured, &shape, (&patterns, title), watch)?;
+    }
+    let trust = Trust::of(&card, &held_out);
+    Ok(Tried { card, shape, everything, trust })
+}
+
+/// Tries what patterns tell; where the device may map by page, a drive as well: the nearer of the two is the twin.
+fn by_patterns(
+    card: Card,
+    measured: &Measured,
+    shape: &Shape,
+    (replay, title): (&Replay, &str),
+    watch: &mut dyn Watch,
+) -> Result<Card, FitError> {
+    let geometry = &measured.findings.geometry;
+    let levers = log_card::levers(&card, measured, shape);
+    let starts = log_card::starts(&card, geometry, shape);
+    let (card, of_card) = Tuned { levers, settle: |_| {}, from: card.clone(), replay }.refine(starts, watch)?;
+    if !drive::may_be_one(geometry) {
+        return Ok(card);
+    }
+    let mut drive = Card::drive();
+    device(&mut drive, measured, shape, title);
+    let noise = NOISES.into_iter().find(|level| card.is_text("noise.level", level)).unwrap_or("bench");
+    drive.set_text("noise.level", noise, Origin::Fitted("to the scatter of one block read again and again".to_owned()));
+    drive::first_guess(measured, &mut drive);
+    let drives = Tuned { levers: drive::levers(), settle: drive::settle, from: drive.clone(), replay };
+    let (drive, of_drive) = drives.refine(drive::starts(&drive), watch)?;
+    Ok(if of_drive < of_card { drive } else { card })
 }
 
 fn is_read(experiment: &Experiment) -> bool {
@@ -136,6 +185,7 @@ fn is_read(experiment: &Experiment) -> bool {
         Experiment::FastArea(plan) => plan.direction == Read,
         Experiment::Throughput(plan) => plan.direction == Read,
         Experiment::OpenAu(_) | Experiment::OpenUnits(_) | Experiment::Fat(_) | Experiment::Program(_) => false,
+        Experiment::Patterns(_) => false,
         _ => true,
     }
 }
@@ -245,6 +295,9 @@ fn structure(card: &mut Card, shape: &Shape) {
     }
 }
 
+/// How much noise a model has around it.
+const NOISES: [&str; 4] = ["none", "bench", "field", "harsh"];
+
 /// The noise around a live measurement, by how its floor scatters; of a log nothing but minima and means is left.
 fn noise(card: &mut Card, measured: &Measured) -> Result<(), FitError> {
     let floor = measured.observations.runs.iter().find(|run| matches!(run.data, Data::Floor(_)));
@@ -255,7 +308,7 @@ fn noise(card: &mut Card, measured: &Measured) -> Result<(), FitError> {
     };
     let replay = Replay::of(std::slice::from_ref(floor), &[]);
     let mut nearest = ("bench", f64::MAX);
-    for level in ["none", "bench", "field", "harsh"] {
+    for level in NOISES {
         let origin = Origin::Fitted("to the scatter of one block read again and again".to_owned());
         card.set_text("noise.level", level, origin);
         let found = replay.simulate(card.open(1)?, 1)?.first().and_then(scatter_of).unwrap_or(0.0);

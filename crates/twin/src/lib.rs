@@ -7,25 +7,30 @@
 
 mod card;
 pub mod cells;
+mod drive;
 mod error;
 mod findings;
 mod fit;
 pub mod goodness;
+mod log_card;
 mod measured;
 mod memory;
 pub mod original;
+mod patterns;
 mod reads;
 mod refine;
 mod replay;
 mod shape;
 mod told;
+mod trust;
 mod writes;
 
 pub use card::{Origin, Parameter};
 pub use cells::{Cell, Figure, Test};
 pub use error::FitError;
 pub use findings::{Outcome, TwinFinding};
-pub use fit::{Fit, Unattended, Watch, fit, fit_model};
+pub use fit::{Fit, Model, Unattended, Watch, fit, fit_model};
 pub use goodness::Goodness;
 pub use measured::{Measured, Part};
 pub use replay::{Replay, ReplayError};
+pub use trust::{Trust, WITHIN};

@@ -8,7 +8,8 @@ use flashscope_model::observation::{
     RateEvidence, Run, ScatterData, Source,
 };
 use flashscope_model::plan::{
-    Align, Boundaries, FastArea, Fat, Floor, Interval, OpenAu, OpenUnits, Program, Scatter, Span, Throughput,
+    Align, Boundaries, FastArea, Fat, Floor, Interval, OpenAu, OpenUnits, Pattern, Patterns, Program, Scatter, Span,
+    Throughput,
 };
 use flashscope_model::{DeviceFacts, Direction, Experiment, Order};
 use flashscope_probe::{Context, Unobserved, classic};
@@ -78,6 +79,15 @@ impl Replay {
         kept
     }
 
+    /// The patterns of requests that a twin is fitted to, and those that are held out.
+    pub(crate) fn patterns(&self) -> (Replay, Replay) {
+        let is = |experiment: &Experiment, held_out: bool| match experiment {
+            Experiment::Patterns(plan) => plan.patterns.iter().all(Pattern::is_mixed) == held_out,
+            _ => false,
+        };
+        (self.only(|experiment| is(experiment, false)), self.only(|experiment| is(experiment, true)))
+    }
+
     /// What trials need: each experiment once, and of tables over several units those around the limit.
     pub(crate) fn for_trials(&self, limits: &[u32]) -> Replay {
         let mut seen: Vec<Experiment> = Vec::new();
@@ -92,6 +102,8 @@ impl Replay {
         let mut kept = Replay { original_order: self.original_order, ..Replay::default() };
         for (index, experiment) in self.experiments.iter().enumerate() {
             let (again, wanted) = match experiment {
+                // They are tried by themselves.
+                Experiment::Patterns(_) => (false, false),
                 // Reads are cheap, and every table of them scatters.
                 Experiment::OpenAu(plan) => (seen.contains(experiment), telling(plan.count)),
                 Experiment::Fat(_) | Experiment::Program(_) => (seen.contains(experiment), true),
@@ -204,6 +216,10 @@ fn experiment(data: &Data) -> Option<Experiment> {
         Data::Scatter(data) => Experiment::Scatter(scatter(data)?),
         Data::Interval(data) => Experiment::Interval(interval(data)?),
         Data::Program(data) => Experiment::Program(program(data)?),
+        Data::Patterns(data) => {
+            let patterns = data.patterns.iter().map(|seen| seen.pattern.clone()).collect();
+            Experiment::Patterns(Patterns { patterns })
+        }
         Data::Throughput(data) => Experiment::Throughput(Throughput {
             direction: data.direction,
             order: data.order,

@@ -76,6 +76,7 @@ fn reason(data: &Data, geometry: &Geometry) -> String {
         | Data::Slide(_)
         | Data::Scatter(_)
         | Data::Interval(_)
+        | Data::Patterns(_)
         | Data::Program(_)
         | Data::Throughput(_) => return String::new(),
     };

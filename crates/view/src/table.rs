@@ -3,6 +3,7 @@
 mod discard;
 mod drive;
 mod memory;
+mod patterns;
 mod speed;
 
 pub use speed::{Room, performance, remarks};
@@ -102,6 +103,7 @@ pub fn tables(data: &Data) -> Vec<Table> {
         Data::Overwrite(data) => drive::overwrite(data),
         Data::Cells(data) => drive::cells(data),
         Data::Discard(data) => discard::discard(data),
+        Data::Patterns(data) => patterns::patterns(data),
     };
     if table.rows.is_empty() { Vec::new() } else { vec![table] }
 }

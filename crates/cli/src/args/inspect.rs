@@ -10,6 +10,7 @@ use std::path::PathBuf;
   flashscope inspect
   flashscope inspect sim:sd-24mib --seed 7 --json
   flashscope inspect card.img --allow-write
+  flashscope inspect sim:sd-4mib --for-twin -o card && flashscope twin fit card.json -o card.toml
   sudo flashscope inspect /dev/sdX --destroy-data=0x1c09a3f2:7948206080
 
 A block device is only read unless --destroy-data names its identity: look it up with `flashscope list`.")]
@@ -19,6 +20,10 @@ pub(crate) struct Inspect {
     /// Stop after this much device time
     #[arg(long, value_name = "TIME")]
     pub(crate) max_time: Option<Nanos>,
+    /// Measure what a twin needs as well: streams, merges of several sizes, small writes and the flushes behind them (writes
+    /// 224 MiB more)
+    #[arg(long)]
+    pub(crate) for_twin: bool,
     /// Print the plan and what it may cost, and do nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -17,7 +17,7 @@ use flashscope_model::envelope::State;
 use flashscope_model::plan::Budget;
 use flashscope_model::{DeviceFacts, Envelope, Kind, RunRecord};
 use flashscope_record::{AnyRecord, to_json};
-use flashscope_session::{Options, SessionReport, usual_write_budget};
+use flashscope_session::{Options, SessionReport, twin_write_budget, usual_write_budget};
 use flashscope_units::Bytes;
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,7 @@ pub(crate) fn run(mut args: Inspect) -> Result<Outcome, Failure> {
             }
         }
     }
-    let writes = Writes::Adaptive(usual_write_budget);
+    let writes = Writes::Adaptive(if args.for_twin { twin_write_budget } else { usual_write_budget });
     let opened = match device {
         Some(device) => target::simulated(device, &args.target, &writes)?,
         None => target::open(&args.target, writes)?,
@@ -65,7 +65,11 @@ fn inspect<T: Target>(
         )));
     }
     let budget = Budget { write: grant.as_ref().map_or(Bytes::ZERO, |grant| grant.left()), time: args.max_time };
-    let outlook = flashscope_infer::outlook(target.facts(), budget);
+    let mut outlook = flashscope_infer::outlook(target.facts(), budget);
+    if args.for_twin && budget.write > Bytes::ZERO {
+        let most = flashscope_infer::most_for_twin(target.facts());
+        outlook.experiments.push(format!("requests as applications mix them, for a twin: usually {most}"));
+    }
     if args.dry_run {
         let facts = target.facts();
         output::data(&if args.json {
@@ -90,7 +94,10 @@ fn inspect<T: Target>(
         })
     });
     let mut progress = Progress::new(args.json, keep);
-    let report = flashscope_session::inspect(target, grant, options, &mut progress);
+    let report = match args.for_twin {
+        true => flashscope_session::inspect_for_twin(target, grant, options, &mut progress),
+        false => flashscope_session::inspect(target, grant, options, &mut progress),
+    };
     progress.finish();
     drop(progress);
     let record = envelope::record(envelope, here.as_ref(), report);

@@ -3,8 +3,8 @@
 use flashscope_device::{Target, WriteGrant};
 use flashscope_model::Experiment;
 use flashscope_model::plan::{
-    Align, Boundaries, Cells, FastArea, Fat, Floor, OpenAu, OpenUnits, Overwrite, Program, Purpose, Scatter, SlcCache,
-    Slide, Span, Stretch, Survey, Throughput,
+    Align, Boundaries, Cells, FastArea, Fat, Floor, OpenAu, OpenUnits, Overwrite, Pattern, PatternPart, Patterns,
+    Program, Purpose, Scatter, SlcCache, Slide, Span, Stretch, Survey, Throughput,
 };
 use flashscope_model::{Direction, Order, Run};
 use flashscope_probe::{Context, ProbeError, Report, Unobserved, classic, run};
@@ -44,6 +44,11 @@ pub(crate) fn ranges(experiment: &Experiment, capacity: Bytes, seed: u64) -> Vec
     let mut target = recording(capacity);
     run_on(experiment, &mut target, seed).expect("the experiment runs");
     target.ranges()
+}
+
+/// Requests of one kind over a region of 512 KiB.
+pub(crate) fn part(direction: Direction, order: Order, (start, block): (Bytes, Bytes), requests: u32) -> PatternPart {
+    PatternPart { direction, order, block, start, length: Bytes::kib(512), requests }
 }
 
 /// One of each kind, small enough for a device of 1 GiB.
@@ -112,6 +117,19 @@ pub(crate) fn one_of_each() -> Vec<Experiment> {
             in_order: 16,
             random: 24,
             window: 1,
+        }),
+        Experiment::Patterns(Patterns {
+            patterns: vec![Pattern {
+                rest: Nanos::ZERO,
+                rounds: 9,
+                flush_every: 0,
+                durable: false,
+                parts: vec![
+                    part(Direction::Write, Order::InOrder, (unit, Bytes::kib(64)), 2),
+                    part(Direction::Write, Order::Random, (unit * 4, Bytes::kib(16)), 1),
+                    part(Direction::Read, Order::Random, (Bytes::ZERO, Bytes::kib(4)), 3),
+                ],
+            }],
         }),
         Experiment::Cells(Cells { block: Bytes::kib(4), start: unit, step: Bytes::kib(64), places: 9, repeats: 3 }),
         Experiment::Throughput(Throughput {

@@ -57,6 +57,9 @@ fn samples(run: &Run) -> u64 {
         Data::SlcCache(data) => data.bursts.iter().map(|burst| burst.times.len()).sum(),
         Data::Slide(data) => data.places.iter().map(|place| place.times.len()).sum(),
         Data::Overwrite(data) => data.in_order.len() + data.random.len(),
+        Data::Patterns(data) => {
+            data.patterns.iter().flat_map(|seen| seen.times.iter().chain([&seen.flushes])).map(Vec::len).sum()
+        }
         Data::Cells(data) => data.places.iter().map(|place| place.times.len()).sum(),
         Data::Buffer(_) | Data::ReadCache(_) | Data::Parallel(_) | Data::MapReach(_) | Data::Discard(_) => {
             panic!("not every request of these leaves a sample")

@@ -5,14 +5,14 @@ mod apps;
 
 pub use apps::{App, apps};
 
-use crate::inspected::record;
+use crate::inspected::{record, record_for_twin};
 use flashscope_explain::{Workload, time};
 use flashscope_fleet::{Generator, Noise, draw};
 use flashscope_model::observation::Observations;
 use flashscope_model::{Data, Direction, Order};
 use flashscope_stats::location::median;
 use flashscope_trace::Op;
-use flashscope_twin::{Measured, Part, Unattended, fit_model};
+use flashscope_twin::{Measured, Part, Trust, Unattended, fit_model};
 
 /// A prediction is good within this share of what the device takes.
 pub const WITHIN: f64 = 0.2;
@@ -50,6 +50,8 @@ pub struct Device {
     pub model: String,
     /// Its twin's; absent where nothing could be fitted, and then why.
     pub twin: Result<String, String>,
+    /// Whether the twin says itself that run times may be predicted with it; nothing held out says no.
+    pub trusted: bool,
     /// Every app that the device holds out.
     pub apps: Vec<Predicted>,
 }
@@ -69,12 +71,13 @@ pub fn drawn(kind: Kind, seed: u64, index: u32) -> Option<String> {
 }
 
 /// What a twin says of a device, which is known by its record only, and what the device says.
-pub fn predict(model: &str, index: u32, seed: u64, apps: &[App]) -> Device {
-    let record = record(model, seed);
+pub fn predict(model: &str, index: u32, seed: u64, (apps, for_twin): (&[App], bool)) -> Device {
+    let record = if for_twin { record_for_twin } else { record }(model, seed);
     let rates = rates(&record.observations);
     let fitted = Measured::of(vec![Part::of_record("record".to_owned(), record)])
         .and_then(|measured| fit_model(&measured, "twin", &mut Unattended));
-    let twin = fitted.map_err(|error| error.to_string());
+    let trusted = fitted.as_ref().is_ok_and(|model| model.trust.as_ref().is_some_and(Trust::holds));
+    let twin = fitted.map(|model| model.text).map_err(|error| error.to_string());
     let of_app = |app: &App| {
         let real = time(model, seed, &app.workload)?;
         let twin = twin.as_ref().ok().and_then(|twin| time(twin, seed, &app.workload)).unwrap_or(f64::NAN);
@@ -82,7 +85,7 @@ pub fn predict(model: &str, index: u32, seed: u64, apps: &[App]) -> Device {
         Some(Predicted { app: app.name, real, twin, naive })
     };
     let apps = apps.iter().filter_map(of_app).collect();
-    Device { index, model: model.to_owned(), twin, apps }
+    Device { index, model: model.to_owned(), twin, trusted, apps }
 }
 
 impl Predicted {

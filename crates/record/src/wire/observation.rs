@@ -2,6 +2,7 @@
 
 mod data;
 mod memory;
+mod patterns;
 mod rows;
 
 pub use data::Data;

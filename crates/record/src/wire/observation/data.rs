@@ -5,6 +5,7 @@ mod discard;
 pub(super) use discard::DiscardTrial;
 
 use super::memory::{Ahead, BlockRun, Burst, Reread};
+use super::patterns::Pattern;
 use super::rows::{
     AlignRow, Candidate, FatRow, IntervalRow, OpenUnitsRow, ProgramRow, ScatterPlace, SurveyPlace, UnitTimes, each,
 };
@@ -208,6 +209,11 @@ pub enum Data {
         /// Service times of the last writes at random, in the order of issue.
         last_service_time_ns: Vec<u64>,
     },
+    /// Reads, writes and flushes as applications mix them.
+    Patterns {
+        /// The patterns, in the order in which they were done.
+        patterns: Vec<Pattern>,
+    },
     /// Reads across every step of some stretches.
     Slide {
         /// Size of each read; half of it lies before the place, half behind.
@@ -346,6 +352,9 @@ impl Data {
                 random_window_time_ns: ns(&data.random),
                 last_service_time_ns: ns(&data.last),
             },
+            model::Data::Patterns(data) => {
+                Data::Patterns { patterns: data.patterns.iter().map(Pattern::from_model).collect() }
+            }
             model::Data::Slide(data) => Data::Slide {
                 block_bytes: data.block.get(),
                 step_bytes: data.step.get(),
@@ -489,6 +498,10 @@ impl Data {
                 random: nanos(random_window_time_ns),
                 last: nanos(last_service_time_ns),
             }),
+            Data::Patterns { patterns } => {
+                let patterns = patterns.into_iter().map(Pattern::into_model).collect();
+                model::Data::Patterns(seen::PatternsData { patterns }.into())
+            }
             Data::Slide { block_bytes, step_bytes, descending, places } => model::Data::Slide(seen::SlideData {
                 block: Bytes(block_bytes),
                 step: Bytes(step_bytes),
