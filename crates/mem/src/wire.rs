@@ -19,6 +19,19 @@ pub struct Order {
 pub enum Test {
     /// How fast long arrays are read and written.
     Bandwidth(BandwidthTest),
+    /// How long dependent loads take, by the size of what they visit.
+    Latency(SizeTest),
+    /// How long they take while other threads read.
+    Loaded(SizeTest),
+    /// Latencies, and what follows from them for caches.
+    Inspect(SizeTest),
+}
+
+/// A test over a stretch of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SizeTest {
+    /// Its largest size in bytes; by the last cache where it is not given.
+    pub most: Option<u64>,
 }
 
 /// How fast long arrays are read and written.
