@@ -4,7 +4,7 @@
 mod steps;
 mod sure;
 
-pub use sure::{Class, raw_of};
+pub use sure::{Class, RANGES, REGIMES, range};
 
 use crate::course::LINE;
 use crate::inspect::DISTANCES;
@@ -36,6 +36,8 @@ const LEVELS: usize = 4;
 const LEVEL_RATIO: f64 = 1.35;
 /// Steps nearer than this are one that no shape fits.
 const APART: f64 = 1.7;
+/// The same in small pages: sets fill so unevenly there that one cache has a long slope.
+const APART_SMALL: f64 = 3.2;
 /// Other sizes that are no more than this factor away are the same figure.
 pub const SAME_SIZE: f64 = 1.15;
 /// A translation step is one where loads take so many times as long afterwards.
@@ -43,12 +45,27 @@ const TLB_RATIO: f64 = 1.2;
 /// Share of disturbed stretches that a point outlives: what disturbs only adds.
 const QUIET: f64 = 0.25;
 
+/// How likely a finding of a class with a score is right.
+type Judge<'a> = &'a dyn Fn(Class, f64) -> f64;
+
 /// All that follows.
 pub fn findings(chases: &[Chase], page: Bytes, told: &Told) -> Vec<MemoryFinding> {
-    let caches = caches(chases, told);
+    let small = !in_huge_pages(chases);
+    findings_by(&|class, score| sure::of(small, class, score), chases, page, told)
+}
+
+/// The same with scores in the place of probabilities: what probabilities are counted by.
+pub fn scores(chases: &[Chase], page: Bytes) -> Vec<MemoryFinding> {
+    findings_by(&|_, score| score, chases, page, &Told::default())
+}
+
+fn findings_by(judge: Judge<'_>, chases: &[Chase], page: Bytes, told: &Told) -> Vec<MemoryFinding> {
+    let caches = caches(judge, chases, told);
     let mut all = caches.findings;
-    all.push(line(chases, told));
-    all.extend(translation(chases, page));
+    let line = line(judge, chases, told);
+    let bytes = line.estimate.value().map_or(LINE as f64, |bytes| bytes.max(LINE as f64));
+    all.push(line);
+    all.extend(translation(judge, chases, page, bytes));
     all.extend([caches.memory]);
     all
 }
@@ -66,11 +83,16 @@ fn points(chases: &[Chase], route: Route, pages: Pages) -> Vec<Point> {
 
 /// The sweep that caches are told from: huge pages where they were given, else small ones page by page.
 fn sweep(chases: &[Chase]) -> Vec<Point> {
-    let given = chases.iter().filter(|chase| chase.route == Route::Random && chase.huge > 0.9);
-    match given.count() > 8 {
+    match in_huge_pages(chases) {
         true => points(chases, Route::Random, Pages::Huge),
         false => points(chases, Route::ByPage, Pages::Small),
     }
+}
+
+/// Whether huge pages were given for the sweep.
+fn in_huge_pages(chases: &[Chase]) -> bool {
+    let given = chases.iter().filter(|chase| chase.route == Route::Random && chase.huge > 0.9);
+    given.count() > 8
 }
 
 struct Caches {
@@ -92,7 +114,7 @@ fn known(value: f64, confidence: f64, evidence: String, alternatives: Vec<(f64, 
     Estimate::Value(value, Support { confidence, alternatives, evidence, method: Vec::new() })
 }
 
-fn caches(chases: &[Chase], told: &Told) -> Caches {
+fn caches(judge: Judge<'_>, chases: &[Chase], told: &Told) -> Caches {
     let points = sweep(chases);
     let Some(fit) = steps::fit(&points) else {
         let none = || Estimate::unknown(Reason::TooFew, "latency was measured at too few sizes");
@@ -101,36 +123,40 @@ fn caches(chases: &[Chase], told: &Told) -> Caches {
             memory: finding(Quantity::MemoryLatency, None, none(), None),
         };
     };
-    let (levels, last) = levels(&fit);
+    let apart = if in_huge_pages(chases) { APART } else { APART_SMALL };
+    let (levels, last) = levels(&fit, apart);
     let most = points.last().map_or(0.0, |point| point.size);
     let beyond = most / levels.last().map_or(1.0, |level| level.step.size);
-    let mut findings = vec![count(&levels, &fit, told)];
+    let mut findings = vec![count(judge, &levels, &fit, told)];
     for (at, level) in levels.iter().take(LEVELS).enumerate() {
         let next = levels.get(at + 1).map_or(last, |next| next.time);
         let number = Some(at as u32 + 1);
-        findings.push(finding(Quantity::CacheSize, number, size(at, level, next, &fit), told.sizes.get(at).copied()));
+        findings.push(finding(
+            Quantity::CacheSize,
+            number,
+            size(judge, at, level, next, &fit),
+            told.sizes.get(at).copied(),
+        ));
         let raw = clarity(&fit, next / level.time);
         let evidence = format!("loads take {:.2} ns from there on down, and {next:.2} ns beyond", level.time);
-        let sure = sure::of(Class::Latency, raw);
+        let sure = judge(Class::Latency, raw);
         findings.push(finding(Quantity::CacheLatency, number, known(level.time, sure, evidence, Vec::new()), None));
     }
     let rising = tail_rises(&points);
     let evidence = format!("{last:.1} ns over {}", Bytes(most as u64));
     let memory = match levels.is_empty() || beyond < 2.0 || rising {
-        true => {
-            Estimate::at_least(last, sure::of(Class::MemoryBound, 0.9), evidence + ", and not seen to end there", &[])
-        }
-        false => known(last, sure::of(Class::Memory, clarity(&fit, beyond)), evidence, Vec::new()),
+        true => Estimate::at_least(last, judge(Class::MemoryBound, 0.9), evidence + ", and not seen to end there", &[]),
+        false => known(last, judge(Class::Memory, clarity(&fit, beyond)), evidence, Vec::new()),
     };
     Caches { findings, memory: finding(Quantity::MemoryLatency, None, memory, None) }
 }
 
 /// Steps that are ends of caches, steps that lie together taken as one, and the time beyond the last.
-fn levels(fit: &Fit) -> (Vec<Level>, f64) {
+fn levels(fit: &Fit, apart: f64) -> (Vec<Level>, f64) {
     let mut merged: Vec<Step> = Vec::new();
     for step in &fit.steps {
         match merged.last_mut() {
-            Some(before) if step.size / before.size < APART => {
+            Some(before) if step.size / before.size < apart => {
                 let rise = before.rise + step.rise;
                 if step.rise > before.rise {
                     *before = step.clone();
@@ -159,7 +185,7 @@ fn clarity(fit: &Fit, ratio: f64) -> f64 {
     (clear / (1.0 + clear)).clamp(0.0, 1.0)
 }
 
-fn count(levels: &[Level], fit: &Fit, told: &Told) -> MemoryFinding {
+fn count(judge: Judge<'_>, levels: &[Level], fit: &Fit, told: &Told) -> MemoryFinding {
     let told = Some(told.sizes.len() as f64).filter(|count| *count > 0.0);
     let least = levels.windows(2).map(|pair| pair[1].time / pair[0].time).fold(f64::INFINITY, f64::min);
     let raw = clarity(fit, least.min(8.0));
@@ -168,18 +194,18 @@ fn count(levels: &[Level], fit: &Fit, told: &Told) -> MemoryFinding {
         true => Estimate::unknown(Reason::NothingShows, "loads take the same time over all sizes"),
         false => {
             let evidence = format!("latency steps up at {}", sizes.join(", "));
-            known(levels.len() as f64, sure::of(Class::Levels, raw), evidence, Vec::new())
+            known(levels.len() as f64, judge(Class::Levels, raw), evidence, Vec::new())
         }
     };
     finding(Quantity::CacheLevels, None, estimate, told)
 }
 
 /// The size of a level: the likeliest, and others beside it.
-fn size(at: usize, level: &Level, next: f64, fit: &Fit) -> Estimate<f64> {
+fn size(judge: Judge<'_>, at: usize, level: &Level, next: f64, fit: &Fit) -> Estimate<f64> {
     let (raw, best, others) = likeliest(&level.step.places);
     let evidence = format!("from {} on, loads take {next:.2} ns instead of {:.2} ns", Bytes(best as u64), level.time);
     let class = Class::size(at);
-    let sure = sure::of(class, raw * clarity(fit, next / level.time).sqrt());
+    let sure = judge(class, raw * clarity(fit, next / level.time).sqrt());
     // What is left to others is shared out as it lies, so that all of it adds up to no more than one.
     let left = (1.0 - sure).max(0.0) / (1.0 - raw).max(1e-9);
     let alternatives = others.into_iter().map(|(size, share)| (size, (share * left).min(1.0 - sure))).collect();
@@ -229,7 +255,7 @@ fn tail_rises(points: &[Point]) -> bool {
 }
 
 /// The line: the shortest distance from which on the second of a pair takes as long as the first.
-fn line(chases: &[Chase], told: &Told) -> MemoryFinding {
+fn line(judge: Judge<'_>, chases: &[Chase], told: &Told) -> MemoryFinding {
     let at = |distance: u64| {
         let mut of = chases.iter().filter(|chase| chase.route == Route::Pairs && chase.spacing.get() == distance);
         of.find_map(|chase| quantile(&chase.times_ns, QUIET))
@@ -237,7 +263,7 @@ fn line(chases: &[Chase], told: &Told) -> MemoryFinding {
     let times: Option<Vec<f64>> = DISTANCES.iter().map(|distance| at(*distance)).collect();
     let estimate = match times {
         None => Estimate::unknown(Reason::NotMeasured, "pairs of loads were not measured"),
-        Some(times) => line_of(&times),
+        Some(times) => line_of(judge, &times),
     };
     finding(Quantity::LineSize, None, estimate, told.line)
 }
@@ -245,7 +271,7 @@ fn line(chases: &[Chase], told: &Told) -> MemoryFinding {
 /// Rise of a pair's time below which no line shows: the first cache serves all, or none.
 const LEAST_RISE: f64 = 0.15;
 
-fn line_of(times: &[f64]) -> Estimate<f64> {
+fn line_of(judge: Judge<'_>, times: &[f64]) -> Estimate<f64> {
     let (low, high) = (times[0], times.iter().copied().fold(0.0, f64::max));
     if high < low * (1.0 + LEAST_RISE) {
         return Estimate::unknown(
@@ -269,13 +295,13 @@ fn line_of(times: &[f64]) -> Estimate<f64> {
         DISTANCES[first.saturating_sub(1)],
         DISTANCES[first]
     );
-    known(DISTANCES[first] as f64, sure::of(Class::Line, raw), evidence, Vec::new())
+    known(DISTANCES[first] as f64, judge(Class::Line, raw), evidence, Vec::new())
 }
 
 /// What each level of translation reaches: where one place a page takes longer than the same number of lines close together.
-fn translation(chases: &[Chase], page: Bytes) -> Vec<MemoryFinding> {
+fn translation(judge: Judge<'_>, chases: &[Chase], page: Bytes, line: f64) -> Vec<MemoryFinding> {
     let (apart, together) = (points(chases, Route::PerPage, Pages::Small), sweep(chases));
-    let excess: Vec<Point> = apart.iter().filter_map(|point| alone(point, &together, page)).collect();
+    let excess: Vec<Point> = apart.iter().filter_map(|point| alone(point, &together, page, line)).collect();
     let fit = steps::fit(&excess);
     let steps: Vec<(Step, f64)> = fit.iter().flat_map(tlb_steps).collect();
     let mut found = Vec::new();
@@ -284,12 +310,12 @@ fn translation(chases: &[Chase], page: Bytes) -> Vec<MemoryFinding> {
         let (reach, miss) = match (steps.get(level), &fit) {
             (Some((step, before)), Some(fit)) => {
                 let (raw, best, others) = likeliest(&step.places);
-                let sure = sure::of(Class::tlb(level), raw * clarity(fit, (before + step.rise) / before).sqrt());
+                let sure = judge(Class::tlb(level), raw * clarity(fit, (before + step.rise) / before).sqrt());
                 let pages = best / page.as_f64();
                 let evidence = format!("with more than {pages:.0} pages a load takes {:.2} ns longer", step.rise);
                 let left = (1.0 - sure).max(0.0) / (1.0 - raw).max(1e-9);
                 let others = others.into_iter().map(|(size, share)| (size, (share * left).min(1.0 - sure))).collect();
-                let miss = known(step.rise, sure::of(Class::TlbMiss, raw), evidence.clone(), Vec::new());
+                let miss = known(step.rise, judge(Class::TlbMiss, raw), evidence.clone(), Vec::new());
                 (known(best, sure, evidence, others), miss)
             }
             _ => {
@@ -327,9 +353,9 @@ fn tlb_steps(fit: &Fit) -> Vec<(Step, f64)> {
 }
 
 /// A point without what its lines take in the caches, in the place of which the first level's time is put.
-fn alone(point: &Point, together: &[Point], page: Bytes) -> Option<Point> {
+fn alone(point: &Point, together: &[Point], page: Bytes, line: f64) -> Option<Point> {
     let first = together.first()?;
-    let size = point.size / page.as_f64() * LINE as f64;
+    let size = point.size / page.as_f64() * line;
     let after = together.iter().position(|other| other.size >= size)?;
     let lines = match after {
         0 => first.time,

@@ -27,6 +27,8 @@ pub(super) struct Cache {
 
 /// No line.
 const EMPTY: u64 = u64::MAX;
+/// Sets from which on a few more or less are nothing.
+const MANY: u64 = 256;
 /// Neighbouring lines that a hash leaves in neighbouring sets.
 const TOGETHER: u64 = 16;
 
@@ -34,6 +36,8 @@ impl Cache {
     pub(super) fn new(lines: u64, ways: u64, policy: Policy, hashed: bool) -> Cache {
         let ways = ways.clamp(1, lines.max(1));
         let sets = (lines / ways).max(1);
+        // Sampled rings visit every sixteenth line, which are every sixteenth set only where these are a multiple.
+        let sets = if sets >= MANY { sets / TOGETHER * TOGETHER } else { sets };
         let all = (sets * ways) as usize;
         Cache { lines: vec![EMPTY; all], used: vec![false; all], sets, ways: ways as usize, policy, hashed }
     }
