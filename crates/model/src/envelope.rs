@@ -127,6 +127,8 @@ pub enum Kind {
     Explanation,
     /// Whether one part may replace another.
     Qualification,
+    /// What a machine's memory does.
+    Memory,
 }
 
 impl Kind {
@@ -148,6 +150,7 @@ impl Kind {
         Kind::Trace,
         Kind::Explanation,
         Kind::Qualification,
+        Kind::Memory,
     ];
 
     /// Its word in records and on the command line.
@@ -169,6 +172,7 @@ impl Kind {
             Kind::Trace => "trace",
             Kind::Explanation => "explanation",
             Kind::Qualification => "qualification",
+            Kind::Memory => "memory",
         }
     }
 

@@ -9,6 +9,7 @@ use crate::explanation::ExplanationRecord;
 use crate::fleet::FleetRecord;
 use crate::integrity::IntegrityRecord;
 use crate::iozone::IozoneRecord;
+use crate::memory::MemoryRecord;
 use crate::qualification::QualificationRecord;
 use crate::run::RunRecord;
 use crate::sweep::SweepRecord;
@@ -44,6 +45,8 @@ pub enum AnyRecord {
     Explanation(Box<ExplanationRecord>),
     /// `qualify`.
     Qualification(Box<QualificationRecord>),
+    /// `mem`.
+    Memory(Box<MemoryRecord>),
 }
 
 impl AnyRecord {
@@ -63,6 +66,7 @@ impl AnyRecord {
             AnyRecord::Trace(record) => &record.envelope,
             AnyRecord::Explanation(record) => &record.envelope,
             AnyRecord::Qualification(record) => &record.envelope,
+            AnyRecord::Memory(record) => &record.envelope,
         }
     }
 }

@@ -42,6 +42,7 @@ pub(crate) fn any(source: &Source<'_>) -> Result<AnyRecord, RecordError> {
         Kind::Trace => AnyRecord::Trace(Box::new(source.of_this_kind()?)),
         Kind::Explanation => AnyRecord::Explanation(Box::new(source.of_this_kind()?)),
         Kind::Qualification => AnyRecord::Qualification(Box::new(source.of_this_kind()?)),
+        Kind::Memory => AnyRecord::Memory(Box::new(source.of_this_kind()?)),
     })
 }
 
@@ -61,5 +62,6 @@ pub fn any_to_json(record: &AnyRecord) -> String {
         AnyRecord::Trace(record) => crate::to_json(record.as_ref()),
         AnyRecord::Explanation(record) => crate::to_json(record.as_ref()),
         AnyRecord::Qualification(record) => crate::to_json(record.as_ref()),
+        AnyRecord::Memory(record) => crate::to_json(record.as_ref()),
     }
 }

@@ -60,6 +60,7 @@ pub fn measured(record: &AnyRecord) -> Measured {
         AnyRecord::Iozone(iozone) => of_iozone(iozone),
         AnyRecord::Trace(trace) => replayed::of_trace(trace),
         AnyRecord::Explanation(explanation) => replayed::of_explanation(explanation),
+        AnyRecord::Memory(memory) => crate::memory::measured(memory),
         AnyRecord::Capacity(_)
         | AnyRecord::Integrity(_)
         | AnyRecord::Fleet(_)

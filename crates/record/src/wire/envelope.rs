@@ -83,6 +83,8 @@ words! {
         Explanation,
         /// Whether one part may replace another: requirements, runs, the verdict.
         Qualification,
+        /// What a machine's memory does: rates, latencies, and what follows for its caches.
+        Memory,
     }
 }
 
