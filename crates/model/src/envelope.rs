@@ -133,7 +133,7 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 16] = [
+    pub const ALL: [Kind; 17] = [
         Kind::Inspect,
         Kind::Probe,
         Kind::Infer,
