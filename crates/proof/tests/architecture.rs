@@ -30,11 +30,11 @@ enum Reach {
 use Reach::{Nothing, Terminal, World};
 
 /// Crates that no crate but the binary and the tests may depend on.
-const AT_THE_END: [&str; 6] = ["cli", "fuzz", "player", "proof", "store", "testkit"];
+const AT_THE_END: [&str; 7] = ["cli", "fuzz", "player", "proof", "store", "supervisor", "testkit"];
 /// Crates that depend on none of the workspace.
 const AT_THE_BEGINNING: [&str; 2] = ["units", "stats"];
 
-const ROOMS: [Room; 35] = [
+const ROOMS: [Room; 37] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),
@@ -62,6 +62,7 @@ const ROOMS: [Room; 35] = [
     room("view", Nothing, false, &["infer", "device", "record"]),
     room("report", Nothing, true, &["suite", "infer", "probe", "device"]),
     room("twin", Nothing, true, &["host", "transcript", "record"]),
+    room("lab", Nothing, true, &["model", "device", "record", "sim", "host"]),
     room("explain", Nothing, false, &["host", "transcript", "record", "report", "fleet"]),
     room("fleet", Nothing, true, &["host", "emulate", "load", "record", "report"]),
     room("testkit", Nothing, false, &["sim", "host"]),
@@ -69,7 +70,8 @@ const ROOMS: [Room; 35] = [
     room("proof", Nothing, false, &["host", "emulate"]),
     room("store", Terminal, true, &["sim", "probe", "load", "infer", "cli"]),
     room("player", Terminal, true, &["sim", "probe", "load", "infer", "record", "cli"]),
-    room("cli", Terminal, true, &["player", "store"]),
+    room("supervisor", Terminal, true, &["probe", "load", "infer", "cli"]),
+    room("cli", Terminal, true, &["lab", "player", "store", "supervisor"]),
 ];
 
 const fn room(name: &'static str, reach: Reach, formats: bool, never_sees: &'static [&'static str]) -> Room {

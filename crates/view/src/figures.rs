@@ -63,7 +63,8 @@ pub fn measured(record: &AnyRecord) -> Measured {
         | AnyRecord::Comparison(_)
         | AnyRecord::Sweep(_)
         | AnyRecord::Trace(_)
-        | AnyRecord::Explanation(_) => Measured::default(),
+        | AnyRecord::Explanation(_)
+        | AnyRecord::Lab(_) => Measured::default(),
     };
     measured.runs.retain(|run| !run.is_empty());
     measured.settings.extend(surroundings(record.envelope()));

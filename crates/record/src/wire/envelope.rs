@@ -81,6 +81,8 @@ words! {
         Trace,
         /// Why one device takes longer than another for a workload: the difference shared out.
         Explanation,
+        /// A shelf of devices: what was done with each, what disturbed what, where the records are.
+        Lab,
     }
 }
 

@@ -18,6 +18,7 @@ mod finding;
 mod fleet;
 mod integrity;
 mod iozone;
+mod lab;
 mod observation;
 mod preset;
 mod printed;
@@ -59,6 +60,7 @@ pub use fleet::{
 pub use iozone::{
     Cliff, Fall, FileSize, IozonePart, Pass, PassFailure, Regions, SizeWhose, TableUnit, Throughput, Whose, Worker,
 };
+pub use lab::{LabDevice, LabNeighbour, LabPart, LabPhase, LabRun, LabRunState, LabSharedPart};
 pub use observation::{
     Ahead, AlignRow, BlockRun, Boundary, Burst, Candidate, Data, Failure, FatRow, IntervalRow, Observations,
     OpenUnitsRow, ProgramRow, Reread, Run, ScatterPlace, Source, Spent, SurveyPlace, UnitTimes,
