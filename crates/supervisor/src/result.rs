@@ -33,7 +33,7 @@ struct Ended {
 }
 
 /// The result in a run's folder; why there is none, where it has none.
-pub(crate) fn look(record: &Path, entry: &Entry) -> Result<Found, String> {
+pub(crate) fn look(record: &Path, entry: &Entry, simulated: bool) -> Result<Found, String> {
     let bytes = std::fs::read(record).map_err(|_| "it left no record".to_owned())?;
     let head: Head = serde_json::from_slice(&bytes).map_err(|_| "its record is not whole".to_owned())?;
     let command = entry.run.words.first().map_or("", String::as_str);
@@ -41,7 +41,7 @@ pub(crate) fn look(record: &Path, entry: &Entry) -> Result<Found, String> {
         return Err(format!("its record is not one of {command}"));
     }
     // The path of a device may be another one today; what it says of itself is what counts.
-    let is_it = match entry.identity.starts_with("sim:") {
+    let is_it = match simulated {
         true => head.target == entry.identity,
         false => head.device.and_then(|device| device.identity).is_none_or(|identity| identity == entry.identity),
     };

@@ -216,7 +216,9 @@ impl<'a> Supervisor<'a> {
             self.reload()?;
             return Ok(false);
         };
-        if let Ok(found) = result::look(&folder.join("record.json"), &entry) {
+        if let Ok(found) =
+            result::look(&folder.join("record.json"), &entry, self.lab.devices[entry.run.device].simulated)
+        {
             // Left by a worker whose supervisor did not live to see it.
             self.queue.complete(&claim.id, claim.attempt, &found.sha256, now())?;
             self.told_of(place)?;
@@ -278,7 +280,7 @@ impl<'a> Supervisor<'a> {
         let entry = &self.entries[place];
         let folder = self.lab.folder.of_run(&entry.run.id);
         let code = status.as_ref().ok().and_then(ExitStatus::code);
-        match result::look(&folder.join("record.json"), entry) {
+        match result::look(&folder.join("record.json"), entry, self.lab.devices[entry.run.device].simulated) {
             Ok(found) => {
                 self.queue.complete(&worker.claim.id, worker.claim.attempt, &found.sha256, now())?;
                 self.told_of(place)

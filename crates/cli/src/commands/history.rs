@@ -1,6 +1,6 @@
 //! `history`: handed on to a program of its own beside this one, whose database would cost this one its size.
 
-use crate::args::{self, ColorWhen, History, Manner};
+use crate::args::{self, ColorWhen, HandedOn, Manner};
 use crate::error::{Failure, Outcome};
 use crate::input::said;
 use crate::output;
@@ -49,23 +49,36 @@ fn program() -> std::io::Result<PathBuf> {
     std::env::current_exe().map(|own| own.with_file_name(PROGRAM))
 }
 
-pub(crate) fn run(asked: &History) -> Result<Outcome, Failure> {
-    let program = program().map_err(|error| anyhow!("cannot tell where this program lies: {error}"))?;
+pub(crate) fn run(asked: &HandedOn) -> Result<Outcome, Failure> {
+    hand_on("history", PROGRAM, "keeps the history", "flashscope-store", asked)
+}
+
+/// Has a program beside this one take its place, for the command of this name: what it does, and the package that it is built
+/// from, are for whoever has not got it.
+pub(super) fn hand_on(
+    command: &str,
+    program: &str,
+    does: &str,
+    package: &str,
+    asked: &HandedOn,
+) -> Result<Outcome, Failure> {
+    let own = std::env::current_exe().map_err(|error| anyhow!("cannot tell where this program lies: {error}"))?;
+    let program = own.with_file_name(program);
     // It takes this one's place, so that its exit code, its signals and its terminal are its own.
     let error = Command::new(&program).args(manner(output::manner())).args(&asked.words).exec();
     if error.kind() == ErrorKind::NotFound && asked.asks_for_help() {
-        return output::data(&args::history_help()).map(|()| Outcome::Done);
+        return output::data(&args::help_of(command)).map(|()| Outcome::Done);
     }
     let shown = program.display();
     Err(Failure::Cannot(match error.kind() {
-        ErrorKind::NotFound => anyhow!(
-            "there is no {shown}, which keeps the history\nhint: build it with `cargo build --release -p flashscope-store`"
-        ),
+        ErrorKind::NotFound => {
+            anyhow!("there is no {shown}, which {does}\nhint: build it with `cargo build --release -p {package}`")
+        }
         _ => anyhow!("cannot start {shown}: {error}"),
     }))
 }
 
-/// The options of every command that stood before the word `history`.
+/// The options of every command that stood before the word of the command.
 fn manner(manner: Manner) -> Vec<&'static str> {
     let color = manner.color.map(|color| match color {
         ColorWhen::Auto => "--color=auto",
