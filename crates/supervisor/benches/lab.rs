@@ -234,7 +234,6 @@ fn lateness(rig: &Rig, targets: &mut Targets<Stdout>) -> Outcome {
             println!("lateness p99 exceeds 5 % from {} cards on: at-once = {holds} in the host's own file", holds * 2)
         }
     }
-    targets.row("emulated cards of 2 ms at once: where lateness begins", "shown", &format!("holds {holds}"), true)?;
     Ok(())
 }
 

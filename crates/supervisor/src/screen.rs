@@ -68,7 +68,7 @@ impl Screen {
             (RunState::Done, _) if self.lines.is_some() => {}
             (RunState::Done, _) => self.say(&format!("{device}: {work} done{took} ({over} of {all})")),
             (RunState::Failed, Some(why)) => self.say(&format!("{device}: {work} failed: {}", foreign::line(why))),
-            (_, Some(why)) => self.say(&format!("{device}: {work} is tried again: {}", foreign::line(why))),
+            (_, Some(why)) => self.say(&format!("{device}: {work} is to be done again: {}", foreign::line(why))),
             _ => {}
         }
     }

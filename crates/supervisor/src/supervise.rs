@@ -323,9 +323,7 @@ impl<'a> Supervisor<'a> {
 
     /// The queue knows what became of a run, and so is the operator to.
     fn told_of(&mut self, place: usize) -> Result<()> {
-        let under_way: Vec<usize> = self.workers.keys().copied().collect();
         self.reload()?;
-        debug_assert!(under_way.iter().all(|place| self.entries[*place].state == RunState::Leased));
         self.screen.ended(&self.entries[place], &self.entries);
         Ok(())
     }
