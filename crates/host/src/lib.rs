@@ -49,7 +49,8 @@ pub use folder::Folder;
 pub use h2w::{H2wFiles, H2wSet};
 pub use hashes::{Bytewise, hashes, sha256};
 pub use list::{
-    Bus, BusMode, ListedDevice, LoopFacts, MmcFacts, NvmeFacts, Partition, Queue, ScsiFacts, UsbFacts, disk_under, list,
+    Bus, BusMode, DeviceAbove, ListedDevice, LoopFacts, MmcFacts, NvmeFacts, Partition, Queue, ScsiFacts, UsbFacts,
+    devices_above, disk_under, list,
 };
 pub use loop_device::{LoopDevice, LoopOptions};
 pub use mmc::{CardRegisters, HostPart, card_registers, registers_in};

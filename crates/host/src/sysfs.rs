@@ -182,6 +182,11 @@ impl Directory {
         self.path.parent().map(|parent| Directory { sys: self.sys.clone(), path: parent.to_owned() })
     }
 
+    /// Where it is in the tree.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The last part of its path.
     pub(crate) fn name(&self) -> String {
         self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()

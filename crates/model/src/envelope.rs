@@ -129,11 +129,13 @@ pub enum Kind {
     Qualification,
     /// What a machine's memory does.
     Memory,
+    /// A shelf of devices, each with runs of its own.
+    Lab,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 17] = [
+    pub const ALL: [Kind; 18] = [
         Kind::Inspect,
         Kind::Probe,
         Kind::Infer,
@@ -151,6 +153,7 @@ impl Kind {
         Kind::Explanation,
         Kind::Qualification,
         Kind::Memory,
+        Kind::Lab,
     ];
 
     /// Its word in records and on the command line.
@@ -173,6 +176,7 @@ impl Kind {
             Kind::Explanation => "explanation",
             Kind::Qualification => "qualification",
             Kind::Memory => "memory",
+            Kind::Lab => "lab",
         }
     }
 

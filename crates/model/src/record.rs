@@ -9,6 +9,7 @@ use crate::explanation::ExplanationRecord;
 use crate::fleet::FleetRecord;
 use crate::integrity::IntegrityRecord;
 use crate::iozone::IozoneRecord;
+use crate::lab::LabRecord;
 use crate::memory::MemoryRecord;
 use crate::qualification::QualificationRecord;
 use crate::run::RunRecord;
@@ -47,6 +48,8 @@ pub enum AnyRecord {
     Qualification(Box<QualificationRecord>),
     /// `mem`.
     Memory(Box<MemoryRecord>),
+    /// `lab run`.
+    Lab(Box<LabRecord>),
 }
 
 impl AnyRecord {
@@ -67,6 +70,7 @@ impl AnyRecord {
             AnyRecord::Explanation(record) => &record.envelope,
             AnyRecord::Qualification(record) => &record.envelope,
             AnyRecord::Memory(record) => &record.envelope,
+            AnyRecord::Lab(record) => &record.envelope,
         }
     }
 }

@@ -30,13 +30,13 @@ enum Reach {
 use Reach::{Nothing, Terminal, World};
 
 /// Crates that no crate but the binary and the tests may depend on.
-const AT_THE_END: [&str; 7] = ["cli", "fuzz", "memory", "player", "proof", "store", "testkit"];
+const AT_THE_END: [&str; 8] = ["cli", "fuzz", "memory", "player", "proof", "store", "supervisor", "testkit"];
 /// Crates that depend on none of the workspace.
 const AT_THE_BEGINNING: [&str; 3] = ["units", "stats", "kernels"];
 /// Crates that may hold `unsafe`: system calls and the load engines, and loops over memory.
 const MAY_BE_UNSAFE: [&str; 2] = ["host", "kernels"];
 
-const ROOMS: [Room; 39] = [
+const ROOMS: [Room; 41] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),
@@ -65,6 +65,7 @@ const ROOMS: [Room; 39] = [
     room("view", Nothing, false, &["infer", "device", "record"]),
     room("report", Nothing, true, &["suite", "infer", "probe", "device"]),
     room("twin", Nothing, true, &["host", "transcript", "record"]),
+    room("lab", Nothing, true, &["model", "device", "record", "sim", "host"]),
     room("explain", Nothing, false, &["host", "transcript", "record", "report", "fleet"]),
     room("fleet", Nothing, true, &["host", "emulate", "record", "report"]),
     room("testkit", Nothing, false, &["sim", "host"]),
@@ -75,7 +76,8 @@ const ROOMS: [Room; 39] = [
     room("memory", Terminal, true, &["sim", "probe", "load", "infer", "cli"]),
     room("store", Terminal, true, &["sim", "probe", "load", "infer", "cli"]),
     room("player", Terminal, true, &["sim", "probe", "load", "infer", "record", "cli"]),
-    room("cli", Terminal, true, &["kernels", "memory", "player", "store"]),
+    room("supervisor", Terminal, true, &["probe", "load", "infer", "cli"]),
+    room("cli", Terminal, true, &["kernels", "lab", "memory", "player", "store", "supervisor"]),
 ];
 
 const fn room(name: &'static str, reach: Reach, formats: bool, never_sees: &'static [&'static str]) -> Room {

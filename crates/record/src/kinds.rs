@@ -43,6 +43,7 @@ pub(crate) fn any(source: &Source<'_>) -> Result<AnyRecord, RecordError> {
         Kind::Explanation => AnyRecord::Explanation(Box::new(source.of_this_kind()?)),
         Kind::Qualification => AnyRecord::Qualification(Box::new(source.of_this_kind()?)),
         Kind::Memory => AnyRecord::Memory(Box::new(source.of_this_kind()?)),
+        Kind::Lab => AnyRecord::Lab(Box::new(source.of_this_kind()?)),
     })
 }
 
@@ -63,5 +64,6 @@ pub fn any_to_json(record: &AnyRecord) -> String {
         AnyRecord::Explanation(record) => crate::to_json(record.as_ref()),
         AnyRecord::Qualification(record) => crate::to_json(record.as_ref()),
         AnyRecord::Memory(record) => crate::to_json(record.as_ref()),
+        AnyRecord::Lab(record) => crate::to_json(record.as_ref()),
     }
 }

@@ -15,6 +15,7 @@ pub mod foreign;
 mod html;
 pub mod integrity;
 pub mod iozone;
+pub mod lab;
 pub mod live;
 mod markdown;
 pub mod memory;

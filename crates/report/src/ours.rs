@@ -17,8 +17,8 @@ use std::io::{Read, Seek, SeekFrom};
 pub(crate) const GENERATOR: &str = "flashscope";
 
 /// Lines of headings begin like this: of a run, a load, a test of the capacity, iozone's tests, a fleet, a twin, a comparison, a sweep, a trace,
-/// an emulator's log and a history.
-const HEADINGS: [&str; 13] = [
+/// an emulator's log, an explanation, a lab and a history.
+const HEADINGS: [&str; 14] = [
     "section,item,figure,value\n",
     "phase,run,job,direction,count,bytes,elapsed_ns,",
     "pass,round,address_bytes,found,",
@@ -31,6 +31,7 @@ const HEADINGS: [&str; 13] = [
     "phase,worker,kind,offset_bytes,length_bytes,",
     "arrived_ns,done_ns,answered_ns,kind,offset_bytes,",
     "group,share_ns,share_ns_low,",
+    "id,device,work,state,attempts,",
     "record,time,measured,kind,command,target,device,",
 ];
 

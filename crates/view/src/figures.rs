@@ -67,7 +67,8 @@ pub fn measured(record: &AnyRecord) -> Measured {
         | AnyRecord::Twin(_)
         | AnyRecord::Comparison(_)
         | AnyRecord::Sweep(_)
-        | AnyRecord::Qualification(_) => Measured::default(),
+        | AnyRecord::Qualification(_)
+        | AnyRecord::Lab(_) => Measured::default(),
     };
     measured.runs.retain(|run| !run.is_empty());
     measured.settings.extend(surroundings(record.envelope()));

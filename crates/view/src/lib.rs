@@ -24,6 +24,7 @@ pub mod explanation;
 pub mod figures;
 pub mod integrity;
 pub mod iozone;
+pub mod lab;
 pub mod made;
 pub mod memory;
 pub mod qualification;

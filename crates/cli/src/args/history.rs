@@ -1,4 +1,4 @@
-//! What `history` takes: all of it is understood by the program that answers it.
+//! What `history` and `lab` take: all of it is understood by the programs that answer them.
 
 use clap::Args;
 use std::ffi::OsString;
@@ -15,22 +15,44 @@ Commands: add, list, show, compare, trend, export, prune. A program of its own b
 and has their help; build it with `cargo build --release -p flashscope-store`."
 )]
 pub(crate) struct History {
-    /// add, list, show …, with their options
+    #[command(flatten)]
+    pub(crate) handed_on: HandedOn,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    disable_help_flag = true,
+    after_help = "Examples:
+  flashscope lab run incoming.toml --dry-run
+  sudo flashscope lab run incoming.toml --destroy-data=IDENTITY
+  flashscope lab status incoming.toml
+
+Commands: run, status. A program of its own beside this one answers them and has their help; build it with \
+`cargo build --release -p flashscope-supervisor`."
+)]
+pub(crate) struct Lab {
+    #[command(flatten)]
+    pub(crate) handed_on: HandedOn,
+}
+
+/// Words for a program beside this one.
+#[derive(Args, Debug)]
+pub(crate) struct HandedOn {
+    /// Its command, with its options
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "WORDS")]
     pub(crate) words: Vec<OsString>,
 }
 
-impl History {
+impl HandedOn {
     /// Whether help is asked for.
     pub(crate) fn asks_for_help(&self) -> bool {
         self.words.first().is_some_and(|word| word == "help" || word == "-h" || word == "--help")
     }
 }
 
-/// What there is to say of it where the program that answers is not there.
-pub(crate) fn history_help() -> String {
+/// What there is to say of a command where the program that answers is not there.
+pub(crate) fn help_of(command: &str) -> String {
     let mut tree = super::tree();
     tree.build();
-    let history = tree.find_subcommand_mut("history").map(|history| history.render_long_help().to_string());
-    history.unwrap_or_default()
+    tree.find_subcommand_mut(command).map(|found| found.render_long_help().to_string()).unwrap_or_default()
 }

@@ -45,7 +45,7 @@ pub(crate) use fleet::{
     Fleet, FleetCapacity, FleetCompare, FleetIntegrity, FleetKind, FleetQualify, FleetState, FleetTrend, ScoredArgs,
     ScoringArgs,
 };
-pub(crate) use history::{History, history_help};
+pub(crate) use history::{HandedOn, History, Lab, help_of};
 pub(crate) use infer::Infer;
 pub(crate) use inspect::Inspect;
 pub(crate) use integrity::{Integrity, UnderSubject};
@@ -245,6 +245,8 @@ pub(crate) enum Command {
     Fleet(Fleet),
     /// Keep records, and ask what changed over time
     History(History),
+    /// A shelf of devices: what a plan asks for is done on all of them, a process each
+    Lab(Lab),
     /// A simulated device as a real block device of this machine
     Emulate(Emulate),
     /// A simulated device fitted to a measured one
@@ -254,7 +256,7 @@ pub(crate) enum Command {
     /// Print the JSON Schema of records
     #[command(after_help = "Example: flashscope schema bench > bench.schema.json")]
     Schema {
-        /// Of this kind alone: inspect, probe, infer, state, capacity, integrity, app, bench, iozone, fleet, twin, compare, sweep, trace, explanation, qualification or memory [default: all of them]
+        /// Of this kind alone: inspect, probe, infer, state, capacity, integrity, app, bench, iozone, fleet, twin, compare, sweep, trace, explanation, qualification, memory or lab [default: all of them]
         kind: Option<String>,
     },
     /// Print every setting, its value, and who says so

@@ -1,6 +1,6 @@
 //! `history`: handed on to a program of its own beside this one, whose database would cost this one its size.
 
-use crate::args::{self, ColorWhen, History, Manner};
+use crate::args::{self, ColorWhen, HandedOn, Manner};
 use crate::beside::Program;
 use crate::error::{Failure, Outcome};
 use crate::input::said;
@@ -44,21 +44,26 @@ fn hand_over(record: &str) -> Result<(), String> {
     if ended.status.success() { Ok(()) } else { Err(words.trim().trim_start_matches("error: ").to_owned()) }
 }
 
-pub(crate) fn run(asked: &History) -> Result<Outcome, Failure> {
-    let program = PROGRAM.place()?;
+pub(crate) fn run(asked: &HandedOn) -> Result<Outcome, Failure> {
+    hand_on("history", &PROGRAM, asked)
+}
+
+/// Has a program beside this one take its place, for the command of this name.
+pub(super) fn hand_on(command: &str, beside: &Program, asked: &HandedOn) -> Result<Outcome, Failure> {
+    let program = beside.place()?;
     // It takes this one's place, so that its exit code, its signals and its terminal are its own.
     let error = Command::new(&program).args(manner(output::manner())).args(&asked.words).exec();
     if error.kind() == ErrorKind::NotFound && asked.asks_for_help() {
-        return output::data(&args::history_help()).map(|()| Outcome::Done);
+        return output::data(&args::help_of(command)).map(|()| Outcome::Done);
     }
     let shown = program.display();
     Err(match error.kind() {
-        ErrorKind::NotFound => PROGRAM.missing(&shown.to_string()),
+        ErrorKind::NotFound => beside.missing(&shown.to_string()),
         _ => Failure::Cannot(anyhow!("cannot start {shown}: {error}")),
     })
 }
 
-/// The options of every command that stood before the word `history`.
+/// The options of every command that stood before the word of the command.
 fn manner(manner: Manner) -> Vec<&'static str> {
     let color = manner.color.map(|color| match color {
         ColorWhen::Auto => "--color=auto",

@@ -12,6 +12,7 @@ pub(crate) mod history;
 pub(crate) mod infer;
 pub(crate) mod inspect;
 pub(crate) mod integrity;
+pub(crate) mod lab;
 pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod mem;

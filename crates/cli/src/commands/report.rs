@@ -42,8 +42,8 @@ pub(crate) fn run(args: Report) -> Result<Outcome, Failure> {
 /// The one place that tells which kind of record has which form, and who makes it.
 fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Result<Vec<u8>, Failure> {
     use AnyRecord::{
-        App, Bench, Capacity, Comparison, Explanation, Fleet, Integrity, Iozone, Memory, Qualification, Run, Sweep,
-        Trace, Twin,
+        App, Bench, Capacity, Comparison, Explanation, Fleet, Integrity, Iozone, Lab, Memory, Qualification, Run,
+        Sweep, Trace, Twin,
     };
     use ReportFormat::{Csv, Html, Json, Markdown, Text, Xlsx};
     let style = if to_terminal { output::style() } else { output::file_style() };
@@ -64,6 +64,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Text, Explanation(why)) => report::explanation::terminal(why, style),
         (Text, Qualification(qualification)) => report::qualification::terminal(qualification, style),
         (Text, Memory(memory)) => report::memory::terminal(memory, style),
+        (Text, Lab(lab)) => report::lab::terminal(lab, style),
         (Html, Run(run)) => report::html(run),
         (Html, Capacity(capacity)) => report::capacity::html(capacity),
         (Html, Integrity(integrity)) => report::integrity::html(integrity),
@@ -78,6 +79,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Html, Explanation(why)) => report::explanation::html(why),
         (Html, Qualification(qualification)) => report::qualification::html(qualification),
         (Html, Memory(memory)) => report::memory::html(memory),
+        (Html, Lab(lab)) => report::lab::html(lab),
         (Markdown, Run(run)) => report::markdown(run),
         (Markdown, Capacity(capacity)) => report::capacity::markdown(capacity),
         (Markdown, Integrity(integrity)) => report::integrity::markdown(integrity),
@@ -92,6 +94,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Markdown, Explanation(why)) => report::explanation::markdown(why),
         (Markdown, Qualification(qualification)) => report::qualification::markdown(qualification),
         (Markdown, Memory(memory)) => report::memory::markdown(memory),
+        (Markdown, Lab(lab)) => report::lab::markdown(lab),
         (Csv, Run(run)) => report::csv(run),
         (Csv, Capacity(capacity)) => report::capacity::csv(capacity),
         (Csv, Integrity(integrity)) => first(&report::integrity::sheets(integrity)),
@@ -108,6 +111,8 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Xlsx, Qualification(qualification)) => return workbook(&report::qualification::sheets(qualification)),
         (Csv, Memory(memory)) => first(&report::memory::sheets(memory)),
         (Xlsx, Memory(memory)) => return workbook(&report::memory::sheets(memory)),
+        (Csv, Lab(lab)) => first(&report::lab::sheets(lab)),
+        (Xlsx, Lab(lab)) => return workbook(&report::lab::sheets(lab)),
         (Xlsx, Explanation(why)) => return workbook(&report::explanation::sheets(why)),
         (Xlsx, Trace(trace)) => return workbook(&report::trace::sheets(trace)),
         (Xlsx, Capacity(capacity)) => return workbook(&report::capacity::sheets(capacity)),

@@ -295,7 +295,7 @@ pub(crate) fn card_of(disk: &Node) -> Option<Directory> {
 }
 
 /// The directories from a disk up to `/sys/devices`.
-fn ancestors(disk: &Directory) -> Vec<Directory> {
+pub(super) fn ancestors(disk: &Directory) -> Vec<Directory> {
     let mut found = Vec::new();
     let mut at = disk.above();
     while let Some(directory) = at.filter(|directory| directory.name() != "devices") {

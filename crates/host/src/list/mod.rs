@@ -3,11 +3,13 @@
 //! Plain data out of sysfs, so it needs no privilege; what only root may read is absent then. No device is opened but
 //! bound loop devices, which are asked what they stand on.
 
+mod above;
 mod bus;
 
 use crate::blocks::{Blocks, Node};
 use crate::sysfs::{DeviceNumber, SysRoot};
 use crate::uses::{Snapshot, Use};
+pub use above::{DeviceAbove, devices_above};
 pub(crate) use bus::card_of;
 pub use bus::{Bus, BusMode, LoopFacts, MmcFacts, NvmeFacts, ScsiFacts, UsbFacts};
 use flashscope_model::{Claims, DeviceFacts, DeviceKind, Identity};

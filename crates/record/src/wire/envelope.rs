@@ -85,6 +85,8 @@ words! {
         Qualification,
         /// What a machine's memory does: rates, latencies, and what follows for its caches.
         Memory,
+        /// A shelf of devices: what was done with each, what disturbed what, where the records are.
+        Lab,
     }
 }
 

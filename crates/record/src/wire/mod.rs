@@ -18,6 +18,7 @@ mod finding;
 mod fleet;
 mod integrity;
 mod iozone;
+mod lab;
 mod memory;
 mod observation;
 mod preset;
@@ -61,6 +62,7 @@ pub use fleet::{
 pub use iozone::{
     Cliff, Fall, FileSize, IozonePart, Pass, PassFailure, Regions, SizeWhose, TableUnit, Throughput, Whose, Worker,
 };
+pub use lab::{LabDevice, LabNeighbour, LabPart, LabPhase, LabRun, LabRunState, LabSharedPart};
 pub use memory::{
     ChaseRoute, LoadedLatency, MemoryAlternative, MemoryBandwidth, MemoryChase, MemoryFinding, MemoryKernel,
     MemoryPages, MemoryPart, MemoryQuantity, MemorySetup, MemoryStore, MemoryUnit, ToldCache,

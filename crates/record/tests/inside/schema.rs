@@ -13,6 +13,7 @@ use flashscope_model::explanation::ExplanationRecord;
 use flashscope_model::fleet::FleetRecord;
 use flashscope_model::integrity::IntegrityRecord;
 use flashscope_model::iozone::IozoneRecord;
+use flashscope_model::lab::LabRecord;
 use flashscope_model::memory::MemoryRecord;
 use flashscope_model::qualification::QualificationRecord;
 use flashscope_model::sweep::SweepRecord;
@@ -61,6 +62,7 @@ fn part_of(kind: Kind, generator: &mut SchemaGenerator) -> Value {
         Kind::Explanation => generator.subschema_for::<Part<ExplanationRecord>>(),
         Kind::Qualification => generator.subschema_for::<Part<QualificationRecord>>(),
         Kind::Memory => generator.subschema_for::<Part<MemoryRecord>>(),
+        Kind::Lab => generator.subschema_for::<Part<LabRecord>>(),
     };
     schema.to_value()
 }

@@ -1,0 +1,5 @@
+//! The queue of a lab on one host, in one SQLite file. The program beside it is what `flashscope lab` starts.
+
+mod queue;
+
+pub use queue::{Queue, QueueError};

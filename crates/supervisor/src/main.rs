@@ -1,0 +1,43 @@
+//! `flashscope-lab`, the program behind `flashscope lab`: a plan → runs → a process for each device → records.
+//!
+//! It measures nothing itself: it starts `flashscope`, beside which it lies, keeps what became of it, and says so. stdout is data
+//! and has one writer (`output`); stderr is talk. Exit codes: 0 done, 1 a run failed, 2 usage or environment, 3 refused for safety.
+
+mod args;
+mod folder;
+mod neighbours;
+mod output;
+mod prepare;
+mod result;
+mod run;
+mod screen;
+mod shelf;
+mod status;
+mod stop;
+mod supervise;
+mod worker;
+
+use args::Command;
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words: Vec<_> = std::env::args_os().collect();
+    // Started by this program itself, in the place of which the worker then runs.
+    if words.get(1).is_some_and(|word| word == worker::BECOME) {
+        return worker::become_worker(&words[2..]);
+    }
+    let cli = args::Cli::parse();
+    let outcome = match &cli.command {
+        Command::Run(args) => run::run(args, &cli),
+        Command::Status(args) => status::run(args, &cli),
+    };
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::say(&format!("error: {error:#}"));
+            ExitCode::from(2)
+        }
+    }
+}

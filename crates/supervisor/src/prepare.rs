@@ -1,0 +1,162 @@
+//! From what was typed to a lab that can run: plan, devices, consent, queue.
+
+use crate::args::Run;
+use crate::folder::Folder;
+use crate::{output, result, shelf};
+use anyhow::{Context, Result, anyhow};
+use flashscope_host::SysRoot;
+use flashscope_lab::{Device, Entry, HostFile, Limits, Plan, RunState, expand};
+use std::path::{Path, PathBuf};
+
+/// A lab before anything is started.
+#[derive(Debug)]
+pub(crate) struct Lab {
+    pub(crate) plan: Plan,
+    pub(crate) plan_sha256: String,
+    /// As it was typed.
+    pub(crate) plan_file: String,
+    pub(crate) devices: Vec<Device>,
+    /// The runs of the plan, none of them begun.
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) host: HostFile,
+    /// Identities that may be written to.
+    pub(crate) consent: Vec<String>,
+    pub(crate) limits: Limits,
+    pub(crate) folder: Folder,
+    pub(crate) sys: SysRoot,
+}
+
+/// A device that would be written to without consent.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Unconsented {
+    pub(crate) device: String,
+    pub(crate) identity: String,
+    pub(crate) work: String,
+}
+
+/// Reads the plan and the host's file, and finds the devices.
+///
+/// # Errors
+/// Something of that is not there, or makes no sense.
+pub(crate) fn prepare(args: &Run) -> Result<Lab> {
+    let text = read(&args.plan)?;
+    let plan = Plan::read(&text).map_err(|error| anyhow!("{}: {error}", args.plan.display()))?;
+    let host = host_file(args.host.as_deref())?;
+    let sys = args.sysfs.as_ref().map_or_else(SysRoot::live, SysRoot::at);
+    let devices = shelf::find(&sys, &plan)?;
+    let runs = expand(&plan, &devices).map_err(|error| anyhow!("{}: {error}", args.plan.display()))?;
+    let consent = consent(args, &host, &devices)?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let at_once = args.at_once.or(host.at_once).unwrap_or(64);
+    let limits = Limits { busy: args.cores.map_or(cores, |cores| cores as usize), waiting: at_once as usize };
+    let real = devices.iter().filter(|device| !device.simulated).count();
+    if plan.neighbours.is_some() && real > limits.waiting {
+        return Err(anyhow!(
+            "the neighbour check has all {real} devices work at once, and at most {at_once} may\nhint: --at-once {real}"
+        ));
+    }
+    powers(&plan, &host)?;
+    let entries = runs.into_iter().map(|run| Entry {
+        device: devices[run.device].name.clone(),
+        identity: devices[run.device].identity.clone(),
+        work: plan.works[run.work].name.clone(),
+        run,
+        state: RunState::Waiting,
+        failures: 0,
+        attempts: 0,
+        sha256: None,
+        began: None,
+        ended: None,
+        why: None,
+    });
+    let entries = entries.collect();
+    let folder = Folder::of(args.dir.as_deref(), &plan.name)?;
+    let plan_file = args.plan.display().to_string();
+    let plan_sha256 = result::sha256(text.as_bytes());
+    Ok(Lab { plan, plan_sha256, plan_file, devices, entries, host, consent, limits, folder, sys })
+}
+
+/// Reads a plan's name alone.
+pub(crate) fn plan_name(path: &Path) -> Result<String> {
+    let plan = Plan::read(&read(path)?).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    Ok(plan.name)
+}
+
+fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read {}\nhint: docs/lab.md has a plan to begin with", path.display()))
+}
+
+/// The host's own file: the one that is named, else the usual one where there is one.
+fn host_file(named: Option<&Path>) -> Result<HostFile> {
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let config = || folder("XDG_CONFIG_HOME").or_else(|| folder("HOME").map(|home| home.join(".config")));
+    let path = match named {
+        Some(path) => path.to_owned(),
+        None => match config().map(|config| config.join("flashscope/lab.toml")).filter(|path| path.exists()) {
+            Some(path) => path,
+            None => return Ok(HostFile::default()),
+        },
+    };
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    HostFile::read(&text).map_err(|error| anyhow!("{}: {error}", path.display()))
+}
+
+/// What may be written to. What is typed must be a device of the plan, or it was a slip.
+fn consent(args: &Run, host: &HostFile, devices: &[Device]) -> Result<Vec<String>> {
+    let is_there = |identity: &String| devices.iter().any(|device| !device.simulated && device.identity == *identity);
+    if let Some(other) = args.destroy_data.iter().find(|identity| !is_there(identity)) {
+        return Err(anyhow!(
+            "no device of the plan is {other}\nhint: `flashscope lab run {} --dry-run` shows their identities",
+            args.plan.display()
+        ));
+    }
+    Ok(args.destroy_data.iter().chain(&host.destroy_data).filter(|identity| is_there(identity)).cloned().collect())
+}
+
+fn powers(plan: &Plan, host: &HostFile) -> Result<()> {
+    for name in plan.works.iter().filter_map(|work| work.power.as_ref()) {
+        let known = host.power.get(name).ok_or_else(|| {
+            anyhow!("this host has no power commands called '{name}'\nhint: [power.{name}] with off and on in its own file (--host)")
+        })?;
+        for command in [&known.off, &known.on] {
+            if shlex::split(command).is_none_or(|words| words.is_empty()) {
+                return Err(anyhow!("power '{name}': '{command}' is no command\nhint: mind its quotes"));
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Lab {
+    /// The real devices that a work of the plan writes to and that may not be written to.
+    pub(crate) fn unconsented(&self) -> Vec<Unconsented> {
+        let asks = |entry: &&Entry| {
+            !self.devices[entry.run.device].simulated
+                && self.plan.works[entry.run.work].must_write()
+                && !self.consent.contains(&entry.identity)
+        };
+        let mut found: Vec<Unconsented> = Vec::new();
+        for entry in self.entries.iter().filter(asks) {
+            if !found.iter().any(|other| other.identity == entry.identity) {
+                found.push(Unconsented {
+                    device: entry.device.clone(),
+                    identity: entry.identity.clone(),
+                    work: entry.work.clone(),
+                });
+            }
+        }
+        found
+    }
+
+    /// Says on stderr what keeps the plan from being run.
+    pub(crate) fn refuse(&self, missing: &[Unconsented]) {
+        let mut text = "error: refused for safety, nothing was started".to_owned();
+        for Unconsented { device, identity, work } in missing {
+            text.push_str(&format!(
+                "\n  - '{work}' writes to '{device}', whose content nobody gave up\n    hint: --destroy-data={identity}"
+            ));
+        }
+        output::say(&text);
+    }
+}

@@ -1,0 +1,147 @@
+//! `lab run`: prepares, takes the lab for itself, works, and says what came of it.
+
+use crate::args::{self, Cli};
+use crate::output;
+use crate::prepare::{Lab, prepare};
+use crate::screen::{Screen, time_of};
+use crate::supervise::{Supervisor, record_of};
+use anyhow::Result;
+use flashscope_host::{Surroundings, SysRoot, wall_clock};
+use flashscope_lab::{Device, Entry, Phase, RunState, topology};
+use flashscope_model::envelope::{StopReason, Tool};
+use flashscope_model::lab::{LabDevice, LabPhase, LabRecord, LabRun, LabRunState, Neighbour, SharedPart};
+use flashscope_model::{Envelope, Kind};
+use flashscope_supervisor::Queue;
+
+pub(crate) fn run(args: &args::Run, cli: &Cli) -> Result<u8> {
+    let lab = prepare(args)?;
+    let missing = lab.unconsented();
+    if args.dry_run {
+        let mut record = record(&lab, &lab.entries, &[], envelope(&lab, None));
+        record.notes.extend(
+            missing.iter().map(|one| {
+                format!("{} writes to {}, which needs --destroy-data={}", one.work, one.device, one.identity)
+            }),
+        );
+        record.notes.extend(lab.devices.iter().map(|device| format!("{} is {}", device.name, device.identity)));
+        print(&record, &args.results, cli)?;
+        return Ok(0);
+    }
+    if !missing.is_empty() {
+        lab.refuse(&missing);
+        return Ok(3);
+    }
+    lab.folder.make()?;
+    let _lock = lab.folder.lock()?;
+    let mut queue = Queue::open(&lab.folder.queue(), true)?;
+    queue.set_fact("plan", &lab.plan.name)?;
+    queue.set_fact("plan_file", &lab.plan_file)?;
+    queue.set_fact("plan_sha256", &lab.plan_sha256)?;
+    let began = wall_clock();
+    let screen = Screen::new(&lab.devices, cli.quiet, lab.limits.busy);
+    let mut supervisor = Supervisor::take_over(&lab, args, queue, screen)?;
+    let neighbours = supervisor.work()?;
+    let mut envelope = envelope(&lab, Some(began));
+    envelope.finished = Some(wall_clock());
+    let entries = &supervisor.entries;
+    let is_over = entries.iter().all(|entry| entry.state.is_over());
+    envelope.stop = if is_over { StopReason::Complete } else { StopReason::Interrupted };
+    let record = record(&lab, entries, &neighbours, envelope);
+    output::save(&lab.folder.record(), flashscope_record::to_json(&record).as_bytes())?;
+    print(&record, &args.results, cli)?;
+    if !is_over {
+        output::say("error: interrupted; what was measured is kept\nhint: the same command goes on");
+        return Ok(2);
+    }
+    Ok(u8::from(entries.iter().any(|entry| entry.state == RunState::Failed)))
+}
+
+/// Prints the record, and keeps it where that was asked for.
+pub(crate) fn print(record: &LabRecord, results: &args::Results, cli: &Cli) -> Result<()> {
+    let json = flashscope_record::to_json(record);
+    if let Some(path) = &results.output {
+        output::save(path, json.as_bytes())?;
+    }
+    match results.json {
+        true => output::text(&json),
+        false => {
+            output::text(&flashscope_report::lab::terminal(record, output::style(cli.color.as_deref(), cli.verbose)))
+        }
+    }
+}
+
+/// This program.
+pub(crate) fn tool() -> Tool {
+    Tool { version: env!("CARGO_PKG_VERSION").to_owned(), commit: None, target: None }
+}
+
+fn envelope(lab: &Lab, began: Option<String>) -> Envelope {
+    let mut envelope = Envelope::new(Kind::Lab, tool(), "lab run", lab.plan_file.clone());
+    envelope.started = began;
+    envelope.host = Some(Surroundings::on(&SysRoot::live(), None).host());
+    envelope
+}
+
+/// Everything that is known of a lab.
+fn record(lab: &Lab, entries: &[Entry], neighbours: &[Neighbour], envelope: Envelope) -> LabRecord {
+    let limited = |device: &Device| neighbours.iter().find(|one| one.device == device.name).map(|one| !one.undisturbed);
+    let parts: Vec<Vec<String>> = lab.devices.iter().map(|device| device.parts.clone()).collect();
+    let shared = topology::shared(&parts).into_iter().map(|(path, places)| SharedPart {
+        name: topology::part_name(&path),
+        path,
+        devices: places.into_iter().map(|place| lab.devices[place].name.clone()).collect(),
+    });
+    let devices = lab.devices.iter().map(|device| LabDevice {
+        name: device.name.clone(),
+        identity: device.identity.clone(),
+        simulated: device.simulated,
+        seed: device.seed,
+        parts: device.parts.clone(),
+        host_limited: limited(device),
+    });
+    let runs = entries
+        .iter()
+        .map(|entry| LabRun { host_limited: limited(&lab.devices[entry.run.device]).unwrap_or(false), ..told(entry) });
+    LabRecord {
+        envelope,
+        plan: lab.plan.name.clone(),
+        plan_sha256: lab.plan_sha256.clone(),
+        busy_at_once: lab.limits.busy as u32,
+        waiting_at_once: lab.limits.waiting as u32,
+        devices: devices.collect(),
+        shared: shared.collect(),
+        neighbours: neighbours.to_vec(),
+        runs: runs.collect(),
+        notes: Vec::new(),
+    }
+}
+
+/// A run as the queue has it.
+pub(crate) fn told(entry: &Entry) -> LabRun {
+    LabRun {
+        id: entry.run.id.clone(),
+        device: entry.device.clone(),
+        work: entry.work.clone(),
+        command: entry.run.words.join(" "),
+        phase: match entry.run.phase {
+            Phase::Alone(_) => LabPhase::Alone,
+            Phase::Beside(_) => LabPhase::Beside,
+            Phase::Timed => LabPhase::Timed,
+            Phase::Wear => LabPhase::Wear,
+        },
+        state: match entry.state {
+            RunState::Waiting => LabRunState::Waiting,
+            RunState::Leased => LabRunState::Leased,
+            RunState::Done => LabRunState::Done,
+            RunState::Failed => LabRunState::Failed,
+            RunState::Dropped => LabRunState::Dropped,
+        },
+        attempts: entry.attempts,
+        failures: entry.failures,
+        record: record_of(entry),
+        sha256: entry.sha256.clone(),
+        time: if entry.state == RunState::Done { time_of(entry) } else { None },
+        host_limited: false,
+        why: entry.why.clone(),
+    }
+}

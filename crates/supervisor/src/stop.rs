@@ -1,0 +1,32 @@
+//! Ctrl-C: the first one has the workers stop in good order, the second one ends them.
+
+use flashscope_emulate::signals;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+static WISHES: AtomicU32 = AtomicU32::new(0);
+
+/// Signals closer together than this are one wish: `timeout`, for one, sends each to the program and then to its whole group.
+const ONE_WISH: Duration = Duration::from_millis(300);
+
+/// From now on an interrupt is noted instead of ending the program. To be called before any thread is started. `wake` is called
+/// at each.
+pub(crate) fn arm(wake: impl Fn() + Send + 'static) -> std::io::Result<()> {
+    let wishes = signals::listen_for_stop()?;
+    std::thread::spawn(move || {
+        let mut last: Option<Instant> = None;
+        while wishes.recv().is_ok() {
+            if last.is_none_or(|last| last.elapsed() >= ONE_WISH) {
+                WISHES.fetch_add(1, Ordering::Relaxed);
+                last = Some(Instant::now());
+                wake();
+            }
+        }
+    });
+    Ok(())
+}
+
+/// How often the operator asked to stop.
+pub(crate) fn wishes() -> u32 {
+    WISHES.load(Ordering::Relaxed)
+}
