@@ -125,8 +125,7 @@ fn a_device_changes_its_file_system_and_mount_options_and_a_kill_leaves_nothing(
     let told = record(&run);
     let runs = conditions(&told);
     assert_eq!(runs.iter().filter(|(_, runs)| *runs >= 2).count(), 3, "{runs:?}");
-    let nonsense =
-        told["knob_settings"].as_array().unwrap().iter().find(|one| one["label"] == "mount=nonsense");
+    let nonsense = told["knob_settings"].as_array().unwrap().iter().find(|one| one["label"] == "mount=nonsense");
     let nonsense = nonsense.unwrap_or_else(|| panic!("{runs:?}"));
     assert!(nonsense["ended"].as_str().unwrap().contains("hint: leave out --fs-options nonsense"), "{nonsense}");
     assert_eq!(left(&device.node), Vec::<String>::new());
