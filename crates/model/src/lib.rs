@@ -26,6 +26,7 @@ pub mod preset;
 mod record;
 pub mod run;
 pub mod state;
+pub mod stress;
 pub mod sweep;
 pub mod trace;
 pub mod twin;

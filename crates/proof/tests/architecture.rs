@@ -34,7 +34,7 @@ const AT_THE_END: [&str; 6] = ["cli", "fuzz", "player", "proof", "store", "testk
 /// Crates that depend on none of the workspace.
 const AT_THE_BEGINNING: [&str; 2] = ["units", "stats"];
 
-const ROOMS: [Room; 35] = [
+const ROOMS: [Room; 36] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),
@@ -51,6 +51,7 @@ const ROOMS: [Room; 35] = [
     room("capacity", Nothing, true, &["sim", "host", "probe"]),
     room("endurance", Nothing, true, &["sim", "host", "probe", "record"]),
     room("integrity", Nothing, false, &["sim", "host", "record"]),
+    room("stress", Nothing, false, &["sim", "host", "record", "probe", "load"]),
     room("trace", Nothing, false, &["sim", "host", "probe", "infer", "record"]),
     room("suite", Nothing, true, &["sim", "host"]),
     room("app", Nothing, true, &["sim", "host", "infer", "device"]),
