@@ -59,6 +59,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => commands::explain::run(&args),
         Command::List(args) => commands::list::run(args),
         Command::Mmc(args) => commands::mmc::run(&args),
+        Command::Mem(args) => commands::mem::run(&args),
         Command::Sim(args) => commands::sim::run(args),
         Command::Fleet(args) => commands::fleet::run(args),
         Command::History(args) => commands::history::run(&args),

@@ -125,11 +125,13 @@ pub enum Kind {
     Trace,
     /// Why one device takes longer than another for a workload.
     Explanation,
+    /// What a machine's memory does.
+    Memory,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 15] = [
+    pub const ALL: [Kind; 16] = [
         Kind::Inspect,
         Kind::Probe,
         Kind::Infer,
@@ -145,6 +147,7 @@ impl Kind {
         Kind::Sweep,
         Kind::Trace,
         Kind::Explanation,
+        Kind::Memory,
     ];
 
     /// Its word in records and on the command line.
@@ -165,6 +168,7 @@ impl Kind {
             Kind::Sweep => "sweep",
             Kind::Trace => "trace",
             Kind::Explanation => "explanation",
+            Kind::Memory => "memory",
         }
     }
 

@@ -20,6 +20,7 @@ pub mod finding;
 pub mod fleet;
 pub mod integrity;
 pub mod iozone;
+pub mod memory;
 pub mod observation;
 pub mod plan;
 pub mod preset;

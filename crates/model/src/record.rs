@@ -9,6 +9,7 @@ use crate::explanation::ExplanationRecord;
 use crate::fleet::FleetRecord;
 use crate::integrity::IntegrityRecord;
 use crate::iozone::IozoneRecord;
+use crate::memory::MemoryRecord;
 use crate::run::RunRecord;
 use crate::sweep::SweepRecord;
 use crate::trace::TraceRecord;
@@ -41,6 +42,8 @@ pub enum AnyRecord {
     Trace(Box<TraceRecord>),
     /// `explain`.
     Explanation(Box<ExplanationRecord>),
+    /// `mem`.
+    Memory(Box<MemoryRecord>),
 }
 
 impl AnyRecord {
@@ -59,6 +62,7 @@ impl AnyRecord {
             AnyRecord::Sweep(record) => &record.comparison.envelope,
             AnyRecord::Trace(record) => &record.envelope,
             AnyRecord::Explanation(record) => &record.envelope,
+            AnyRecord::Memory(record) => &record.envelope,
         }
     }
 }

@@ -41,6 +41,7 @@ pub(crate) fn any(source: &Source<'_>) -> Result<AnyRecord, RecordError> {
         Kind::Sweep => AnyRecord::Sweep(Box::new(source.of_this_kind()?)),
         Kind::Trace => AnyRecord::Trace(Box::new(source.of_this_kind()?)),
         Kind::Explanation => AnyRecord::Explanation(Box::new(source.of_this_kind()?)),
+        Kind::Memory => AnyRecord::Memory(Box::new(source.of_this_kind()?)),
     })
 }
 
@@ -59,5 +60,6 @@ pub fn any_to_json(record: &AnyRecord) -> String {
         AnyRecord::Sweep(record) => crate::to_json(record.as_ref()),
         AnyRecord::Trace(record) => crate::to_json(record.as_ref()),
         AnyRecord::Explanation(record) => crate::to_json(record.as_ref()),
+        AnyRecord::Memory(record) => crate::to_json(record.as_ref()),
     }
 }

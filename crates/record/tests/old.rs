@@ -43,6 +43,7 @@ fn every_kept_record_is_read_and_follows_the_schema_of_today() {
         Kind::Sweep,
         Kind::Trace,
         Kind::Explanation,
+        Kind::Memory,
     ];
     let mut first = Kind::ALL.iter().filter(|kind| !later.contains(kind));
     assert!(first.all(|kind| kinds.contains(kind)), "one of each kind of version 1 is kept: {kinds:?}");

@@ -17,6 +17,7 @@ pub mod integrity;
 pub mod iozone;
 pub mod live;
 mod markdown;
+pub mod memory;
 mod ours;
 mod plot;
 pub mod sheet;

@@ -56,6 +56,7 @@ pub fn measured(record: &AnyRecord) -> Measured {
         AnyRecord::App(app) => of_app(app),
         AnyRecord::Bench(bench) => of_bench(bench, LARGE),
         AnyRecord::Iozone(iozone) => of_iozone(iozone),
+        AnyRecord::Memory(memory) => crate::memory::measured(memory),
         AnyRecord::Capacity(_)
         | AnyRecord::Integrity(_)
         | AnyRecord::Fleet(_)

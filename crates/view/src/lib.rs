@@ -25,6 +25,7 @@ pub mod figures;
 pub mod integrity;
 pub mod iozone;
 pub mod made;
+pub mod memory;
 pub mod rate;
 mod state;
 pub mod surface;

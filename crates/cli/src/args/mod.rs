@@ -19,6 +19,7 @@ mod list;
 mod making;
 mod man;
 mod manner;
+mod mem;
 mod mmc;
 mod probe;
 mod report;
@@ -50,6 +51,7 @@ pub(crate) use list::List;
 pub(crate) use making::{InState, Making};
 pub(crate) use man::{ManPages, man_pages};
 pub(crate) use manner::{ColorWhen, Manner};
+pub(crate) use mem::{Mem, MemCommand, MemCommon, MemKernel};
 pub(crate) use mmc::{Mmc, MmcCheck, MmcCommand, MmcDump, MmcShow};
 pub(crate) use probe::{Format, Probe, ProbeCommon, ProbeKind};
 pub(crate) use probe::{ProbeCells, ProbeGc, ProbeMapReach, ProbeParallel, ProbeSlcCache};
@@ -229,6 +231,8 @@ pub(crate) enum Command {
     List(List),
     /// Registers of SD cards and eMMC parts in words, and whether a part does what they say
     Mmc(Mmc),
+    /// The memory beside the storage: bandwidth, latency, latency under load, caches
+    Mem(Box<Mem>),
     /// The simulated devices
     Sim(Sim),
     /// Measure how often inspect is right, on random simulated devices
@@ -244,7 +248,7 @@ pub(crate) enum Command {
     /// Print the JSON Schema of records
     #[command(after_help = "Example: flashscope schema bench > bench.schema.json")]
     Schema {
-        /// Of this kind alone: inspect, probe, infer, state, capacity, integrity, app, bench, iozone, fleet, twin, compare, sweep, trace or explanation [default: all of them]
+        /// Of this kind alone: inspect, probe, infer, state, capacity, integrity, app, bench, iozone, fleet, twin, compare, sweep, trace, explanation or memory [default: all of them]
         kind: Option<String>,
     },
     /// Print every setting, its value, and who says so

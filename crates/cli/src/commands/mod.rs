@@ -14,6 +14,7 @@ pub(crate) mod inspect;
 pub(crate) mod integrity;
 pub(crate) mod list;
 pub(crate) mod man;
+pub(crate) mod mem;
 pub(crate) mod mmc;
 pub(crate) mod probe;
 pub(crate) mod report;

@@ -41,7 +41,9 @@ pub(crate) fn run(args: Report) -> Result<Outcome, Failure> {
 
 /// The one place that tells which kind of record has which form, and who makes it.
 fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Result<Vec<u8>, Failure> {
-    use AnyRecord::{App, Bench, Capacity, Comparison, Explanation, Fleet, Integrity, Iozone, Run, Sweep, Trace, Twin};
+    use AnyRecord::{
+        App, Bench, Capacity, Comparison, Explanation, Fleet, Integrity, Iozone, Memory, Run, Sweep, Trace, Twin,
+    };
     use ReportFormat::{Csv, Html, Json, Markdown, Text, Xlsx};
     let style = if to_terminal { output::style() } else { output::file_style() };
     let text = match (format, record) {
@@ -59,6 +61,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Text, Sweep(sweep)) => report::sweep::terminal(sweep, style),
         (Text, Trace(trace)) => report::trace::terminal(trace, style),
         (Text, Explanation(why)) => report::explanation::terminal(why, style),
+        (Text, Memory(memory)) => report::memory::terminal(memory, style),
         (Html, Run(run)) => report::html(run),
         (Html, Capacity(capacity)) => report::capacity::html(capacity),
         (Html, Integrity(integrity)) => report::integrity::html(integrity),
@@ -71,6 +74,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Html, Sweep(sweep)) => report::sweep::html(sweep),
         (Html, Trace(trace)) => report::trace::html(trace),
         (Html, Explanation(why)) => report::explanation::html(why),
+        (Html, Memory(memory)) => report::memory::html(memory),
         (Markdown, Run(run)) => report::markdown(run),
         (Markdown, Capacity(capacity)) => report::capacity::markdown(capacity),
         (Markdown, Integrity(integrity)) => report::integrity::markdown(integrity),
@@ -83,6 +87,7 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Markdown, Sweep(sweep)) => report::sweep::markdown(sweep),
         (Markdown, Trace(trace)) => report::trace::markdown(trace),
         (Markdown, Explanation(why)) => report::explanation::markdown(why),
+        (Markdown, Memory(memory)) => report::memory::markdown(memory),
         (Csv, Run(run)) => report::csv(run),
         (Csv, Capacity(capacity)) => report::capacity::csv(capacity),
         (Csv, Integrity(integrity)) => first(&report::integrity::sheets(integrity)),
@@ -95,6 +100,8 @@ fn rendered(record: &AnyRecord, format: ReportFormat, to_terminal: bool) -> Resu
         (Csv, Sweep(sweep)) => report::sweep::csv(sweep),
         (Csv, Trace(trace)) => first(&report::trace::sheets(trace)),
         (Csv, Explanation(why)) => first(&report::explanation::sheets(why)),
+        (Csv, Memory(memory)) => first(&report::memory::sheets(memory)),
+        (Xlsx, Memory(memory)) => return workbook(&report::memory::sheets(memory)),
         (Xlsx, Explanation(why)) => return workbook(&report::explanation::sheets(why)),
         (Xlsx, Trace(trace)) => return workbook(&report::trace::sheets(trace)),
         (Xlsx, Capacity(capacity)) => return workbook(&report::capacity::sheets(capacity)),

@@ -81,6 +81,8 @@ words! {
         Trace,
         /// Why one device takes longer than another for a workload: the difference shared out.
         Explanation,
+        /// What a machine's memory does: rates, latencies, and what follows for its caches.
+        Memory,
     }
 }
 

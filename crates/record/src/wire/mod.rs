@@ -18,6 +18,7 @@ mod finding;
 mod fleet;
 mod integrity;
 mod iozone;
+mod memory;
 mod observation;
 mod preset;
 mod printed;
@@ -58,6 +59,10 @@ pub use fleet::{
 };
 pub use iozone::{
     Cliff, Fall, FileSize, IozonePart, Pass, PassFailure, Regions, SizeWhose, TableUnit, Throughput, Whose, Worker,
+};
+pub use memory::{
+    ChaseRoute, LoadedLatency, MemoryAlternative, MemoryBandwidth, MemoryChase, MemoryFinding, MemoryKernel,
+    MemoryPages, MemoryPart, MemoryQuantity, MemorySetup, MemoryStore, MemoryUnit, ToldCache,
 };
 pub use observation::{
     Ahead, AlignRow, BlockRun, Boundary, Burst, Candidate, Data, Failure, FatRow, IntervalRow, Observations,

@@ -13,6 +13,7 @@ use flashscope_model::explanation::ExplanationRecord;
 use flashscope_model::fleet::FleetRecord;
 use flashscope_model::integrity::IntegrityRecord;
 use flashscope_model::iozone::IozoneRecord;
+use flashscope_model::memory::MemoryRecord;
 use flashscope_model::sweep::SweepRecord;
 use flashscope_model::trace::TraceRecord;
 use flashscope_model::twin::TwinRecord;
@@ -57,6 +58,7 @@ fn part_of(kind: Kind, generator: &mut SchemaGenerator) -> Value {
         Kind::Sweep => generator.subschema_for::<Part<SweepRecord>>(),
         Kind::Trace => generator.subschema_for::<Part<TraceRecord>>(),
         Kind::Explanation => generator.subschema_for::<Part<ExplanationRecord>>(),
+        Kind::Memory => generator.subschema_for::<Part<MemoryRecord>>(),
     };
     schema.to_value()
 }

@@ -1,0 +1,56 @@
+//! `mem`: what the memory beside the storage does. Measured by a program of its own beside this one.
+
+mod program;
+
+use crate::args::{Mem, MemCommand, MemCommon, MemKernel};
+use crate::commands::{history, report};
+use crate::envelope;
+use crate::error::{Failure, Outcome};
+use crate::output::{self, Saved};
+use flashscope_host::{Surroundings, SysRoot};
+use flashscope_mem::wire::{BandwidthTest, Limits, Order, Test};
+use flashscope_model::memory::Kernel;
+use flashscope_model::{AnyRecord, Kind};
+
+pub(crate) fn run(args: &Mem) -> Result<Outcome, Failure> {
+    match &args.command {
+        MemCommand::Bandwidth(args) => {
+            let word = |kernel: &MemKernel| Kernel::from(*kernel).word().to_owned();
+            let kernels = args.kernel.iter().map(word).collect();
+            let test = BandwidthTest { kernels, array: args.size.map(|size| size.get()) };
+            measure("mem bandwidth", vec![Test::Bandwidth(test)], args.threads, &args.common)
+        }
+    }
+}
+
+/// What the record says was measured.
+const TARGET: &str = "memory";
+
+/// Has it measured, keeps the record, and shows it.
+fn measure(command: &str, tests: Vec<Test>, threads: Option<u32>, common: &MemCommon) -> Result<Outcome, Failure> {
+    let mut door = output::door::<&str>(common.results.replace.force, []);
+    let outputs = report::outputs(&mut door, None, &common.results.output)?;
+    let limits = Limits {
+        time: common.time.get(),
+        threads,
+        huge: !common.small_pages,
+        memory: common.memory.map(|size| size.get()),
+    };
+    let here = Surroundings::on(&SysRoot::live(), None);
+    let mut envelope = envelope::begin(Kind::Memory, command, TARGET, &here);
+    let measured = program::run(&Order { tests, limits })?;
+    envelope::seal(&mut envelope, Some(&here));
+    let record = measured.with(envelope)?;
+    let mut saved = Saved::default();
+    let stop = record.envelope.stop.clone();
+    let record = AnyRecord::Memory(Box::new(record));
+    report::save(&mut saved, &outputs, &record);
+    history::keep(|| flashscope_record::any_to_json(&record));
+    let AnyRecord::Memory(record) = record else { return Ok(Outcome::Done) };
+    saved.after(output::data(&if common.results.json {
+        flashscope_record::to_json(record.as_ref())
+    } else {
+        flashscope_report::memory::terminal(&record, output::style())
+    }))?;
+    envelope::exit(&stop)
+}

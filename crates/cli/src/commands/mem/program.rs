@@ -1,0 +1,142 @@
+//! The program that measures memory, started beside this one.
+
+use crate::error::Failure;
+use crate::{interrupt, progress};
+use anyhow::anyhow;
+use flashscope_mem::wire::{Line, Order};
+use flashscope_model::memory::MemoryRecord;
+use flashscope_model::{Envelope, StopReason};
+use flashscope_record::Recorded;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+/// Name of that program.
+const PROGRAM: &str = "flashscope-mem";
+
+/// What it measured.
+pub(super) struct Measured {
+    /// The part of the record, as far as it goes.
+    part: String,
+    /// Why it did not come to its end.
+    broken: Option<String>,
+}
+
+impl Measured {
+    /// The record with this envelope, which says why it ended.
+    pub(super) fn with(self, mut envelope: Envelope) -> Result<MemoryRecord, Failure> {
+        let part = serde_json::from_str(&self.part).map_err(|_| odd(&self.part))?;
+        envelope.stop = match self.broken {
+            Some(why) => StopReason::InternalError(why),
+            None if interrupt::asked() => StopReason::Interrupted,
+            None => StopReason::Complete,
+        };
+        MemoryRecord::of(envelope, part).map_err(|error| Failure::Cannot(anyhow!("{PROGRAM}: {error}")))
+    }
+}
+
+/// Has an order done. Where the operator asks to stop, or the program is ended by others, what was measured until then comes back.
+///
+/// # Errors
+/// There is no such program, or nothing was measured at all.
+pub(super) fn run(order: &Order) -> Result<Measured, Failure> {
+    // Whoever asks to stop asks this program, which has the other one stop in good order.
+    interrupt::arm();
+    let mut child = started()?;
+    let mut to = child.stdin.take();
+    let text = serde_json::to_string(order).expect("an order is plain data") + "\n";
+    // Where it does not read, it says why on the other side.
+    let _ = to.as_mut().map(|to| to.write_all(text.as_bytes()));
+    let answer = answer(&mut child, &mut to);
+    drop(to);
+    let ended = child.wait();
+    match answer {
+        Answer::Whole(part) => Ok(Measured { part, broken: None }),
+        Answer::Broken(so_far, said) => {
+            let why = said.unwrap_or_else(|| {
+                let mut words = String::new();
+                let _ = child.stderr.take().map(|mut stderr| stderr.read_to_string(&mut words));
+                let ended = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
+                format!("{PROGRAM} ended with {ended}: {}", words.trim())
+            });
+            match so_far {
+                Some(part) => Ok(Measured { part, broken: Some(why) }),
+                None => Err(Failure::Cannot(anyhow!("{why}"))),
+            }
+        }
+    }
+}
+
+/// What came of an order.
+enum Answer {
+    /// The whole part of the record.
+    Whole(String),
+    /// The part as far as it was told, and why there is no more.
+    Broken(Option<String>, Option<String>),
+}
+
+fn answer(child: &mut Child, to: &mut Option<ChildStdin>) -> Answer {
+    let stdout = BufReader::new(child.stdout.take().expect("its stdout is a pipe"));
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || {
+        let lines = stdout.lines().map_while(Result::ok).map(|line| {
+            let odd = |_| Line::Error(format!("{PROGRAM} said what is not understood: {line}"));
+            serde_json::from_str(&line).unwrap_or_else(odd)
+        });
+        lines.into_iter().try_for_each(|line| tell.send(line))
+    });
+    let bar = progress::bar(1000, "‰");
+    let mut so_far = None;
+    let answer = loop {
+        if interrupt::asked() {
+            // With its stdin gone it stops, and says what it has.
+            *to = None;
+        }
+        match told.recv_timeout(Duration::from_millis(100)) {
+            Ok(Line::Progress(what, done)) => {
+                bar.set_message(what);
+                bar.set_position(done);
+            }
+            Ok(Line::SoFar(part)) => so_far = Some(part),
+            Ok(Line::Done(part)) => break Answer::Whole(part),
+            Ok(Line::Error(why)) => break Answer::Broken(so_far, Some(why)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break Answer::Broken(so_far, None),
+        }
+    };
+    bar.finish_and_clear();
+    answer
+}
+
+fn odd(part: &str) -> Failure {
+    let start: String = part.chars().take(60).collect();
+    Failure::Cannot(anyhow!(
+        "{PROGRAM} gave an odd answer: {start} …\nhint: it is of another version; build both with `cargo build --release`"
+    ))
+}
+
+fn started() -> Result<Child, Failure> {
+    let program = program()?;
+    let mut command = Command::new(&program);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Ctrl-C is for this program, which has it stop in good order.
+    command.process_group(0);
+    command.spawn().map_err(|error| Failure::Cannot(anyhow!("cannot start {}: {error}", program.display())))
+}
+
+/// Where it lies: beside this program.
+fn program() -> Result<PathBuf, Failure> {
+    let program = std::env::current_exe()
+        .map(|own| own.with_file_name(PROGRAM))
+        .map_err(|error| anyhow!("cannot tell where this program lies: {error}"))?;
+    if !program.exists() {
+        return Err(Failure::Cannot(anyhow!(
+            "there is no {}, which measures memory\nhint: build it with `cargo build --release -p flashscope-memory`",
+            program.display()
+        )));
+    }
+    Ok(program)
+}

@@ -1,0 +1,99 @@
+//! How large arrays are, and how much memory a run may take.
+
+use flashscope_units::Bytes;
+use std::fmt;
+
+/// An array is so many times as long as the last cache at least, so that hardly any of it is still there when its turn comes
+/// again (STREAM's rule).
+pub const TIMES_LAST_CACHE: u64 = 4;
+/// The last cache that is reckoned with where the machine tells of none.
+pub const UNTOLD_LAST_CACHE: Bytes = Bytes::mib(16);
+/// The shortest array: a pass over it takes long against the calls around it.
+pub const SHORTEST_ARRAY: Bytes = Bytes::mib(32);
+/// Share of the available memory that a run takes at most, so that nothing else has to go to swap space.
+const MOST_OF_AVAILABLE: f64 = 0.5;
+/// Lengths of arrays are multiples of this: a huge page.
+pub const GRAIN: Bytes = Bytes::mib(2);
+
+/// Empty steps between two lines that a thread reads beside the chase, from full load to hardly any.
+pub const DELAYS: [u32; 19] =
+    [0, 2, 8, 15, 50, 100, 200, 300, 400, 500, 700, 1000, 1300, 1700, 2500, 3500, 5000, 9000, 20000];
+
+/// More memory is needed than may be taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TooLittle {
+    /// What for.
+    pub what: String,
+    /// What is needed.
+    pub needed: Bytes,
+    /// What may be taken.
+    pub may: Bytes,
+}
+
+impl fmt::Display for TooLittle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "not enough memory: {} need {}, and {} may be taken of what is available\nhint: --size with a smaller size; \
+             what fits in a cache is then measured there",
+            self.what, self.needed, self.may
+        )
+    }
+}
+
+impl std::error::Error for TooLittle {}
+
+/// Bytes that a run may take: half of what is available, or what was allowed where that is less.
+pub fn may_take(available: Bytes, allowed: Option<Bytes>) -> Bytes {
+    let half = Bytes((available.as_f64() * MOST_OF_AVAILABLE) as u64);
+    allowed.map_or(half, |allowed| allowed.min(half))
+}
+
+/// Length of each of `arrays`, all threads together.
+///
+/// # Errors
+/// [`TooLittle`].
+pub fn array(
+    asked: Option<Bytes>,
+    last_cache: Option<Bytes>,
+    arrays: u32,
+    threads: u32,
+    may: Bytes,
+) -> Result<Bytes, TooLittle> {
+    let by_cache = Bytes(last_cache.unwrap_or(UNTOLD_LAST_CACHE).get().saturating_mul(TIMES_LAST_CACHE));
+    let wanted = asked.unwrap_or(by_cache.max(SHORTEST_ARRAY));
+    let grain = GRAIN.get() * u64::from(threads.max(1));
+    let length = Bytes(wanted.get().div_ceil(grain).saturating_mul(grain));
+    let needed = Bytes(length.get().saturating_mul(u64::from(arrays)));
+    if needed > may {
+        let what = format!("{arrays} arrays of {length}");
+        return Err(TooLittle { what, needed, may });
+    }
+    Ok(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_are_four_times_the_last_cache() {
+        let mib = Bytes::mib;
+        let of = |asked, cache, may| array(asked, cache, 3, 2, may);
+        assert_eq!(of(None, Some(mib(32)), mib(1000)), Ok(mib(128)));
+        assert_eq!(of(None, None, mib(1000)), Ok(mib(64)));
+        assert_eq!(of(None, Some(Bytes::kib(512)), mib(1000)), Ok(mib(32)));
+        assert_eq!(of(Some(mib(5)), Some(mib(32)), mib(1000)), Ok(mib(8)));
+        let refused = of(None, Some(mib(32)), mib(383)).unwrap_err();
+        assert_eq!((refused.needed, refused.may), (mib(384), mib(383)));
+        assert!(refused.to_string().contains("3 arrays of 128 MiB need 384 MiB"), "{refused}");
+        assert!(of(Some(Bytes(u64::MAX)), None, mib(383)).is_err());
+    }
+
+    #[test]
+    fn a_run_leaves_half_of_what_is_available() {
+        assert_eq!(may_take(Bytes::mib(100), None), Bytes::mib(50));
+        assert_eq!(may_take(Bytes::mib(100), Some(Bytes::mib(80))), Bytes::mib(50));
+        assert_eq!(may_take(Bytes::mib(100), Some(Bytes::mib(10))), Bytes::mib(10));
+    }
+}

@@ -1,0 +1,66 @@
+//! What is said between `flashscope mem` and the program that measures: one [`Order`] on its stdin, and [`Line`]s of JSON on its
+//! stdout. Once its stdin is closed it stops, says what it has, and ends.
+
+use flashscope_model::memory::Kernel;
+use serde::{Deserialize, Serialize};
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// In this order.
+    pub tests: Vec<Test>,
+    /// Within which limits.
+    pub limits: Limits,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Test {
+    /// How fast long arrays are read and written.
+    Bandwidth(BandwidthTest),
+}
+
+/// How fast long arrays are read and written.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BandwidthTest {
+    /// Loops by their words; none stands for all.
+    pub kernels: Vec<String>,
+    /// Length of each array in bytes; by the last cache where it is not given.
+    pub array: Option<u64>,
+}
+
+impl BandwidthTest {
+    /// Loops that are meant, in the order of reports; words that are none are left out.
+    pub fn loops(&self) -> Vec<Kernel> {
+        let wanted = |kernel: &Kernel| self.kernels.is_empty() || self.kernels.iter().any(|word| word == kernel.word());
+        Kernel::ALL.into_iter().filter(wanted).collect()
+    }
+}
+
+/// Limits of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Time that each test takes, in nanoseconds.
+    pub time: u64,
+    /// Threads; all processors where it is not given.
+    pub threads: Option<u32>,
+    /// Whether huge pages are asked for.
+    pub huge: bool,
+    /// Bytes that may be used at most; by what is available where it is not given.
+    pub memory: Option<u64>,
+}
+
+/// One line of the answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Line {
+    /// What is being done, and how much of all is, of a thousand.
+    Progress(String, u64),
+    /// The part of the record, as far as it goes: whatever happens, so much is kept.
+    SoFar(String),
+    /// The whole part of the record; comes last.
+    Done(String),
+    /// Why it cannot go on; comes last.
+    Error(String),
+}
