@@ -16,6 +16,7 @@ mod near;
 mod output;
 mod progress;
 mod settings;
+mod smart;
 mod target;
 mod whose;
 

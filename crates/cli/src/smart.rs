@@ -49,7 +49,11 @@ fn of_nvme(log: &Value) -> Health {
     Health {
         used_percent: small("percentage_used"),
         spare_percent: small("available_spare"),
-        written: log.get("data_units_written").and_then(Value::as_u64).and_then(|units| NVME_UNIT.get().checked_mul(units)).map(Bytes),
+        written: log
+            .get("data_units_written")
+            .and_then(Value::as_u64)
+            .and_then(|units| NVME_UNIT.get().checked_mul(units))
+            .map(Bytes),
         ..Health::default()
     }
 }
@@ -63,7 +67,8 @@ fn of_ata(report: &Value) -> Health {
         let value = names.iter().find_map(|name| attribute(name)?.get("value")?.as_u64())?;
         u8::try_from(value).ok().filter(|value| *value <= 100)
     };
-    let percent = |place: &str| report.pointer(place).and_then(Value::as_u64).and_then(|value| u8::try_from(value).ok());
+    let percent =
+        |place: &str| report.pointer(place).and_then(Value::as_u64).and_then(|value| u8::try_from(value).ok());
     let written = |(name, unit): &(&str, u64)| {
         let raw = attribute(name)?.pointer("/raw/value")?.as_u64()?;
         raw.checked_mul(*unit).map(Bytes)
@@ -77,7 +82,8 @@ fn of_ata(report: &Value) -> Health {
 }
 
 /// Attributes whose normalised value is the share of the rated life that is left.
-const LIFE_LEFT: [&str; 4] = ["Percent_Lifetime_Remain", "SSD_Life_Left", "Media_Wearout_Indicator", "Wear_Leveling_Count"];
+const LIFE_LEFT: [&str; 4] =
+    ["Percent_Lifetime_Remain", "SSD_Life_Left", "Media_Wearout_Indicator", "Wear_Leveling_Count"];
 /// Attributes whose normalised value is the share of spare blocks that is left.
 const SPARE_LEFT: [&str; 1] = ["Available_Reservd_Space"];
 /// Attributes that count what was written, each with its unit in bytes.
@@ -110,7 +116,9 @@ mod tests {
 
     #[test]
     fn what_says_nothing_of_wear_is_no_health() {
-        for text in ["", "{}", "[1]", r#"{"ata_smart_attributes":{"table":[{"id":9,"name":"Power_On_Hours","value":95}]}}"#] {
+        for text in
+            ["", "{}", "[1]", r#"{"ata_smart_attributes":{"table":[{"id":9,"name":"Power_On_Hours","value":95}]}}"#]
+        {
             assert_eq!(of_report(text), None, "{text}");
         }
         let new = r#"{"ata_smart_attributes":{"table":[{"id":177,"name":"Wear_Leveling_Count","value":200}]}}"#;
@@ -127,7 +135,9 @@ mod tests {
             });
             count.get()
         };
-        for kind in [DeviceKind::Emmc, DeviceKind::SdCard, DeviceKind::Usb, DeviceKind::Loop, DeviceKind::File, DeviceKind::Ufs] {
+        for kind in
+            [DeviceKind::Emmc, DeviceKind::SdCard, DeviceKind::Usb, DeviceKind::Loop, DeviceKind::File, DeviceKind::Ufs]
+        {
             assert_eq!(asked(kind), 0, "{kind:?}");
         }
         assert_eq!((asked(DeviceKind::Nvme), asked(DeviceKind::Scsi)), (1, 1));
