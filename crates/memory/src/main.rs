@@ -7,6 +7,7 @@ mod bandwidth;
 mod machine;
 mod pages;
 mod session;
+mod stress;
 mod workers;
 
 use anyhow::Context;
@@ -43,6 +44,7 @@ fn served() -> anyhow::Result<()> {
     for test in &order.tests {
         match test {
             Test::Bandwidth(asked) => bandwidth::measure(&mut session, asked)?,
+            Test::Stress(asked) => stress::measure(&mut session, asked)?,
         }
         session.test_done()?;
         if stopped() {

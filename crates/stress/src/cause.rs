@@ -196,14 +196,15 @@ pub fn from_words(word: &WrongWord) -> Attributed {
         Persistence::Transient | Persistence::Unsteady => Rule::ReadsOtherwise,
         Persistence::Stuck => Rule::DoesNotHold,
         Persistence::Changed if word.was_right => Rule::Changed,
-        Persistence::Changed => Rule::NeverSeenRight,
+        // It is verified right after each copy, and a cell that changes within that millisecond is what nobody reckons with.
+        Persistence::Changed => Rule::CopiedWrong,
     };
     let again = format!("read again {} times, right {} times", word.again, word.again_right);
     let evidence = match rule {
         Rule::ReadsOtherwise => format!("the memory reads otherwise when it is read again ({again})"),
         Rule::DoesNotHold => format!("written again it is wrong again ({again})"),
         Rule::Changed => format!("it was right since it was written, and changed while nobody wrote to it ({again})"),
-        _ => format!("it was wrong when it was first read after a copy, and holds what is written now ({again})"),
+        _ => format!("it was wrong right after it was copied, and holds what is written now ({again})"),
     };
     answered(rule, Border::Stressed, (word.at, 1, word.bits()), evidence)
 }

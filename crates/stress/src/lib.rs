@@ -14,6 +14,7 @@ mod group;
 mod journey;
 mod look;
 mod pattern;
+mod planting;
 mod seam;
 mod tag;
 mod word;
@@ -24,5 +25,11 @@ pub use group::groups;
 pub use journey::{Journey, JourneyPlan, Seen, Watch};
 pub use look::{Difference, Looks};
 pub use pattern::{Pattern, Sum};
+pub use planting::{Planting, Spot};
 pub use seam::{Memory, NoSeam, Seam, Slot};
 pub use word::{Reader, examined};
+
+/// A number that follows from another one, and looks like none of its neighbours'.
+pub fn mixed(number: u64) -> u64 {
+    flashscope_stats::rng::mix(number)
+}

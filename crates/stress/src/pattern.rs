@@ -85,6 +85,19 @@ impl Pattern {
         }
     }
 
+    /// Fills words that begin at a place, and gives the checksum of what they should be: made piece by piece in a piece of memory that stays in
+    /// the nearest cache, and copied from there, so that the memory under test has no part in it.
+    pub fn fill_summed(self, place: u64, round: u64, seed: u64, words: &mut [u64]) -> Sum {
+        let (mut piece, mut sum) = ([0; PIECE], Sum::default());
+        for (number, words) in words.chunks_mut(PIECE).enumerate() {
+            let piece = &mut piece[..words.len()];
+            self.fill(place + (number * PIECE) as u64, round, seed, piece);
+            sum.add(piece);
+            words.copy_from_slice(piece);
+        }
+        sum
+    }
+
     /// What [`Sum::of`] gives for such words, worked out piece by piece in a piece of memory that stays in the nearest cache: the memory
     /// under test has no part in it.
     pub fn sum(self, place: u64, round: u64, seed: u64, words: usize) -> Sum {
@@ -121,6 +134,17 @@ impl Sum {
         let mut sum = Sum::default();
         sum.add(words);
         sum
+    }
+
+    /// The checksum of the same words with every bit turned, of which there are so many.
+    pub fn inverted(self, words: usize) -> Sum {
+        let rows = (words / Sum::LANES) as u64;
+        let (all, triangle) = (rows, rows * (rows + 1) / 2);
+        // The inverse of a word is -1 less the word, in each of `rows` sums, and in as many sums of sums.
+        Sum {
+            first: self.first.map(|sum| all.wrapping_neg().wrapping_sub(sum)),
+            second: self.second.map(|sum| triangle.wrapping_neg().wrapping_sub(sum)),
+        }
     }
 
     /// Goes on with more words; only the last call may be given a number of words that is no multiple of [`Sum::LANES`].
@@ -181,5 +205,9 @@ mod tests {
         }
         words.swap(3, 3 + Sum::LANES);
         assert_ne!(Sum::of(&words), right);
+        words.truncate(1024);
+        let plain = Sum::of(&words);
+        words.iter_mut().for_each(|word| *word = !*word);
+        assert_eq!(Sum::of(&words), plain.inverted(1024));
     }
 }

@@ -28,6 +28,7 @@ pub mod made;
 pub mod memory;
 pub mod rate;
 mod state;
+pub mod stress;
 pub mod surface;
 pub mod sweep;
 pub mod table;

@@ -23,6 +23,7 @@ mod observation;
 mod preset;
 mod printed;
 mod run;
+mod stress;
 mod sweep;
 mod trace;
 mod twin;
