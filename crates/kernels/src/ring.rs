@@ -13,20 +13,20 @@ const UNROLLED: u64 = 32;
 
 /// A buffer all of whose words are addresses of words of the same buffer. That holds from its making on, and so a chase cannot
 /// leave it, wherever it begins and however far it goes.
-pub struct Ring<'a> {
-    buffer: &'a mut Buffer,
+pub struct Ring {
+    buffer: Buffer,
     start: NonNull<Word>,
     at: *const Word,
     places: u64,
 }
 
-impl<'a> Ring<'a> {
+impl Ring {
     /// Takes a buffer for chases; every word of it is written.
-    pub fn new(buffer: &'a mut Buffer) -> Ring<'a> {
+    pub fn new(mut buffer: Buffer) -> Ring {
         let start: NonNull<Word> = buffer.start().cast();
         let words = buffer.len() / size_of::<Word>();
         for at in 0..words {
-            // SAFETY: `at` is below the number of words of the buffer, which is mapped, writable, aligned, and borrowed by nobody else.
+            // SAFETY: `at` is below the number of words of the buffer, which is mapped, writable, aligned, and ours alone.
             unsafe { start.add(at).write(Word(start.as_ptr())) };
         }
         Ring { buffer, start, at: start.as_ptr(), places: 1 }
@@ -44,7 +44,7 @@ impl<'a> Ring<'a> {
 
     /// The buffer that it is laid in.
     pub fn buffer(&self) -> &Buffer {
-        self.buffer
+        &self.buffer
     }
 
     /// Lays a ring of `places`: each at its `offset` in bytes from the start, followed by the one that `next` names. Words that
@@ -56,7 +56,7 @@ impl<'a> Ring<'a> {
         for place in 0..places {
             let word = self.word(offset(place));
             let to = self.word(offset(next(place)));
-            // SAFETY: `word` checked that both lie inside of the buffer and are aligned; nobody else borrows it.
+            // SAFETY: `word` checked that both lie inside of the buffer and are aligned; the buffer is ours alone.
             unsafe { word.write(Word(to.as_ptr())) };
         }
         self.at = self.word(offset(0)).as_ptr();
@@ -109,8 +109,7 @@ mod tests {
 
     #[test]
     fn a_chase_visits_every_place_in_order() {
-        let mut buffer = Buffer::new(4096, Pages::Small).unwrap();
-        let mut ring = Ring::new(&mut buffer);
+        let mut ring = Ring::new(Buffer::new(4096, Pages::Small).unwrap());
         // 64 places of one word each, five apart: a ring, as 5 has no divisor of 64.
         ring.lay(64, |place| (place + 5) % 64, |place| place as usize * 64);
         let mut expected = 0usize;
@@ -128,8 +127,7 @@ mod tests {
 
     #[test]
     fn a_next_that_is_no_place_leads_back_to_the_start() {
-        let mut buffer = Buffer::new(4096, Pages::Small).unwrap();
-        let mut ring = Ring::new(&mut buffer);
+        let mut ring = Ring::new(Buffer::new(4096, Pages::Small).unwrap());
         ring.lay(1, |_| 7, |place| place as usize * 8);
         ring.chase(33);
         assert_eq!(ring.position() % 8, 0);
@@ -139,7 +137,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "outside of the buffer")]
     fn a_place_outside_is_refused() {
-        let mut buffer = Buffer::new(4096, Pages::Small).unwrap();
-        Ring::new(&mut buffer).lay(2, |place| 1 - place, |place| place as usize * 4096);
+        Ring::new(Buffer::new(4096, Pages::Small).unwrap()).lay(2, |place| 1 - place, |place| place as usize * 4096);
     }
 }

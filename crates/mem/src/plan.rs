@@ -1,5 +1,7 @@
 //! How large arrays are, and how much memory a run may take.
 
+use crate::question::Question;
+use flashscope_model::memory::{Pages, Route};
 use flashscope_units::Bytes;
 use std::fmt;
 
@@ -42,6 +44,51 @@ impl fmt::Display for TooLittle {
 }
 
 impl std::error::Error for TooLittle {}
+
+/// Sizes of chases in each octave.
+pub const PER_OCTAVE: u32 = 4;
+/// Bytes between two places of a chase: a line almost everywhere.
+pub const SPACING: u64 = 64;
+/// The smallest size of a chase.
+pub const SMALLEST: Bytes = Bytes::kib(4);
+/// The smallest size that says something of memory rather than of caches.
+pub const SMALLEST_LARGEST: Bytes = Bytes::mib(8);
+/// A chase over memory is so many times as long as the last cache, so that what that still serves hardly shows.
+const TIMES_OF_CHASE: u64 = 8;
+/// The largest size that is chosen unasked, as laying a ring takes its time.
+const LARGEST_UNASKED: Bytes = Bytes::mib(512);
+
+/// The largest size of chases.
+///
+/// # Errors
+/// [`TooLittle`].
+pub fn largest(asked: Option<Bytes>, last_cache: Option<Bytes>, may: Bytes) -> Result<Bytes, TooLittle> {
+    let by_cache = Bytes(last_cache.unwrap_or(UNTOLD_LAST_CACHE).get().saturating_mul(TIMES_OF_CHASE));
+    let least = asked.unwrap_or(SMALLEST_LARGEST);
+    if least > may {
+        return Err(TooLittle { what: format!("chases over {least}"), needed: least, may });
+    }
+    let wanted = asked.unwrap_or(by_cache.max(Bytes::mib(64)).min(LARGEST_UNASKED));
+    Ok(wanted.min(may).max(SMALLEST))
+}
+
+/// Sizes from the smallest up to `most`, [`PER_OCTAVE`] in each octave, multiples of `grain`.
+pub fn sizes(least: Bytes, most: Bytes, grain: u64) -> Vec<Bytes> {
+    let step = |at: u32| least.as_f64() * (f64::from(at) / f64::from(PER_OCTAVE)).exp2();
+    let rounded = |size: f64| ((size / grain as f64).round() as u64).max(1) * grain;
+    let mut sizes: Vec<Bytes> =
+        (0..).map(step).take_while(|size| *size <= most.as_f64() * 1.001).map(rounded).map(Bytes).collect();
+    sizes.dedup();
+    sizes
+}
+
+/// The chases of a sweep over sizes. Every other one on the way up, the rest on the way down: what drifts meanwhile shows as
+/// scatter between neighbours, and not as a step.
+pub fn sweep(route: Route, pages: Pages, sizes: &[Bytes]) -> Vec<Question> {
+    let up = sizes.iter().step_by(2);
+    let down = sizes.iter().skip(1).step_by(2).rev();
+    up.chain(down).map(|span| Question { route, span: *span, spacing: Bytes(SPACING), pages }).collect()
+}
 
 /// Bytes that a run may take: half of what is available, or what was allowed where that is less.
 pub fn may_take(available: Bytes, allowed: Option<Bytes>) -> Bytes {
@@ -88,6 +135,25 @@ mod tests {
         assert_eq!((refused.needed, refused.may), (mib(384), mib(383)));
         assert!(refused.to_string().contains("3 arrays of 128 MiB need 384 MiB"), "{refused}");
         assert!(of(Some(Bytes(u64::MAX)), None, mib(383)).is_err());
+    }
+
+    #[test]
+    fn a_sweep_goes_up_and_down_again() {
+        let sizes = sizes(SMALLEST, Bytes::kib(16), 64);
+        assert_eq!(sizes[0], Bytes::kib(4));
+        assert_eq!((sizes.len(), sizes[4], sizes[8]), (9, Bytes::kib(8), Bytes::kib(16)));
+        let spans: Vec<Bytes> =
+            sweep(Route::Random, Pages::Huge, &sizes).iter().map(|question| question.span).collect();
+        assert!(spans[..5].is_sorted() && spans[5..].iter().rev().is_sorted() && spans.len() == 9);
+    }
+
+    #[test]
+    fn chases_reach_far_beyond_the_last_cache() {
+        let mib = Bytes::mib;
+        assert_eq!(largest(None, Some(mib(32)), mib(1000)), Ok(mib(256)));
+        assert_eq!(largest(None, Some(mib(32)), mib(100)), Ok(mib(100)));
+        assert_eq!(largest(Some(mib(600)), None, mib(1000)), Ok(mib(600)));
+        assert!(largest(Some(mib(600)), None, mib(500)).is_err() && largest(None, None, mib(7)).is_err());
     }
 
     #[test]

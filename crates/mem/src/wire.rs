@@ -21,6 +21,12 @@ pub enum Test {
     Bandwidth(BandwidthTest),
     /// Whether memory holds what is written to it, while all of it is in use.
     Stress(StressTest),
+    /// How long dependent loads take, by the size of what they visit.
+    Latency(SizeTest),
+    /// How long they take while other threads read.
+    Loaded(SizeTest),
+    /// Latencies, and what follows from them for caches.
+    Inspect(SizeTest),
 }
 
 /// Memory under stress; the limit of time is for how long.
@@ -72,6 +78,13 @@ impl PlantKind {
             PlantKind::Copy => "copy",
         }
     }
+}
+
+/// A test over a stretch of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SizeTest {
+    /// Its largest size in bytes; by the last cache where it is not given.
+    pub most: Option<u64>,
 }
 
 /// How fast long arrays are read and written.

@@ -3,7 +3,7 @@
 
 use crate::pages;
 use crate::session::Session;
-use crate::workers::{Span, Start, pin, whole};
+use crate::workers::{Span, Start, Watch, pin, whole};
 use anyhow::anyhow;
 use flashscope_kernels::stream::{Instructions, Store as How};
 use flashscope_kernels::{Buffer, Pages};
@@ -69,8 +69,8 @@ struct Run {
 struct Shared {
     start: Start,
     over: AtomicBool,
-    /// When each thread began the latest pass and had it done.
-    spans: Vec<Mutex<Span>>,
+    /// When each thread began the latest pass and had it done, and whether it ran throughout.
+    spans: Vec<Mutex<(Span, bool)>>,
     /// Share of huge pages of each thread that has its arrays, or why one has none.
     ready: Mutex<Vec<Result<f64, String>>>,
 }
@@ -84,12 +84,13 @@ impl Run {
         let shared = Shared {
             start: Start::new(threads),
             over: AtomicBool::new(false),
-            spans: (0..threads).map(|_| Mutex::new((now, now))).collect(),
+            spans: (0..threads).map(|_| Mutex::new(((now, now), true))).collect(),
             ready: Mutex::new(Vec::new()),
         };
         let processors = session.record.setup.processors.clone();
         let what = format!("bandwidth, {threads} thread{}", if threads == 1 { "" } else { "s" });
-        let mut rates: Vec<Vec<f64>> = vec![Vec::new(); self.cases.len()];
+        // Those of passes that a thread did not run throughout come second.
+        let mut rates: Vec<[Vec<f64>; 2]> = vec![Default::default(); self.cases.len()];
         let (mut round, mut go_on) = (0u32, Ok(true));
         let begun = Instant::now();
         std::thread::scope(|scope| {
@@ -98,12 +99,14 @@ impl Run {
                 scope.spawn(move || self.work(at, processor, pages, shared, |_| {}));
             }
             self.work(0, processors.first().copied(), pages, &shared, |case| {
-                let spans: Vec<Span> =
+                let passes: Vec<(Span, bool)> =
                     shared.spans.iter().map(|span| *span.lock().expect("no thread panics")).collect();
                 let moved = self.length.as_f64() * f64::from(self.cases[case].0.arrays());
+                let spans: Vec<Span> = passes.iter().map(|pass| pass.0).collect();
+                let disturbed = passes.iter().any(|pass| !pass.1);
                 // The first round brings pages and clocks up to speed.
                 if round > 0 {
-                    rates[case].push(moved / whole(&spans).as_secs_f64().max(1e-9));
+                    rates[case][usize::from(disturbed)].push(moved / whole(&spans).as_secs_f64().max(1e-9));
                 }
                 let passed = begun.elapsed().as_secs_f64() / self.time.as_secs_f64().max(1e-9);
                 go_on = session.progress(&what, from + share * passed.min(1.0));
@@ -114,7 +117,14 @@ impl Run {
         });
         let ready = shared.ready.into_inner().expect("no thread panics");
         let huge: Vec<f64> = ready.into_iter().collect::<Result<_, _>>().map_err(|why| anyhow!(why))?;
-        for ((kernel, store), rates) in self.cases.iter().zip(rates).filter(|(_, rates)| !rates.is_empty()) {
+        let mut left_out = 0;
+        for ((kernel, store), [whole, disturbed]) in self.cases.iter().zip(rates) {
+            // Where none ran throughout, all are kept.
+            left_out += if whole.is_empty() { 0 } else { disturbed.len() };
+            let rates = if whole.is_empty() { disturbed } else { whole };
+            if rates.is_empty() {
+                continue;
+            }
             session.record.bandwidth.push(Bandwidth {
                 kernel: *kernel,
                 store: *store,
@@ -123,6 +133,9 @@ impl Run {
                 huge: huge.iter().sum::<f64>() / huge.len().max(1) as f64,
                 rates,
             });
+        }
+        if left_out > 0 {
+            session.note(format!("{what}: {left_out} passes were left out, as a thread did not run throughout"));
         }
         go_on
     }
@@ -142,9 +155,10 @@ impl Run {
                 if shared.over.load(Ordering::Acquire) {
                     return;
                 }
-                let begun = Instant::now();
+                let (begun, watch) = (Instant::now(), Watch::start());
                 arrays.pass(*case);
-                *shared.spans[at].lock().expect("no thread panics") = (begun, Instant::now());
+                let (_, whole) = watch.stop();
+                *shared.spans[at].lock().expect("no thread panics") = ((begun, Instant::now()), whole);
                 shared.start.wait();
                 after(number);
             }

@@ -4,6 +4,8 @@
 //! whoever is killed for want of memory is not who keeps the record. It stops and says what it has when its stdin is closed.
 
 mod bandwidth;
+mod chaser;
+mod loaded;
 mod machine;
 mod pages;
 mod session;
@@ -45,6 +47,9 @@ fn served() -> anyhow::Result<()> {
         match test {
             Test::Bandwidth(asked) => bandwidth::measure(&mut session, asked)?,
             Test::Stress(asked) => stress::measure(&mut session, asked)?,
+            Test::Latency(asked) => chaser::latency(&mut session, *asked)?,
+            Test::Loaded(asked) => loaded::measure(&mut session, *asked)?,
+            Test::Inspect(asked) => chaser::inspect(&mut session, *asked)?,
         }
         session.test_done()?;
         if stopped() {

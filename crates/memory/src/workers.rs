@@ -1,6 +1,7 @@
 //! Threads that do one thing after the other, all at once.
 
 use rustix::thread::{CpuSet, sched_setaffinity};
+use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -13,6 +14,30 @@ pub(crate) fn pin(processor: u32) -> bool {
     }
     set.set(processor as usize);
     sched_setaffinity(None, &set).is_ok()
+}
+
+/// Times something, and tells whether the thread ran throughout: time that another program had the processor is no memory's.
+pub(crate) struct Watch {
+    begun: Instant,
+    used: Timespec,
+}
+
+/// Share of the time that a thread may not run and still count as running: clocks are read one after the other.
+const IDLE: f64 = 0.02;
+
+impl Watch {
+    pub(crate) fn start() -> Watch {
+        let used = clock_gettime(ClockId::ThreadCPUTime);
+        Watch { begun: Instant::now(), used }
+    }
+
+    /// How long it took, and whether the thread ran all of that.
+    pub(crate) fn stop(self) -> (Duration, bool) {
+        let took = self.begun.elapsed();
+        let now = clock_gettime(ClockId::ThreadCPUTime);
+        let ran = (now.tv_sec - self.used.tv_sec) as f64 + (now.tv_nsec - self.used.tv_nsec) as f64 * 1e-9;
+        (took, ran >= took.as_secs_f64() * (1.0 - IDLE))
+    }
 }
 
 /// Where threads meet before each thing that they do at once.

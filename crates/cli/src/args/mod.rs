@@ -52,7 +52,7 @@ pub(crate) use list::List;
 pub(crate) use making::{InState, Making};
 pub(crate) use man::{ManPages, man_pages};
 pub(crate) use manner::{ColorWhen, Manner};
-pub(crate) use mem::{Mem, MemCommand, MemCommon, MemKernel};
+pub(crate) use mem::{Mem, MemCommand, MemCommon, MemKernel, MemSize};
 pub(crate) use mem_stress::MemStress;
 pub(crate) use mmc::{Mmc, MmcCheck, MmcCommand, MmcDump, MmcShow};
 pub(crate) use probe::{Format, Probe, ProbeCommon, ProbeKind};

@@ -4,13 +4,13 @@ mod beside;
 mod program;
 mod stress;
 
-use crate::args::{Mem, MemCommand, MemCommon, MemKernel};
+use crate::args::{Mem, MemCommand, MemCommon, MemKernel, MemSize};
 use crate::commands::{history, report};
 use crate::envelope;
 use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
 use flashscope_host::{Surroundings, SysRoot};
-use flashscope_mem::wire::{BandwidthTest, Limits, Order, Test};
+use flashscope_mem::wire::{BandwidthTest, Limits, Order, SizeTest, Test};
 use flashscope_model::memory::Kernel;
 use flashscope_model::{AnyRecord, Kind};
 
@@ -23,7 +23,21 @@ pub(crate) fn run(args: &Mem) -> Result<Outcome, Failure> {
             let test = BandwidthTest { kernels, array: args.size.map(|size| size.get()) };
             measure("mem bandwidth", vec![Test::Bandwidth(test)], args.threads, &args.common)
         }
+        MemCommand::Latency(args) => measure("mem latency", vec![Test::Latency(size(&args.size))], None, &args.common),
+        MemCommand::Loaded(args) => {
+            measure("mem loaded", vec![Test::Loaded(size(&args.size))], args.threads, &args.common)
+        }
+        MemCommand::Inspect(args) => measure("mem inspect", vec![Test::Inspect(size(&args.size))], None, &args.common),
+        MemCommand::All(args) => {
+            let size = SizeTest::default();
+            let tests = vec![Test::Bandwidth(BandwidthTest::default()), Test::Loaded(size), Test::Inspect(size)];
+            measure("mem all", tests, args.threads, &args.common)
+        }
     }
+}
+
+fn size(size: &MemSize) -> SizeTest {
+    SizeTest { most: size.size.map(|size| size.get()) }
 }
 
 /// What the record says was measured.
