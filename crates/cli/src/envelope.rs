@@ -2,12 +2,15 @@
 
 use crate::args::TargetArgs;
 use crate::error::{Failure, Outcome};
+use crate::{making, smart};
 use anyhow::anyhow;
 use flashscope_device::Target;
-use flashscope_host::{Surroundings, wall_clock};
+use flashscope_host::{Surroundings, SysRoot, disk_under, wall_clock};
+use flashscope_model::Health;
 use flashscope_model::envelope::{ConditionList, Envelope, Kind, StopReason, Tool};
 use flashscope_model::run::RunRecord;
 use flashscope_session::SessionReport;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 /// This program.
@@ -55,7 +58,18 @@ pub(crate) fn seal(envelope: &mut Envelope, here: Option<&Surroundings>) {
 
 fn conditions(target: &str, here: &Surroundings) -> ConditionList {
     let seen = flashscope_emulate::seen(Path::new(target));
-    here.conditions().into_iter().chain(seen.into_iter().flat_map(|seen| seen.conditions)).collect()
+    let wear = wear(Path::new(target))
+        .iter()
+        .flat_map(making::told)
+        .map(|(name, value)| (format!("health_{name}"), value))
+        .collect::<Vec<_>>();
+    here.conditions().into_iter().chain(wear).chain(seen.into_iter().flat_map(|seen| seen.conditions)).collect()
+}
+
+/// What a block device says of its wear now; nothing of a file, which is not the disk that it lies on.
+fn wear(path: &Path) -> Option<Health> {
+    let is_device = std::fs::metadata(path).is_ok_and(|found| found.file_type().is_block_device());
+    disk_under(&SysRoot::live(), path).filter(|_| is_device).and_then(|disk| smart::health(&disk))
 }
 
 /// The envelope of a session with this target, on this machine or, where there is nothing around it, on virtual time.
@@ -70,7 +84,11 @@ pub(crate) fn of<T: Target + ?Sized>(
         Some(here) => begin(kind, command, &asked.target, here),
         None => simulated(kind, command, &asked.target, asked.seed),
     };
-    Envelope { device: Some(target.facts().clone()), path: Some(target.path()), ..envelope }
+    let mut device = target.facts().clone();
+    if here.is_some() {
+        device.claims.health = device.claims.health.or_else(|| wear(Path::new(&asked.target)));
+    }
+    Envelope { device: Some(device), path: Some(target.path()), ..envelope }
 }
 
 /// Puts the record of a session together.

@@ -17,6 +17,7 @@ mod near;
 mod output;
 mod progress;
 mod settings;
+mod smart;
 mod target;
 mod whose;
 

@@ -7,6 +7,7 @@
 mod buffer;
 mod ring;
 pub mod stream;
+pub mod verify;
 
 pub use buffer::{Buffer, BufferError, Pages};
 pub use ring::Ring;

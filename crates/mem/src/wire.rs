@@ -19,12 +19,65 @@ pub struct Order {
 pub enum Test {
     /// How fast long arrays are read and written.
     Bandwidth(BandwidthTest),
+    /// Whether memory holds what is written to it, while all of it is in use.
+    Stress(StressTest),
     /// How long dependent loads take, by the size of what they visit.
     Latency(SizeTest),
     /// How long they take while other threads read.
     Loaded(SizeTest),
     /// Latencies, and what follows from them for caches.
     Inspect(SizeTest),
+}
+
+/// Memory under stress; the limit of time is for how long.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StressTest {
+    /// Bytes that are tested; a share of what is available where it is not given.
+    pub memory: Option<u64>,
+    /// That share, 0…1.
+    pub share: f64,
+    /// What all patterns follow from.
+    pub seed: u64,
+    /// Flips that are planted.
+    pub plant: Option<Planted>,
+}
+
+/// Flips that are planted on purpose, to show that they are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Planted {
+    /// Where.
+    pub kind: PlantKind,
+    /// How many.
+    pub count: u64,
+}
+
+/// Where a flip is planted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlantKind {
+    /// A cell that is stuck.
+    Cell,
+    /// A bit on its way from memory to the processor.
+    Path,
+    /// A bit of what stands in memory.
+    Buffer,
+    /// A bit of a copy, as it is made.
+    Copy,
+}
+
+impl PlantKind {
+    /// All of them.
+    pub const ALL: [PlantKind; 4] = [PlantKind::Cell, PlantKind::Path, PlantKind::Buffer, PlantKind::Copy];
+
+    /// Its word on the command line.
+    pub const fn word(self) -> &'static str {
+        match self {
+            PlantKind::Cell => "cell",
+            PlantKind::Path => "path",
+            PlantKind::Buffer => "buffer",
+            PlantKind::Copy => "copy",
+        }
+    }
 }
 
 /// A test over a stretch of memory.

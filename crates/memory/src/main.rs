@@ -9,6 +9,7 @@ mod loaded;
 mod machine;
 mod pages;
 mod session;
+mod stress;
 mod workers;
 
 use anyhow::Context;
@@ -45,6 +46,7 @@ fn served() -> anyhow::Result<()> {
     for test in &order.tests {
         match test {
             Test::Bandwidth(asked) => bandwidth::measure(&mut session, asked)?,
+            Test::Stress(asked) => stress::measure(&mut session, asked)?,
             Test::Latency(asked) => chaser::latency(&mut session, *asked)?,
             Test::Loaded(asked) => loaded::measure(&mut session, *asked)?,
             Test::Inspect(asked) => chaser::inspect(&mut session, *asked)?,

@@ -39,6 +39,7 @@ impl Session {
             loaded: Vec::new(),
             findings: Vec::new(),
             told: machine.caches.clone(),
+            stress: None,
             notes: Vec::new(),
         };
         Session { limits, machine, record, tests: tests.max(1) as u64, done: 0, told: None }

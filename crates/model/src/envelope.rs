@@ -225,9 +225,9 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Whether a condition of this name changes by itself.
+    /// Whether a condition of this name changes by itself, or by any run that writes.
     pub fn moves(name: &str) -> bool {
-        name.contains("frequency") || name.contains("temperature")
+        name.contains("frequency") || name.contains("temperature") || name.starts_with("health_")
     }
 
     /// The value of one before the run.

@@ -29,6 +29,7 @@ pub mod qualification;
 mod record;
 pub mod run;
 pub mod state;
+pub mod stress;
 pub mod sweep;
 pub mod trace;
 pub mod twin;

@@ -2,6 +2,7 @@
 
 use crate::envelope::Envelope;
 use crate::finding::Estimate;
+use crate::stress::Stress;
 use flashscope_units::Bytes;
 
 /// Everything about one run of `mem`.
@@ -21,6 +22,8 @@ pub struct MemoryRecord {
     pub findings: Vec<MemoryFinding>,
     /// Caches as the machine tells of them.
     pub told: Vec<ToldCache>,
+    /// What a test under stress came to, where it was one.
+    pub stress: Option<Stress>,
     /// What must be known of it, a sentence each.
     pub notes: Vec<String>,
 }

@@ -36,7 +36,7 @@ const AT_THE_BEGINNING: [&str; 3] = ["units", "stats", "kernels"];
 /// Crates that may hold `unsafe`: system calls and the load engines, and loops over memory.
 const MAY_BE_UNSAFE: [&str; 2] = ["host", "kernels"];
 
-const ROOMS: [Room; 41] = [
+const ROOMS: [Room; 42] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),
@@ -53,6 +53,7 @@ const ROOMS: [Room; 41] = [
     room("capacity", Nothing, true, &["sim", "host", "probe"]),
     room("endurance", Nothing, true, &["sim", "host", "probe", "record"]),
     room("integrity", Nothing, false, &["sim", "host", "record"]),
+    room("stress", Nothing, false, &["sim", "host", "record", "probe", "load"]),
     room("trace", Nothing, false, &["sim", "host", "probe", "infer", "record"]),
     room("suite", Nothing, true, &["sim", "host"]),
     room("app", Nothing, true, &["sim", "host", "infer", "device"]),

@@ -30,6 +30,7 @@ pub mod memory;
 pub mod qualification;
 pub mod rate;
 mod state;
+pub mod stress;
 pub mod surface;
 pub mod sweep;
 pub mod table;

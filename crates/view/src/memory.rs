@@ -2,6 +2,7 @@
 
 use crate::answer::CLAIMED_FROM;
 use crate::figures::{Figure, Measured, Setting};
+use crate::stress;
 use crate::table::{Cell, Table};
 use flashscope_model::comparison::{Better, Metric};
 use flashscope_model::finding::Bound;
@@ -50,7 +51,7 @@ pub fn name(row: &Bandwidth) -> String {
 
 /// The answer: lines of a name and what is said of it, the four or five figures that matter first.
 pub fn headline(record: &MemoryRecord) -> Vec<(&'static str, String)> {
-    let mut lines = Vec::new();
+    let mut lines = record.stress.as_ref().map(stress::headline).unwrap_or_default();
     let most = record.bandwidth.iter().map(|row| row.threads).max().unwrap_or(0);
     let fastest: Vec<String> = flashscope_model::memory::Kernel::ALL
         .into_iter()
@@ -172,7 +173,8 @@ fn leaning(unit: MemoryUnit, estimate: &Estimate<f64>) -> String {
 /// All figures.
 pub fn tables(record: &MemoryRecord) -> Vec<Table> {
     let all = [findings(record), bandwidth(record), loaded(record), latency(record)];
-    all.into_iter().filter(|table| !table.rows.is_empty()).collect()
+    let stress = record.stress.as_ref().map(stress::tables).unwrap_or_default();
+    stress.into_iter().chain(all).filter(|table| !table.rows.is_empty()).collect()
 }
 
 fn table(caption: &str, columns: &[&str]) -> Table {
@@ -254,6 +256,7 @@ fn ends(values: &[f64]) -> (f64, f64) {
 pub fn notes(record: &MemoryRecord) -> Vec<String> {
     let setup = &record.setup;
     let mut notes = record.notes.clone();
+    notes.extend(record.stress.iter().flat_map(|stress| stress.plan.notes.clone()));
     if !record.bandwidth.is_empty() {
         notes.push(format!(
             "loops run on {} vectors; a write is counted once, though a plain store reads its line first",

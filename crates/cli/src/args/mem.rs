@@ -18,6 +18,8 @@ pub(crate) struct Mem {
 pub(crate) enum MemCommand {
     /// How fast long arrays are read and written, by loop, way to store and threads
     Bandwidth(MemBandwidth),
+    /// Whether memory holds what is written to it; with a device, whose an error is
+    Stress(Box<super::MemStress>),
     /// How long a load takes that needs what the one before it brought, by size
     Latency(MemLatency),
     /// The same while other processors read, from hardly anything to full load

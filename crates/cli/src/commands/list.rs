@@ -3,6 +3,7 @@
 use crate::args::List;
 use crate::error::{Failure, Outcome};
 use crate::output;
+use crate::smart;
 use anyhow::anyhow;
 use flashscope_host::{Bus, ListedDevice, MmcFacts, ScsiFacts, SysRoot, UsbFacts};
 use flashscope_model::DeviceKind;
@@ -20,6 +21,9 @@ pub(crate) fn run(args: List) -> Result<Outcome, Failure> {
         )));
     }
     let mut devices = flashscope_host::list(&sys);
+    if live {
+        devices.iter_mut().for_each(|device| device.claims.health = smart::health(device));
+    }
     if !args.devices.is_empty() {
         if let Some(missing) = args.devices.iter().find(|path| !devices.iter().any(|device| &device.path == *path)) {
             return Err(Failure::Cannot(anyhow!(

@@ -27,7 +27,7 @@ pub(crate) use keeper::Keeper;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use watch::Watcher;
-pub(crate) use watch::health;
+pub(crate) use watch::{health, told};
 
 /// A state that is asked for.
 #[derive(Clone, Debug)]

@@ -3,6 +3,7 @@
 use crate::commands::bench::bar;
 use crate::interrupt;
 use crate::progress::{Turn, whole};
+use crate::smart;
 use flashscope_device::Target;
 use flashscope_host::{Output, SysRoot, disk_under};
 use flashscope_journal::Journal as _;
@@ -96,11 +97,11 @@ impl<T: Target> Watch<T> for Watcher<'_> {
 /// keeps its facts current.
 pub(crate) fn health(path: &Path, facts: &DeviceFacts) -> Option<Health> {
     let disk = disk_under(&SysRoot::live(), path).filter(|_| facts.identity.is_some());
-    disk.map_or(facts.claims.health, |disk| disk.claims.health)
+    disk.map_or(facts.claims.health, |disk| smart::health(&disk))
 }
 
 /// The registers of wear that a device has.
-fn told(health: &Health) -> Vec<(String, String)> {
+pub(crate) fn told(health: &Health) -> Vec<(String, String)> {
     let small = [
         ("life_time_a", health.life_time_a),
         ("life_time_b", health.life_time_b),

@@ -11,6 +11,6 @@ mod part;
 mod switched;
 
 pub use beside::stands_on;
-pub use bytes::SwitchedBytes;
+pub use bytes::{PlainBytes, SwitchedBytes};
 pub use command::PowerCommand;
 pub use switched::{DryCut, Switch, SwitchedTarget, boot_id};

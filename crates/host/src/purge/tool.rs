@@ -4,7 +4,7 @@ use flashscope_device::PurgeError;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -40,6 +40,13 @@ impl Tools {
     /// What a tool answers on stdout.
     pub(super) fn ask(&self, name: &str, arguments: &[&OsStr]) -> Result<String, PurgeError> {
         self.run(name, arguments, self.ask, &mut || true)
+    }
+
+    /// What a tool says on stdout, however it ends: some end with a warning about what they tell. `None` where it is not installed, or
+    /// does not come to an end.
+    pub fn told(&self, name: &str, arguments: &[&OsStr]) -> Option<String> {
+        let (_, [said, _]) = self.ended(name, arguments, self.ask, &mut || true).ok()?;
+        Some(said)
     }
 
     /// Has a tool work, and waits for it.
@@ -79,6 +86,22 @@ impl Tools {
         limit: Duration,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<String, PurgeError> {
+        let (status, [said, complaint]) = self.ended(name, arguments, limit, go_on)?;
+        if status.success() {
+            return Ok(said);
+        }
+        let first = complaint.lines().chain(said.lines()).find(|line| !line.trim().is_empty());
+        Err(PurgeError::Failed(format!("`{name}` ended with {status}: {}", first.unwrap_or("without a word").trim())))
+    }
+
+    /// How a tool ended, what it said and what it complained of.
+    fn ended(
+        &self,
+        name: &str,
+        arguments: &[&OsStr],
+        limit: Duration,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(ExitStatus, [String; 2]), PurgeError> {
         let program = self.find(name).ok_or_else(|| PurgeError::Absent(format!("`{name}` is not installed")))?;
         let failed = |what: &str, error: std::io::Error| PurgeError::Failed(format!("cannot {what} {name}: {error}"));
         let mut child = spawn(&program, arguments).map_err(|error| failed("start", error))?;
@@ -95,12 +118,7 @@ impl Tools {
                 None => pause(Duration::from_millis(20), go_on).inspect_err(|_| end(&mut child))?,
             }
         };
-        let [said, complaint] = outputs.map(|output| output.and_then(|thread| thread.join().ok()).unwrap_or_default());
-        if status.success() {
-            return Ok(said);
-        }
-        let first = complaint.lines().chain(said.lines()).find(|line| !line.trim().is_empty());
-        Err(PurgeError::Failed(format!("`{name}` ended with {status}: {}", first.unwrap_or("without a word").trim())))
+        Ok((status, outputs.map(|output| output.and_then(|thread| thread.join().ok()).unwrap_or_default())))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The part of a record of memory: what was there, every figure that was taken, and what follows for caches.
 
+use super::stress::Stress;
 use crate::RecordError;
 use crate::mirror::{Mirror, mirror, mirror_tuple, part, words};
 use flashscope_model::finding::{Bound, Support, Unknown};
@@ -21,6 +22,8 @@ part! {
         findings: Vec<MemoryFinding> = findings,
         /// Caches as the machine tells of them.
         told_caches: Vec<ToldCache> = told,
+        /// What a test under stress came to; null where it was none.
+        stress: Option<Stress> = stress,
         /// What must be known of it.
         notes: Vec<String> = notes,
     }

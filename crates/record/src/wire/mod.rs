@@ -25,6 +25,7 @@ mod preset;
 mod printed;
 mod qualification;
 mod run;
+mod stress;
 mod sweep;
 mod trace;
 mod twin;

@@ -27,6 +27,7 @@ use flashscope_model::{DeviceFacts, Envelope, StopReason};
 use flashscope_record::AnyRecord;
 use flashscope_units::{Bytes, Nanos};
 use indicatif::ProgressBar;
+pub(crate) use simulated::opened as tracked;
 pub(crate) use under::{WORKER, worker};
 
 pub(crate) fn run(args: &Integrity) -> Result<Outcome, Failure> {

@@ -49,7 +49,7 @@ fn beneath(args: &Integrity, device: SimTarget, chosen: under::Chosen) -> Result
 }
 
 /// A simulated device that keeps track of what is safe: one without faults is given the section in which nothing is wrong.
-fn opened(spec: &str, seed: u64) -> Result<SimTarget, Failure> {
+pub(crate) fn opened(spec: &str, seed: u64) -> Result<SimTarget, Failure> {
     let device = target::open_model(spec, seed)?;
     let mut device = match device.has_faults() {
         true => device,

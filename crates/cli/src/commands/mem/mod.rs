@@ -1,6 +1,8 @@
 //! `mem`: what the memory beside the storage does. Measured by a program of its own beside this one.
 
+mod beside;
 mod program;
+mod stress;
 
 use crate::args::{Mem, MemCommand, MemCommon, MemKernel, MemSize};
 use crate::commands::{history, report};
@@ -14,6 +16,7 @@ use flashscope_model::{AnyRecord, Kind};
 
 pub(crate) fn run(args: &Mem) -> Result<Outcome, Failure> {
     match &args.command {
+        MemCommand::Stress(args) => stress::run(args),
         MemCommand::Bandwidth(args) => {
             let word = |kernel: &MemKernel| Kernel::from(*kernel).word().to_owned();
             let kernels = args.kernel.iter().map(word).collect();

@@ -61,6 +61,9 @@ pub(crate) fn health_json(health: &Health) -> Value {
         "life_time_a": health.life_time_a,
         "life_time_b": health.life_time_b,
         "pre_end_of_life": health.pre_end_of_life,
+        "used_percent": health.used_percent,
+        "spare_percent": health.spare_percent,
+        "written_bytes": health.written.map(flashscope_units::Bytes::get),
         "words": health_words(health),
     })
 }
