@@ -1,5 +1,6 @@
 //! The program that measures memory, started beside this one.
 
+use crate::beside::Program;
 use crate::error::Failure;
 use crate::{interrupt, progress};
 use anyhow::anyhow;
@@ -9,13 +10,12 @@ use flashscope_model::{Envelope, StopReason};
 use flashscope_record::Recorded;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-/// Name of that program.
-const PROGRAM: &str = "flashscope-mem";
+/// That program.
+const PROGRAM: Program = Program { name: "flashscope-mem", folder: "memory", does: "measures memory" };
 
 /// What it measured.
 pub(super) struct Measured {
@@ -34,7 +34,7 @@ impl Measured {
             None if interrupt::asked() => StopReason::Interrupted,
             None => StopReason::Complete,
         };
-        MemoryRecord::of(envelope, part).map_err(|error| Failure::Cannot(anyhow!("{PROGRAM}: {error}")))
+        MemoryRecord::of(envelope, part).map_err(|error| Failure::Cannot(anyhow!("{}: {error}", PROGRAM.name)))
     }
 }
 
@@ -60,7 +60,7 @@ pub(super) fn run(order: &Order) -> Result<Measured, Failure> {
                 let mut words = String::new();
                 let _ = child.stderr.take().map(|mut stderr| stderr.read_to_string(&mut words));
                 let ended = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
-                format!("{PROGRAM} ended with {ended}: {}", words.trim())
+                format!("{} ended with {ended}: {}", PROGRAM.name, words.trim())
             });
             match so_far {
                 Some(part) => Ok(Measured { part, broken: Some(why) }),
@@ -83,7 +83,7 @@ fn answer(child: &mut Child, to: &mut Option<ChildStdin>) -> Answer {
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || {
         let lines = stdout.lines().map_while(Result::ok).map(|line| {
-            let odd = |_| Line::Error(format!("{PROGRAM} said what is not understood: {line}"));
+            let odd = |_| Line::Error(format!("{} said what is not understood: {line}", PROGRAM.name));
             serde_json::from_str(&line).unwrap_or_else(odd)
         });
         lines.into_iter().try_for_each(|line| tell.send(line))
@@ -114,29 +114,16 @@ fn answer(child: &mut Child, to: &mut Option<ChildStdin>) -> Answer {
 fn odd(part: &str) -> Failure {
     let start: String = part.chars().take(60).collect();
     Failure::Cannot(anyhow!(
-        "{PROGRAM} gave an odd answer: {start} …\nhint: it is of another version; build both with `cargo build --release`"
+        "{} gave an odd answer: {start} …\nhint: it is of another version; build both with `cargo build --release`",
+        PROGRAM.name
     ))
 }
 
 fn started() -> Result<Child, Failure> {
-    let program = program()?;
+    let program = PROGRAM.found()?;
     let mut command = Command::new(&program);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // Ctrl-C is for this program, which has it stop in good order.
     command.process_group(0);
     command.spawn().map_err(|error| Failure::Cannot(anyhow!("cannot start {}: {error}", program.display())))
-}
-
-/// Where it lies: beside this program.
-fn program() -> Result<PathBuf, Failure> {
-    let program = std::env::current_exe()
-        .map(|own| own.with_file_name(PROGRAM))
-        .map_err(|error| anyhow!("cannot tell where this program lies: {error}"))?;
-    if !program.exists() {
-        return Err(Failure::Cannot(anyhow!(
-            "there is no {}, which measures memory\nhint: build it with `cargo build --release -p flashscope-memory`",
-            program.display()
-        )));
-    }
-    Ok(program)
 }
