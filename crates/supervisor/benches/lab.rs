@@ -37,7 +37,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         findings(&rig, if quick { 4 } else { 64 }, quick, &mut targets)?;
     }
     if all || named("kills") {
-        kills(&rig, if quick { 6 } else { 200 }, seed, &mut targets)?;
+        kills(&rig, if quick { 4 } else { 200 }, seed, &mut targets)?;
     }
     if !quick && (all || named("lateness")) {
         lateness(&rig, &mut targets)?;
