@@ -257,6 +257,12 @@ mod tests {
         assert_eq!(most_for_twin(&card(Bytes::mib(16))), Bytes::ZERO);
     }
 
+    /// What `inspect` may write is enlarged by this much.
+    #[test]
+    fn a_large_device_is_written_no_more_than_is_said() {
+        assert!(most_for_twin(&card(Bytes::gib(64))) <= Bytes::mib(224));
+    }
+
     /// Whoever fits a twin tells by this what is held out.
     #[test]
     fn only_the_last_patterns_mix_kinds_of_requests() {
