@@ -5,17 +5,12 @@ use flashscope_model::AnyRecord;
 use flashscope_model::StopReason;
 use flashscope_model::integrity::IntegrityRecord;
 use flashscope_model::qualification::{FigureUnit, FigureValue, RunOutcome};
-use flashscope_view::figures::measured;
+use flashscope_view::figures::{Figure, measured};
 use serde_json::Value;
 
 /// Figures, by the names that `compare` uses, and what the record answers with yes or no.
 pub(super) fn of(record: &AnyRecord) -> RunOutcome {
-    let mut figures: Vec<FigureValue> = measured(record)
-        .runs
-        .into_iter()
-        .flatten()
-        .map(|figure| FigureValue { name: figure.metric.name, unit: figure.metric.unit, value: figure.value })
-        .collect();
+    let mut figures = repeated(measured(record).runs.into_iter().flatten());
     let mut answers = Vec::new();
     let size = |name: &str, size: flashscope_units::Bytes| FigureValue {
         name: name.to_owned(),
@@ -43,6 +38,21 @@ pub(super) fn of(record: &AnyRecord) -> RunOutcome {
         StopReason::Complete => RunOutcome::Done { figures, answers },
         early => RunOutcome::Failed { why: format!("it ended early: {early:?}") },
     }
+}
+
+/// What a command measured several times within one run is one figure of it: their geometric mean.
+fn repeated(figures: impl Iterator<Item = Figure>) -> Vec<FigureValue> {
+    let mut all: Vec<(FigureValue, f64)> = Vec::new();
+    for Figure { metric, value } in figures {
+        match all.iter_mut().find(|(one, _)| one.name == metric.name && one.unit == metric.unit) {
+            Some((one, count)) => {
+                one.value = ((one.value.ln() * *count + value.ln()) / (*count + 1.0)).exp();
+                *count += 1.0;
+            }
+            None => all.push((FigureValue { name: metric.name, unit: metric.unit, value }, 1.0)),
+        }
+    }
+    all.into_iter().map(|(figure, _)| figure).collect()
 }
 
 /// Whether everything that was acknowledged survived every cut: what broke after one cut is broken, and without a cut nothing is

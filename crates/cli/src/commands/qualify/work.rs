@@ -157,8 +157,8 @@ impl Worker<'_> {
                         all.extend(words(&["trace", "replay", &file, target, "--mode", "dependent", "--seed", &seed]));
                         replays = Some(app.clone());
                     }
-                    None if simulated && !can_emulate() => {
-                        let why = "the emulator needs root, /dev/fuse and flashscope-player, and no trace of this app comes along";
+                    None if simulated && (self.plan.is_quick || !can_emulate()) => {
+                        let why = "no trace of this app comes along, and the emulator, which needs root, /dev/fuse and flashscope-player, is not for the short form";
                         return Ok(Err(RunOutcome::Unsupported { by: Lacking::Host, why: why.to_owned() }));
                     }
                     None => {
