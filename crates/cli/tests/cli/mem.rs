@@ -59,9 +59,8 @@ fn rates_of_every_loop_are_kept_and_shown_in_every_form() {
 #[test]
 fn latencies_grow_into_findings() {
     let all = record(&measured(&["inspect", "--size", "8MiB", "--time", "200ms", "--json"]).stdout);
-    let quantities = |name: &str| {
-        all["findings"].as_array().unwrap().iter().filter(|finding| finding["quantity"] == name).count()
-    };
+    let quantities =
+        |name: &str| all["findings"].as_array().unwrap().iter().filter(|finding| finding["quantity"] == name).count();
     assert_eq!((quantities("line_size"), quantities("memory_latency"), quantities("tlb_reach")), (1, 1, 2));
     assert!(all["latency"].as_array().unwrap().len() > 40);
 }
