@@ -67,12 +67,15 @@ struct Run {
 
 /// What the threads of a run share.
 struct Shared {
+    pages: Pages,
+    /// Whether there is swap space that arrays are to be kept out of.
+    lock: bool,
     start: Start,
     over: AtomicBool,
     /// When each thread began the latest pass and had it done, and whether it ran throughout.
     spans: Vec<Mutex<(Span, bool)>>,
-    /// Share of huge pages of each thread that has its arrays, or why one has none.
-    ready: Mutex<Vec<Result<f64, String>>>,
+    /// Share of huge pages of each thread that has its arrays, and whether these are locked; or why one has none.
+    ready: Mutex<Vec<Result<(f64, bool), String>>>,
 }
 
 impl Run {
@@ -86,6 +89,8 @@ impl Run {
             over: AtomicBool::new(false),
             spans: (0..threads).map(|_| Mutex::new(((now, now), true))).collect(),
             ready: Mutex::new(Vec::new()),
+            pages,
+            lock: session.record.setup.swap > Bytes::ZERO,
         };
         let processors = session.record.setup.processors.clone();
         let what = format!("bandwidth, {threads} thread{}", if threads == 1 { "" } else { "s" });
@@ -96,9 +101,9 @@ impl Run {
         std::thread::scope(|scope| {
             for at in 1..threads {
                 let (shared, processor) = (&shared, processors.get(at).copied());
-                scope.spawn(move || self.work(at, processor, pages, shared, |_| {}));
+                scope.spawn(move || self.work(at, processor, shared, |_| {}));
             }
-            self.work(0, processors.first().copied(), pages, &shared, |case| {
+            self.work(0, processors.first().copied(), &shared, |case| {
                 let passes: Vec<(Span, bool)> =
                     shared.spans.iter().map(|span| *span.lock().expect("no thread panics")).collect();
                 let moved = self.length.as_f64() * f64::from(self.cases[case].0.arrays());
@@ -116,7 +121,9 @@ impl Run {
             });
         });
         let ready = shared.ready.into_inner().expect("no thread panics");
-        let huge: Vec<f64> = ready.into_iter().collect::<Result<_, _>>().map_err(|why| anyhow!(why))?;
+        let ready: Vec<(f64, bool)> = ready.into_iter().collect::<Result<_, _>>().map_err(|why| anyhow!(why))?;
+        session.record.setup.locked = ready.iter().all(|thread| thread.1);
+        let huge: Vec<f64> = ready.iter().map(|thread| thread.0).collect();
         let mut left_out = 0;
         for ((kernel, store), [whole, disturbed]) in self.cases.iter().zip(rates) {
             // Where none ran throughout, all are kept.
@@ -141,10 +148,11 @@ impl Run {
     }
 
     /// One thread: its arrays, and every pass together with the others. `after` is called behind each.
-    fn work(&self, at: usize, processor: Option<u32>, pages: Pages, shared: &Shared, mut after: impl FnMut(usize)) {
+    fn work(&self, at: usize, processor: Option<u32>, shared: &Shared, mut after: impl FnMut(usize)) {
+        let Shared { pages, lock, .. } = *shared;
         processor.map(pin);
         let arrays = Arrays::new(self.arrays, self.length.get() as usize / self.threads as usize, pages);
-        let told = arrays.as_ref().map(Arrays::huge).map_err(ToString::to_string);
+        let told = arrays.as_ref().map(|arrays| (arrays.huge(), lock && arrays.lock())).map_err(ToString::to_string);
         shared.ready.lock().expect("no thread panics").push(told);
         shared.start.wait();
         let all_ready = shared.ready.lock().expect("no thread panics").iter().all(Result::is_ok);
@@ -186,6 +194,11 @@ impl Arrays {
     fn huge(&self) -> f64 {
         let shares = self.all.iter().map(|array| pages::huge_share(array).unwrap_or(0.0));
         shares.sum::<f64>() / self.all.len().max(1) as f64
+    }
+
+    /// Keeps them out of swap space; whether the kernel agreed.
+    fn lock(&self) -> bool {
+        self.all.iter().all(Buffer::lock)
     }
 
     fn pass(&mut self, (kernel, store): Case) {

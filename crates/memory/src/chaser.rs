@@ -25,6 +25,9 @@ const WARMING: Duration = Duration::from_millis(80);
 pub(crate) struct Chaser {
     most: Bytes,
     page: u64,
+    /// Whether there is swap space that memory is to be kept out of, and whether all of it could be.
+    lock: bool,
+    pub(crate) locked: bool,
     /// Time for each question.
     time: Duration,
     laid: Option<(Pages, f64, Ring)>,
@@ -36,7 +39,16 @@ impl Chaser {
     pub(crate) fn new(session: &Session, most: Bytes, questions: usize) -> Chaser {
         session.record.setup.processors.first().copied().map(pin);
         let page = session.record.setup.page.get();
-        Chaser { most, page, time: session.time() / questions.max(1) as u32, laid: None, disturbed: 0 }
+        let lock = session.record.setup.swap > Bytes::ZERO;
+        Chaser {
+            most,
+            page,
+            lock,
+            locked: lock,
+            time: session.time() / questions.max(1) as u32,
+            laid: None,
+            disturbed: 0,
+        }
     }
 
     fn ring(&mut self, pages: Pages) -> anyhow::Result<(f64, &mut Ring)> {
@@ -47,7 +59,9 @@ impl Chaser {
                 Pages::Small => flashscope_kernels::Pages::Small,
                 Pages::Huge => flashscope_kernels::Pages::Huge,
             };
-            let ring = Ring::new(Buffer::new(self.most.get() as usize, wanted).map_err(|error| anyhow!("{error}"))?);
+            let buffer = Buffer::new(self.most.get() as usize, wanted).map_err(|error| anyhow!("{error}"))?;
+            self.locked &= self.lock && buffer.lock();
+            let ring = Ring::new(buffer);
             self.laid = Some((pages, huge_share(ring.buffer()).unwrap_or(0.0), ring));
         }
         let (_, huge, ring) = self.laid.as_mut().expect("it was just laid");
@@ -173,6 +187,7 @@ fn gives_huge(session: &Session) -> bool {
 
 /// What disturbed the run, and pages that were not given.
 fn said(session: &mut Session, chaser: &Chaser) {
+    session.record.setup.locked = chaser.locked;
     if chaser.disturbed > 0 {
         session.note(format!(
             "{} stretches of loads were left out, as the thread did not run throughout",

@@ -313,16 +313,13 @@ pub fn loaded_curve(record: &MemoryRecord) -> Vec<(f64, f64)> {
     points
 }
 
-/// The figures that runs are compared by: rates pass by pass, and the latency of the largest chase stretch by stretch.
+/// The figures that runs are compared by, each the median of its passes or stretches: these lie in one stretch of time, and say
+/// nothing of how far another run may be from this one.
 pub(crate) fn measured(record: &MemoryRecord) -> Measured {
-    let mut runs: Vec<Vec<Figure>> = Vec::new();
+    let mut figures: Vec<Figure> = Vec::new();
     let mut add = |name: String, unit: &str, better: Better, values: &[f64]| {
-        if runs.len() < values.len() {
-            runs.resize_with(values.len(), Vec::new);
-        }
-        for (run, value) in runs.iter_mut().zip(values) {
-            run.push(Figure { metric: Metric { name: name.clone(), unit: unit.to_owned(), better }, value: *value });
-        }
+        let metric = Metric { name, unit: unit.to_owned(), better };
+        figures.extend(middle(values).map(|value| Figure { metric, value }));
     };
     for row in &record.bandwidth {
         add(format!("memory {}", name(row)), "B/s", Better::Higher, &row.rates);
@@ -342,7 +339,7 @@ pub(crate) fn measured(record: &MemoryRecord) -> Measured {
     settings
         .extend(record.bandwidth.first().map(|row| set("memory: huge pages", format!("{:.0} %", 100.0 * row.huge))));
     settings.push(set("memory: instructions", record.setup.instructions.clone()));
-    Measured { runs, settings }
+    Measured { runs: vec![figures], settings }
 }
 
 #[cfg(test)]

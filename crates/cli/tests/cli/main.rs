@@ -28,6 +28,7 @@ mod iozone;
 mod lost;
 mod making;
 mod manner;
+mod mem;
 mod mistakes;
 mod mmc;
 mod pages;
