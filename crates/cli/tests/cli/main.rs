@@ -26,6 +26,7 @@ mod iozone;
 mod lost;
 mod making;
 mod manner;
+mod mem_stress;
 mod mistakes;
 mod mmc;
 mod pages;
