@@ -60,7 +60,9 @@ pub fn write_word(words: &mut [u64], at: usize, value: u64) {
 
 /// Takes words out of the caches, so that who reads them next gets them from memory.
 pub fn flush_words(words: &[u64]) {
-    words.chunks(LANES).for_each(|line| flush(line.as_ptr()));
+    fence();
+    words.chunks(LANES).for_each(|line| flush_line(line.as_ptr()));
+    fence();
 }
 
 /// Whether this processor lets programs take lines out of its caches.
@@ -68,24 +70,42 @@ pub const fn goes_past_caches() -> bool {
     cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
 }
 
-#[cfg(target_arch = "x86_64")]
+/// Takes the line of a word out of the caches, behind all that was written before and ahead of all that is read after.
 fn flush(word: *const u64) {
-    // SAFETY: every x86-64 has CLFLUSH and MFENCE; flushing a line changes no content, and the callers' words are borrowed.
-    unsafe {
-        std::arch::x86_64::_mm_mfence();
-        std::arch::x86_64::_mm_clflush(word.cast());
-        std::arch::x86_64::_mm_mfence();
-    }
+    fence();
+    flush_line(word);
+    fence();
+}
+
+#[cfg(target_arch = "x86_64")]
+fn flush_line(word: *const u64) {
+    // SAFETY: every x86-64 has CLFLUSH; flushing a line changes no content, and the callers' words are borrowed.
+    unsafe { std::arch::x86_64::_mm_clflush(word.cast()) };
+}
+
+#[cfg(target_arch = "x86_64")]
+fn fence() {
+    // SAFETY: every x86-64 has MFENCE.
+    unsafe { std::arch::x86_64::_mm_mfence() };
 }
 
 #[cfg(target_arch = "aarch64")]
-fn flush(word: *const u64) {
+fn flush_line(word: *const u64) {
     // SAFETY: Linux lets programs clean and invalidate lines of their own memory by address, which changes no content.
-    unsafe { std::arch::asm!("dsb sy", "dc civac, {0}", "dsb sy", in(reg) word, options(nostack, preserves_flags)) }
+    unsafe { std::arch::asm!("dc civac, {0}", in(reg) word, options(nostack, preserves_flags)) }
+}
+
+#[cfg(target_arch = "aarch64")]
+fn fence() {
+    // SAFETY: waits for memory, and does nothing else.
+    unsafe { std::arch::asm!("dsb sy", options(nostack, preserves_flags)) }
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn flush(_: *const u64) {}
+fn flush_line(_: *const u64) {}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn fence() {}
 
 mod portable {
     use super::{LANES, Sums};

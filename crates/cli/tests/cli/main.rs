@@ -29,6 +29,7 @@ mod lost;
 mod making;
 mod manner;
 mod mem;
+mod mem_stress;
 mod mistakes;
 mod mmc;
 mod pages;
