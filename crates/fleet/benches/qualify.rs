@@ -1,6 +1,6 @@
 //! How often a qualification is right, beside what it is to reach and what others would have said of the same runs
-//! (docs/qualify.md). All in virtual time. `scripts/prove qualify [--quick] [-- --pairs N --seed S]`; exit code 1 where a
-//! target is missed.
+//! (docs/qualify.md). All in virtual time. `scripts/prove qualify [--quick] [-- --pairs N --seed S]`; exit code 1 where
+//! a target is missed.
 #![allow(clippy::print_stdout, missing_docs)]
 
 #[path = "judge/mod.rs"]

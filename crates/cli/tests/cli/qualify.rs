@@ -123,7 +123,11 @@ fn the_short_form_says_what_it_leaves_open() {
     let folder = scratch();
     let done = run(&["qualify", &plan(&folder, PLAN), "--quick", "--reference", A, "--candidate", SLOW]);
     done.expect(1);
-    assert!(done.stdout.starts_with("the candidate may not replace the reference, by small (short form)"), "{}", done.stdout);
+    assert!(
+        done.stdout.starts_with("the candidate may not replace the reference, by small (short form)"),
+        "{}",
+        done.stdout
+    );
     let done = run(&["qualify", "emcp-replacement", "--quick", "--explain"]);
     done.expect(0);
     assert!(done.stdout.contains("cannot_decide"), "{}", done.stdout);

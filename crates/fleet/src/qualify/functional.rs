@@ -1,4 +1,5 @@
-//! What a candidate may be beside slow: smaller than it says, forgetful at power cuts, or other than its registers claim.
+//! What a candidate may be beside slow: smaller than it says, forgetful at power cuts, or other than its registers
+//! claim.
 
 use super::Case;
 use crate::draw::{Generator, Noise, draw, draw_for_cuts};
@@ -47,7 +48,8 @@ const REGISTERS: &str = "registers";
 const CUTS: u32 = 60;
 
 impl Functional {
-    /// A reference, and what is wrong with the candidate beside it; nothing of an equal one, whose reference is drawn in the same three ways.
+    /// A reference, and what is wrong with the candidate beside it; nothing of an equal one, whose reference is drawn
+    /// in the same three ways.
     pub(super) fn draw(case: Case, seed: u64, index: u32) -> Result<(String, Functional), DrawError> {
         let mut rng = Rng::new(mix(stream(seed, u64::from(index)) ^ 0x7175_616c));
         match (case, rng.below(3)) {

@@ -1,5 +1,5 @@
-//! Two devices of which one differs from the other in a parameter, such that the figure of one requirement lies at a stated distance from its
-//! limit.
+//! Two devices of which one differs from the other in a parameter, such that the figure of one requirement lies at a
+//! stated distance from its limit.
 
 use super::Case;
 use super::functional::Functional;
@@ -19,7 +19,8 @@ pub(super) struct Pair {
     pub(super) seed: u64,
     /// Every measured requirement's: a rate may be lower than the reference's by this part of it, a time longer.
     pub(super) limit: f64,
-    /// Of each measured requirement, how far the candidate's true figure lies within its limit, in margins; below 0 it is beyond.
+    /// Of each measured requirement, how far the candidate's true figure lies within its limit, in margins; below 0 it
+    /// is beyond.
     pub(super) distances: [f64; MEASURED.len()],
     /// The requirement that was moved, where one was.
     pub(super) moved: Option<usize>,
@@ -131,8 +132,8 @@ fn long(text: &str, seed: u64, at: usize) -> Option<f64> {
     Worker::open(text, seed, MEASURED[at])?.long()
 }
 
-/// The same device with one parameter changed, such that one requirement's figure lies at this distance; `None` where no parameter
-/// of this device does that.
+/// The same device with one parameter changed, such that one requirement's figure lies at this distance; `None` where
+/// no parameter of this device does that.
 fn moved(text: &str, truth: &Truth, margins: f64, rng: &mut Rng) -> Result<Option<(String, Option<usize>)>, DrawError> {
     let table: Table = text.parse().map_err(|error| DrawError::new(format!("{error}")))?;
     let mut paths = paths(&table);
@@ -152,7 +153,8 @@ fn moved(text: &str, truth: &Truth, margins: f64, rng: &mut Rng) -> Result<Optio
     Ok(None)
 }
 
-/// The value of a parameter, as the logarithm of a factor by which it slows down, at which the distance is the wanted one.
+/// The value of a parameter, as the logarithm of a factor by which it slows down, at which the distance is the wanted
+/// one.
 fn search(begins: f64, wanted: f64, with: &mut dyn FnMut(f64) -> Option<(String, f64)>) -> Option<String> {
     // Slower lies nearer to the limit, or beyond.
     let mut known = [(0.0, begins), (if wanted < begins { 0.4 } else { -0.4 }, f64::NAN)];
