@@ -6,7 +6,6 @@ use super::functional::Functional;
 use super::work::{MEASURED, Worker};
 use crate::DrawError;
 use crate::differences::slower;
-use crate::draw::{Generator, Noise, draw};
 use flashscope_model::comparison::Better;
 use flashscope_stats::Rng;
 use flashscope_stats::rng::stream;
@@ -46,7 +45,7 @@ impl Pair {
             let run_seed = rng.next_u64();
             let (reference, functional) = match case {
                 Case::Equal | Case::Fake | Case::LosesData | Case::RegistersLie => Functional::draw(case, seed, index)?,
-                _ => (draw(Generator::Wide, seed, index, Some(Noise::None))?.quiet, Functional::default()),
+                _ => Functional::sound(seed, index)?,
             };
             let Some(truth) = Truth::of(&reference, run_seed, limit) else { continue };
             let found = match case {
