@@ -1,4 +1,5 @@
-//! What a page of a qualification shows: the sheet that answers, every requirement, ratios beside their limits, and runs.
+//! What a page of a qualification shows: the sheet that answers, every requirement, ratios beside their limits, and
+//! runs.
 
 use crate::comparison::{Bar, counted, ratio, spread};
 use crate::qualification::{limit, result};
@@ -88,7 +89,8 @@ pub fn lines(record: &QualificationRecord) -> Vec<Line> {
     of(Weight::Must).chain(of(Weight::Should)).map(|(requirement, row)| line(requirement, row)).collect()
 }
 
-/// The rows that decide, and how many more there are. Where all are met those come first that lie nearest to their limit.
+/// The rows that decide, and how many more there are. Where all are met those come first that lie nearest to their
+/// limit.
 pub fn deciding(record: &QualificationRecord) -> (Vec<Line>, usize) {
     let Some(verdict) = &record.verdict else { return (Vec::new(), 0) };
     let mut rows: Vec<&Row> = verdict.deciding.iter().filter_map(|at| record.rows.get(*at)).collect();
@@ -114,8 +116,8 @@ fn headroom(requirement: &Requirement, row: &Row) -> f64 {
     }
 }
 
-/// What was not shown and why: requirements that are undecided or could not be tried, those that must be met first, then what
-/// a short form leaves out; and how many more there are.
+/// What was not shown and why: requirements that are undecided or could not be tried, those that must be met first,
+/// then what a short form leaves out; and how many more there are.
 pub fn not_shown(record: &QualificationRecord) -> (Vec<(String, String)>, usize) {
     let open = lines(record).into_iter().filter(|line| line.tone == Tone::Fair);
     let mut all: Vec<(String, String)> = open
@@ -202,7 +204,8 @@ pub struct Chart {
     pub bars: Vec<Bar>,
 }
 
-/// Ratios by their limits, in the order of the plan. The verdict of a bar stands for its result: better for pass, worse for fail.
+/// Ratios by their limits, in the order of the plan. The verdict of a bar stands for its result: better for pass, worse
+/// for fail.
 pub fn charts(record: &QualificationRecord) -> Vec<Chart> {
     let mut charts: Vec<Chart> = Vec::new();
     for (requirement, row) in record.results() {
@@ -230,7 +233,8 @@ pub fn charts(record: &QualificationRecord) -> Vec<Chart> {
     charts
 }
 
-/// The runs of one figure in order of time: per side the number of each run among all of its workload, from 1, and its value.
+/// The runs of one figure in order of time: per side the number of each run among all of its workload, from 1, and its
+/// value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Course {
     /// The requirement.

@@ -139,7 +139,7 @@ pub(crate) struct FleetIntegrity {
 
 What is counted stands in docs/qualify.md.")]
 pub(crate) struct FleetQualify {
-    /// How many pairs: equal, better, near a limit on either side, fakes, such that lose data, and such whose registers lie
+    /// How many pairs: equal, better, near a limit on either side, fakes, parts that lose data, parts whose registers lie
     #[arg(short = 'n', long, default_value_t = 96, value_name = "N", value_parser = up_to(MOST_PAIRS))]
     pub(crate) pairs: u32,
     #[command(flatten)]

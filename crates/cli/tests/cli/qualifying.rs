@@ -1,11 +1,14 @@
-//! The guide docs/qualifying.md: every command in it is run, in its order and in one folder, on simulated parts in the place of devices.
+//! The guide docs/qualifying.md: every command in it is run, in its order and in one folder, on simulated parts in the
+//! place of devices.
 
 use crate::harness::{flashscope, scratch};
 use std::path::Path;
 
 /// What stands in the guide, and what is run in its place.
-const IN_PLACE: [(&str, &str); 2] =
-    [("/dev/sdb", "sim:emmc-phone,noise=bench"), ("/dev/sdc", "sim:emmc-cached,noise=bench")];
+const IN_PLACE: [(&str, &str); 2] = [
+    ("/dev/sdb", "sim:sd-4mib,capacity=256MiB,noise=field"),
+    ("/dev/sdc", "sim:sd-4mib,capacity=256MiB,noise=field,mapping.read.sense=900us"),
+];
 
 fn guide() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/qualifying.md");

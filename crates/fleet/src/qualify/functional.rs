@@ -1,4 +1,5 @@
-//! What a candidate may be beside slow: smaller than it says, forgetful at power cuts, or other than its registers claim.
+//! What a candidate may be beside slow: smaller than it says, forgetful at power cuts, or other than its registers
+//! claim.
 
 use super::Case;
 use crate::draw::{Generator, Noise, draw, draw_for_cuts};
@@ -47,19 +48,25 @@ const REGISTERS: &str = "registers";
 const CUTS: u32 = 60;
 
 impl Functional {
-    /// A reference, and what is wrong with the candidate beside it; nothing of an equal one, whose reference is drawn in the same three ways.
+    /// A device with nothing wrong: what is drawn for an inspection may have a bad medium, or be a fake.
+    pub(super) fn sound(seed: u64, index: u32) -> Result<(String, Functional), DrawError> {
+        let mut table = parsed(&draw(Generator::Wide, seed, index, Some(Noise::None))?.quiet)?;
+        table.remove("fault");
+        Ok((table.to_string(), Functional::default()))
+    }
+
+    /// A reference, and what is wrong with the candidate beside it; nothing of an equal one, whose reference is drawn
+    /// in the same three ways.
     pub(super) fn draw(case: Case, seed: u64, index: u32) -> Result<(String, Functional), DrawError> {
         let mut rng = Rng::new(mix(stream(seed, u64::from(index)) ^ 0x7175_616c));
         match (case, rng.below(3)) {
             (Case::Fake, _) | (Case::Equal, 0) => {
-                let text = draw(Generator::Wide, seed, index, Some(Noise::None))?.quiet;
-                let mut table = parsed(&text)?;
-                table.remove("fault");
+                let (text, sound) = Functional::sound(seed, index)?;
                 let section = match case {
-                    Case::Fake => capacities::plant(&table, &mut rng)?,
+                    Case::Fake => capacities::plant(&parsed(&text)?, &mut rng)?,
                     _ => Table::new(),
                 };
-                Ok((table.to_string(), Functional { section, ..Functional::default() }))
+                Ok((text, Functional { section, ..sound }))
             }
             (Case::LosesData, _) | (Case::Equal, 1) => {
                 // One that comes back late, or not at all, is another matter than one that forgets.

@@ -1,9 +1,11 @@
-//! How often a qualification is right: pairs of simulated devices where it follows from the models whether one may replace the other.
+//! How often a qualification is right: pairs of simulated devices where it follows from the models whether one may
+//! replace the other.
 //!
-//! A pair is a drawn device and the same with one parameter changed, such that the true figure of one requirement lies at a stated
-//! distance from its limit (`pair.rs`; what the requirements do: `work.rs`), or the same with something wrong with it that no
-//! benchmark shows (`functional.rs`). Runs scatter as in [`crate::differences`], and the plan's judge decides while they come.
-//! Beside its verdict stands what others would have said of the same runs (`readers.rs`).
+//! A pair is a drawn device and the same with one parameter changed, such that the true figure of one requirement lies
+//! at a stated distance from its limit (`pair.rs`; what the requirements do: `work.rs`), or the same with something
+//! wrong with it that no benchmark shows (`functional.rs`). Runs scatter as in [`crate::differences`], and the plan's
+//! judge decides while they come. Beside its verdict stands what others would have said of the same runs
+//! (`readers.rs`).
 
 mod campaign;
 mod functional;
@@ -51,7 +53,8 @@ pub struct Setting {
     pub most_blocks: u32,
 }
 
-/// A quiet host and a noisy one, each with a limit that runs of seconds can tell there within the blocks that a plan has where it does not say.
+/// A quiet host and a noisy one, each with a limit that runs of seconds can tell there within the blocks that a plan
+/// has where it does not say.
 pub const SETTINGS: [Setting; 2] = [
     Setting { scatter: QUIET, limit: 0.05, most_blocks: 30 },
     Setting { scatter: NOISY, limit: 0.10, most_blocks: 30 },
@@ -81,7 +84,8 @@ pub struct Outcome {
     pub failed: u32,
     /// See `failed`.
     pub falsely_failed: u32,
-    /// Whether the requirement that was moved beyond its limit is among those that decide; `None` where there is none, or it may replace.
+    /// Whether the requirement that was moved beyond its limit is among those that decide; `None` where there is none,
+    /// or it may replace.
     pub names_moved: Option<bool>,
     /// Whether a result was withheld because the reference differed from itself.
     pub withheld: bool,
@@ -96,8 +100,8 @@ pub enum Case {
     Equal,
     /// Quicker throughout.
     Better,
-    /// In one parameter, such that one requirement's figure lies at so many margins within its limit; below 0 it is beyond. The others stay at one
-    /// margin, or nearly.
+    /// In one parameter, such that one requirement's figure lies at so many margins within its limit; below 0 it is
+    /// beyond. The others stay at one margin, or nearly.
     Apart(f64),
     /// Quicker in all but one requirement, whose figure lies beyond its limit by so many margins.
     Traded(f64),
@@ -129,7 +133,8 @@ pub const CASES: [Case; 16] = [
     Case::Apart(3.0),
 ];
 
-/// A figure that lies a hair beyond its limit, in margins, where a false "may replace" is likeliest: as near as the truth itself is known.
+/// A figure that lies a hair beyond its limit, in margins, where a false "may replace" is likeliest: as near as the
+/// truth itself is known.
 const HAIR: f64 = 0.1;
 
 /// Draws the pairs, qualifies each candidate and reads the runs in every way; in the order of the pairs.

@@ -1,12 +1,11 @@
-//! Two devices of which one differs from the other in a parameter, such that the figure of one requirement lies at a stated distance from its
-//! limit.
+//! Two devices of which one differs from the other in a parameter, such that the figure of one requirement lies at a
+//! stated distance from its limit.
 
 use super::Case;
 use super::functional::Functional;
 use super::work::{MEASURED, Worker};
 use crate::DrawError;
 use crate::differences::slower;
-use crate::draw::{Generator, Noise, draw};
 use flashscope_model::comparison::Better;
 use flashscope_stats::Rng;
 use flashscope_stats::rng::stream;
@@ -19,7 +18,8 @@ pub(super) struct Pair {
     pub(super) seed: u64,
     /// Every measured requirement's: a rate may be lower than the reference's by this part of it, a time longer.
     pub(super) limit: f64,
-    /// Of each measured requirement, how far the candidate's true figure lies within its limit, in margins; below 0 it is beyond.
+    /// Of each measured requirement, how far the candidate's true figure lies within its limit, in margins; below 0 it
+    /// is beyond.
     pub(super) distances: [f64; MEASURED.len()],
     /// The requirement that was moved, where one was.
     pub(super) moved: Option<usize>,
@@ -45,7 +45,7 @@ impl Pair {
             let run_seed = rng.next_u64();
             let (reference, functional) = match case {
                 Case::Equal | Case::Fake | Case::LosesData | Case::RegistersLie => Functional::draw(case, seed, index)?,
-                _ => (draw(Generator::Wide, seed, index, Some(Noise::None))?.quiet, Functional::default()),
+                _ => Functional::sound(seed, index)?,
             };
             let Some(truth) = Truth::of(&reference, run_seed, limit) else { continue };
             let found = match case {
@@ -131,8 +131,8 @@ fn long(text: &str, seed: u64, at: usize) -> Option<f64> {
     Worker::open(text, seed, MEASURED[at])?.long()
 }
 
-/// The same device with one parameter changed, such that one requirement's figure lies at this distance; `None` where no parameter
-/// of this device does that.
+/// The same device with one parameter changed, such that one requirement's figure lies at this distance; `None` where
+/// no parameter of this device does that.
 fn moved(text: &str, truth: &Truth, margins: f64, rng: &mut Rng) -> Result<Option<(String, Option<usize>)>, DrawError> {
     let table: Table = text.parse().map_err(|error| DrawError::new(format!("{error}")))?;
     let mut paths = paths(&table);
@@ -152,7 +152,8 @@ fn moved(text: &str, truth: &Truth, margins: f64, rng: &mut Rng) -> Result<Optio
     Ok(None)
 }
 
-/// The value of a parameter, as the logarithm of a factor by which it slows down, at which the distance is the wanted one.
+/// The value of a parameter, as the logarithm of a factor by which it slows down, at which the distance is the wanted
+/// one.
 fn search(begins: f64, wanted: f64, with: &mut dyn FnMut(f64) -> Option<(String, f64)>) -> Option<String> {
     // Slower lies nearer to the limit, or beyond.
     let mut known = [(0.0, begins), (if wanted < begins { 0.4 } else { -0.4 }, f64::NAN)];

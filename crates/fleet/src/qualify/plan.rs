@@ -6,7 +6,8 @@ use crate::DrawError;
 use flashscope_model::comparison::Better;
 use flashscope_qualify::Plan;
 
-/// The plan with limits of this width: at least 0.95 of the reference's rate and at most 1.05 of its time, where that is 0.05.
+/// The plan with limits of this width: at least 0.95 of the reference's rate and at most 1.05 of its time, where that
+/// is 0.05.
 pub(super) fn plan(limit: f64, blocks: u32, candidate: &Functional) -> Result<Plan, DrawError> {
     let mut text = format!(
         "[plan]\nname = \"pairs\"\ntitle = \"A candidate is as good as the reference\"\nsource = \"simulated pairs\"\nblocks = {blocks}\n"

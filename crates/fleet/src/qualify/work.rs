@@ -1,5 +1,5 @@
-//! What the measured requirements do on a device, run after run, in virtual time: three jobs, durable writes, and an update of a
-//! system as an app replays it.
+//! What the measured requirements do on a device, run after run, in virtual time: three jobs, durable writes, and an
+//! update of a system as an app replays it.
 
 use flashscope_device::{ExecuteExt, Outcome, Request, Target, WriteGrant};
 use flashscope_model::comparison::Better;
@@ -32,8 +32,8 @@ enum Work {
     Update,
 }
 
-/// All of them. Small random writes that nobody waits for are left out, as in `differences`: a collection in hundreds of them decides what they
-/// take, so that a run of seconds is no measurement of them.
+/// All of them. Small random writes that nobody waits for are left out, as in `differences`: a collection in hundreds
+/// of them decides what they take, so that a run of seconds is no measurement of them.
 pub(super) const MEASURED: [Measured; 5] = [
     Measured {
         name: "sequential-read",
@@ -101,8 +101,8 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// A device of a model file after a few runs that count for nothing, as a plan brings parts into a state first; `None` where it
-    /// is no model, too small, or does not serve.
+    /// A device of a model file after a few runs that count for nothing, as a plan brings parts into a state first;
+    /// `None` where it is no model, too small, or does not serve.
     pub(super) fn open(text: &str, seed: u64, measured: Measured) -> Option<Worker> {
         let mut device = flashscope_sim::open_with("side.toml", seed, |_| Ok(text.to_owned())).ok()?;
         // A fleet looks at answers; what a device must never do is looked at by the simulator's own tests.
@@ -123,7 +123,8 @@ impl Worker {
         }
     }
 
-    /// What is true in the long run: of as many requests in each run, the rate of the whole is that of the summed times.
+    /// What is true in the long run: of as many requests in each run, the rate of the whole is that of the summed
+    /// times.
     pub(super) fn long(&mut self) -> Option<f64> {
         let runs: Vec<f64> = (0..LONG).map(|_| self.run()).collect::<Option<_>>()?;
         let count = runs.len() as f64;
@@ -174,8 +175,8 @@ impl Worker {
     }
 }
 
-/// The requests of an update into one of two slots: the package comes and is written, each piece of the other slot is read, and written with its
-/// hash to this one, durably, and all of it is read back.
+/// The requests of an update into one of two slots: the package comes and is written, each piece of the other slot is
+/// read, and written with its hash to this one, durably, and all of it is read back.
 fn update(start: Bytes, slot: u64) -> Vec<Traced> {
     let piece = Bytes::kib(128);
     let (package, source, target) = (start, start + SLOT * (1 + (slot ^ 1)), start + SLOT * (1 + slot));

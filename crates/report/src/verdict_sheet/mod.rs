@@ -1,4 +1,5 @@
-//! A qualification as one page that can be handed on: a sheet that answers on top, printed by itself; then everything that it rests on.
+//! A qualification as one page that can be handed on: a sheet that answers on top, printed by itself; then everything
+//! that it rests on.
 
 mod page;
 

@@ -128,14 +128,16 @@ fn dash(text: &str) -> &str {
 }
 
 fn ratios(chart: &Chart) -> Vec<Figure> {
-    let keys = || {
+    // A legend names what is there.
+    let keys = |some: &[flashscope_view::comparison::Bar]| {
         let kinds = [(Hue::Series(2), "pass"), (Hue::Mark, "fail"), (Hue::Muted, "undecided")];
-        kinds.map(|(hue, word)| dot(hue, word)).into_iter().collect()
+        let drawn = |hue: Hue| some.iter().any(|bar| plot::verdict_hue(bar.verdict) == hue);
+        kinds.into_iter().filter(|(hue, _)| drawn(*hue)).map(|(hue, word)| dot(hue, word)).collect()
     };
     let of = |some: &[flashscope_view::comparison::Bar]| {
         let what = "candidate over reference, or over the limit, with its interval; the band is what the plan allows"
             .to_owned();
-        figure(format!("Limit: {}", chart.title), what, keys(), |size| {
+        figure(format!("Limit: {}", chart.title), what, keys(some), |size| {
             plot::limits(some, &chart.bars, (chart.bound, chart.at), size)
         })
     };

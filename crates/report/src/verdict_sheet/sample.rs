@@ -1,4 +1,5 @@
-//! A qualification made by hand: one figure missed, one open, one that should be met and is not, a paradox with its cause.
+//! A qualification made by hand: one figure missed, one open, one that should be met and is not, a paradox with its
+//! cause.
 
 use flashscope_model::Envelope;
 use flashscope_model::comparison::{Centre, Control, Counts, Doubt, Level, Ratio};

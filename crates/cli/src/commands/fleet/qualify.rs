@@ -1,4 +1,5 @@
-//! `fleet qualify`: how often a qualification is right, on pairs of devices where it follows whether one may replace the other.
+//! `fleet qualify`: how often a qualification is right, on pairs of devices where it follows whether one may replace
+//! the other.
 
 use super::scored::{Kind, Scoring, in_lots};
 use crate::args::FleetQualify as Args;
