@@ -252,10 +252,9 @@ fn cannot(requirement: &Requirement, references: &[&RunDone], candidates: &[&Run
     if relative && references.is_empty() {
         return Some(Told::open(Doubt::Missing, "no run of the reference"));
     }
-    match failing(references).filter(|_| relative) {
-        Some(why) => Some(Told::open(Doubt::Missing, format!("every run of the reference failed: {why}"))),
-        None => None,
-    }
+    failing(references)
+        .filter(|_| relative)
+        .map(|why| Told::open(Doubt::Missing, format!("every run of the reference failed: {why}")))
 }
 
 fn is_done(run: &RunDone) -> bool {

@@ -318,10 +318,10 @@ fn a_host_that_is_at_work_withholds_what_is_relative() {
         let Some(block) = run.block else { continue };
         let number = seen.entry(block).or_insert(0);
         let late = (block / 2) % 2 == 1;
-        if (*number == 1) == late {
-            if let RunOutcome::Done { figures, .. } = &mut run.outcome {
-                figures[0].value *= 0.8;
-            }
+        if (*number == 1) == late
+            && let RunOutcome::Done { figures, .. } = &mut run.outcome
+        {
+            figures[0].value *= 0.8;
         }
         *number += 1;
     }

@@ -93,10 +93,11 @@ impl<S: Seam> Seam for Planting<S> {
     fn seen(&mut self, slot: Slot, block: u32, first: usize, words: &mut [u64]) {
         self.inner.seen(slot, block, first, words);
         // Once for each look: at the first piece of a block.
-        if slot == Slot::Out && first == 0 {
-            if let Some((word, bit)) = self.due(Spot::Path, block, words.len()) {
-                words[word] ^= bit;
-            }
+        if slot == Slot::Out
+            && first == 0
+            && let Some((word, bit)) = self.due(Spot::Path, block, words.len())
+        {
+            words[word] ^= bit;
         }
     }
 

@@ -19,14 +19,21 @@ pub(super) const RUNS: usize = 3;
 /// The level at which they call a difference significant.
 const LEVEL: f64 = 0.05;
 
+/// Which direction is better, and the figures of the reference and of the candidate.
+pub(super) type Figures = (Better, [Vec<f64>; 2]);
+
 /// Reads the figures of the reference and of the candidate, for each requirement.
-pub(super) fn read(all: &[(Better, [Vec<f64>; 2])], limit: f64) -> Read {
-    let each = |of: &dyn Fn(Better, &[f64], &[f64]) -> bool| all.iter().all(|(better, [a, b])| of(*better, a, b));
+pub(super) fn read(all: &[Figures], limit: f64) -> Read {
     Read {
-        best_of_three: each(&|better, a, b| is_within(better, best(better, b) / best(better, a), limit)),
-        band: each(&|better, a, b| is_within(better, mean(b) / mean(a), limit)),
-        welch: each(&|better, a, b| !is_worse(better, a, b)),
+        best_of_three: each(all, |better, a, b| is_within(better, best(better, b) / best(better, a), limit)),
+        band: each(all, |better, a, b| is_within(better, mean(b) / mean(a), limit)),
+        welch: each(all, |better, a, b| !is_worse(better, a, b)),
     }
+}
+
+/// Whether this holds for every requirement.
+fn each(all: &[Figures], holds: impl Fn(Better, &[f64], &[f64]) -> bool) -> bool {
+    all.iter().all(|(better, [a, b])| holds(*better, a, b))
 }
 
 fn best(better: Better, figures: &[f64]) -> f64 {
