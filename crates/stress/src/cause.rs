@@ -147,14 +147,16 @@ impl Seen {
 }
 
 fn of_storage(storage: &StorageSeen) -> Rule {
-    let StorageSeen { again, rewritten, beside, beside_wrong, .. } = *storage;
+    let StorageSeen { again, rewritten, beside, .. } = *storage;
+    let (all, is_steady) = (again.count(), again.same == again.count());
+    // What is the same at every reading has its place, and so has what is wrong elsewhere: only the same words there are the way's.
+    let beside_wrong = if is_steady { storage.beside_alike } else { storage.beside_wrong };
     if storage.failed > 0 && again.count() == 0 {
         return if beside > 0 && beside_wrong == 0 { Rule::Refused } else { Rule::Mixed };
     }
     if storage.in_passing {
         return Rule::InPassing;
     }
-    let (all, is_steady) = (again.count(), again.same == again.count());
     // What is always wrong here is no matter of the way, where other places mostly come back right.
     let is_of_the_place = beside > 0 && beside_wrong * 4 < beside * 3 && again.right == 0;
     match () {
@@ -255,7 +257,11 @@ fn storage_evidence(rule: Rule, storage: &StorageSeen) -> String {
         Rule::BuffersChanged => {
             return format!("all of {all} further readings are right, but buffers had changed by themselves before");
         }
-        Rule::WrongElsewhere => format!("{beside_wrong} of {beside} readings of another place were wrong as well"),
+        Rule::WrongElsewhere => {
+            format!(
+                "{beside_wrong} of {beside} readings of other places were wrong as well, and in the same words where it is lasting"
+            )
+        }
         Rule::SameBitsAtTimes => format!(
             "{} of {all} further readings are wrong in the same bits, and none of {beside} of another place",
             again.wrong()
@@ -315,7 +321,10 @@ mod tests {
         assert_eq!(of_storage(&StorageSeen { strays: 2, ..once }), Rule::Stray);
         let never = Looks { same: 3, ..Looks::default() };
         assert_eq!(of_storage(&StorageSeen { rewritten: never, ..once }), Rule::WrongWhenRewritten);
-        assert_eq!(of_storage(&StorageSeen { beside_wrong: 12, ..once }), Rule::WrongElsewhere, "a line of the link");
+        let line = StorageSeen { beside_wrong: 12, beside_alike: 12, ..once };
+        assert_eq!(of_storage(&line), Rule::WrongElsewhere, "a line of the link");
+        let bad_places = StorageSeen { beside_wrong: 12, rewritten: never, ..once };
+        assert_eq!(of_storage(&bad_places), Rule::WrongWhenRewritten, "other places are bad as well, in other words");
         assert_eq!(of_storage(&StorageSeen { beside: 0, ..once }), Rule::Mixed, "nothing to hold it against");
     }
 }

@@ -62,6 +62,9 @@ pub struct StorageSeen {
     pub beside: u32,
     /// How many of them were wrong.
     pub beside_wrong: u32,
+    /// How many of them were wrong in words that are wrong here too, a quarter of these or more, or could not be read. A line of the
+    /// link that hangs is wrong in half of what random words it carries, wherever they come from.
+    pub beside_alike: u32,
     /// The place written again, and read.
     pub rewritten: Looks,
     /// Sectors among the wrong ones that hold, whole, data of another place or of an older generation.

@@ -5,7 +5,7 @@
 //! ([`world`]) and on a real machine.
 //!
 //! - [`Pattern`]: what a word of memory holds, as a function of its place; nothing has to be remembered to verify it.
-//! - [`word`]: a wrong word, read and written again; [`groups`]: what wrong words have in common.
+//! - `word`: a wrong word, read and written again; [`groups`]: what wrong words have in common.
 //! - [`Journey`]: blocks of data on their way from memory to a device and back, held against what they should be at each border.
 //! - [`attributed`]: from what a journey saw to the cause.
 

@@ -10,7 +10,7 @@ use std::path::PathBuf;
   flashscope inspect
   flashscope inspect sim:sd-24mib --seed 7 --json
   flashscope inspect card.img --allow-write
-  flashscope inspect sim:sd-4mib --for-twin -o card    # then: twin fit card.json
+  flashscope inspect sim:sd-4mib --for-twin -o card  # for: twin fit card.json
   sudo flashscope inspect /dev/sdX --destroy-data=0x1c09a3f2:7948206080
 
 A block device is only read unless --destroy-data names its identity: look it up with `flashscope list`.")]

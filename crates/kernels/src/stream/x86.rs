@@ -131,7 +131,11 @@ macro_rules! loops {
             #[target_feature(enable = $feature)]
             fn finish<const STREAM: bool>() {
                 if STREAM {
-                    _mm_sfence();
+                    // SAFETY: it touches no memory by itself; newer versions of Rust call it safe.
+                    #[allow(unused_unsafe)]
+                    unsafe {
+                        _mm_sfence();
+                    }
                 }
             }
         }

@@ -152,6 +152,8 @@ impl Journey<'_> {
                 let wrong = if is_read { self.look(slot, beside).without(&ignored) } else { Difference::default() };
                 storage.beside += 1;
                 storage.beside_wrong += u32::from(!is_read || !wrong.is_empty());
+                let alike = first.len() - first.without(&wrong).len();
+                storage.beside_alike += u32::from(!is_read || (alike > 0 && alike * 4 >= first.len()));
                 if !wrong.is_empty() {
                     self.inquire_beside((border, slot, beside), &wrong, &ignored)?;
                 }
