@@ -74,7 +74,7 @@ const ROOMS: [Room; 42] = [
     room("proof", Nothing, false, &["host", "emulate"]),
     room("kernels", Nothing, false, &[]),
     room("mem", Nothing, true, &["sim", "host", "record", "kernels"]),
-    room("memory", Terminal, true, &["sim", "probe", "load", "infer", "cli"]),
+    room("memory", Terminal, true, &["sim", "probe", "load", "cli"]),
     room("store", Terminal, true, &["sim", "probe", "load", "infer", "cli"]),
     room("player", Terminal, true, &["sim", "probe", "load", "infer", "record", "cli"]),
     room("supervisor", Terminal, true, &["probe", "load", "infer", "cli"]),

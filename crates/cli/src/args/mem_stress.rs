@@ -11,10 +11,10 @@ use flashscope_units::{Bytes, Nanos};
 #[command(after_help = "Examples:
   flashscope mem stress
   flashscope mem stress --for 2h --memory 8GiB
-  flashscope mem stress --with sim:sd-4mib,capacity=256MiB,misdirected=0.05 --memory 64MiB --for 2s
+  flashscope mem stress --with sim:sd-4mib,misdirected=0.05 --memory 64MiB
   sudo flashscope mem stress --with /dev/sdX --destroy-data=IDENTITY --for 1h
   flashscope mem stress --with FILE --allow-write
-  flashscope mem stress --plant cell:3 --memory 64MiB --for 2s   shows that flips are found
+  flashscope mem stress --plant cell:3 --memory 64MiB   # are flips found?
 
 Ends with 0 where nothing was wrong, with 1 where anything was, with 2 where it could not be tested.
 Errors are the memory cell's, the memory path's, the storage medium's or the storage link's, or it

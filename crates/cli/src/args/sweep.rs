@@ -12,7 +12,7 @@ use std::path::PathBuf;
   sudo flashscope sweep /dev/sdb --vary read_ahead_kb=128,512 --rw read
   sudo flashscope sweep /mnt/card --vary scheduler=none,bfq --job mixed.toml
   flashscope sweep /mnt/card --vary iodepth=1,4,32 --rw randread --size 1G
-  sudo flashscope sweep /mnt/card --app playback --vary read_ahead_kb=16,128,2560
+  sudo flashscope sweep /mnt/card --app playback --vary read_ahead_kb=16,128
   sudo flashscope sweep sim:emmc-phone --app contacts --vary fs=ext4,xfs
   sudo flashscope sweep /dev/mmcblk0 --knobs
   sudo flashscope sweep --restore
