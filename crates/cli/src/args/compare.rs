@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  flashscope compare old.json new.json   # bench, app, inspect, iozone, trace …
+  flashscope compare old.json new.json   # bench, app, inspect, iozone, trace
   flashscope compare A=a1.json A=a2.json B=b1.json B=b2.json
   flashscope compare runs.csv           # label,metric,unit,value
   flashscope compare androbench.csv --runs 3  # means, deviations
