@@ -2,10 +2,11 @@
 //! where it is asked for. So the program carries no code that makes it.
 
 use flashscope_model::Kind;
+use flate2::read::DeflateDecoder;
 use serde_json::{Map, Value, json};
 
-/// The schema of all kinds.
-const WHOLE: &str = include_str!("../../../docs/record.schema.json");
+/// The schema of all kinds, compressed by the build script: it is half a megabyte of text that is hardly ever asked for.
+const WHOLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/record.schema.deflate"));
 
 /// Where a schema keeps what it refers to.
 const DEFINITIONS: &str = "$defs";
@@ -16,8 +17,9 @@ const DEFINITIONS: &str = "$defs";
 /// Every field is required, as absent figures are written as `null`; unknown fields are allowed, so that a
 /// record of a later flashscope, which may have more, still validates.
 pub fn schema(only: Option<Kind>) -> String {
-    let Some(only) = only else { return WHOLE.to_owned() };
-    let mut schema: Value = serde_json::from_str(WHOLE).expect("the schema is JSON");
+    let whole = std::io::read_to_string(DeflateDecoder::new(WHOLE)).expect("what the build script compressed");
+    let Some(only) = only else { return whole };
+    let mut schema: Value = serde_json::from_str(&whole).expect("the schema is JSON");
     let is_of = |part: &Value| part["if"]["properties"]["kind"]["const"] == only.word();
     schema["allOf"].as_array_mut().expect("a part for each kind").retain(is_of);
     schema["properties"]["kind"] = json!({ "const": only.word() });
