@@ -158,7 +158,7 @@ fn proved(looked: &[Looked], quick: bool) -> Result<ExitCode, Box<dyn Error>> {
     targets.at_most("probabilities against outcomes, mean gap", if quick { 0.12 } else { 0.04 }, gap(&all), "")?;
     let (ours, sizes) = own_sizes(looked);
     let readers = [("powers of two, 10 %", powers as Reader), ("largest jumps", jumps as Reader)];
-    // The whole proof misses the second one, so that the quick part, which only guards what holds, does not ask for it.
+    // Few memories of this seed miss the second one, so that the quick part, which only guards what holds, leaves it to the whole.
     for (name, reader) in readers.into_iter().take(if quick { 1 } else { 2 }) {
         let theirs = looked.iter().map(|one| matched(one, &reader(&sweep(&one.chases)))).sum::<u32>();
         let target = format!("cache sizes found of {sizes}, {name} find {:.1} %", percent(theirs, sizes));
