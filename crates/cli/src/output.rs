@@ -1,12 +1,14 @@
 //! The one writer of stdout, the talk on stderr, and files of which none costs another.
 
-use crate::args::{ColorWhen, Manner, Usage};
+use crate::args::Usage;
 use crate::error::Failure;
 use crate::{input, target};
 use anyhow::anyhow;
+use flashscope_console::Manner;
+pub(crate) use flashscope_console::{say, stderr_width, width, wrapped};
 use flashscope_host::{HostError, Output, Outputs, SysRoot};
 use flashscope_report::{Style, foreign};
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -56,33 +58,11 @@ pub(crate) fn talk(text: &str) {
     }
 }
 
-/// Says something on stderr, names of devices and files as harmless as in [`data`]. That nobody listens is no reason to
-/// stop.
-pub(crate) fn say(text: &str) {
-    let text = foreign::page(text);
-    let text = if std::io::stderr().is_terminal() { wrapped(&text, stderr_width()) } else { text.into_owned() };
-    let _ = writeln!(std::io::stderr(), "{text}");
-}
-
 /// A line of a list: a name, already as wide as all names, and what is said of it, which goes on below itself.
 pub(crate) fn named(name: &str, said: &str) -> String {
     let indent = " ".repeat(name.chars().count() + 2);
     let room = width().saturating_sub(indent.len()).max(20);
     format!("{name}  {}", flashscope_report::wrapped(said, room).join(&format!("\n{indent}")))
-}
-
-/// Lines that are wider than a terminal, broken at blanks; what goes on stands further in.
-pub(crate) fn wrapped(text: &str, width: usize) -> String {
-    let broken = |line: &str| {
-        let indent = line.chars().take_while(|c| *c == ' ').count();
-        let room = width.saturating_sub(indent + 2).max(20);
-        if line.chars().count() < width {
-            return line.to_owned();
-        }
-        let indent = " ".repeat(indent);
-        indent.clone() + &flashscope_report::wrapped(line, room).join(&format!("\n{indent}  "))
-    };
-    text.lines().map(broken).collect::<Vec<_>>().join("\n")
 }
 
 /// Says on stderr what went wrong.
@@ -105,35 +85,17 @@ pub(crate) fn usage(usage: &Usage) -> Result<u8, Failure> {
 
 /// Whether what is printed may be coloured.
 pub(crate) fn colour() -> bool {
-    let plain = || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    match manner().color.unwrap_or_default() {
-        ColorWhen::Always => true,
-        ColorWhen::Never => false,
-        ColorWhen::Auto => std::io::stdout().is_terminal() && !plain(),
-    }
+    manner().colour()
 }
 
 /// How a report is printed on stdout.
 pub(crate) fn style() -> Style {
-    Style { colour: colour(), ..file_style() }
+    manner().style()
 }
 
 /// How a report is written as text into a file.
 pub(crate) fn file_style() -> Style {
-    Style { colour: false, width: width(), verbose: manner().verbose }
-}
-
-/// Width of the terminal, or what fits a page where there is none.
-pub(crate) fn width() -> usize {
-    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let seen = || rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
-    told.or_else(seen).filter(|width| *width > 0).map_or(100, |width: usize| width.clamp(60, 140))
-}
-
-/// Width of the terminal that stderr is, for what is told while a command works.
-pub(crate) fn stderr_width() -> usize {
-    let seen = rustix::termios::tcgetwinsize(std::io::stderr()).ok().map(|size| usize::from(size.ws_col));
-    seen.filter(|width| *width > 1).unwrap_or(80)
+    manner().file_style()
 }
 
 /// The door for what a command writes beside what it works on and reads, which it never writes to.
@@ -224,17 +186,4 @@ pub(crate) fn save(output: &Output, name: &str, content: impl AsRef<[u8]>) -> Re
     let mut saved = Saved::default();
     saved.add(output, name, Ok(content));
     saved.after(Ok(()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_lines_are_broken_at_blanks() {
-        let text = "error: there is no preset 'x'\nhint: one of aaaaaaaaaaaa, bbbbbbbbbbbb, cccccccccccc";
-        let expected = "error: there is no preset 'x'\nhint: one of aaaaaaaaaaaa,\n  bbbbbbbbbbbb, cccccccccccc";
-        assert_eq!(wrapped(text, 32), expected);
-        assert_eq!(wrapped("  short", 40), "  short");
-    }
 }

@@ -36,7 +36,7 @@ const AT_THE_BEGINNING: [&str; 3] = ["units", "stats", "kernels"];
 /// Crates that may hold `unsafe`: system calls and the load engines, and loops over memory.
 const MAY_BE_UNSAFE: [&str; 2] = ["host", "kernels"];
 
-const ROOMS: [Room; 42] = [
+const ROOMS: [Room; 43] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),
@@ -73,6 +73,7 @@ const ROOMS: [Room; 42] = [
     room("fuzz", Terminal, true, &["host", "emulate", "session", "cli"]),
     room("proof", Nothing, false, &["host", "emulate"]),
     room("kernels", Nothing, false, &[]),
+    room("console", Terminal, false, &["sim", "host", "probe", "load", "infer", "record"]),
     room("mem", Nothing, true, &["sim", "host", "record", "kernels"]),
     room("memory", Terminal, true, &["sim", "probe", "load", "cli"]),
     room("store", Terminal, true, &["sim", "probe", "load", "infer", "cli"]),

@@ -3,6 +3,7 @@
 use anyhow::anyhow;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
+use flashscope_console::Manner;
 use flashscope_model::Kind;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -24,16 +25,8 @@ pub(crate) struct Cli {
     /// The history [default: flashscope/history.db in $XDG_DATA_HOME, else in ~/.local/share]
     #[arg(long, value_name = "FILE", global = true, help_heading = "Global options")]
     pub(crate) store: Option<PathBuf>,
-    /// Colour what other commands of flashscope print: auto, always or never
-    #[arg(long, visible_alias = "colour", value_name = "WHEN", global = true, help_heading = "Global options")]
-    #[arg(value_parser = PossibleValuesParser::new(["auto", "always", "never"]), hide_possible_values = true)]
-    pub(crate) color: Option<String>,
-    /// Show no progress and no notices; errors and results stay
-    #[arg(short, long, global = true, help_heading = "Global options")]
-    pub(crate) quiet: bool,
-    /// Print all of the evidence
-    #[arg(short, long, global = true, help_heading = "Global options")]
-    pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) manner: Manner,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

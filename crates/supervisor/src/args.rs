@@ -1,7 +1,7 @@
 //! What can be typed. Dumb structs: nothing is opened, checked or decided here. clap is known nowhere else.
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
+use flashscope_console::Manner;
 use flashscope_units::Nanos;
 use std::path::PathBuf;
 
@@ -18,16 +18,8 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 a run failed, 2 usage or environ
 
 {EXIT_CODES}"))]
 pub(crate) struct Cli {
-    /// Colour what is printed: auto, always or never
-    #[arg(long, visible_alias = "colour", value_name = "WHEN", global = true, help_heading = "Global options")]
-    #[arg(value_parser = PossibleValuesParser::new(["auto", "always", "never"]), hide_possible_values = true)]
-    pub(crate) color: Option<String>,
-    /// Show no progress and no notices; errors and results stay
-    #[arg(short, long, global = true, help_heading = "Global options")]
-    pub(crate) quiet: bool,
-    /// Print all of the evidence
-    #[arg(short, long, global = true, help_heading = "Global options")]
-    pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) manner: Manner,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

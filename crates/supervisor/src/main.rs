@@ -1,7 +1,7 @@
 //! `flashscope-lab`, the program behind `flashscope lab`: a plan → runs → a process for each device → records.
 //!
 //! It measures nothing itself: it starts `flashscope`, beside which it lies, keeps what became of it, and says so. stdout is data
-//! and has one writer (`output`); stderr is talk. Exit codes: 0 done, 1 a run failed, 2 usage or environment, 3 refused for safety.
+//! and has one writer (`console`); stderr is talk. Exit codes: 0 done, 1 a run failed, 2 usage or environment, 3 refused for safety.
 
 mod args;
 mod folder;
@@ -28,16 +28,9 @@ fn main() -> ExitCode {
         return worker::become_worker(&words[2..]);
     }
     let cli = args::Cli::parse();
-    let outcome = match &cli.command {
+    let code = match &cli.command {
         Command::Run(args) => run::run(args, &cli),
         Command::Status(args) => status::run(args, &cli),
     };
-    match outcome {
-        Ok(code) => ExitCode::from(code),
-        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            output::say(&format!("error: {error:#}"));
-            ExitCode::from(2)
-        }
-    }
+    flashscope_console::ended(code.map(ExitCode::from))
 }

@@ -2,8 +2,9 @@
 
 use crate::args::Run;
 use crate::folder::Folder;
-use crate::{output, result, shelf};
+use crate::{result, shelf};
 use anyhow::{Context, Result, anyhow};
+use flashscope_console as console;
 use flashscope_host::SysRoot;
 use flashscope_lab::{Device, Entry, HostFile, Limits, Plan, RunState, expand};
 use std::path::{Path, PathBuf};
@@ -157,6 +158,6 @@ impl Lab {
                 "\n  - '{work}' writes to '{device}', whose content nobody gave up\n    hint: --destroy-data={identity}"
             ));
         }
-        output::say(&text);
+        console::say(&text);
     }
 }

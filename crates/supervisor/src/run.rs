@@ -6,6 +6,7 @@ use crate::prepare::{Lab, prepare};
 use crate::screen::{Screen, time_of};
 use crate::supervise::{Supervisor, record_of};
 use anyhow::Result;
+use flashscope_console as console;
 use flashscope_host::{Surroundings, SysRoot, wall_clock};
 use flashscope_lab::{Device, Entry, Phase, RunState, topology};
 use flashscope_model::envelope::{StopReason, Tool};
@@ -38,7 +39,7 @@ pub(crate) fn run(args: &args::Run, cli: &Cli) -> Result<u8> {
     queue.set_fact("plan_file", &lab.plan_file)?;
     queue.set_fact("plan_sha256", &lab.plan_sha256)?;
     let began = wall_clock();
-    let screen = Screen::new(&lab.devices, cli.quiet, lab.limits.busy);
+    let screen = Screen::new(&lab.devices, cli.manner.quiet, lab.limits.busy);
     let mut supervisor = Supervisor::take_over(&lab, args, queue, screen)?;
     let neighbours = supervisor.work()?;
     let mut envelope = envelope(&lab, Some(began));
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &args::Run, cli: &Cli) -> Result<u8> {
     output::save(&lab.folder.record(), flashscope_record::to_json(&record).as_bytes())?;
     print(&record, &args.results, cli)?;
     if !is_over {
-        output::say("error: interrupted; what was measured is kept\nhint: the same command goes on");
+        console::say("error: interrupted; what was measured is kept\nhint: the same command goes on");
         return Ok(2);
     }
     Ok(u8::from(entries.iter().any(|entry| entry.state == RunState::Failed)))
@@ -63,10 +64,8 @@ pub(crate) fn print(record: &LabRecord, results: &args::Results, cli: &Cli) -> R
         output::save(path, json.as_bytes())?;
     }
     match results.json {
-        true => output::text(&json),
-        false => {
-            output::text(&flashscope_report::lab::terminal(record, output::style(cli.color.as_deref(), cli.verbose)))
-        }
+        true => console::text(&json),
+        false => console::report(&flashscope_report::lab::terminal(record, cli.manner.style()), cli.manner),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is seen while a lab is at work: on a terminal a line for each device, otherwise a line for each run that ends.
 
-use crate::output;
+use flashscope_console as console;
 use flashscope_lab::{Device, Entry, RunState};
 use flashscope_report::foreign;
 use flashscope_units::{ByteRate, Nanos};
@@ -55,7 +55,7 @@ impl Screen {
             (Some(lines), _) => {
                 let _ = lines.all.println(foreign::page(text));
             }
-            (None, _) => output::say(text),
+            (None, _) => console::say(text),
         }
     }
 

@@ -5,7 +5,7 @@
 //! killed by more than what an interrupt takes, and while it does, nobody begins the same run beside it. The lock is an open file
 //! that goes on into whatever the worker starts itself.
 
-use crate::output;
+use flashscope_console as console;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{
@@ -90,12 +90,12 @@ pub(crate) fn become_worker(words: &[OsString]) -> ExitCode {
         Ok(true) => {}
         Ok(false) => return ExitCode::from(HELD as u8),
         Err(error) => {
-            output::say(&format!("error: cannot prepare a worker: {error}"));
+            console::say(&format!("error: cannot prepare a worker: {error}"));
             return ExitCode::from(2);
         }
     }
     let error = Command::new(program).args(words).exec();
-    output::say(&format!("error: cannot start {}: {error}", program.display()));
+    console::say(&format!("error: cannot start {}: {error}", program.display()));
     ExitCode::from(2)
 }
 

@@ -18,7 +18,6 @@ mod integrity;
 mod list;
 mod making;
 mod man;
-mod manner;
 mod mem;
 mod mem_stress;
 mod mmc;
@@ -53,7 +52,6 @@ pub(crate) use integrity::{Integrity, UnderSubject};
 pub(crate) use list::List;
 pub(crate) use making::{InState, Making};
 pub(crate) use man::{ManPages, man_pages};
-pub(crate) use manner::{ColorWhen, Manner};
 pub(crate) use mem::{Mem, MemCommand, MemCommon, MemKernel, MemSize};
 pub(crate) use mem_stress::MemStress;
 pub(crate) use mmc::{Mmc, MmcCheck, MmcCommand, MmcDump, MmcShow};
@@ -76,6 +74,7 @@ use crate::settings::Settings;
 use clap::builder::RangedI64ValueParser;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use flashscope_console::{ColorWhen, HEADING, Manner};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -101,7 +100,7 @@ pub(crate) struct Cli {
     pub(crate) manner: Manner,
     /// Read the settings from this file [default: flashscope/settings.toml below ~/.config]
     #[arg(long, value_name = "FILE", env = "FLASHSCOPE_SETTINGS", hide_env_values = true, global = true)]
-    #[arg(help_heading = manner::HEADING)]
+    #[arg(help_heading = HEADING)]
     settings: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -1,6 +1,6 @@
 //! `history`: handed on to a program of its own beside this one, whose database would cost this one its size.
 
-use crate::args::{self, ColorWhen, HandedOn, Manner};
+use crate::args::{self, HandedOn};
 use crate::beside::Program;
 use crate::error::{Failure, Outcome};
 use crate::input::said;
@@ -52,7 +52,7 @@ pub(crate) fn run(asked: &HandedOn) -> Result<Outcome, Failure> {
 pub(super) fn hand_on(command: &str, beside: &Program, asked: &HandedOn) -> Result<Outcome, Failure> {
     let program = beside.place()?;
     // It takes this one's place, so that its exit code, its signals and its terminal are its own.
-    let error = Command::new(&program).args(manner(output::manner())).args(&asked.words).exec();
+    let error = Command::new(&program).args(output::manner().words()).args(&asked.words).exec();
     if error.kind() == ErrorKind::NotFound && asked.asks_for_help() {
         return output::data(&args::help_of(command)).map(|()| Outcome::Done);
     }
@@ -61,14 +61,4 @@ pub(super) fn hand_on(command: &str, beside: &Program, asked: &HandedOn) -> Resu
         ErrorKind::NotFound => beside.missing(&shown.to_string()),
         _ => Failure::Cannot(anyhow!("cannot start {shown}: {error}")),
     })
-}
-
-/// The options of every command that stood before the word of the command.
-fn manner(manner: Manner) -> Vec<&'static str> {
-    let color = manner.color.map(|color| match color {
-        ColorWhen::Auto => "--color=auto",
-        ColorWhen::Always => "--color=always",
-        ColorWhen::Never => "--color=never",
-    });
-    color.into_iter().chain(manner.quiet.then_some("--quiet")).chain(manner.verbose.then_some("--verbose")).collect()
 }

@@ -1,8 +1,8 @@
 //! `history add`: files and stdin into the history.
 
 use crate::args::{Add, Place};
-use crate::output;
 use anyhow::{Context, Result, anyhow};
+use flashscope_console as console;
 use flashscope_store::{Access, Kept, Store, StoreError};
 use serde_json::json;
 use std::io::Read;
@@ -26,18 +26,18 @@ pub(crate) fn run(place: &Place, add: &Add, quiet: bool) -> Result<ExitCode> {
                 Ok(kept) if add.json => said.push(json!({
                     "file": file.display().to_string(), "id": kept.id(), "new": matches!(kept, Kept::New(_)),
                 })),
-                Ok(Kept::New(id)) if !quiet => output::say(&format!("kept as {id}: {}", file.display())),
-                Ok(Kept::Already(id)) if !quiet => output::say(&format!("there already as {id}: {}", file.display())),
+                Ok(Kept::New(id)) if !quiet => console::say(&format!("kept as {id}: {}", file.display())),
+                Ok(Kept::Already(id)) if !quiet => console::say(&format!("there already as {id}: {}", file.display())),
                 Ok(_) => {}
                 Err(error) => {
                     failed += 1;
-                    output::say(&format!("error: {}: {error:#}", file.display()));
+                    console::say(&format!("error: {}: {error:#}", file.display()));
                 }
             }
         }
     }
     if add.json {
-        output::bytes(format!("{:#}\n", serde_json::Value::Array(said)).as_bytes())?;
+        console::bytes(format!("{:#}\n", serde_json::Value::Array(said)).as_bytes())?;
     }
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }

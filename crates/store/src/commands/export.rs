@@ -2,8 +2,8 @@
 
 use super::filter;
 use crate::args::Export;
-use crate::output;
 use anyhow::{Context, Result};
+use flashscope_console as console;
 use flashscope_host::{Outputs, SysRoot};
 use flashscope_store::{Access, Store};
 use std::path::Path;
@@ -16,14 +16,14 @@ pub(crate) fn run(file: &Path, export: &Export, quiet: bool) -> Result<ExitCode>
     door.keep_out(&SysRoot::live(), file);
     let named = export.form.csv.as_ref().or(export.form.parquet.as_ref()).context("no file was named")?;
     if export.form.csv.is_some() && named.as_os_str() == "-" {
-        output::bytes(&store.csv(&filter)?)?;
+        console::bytes(&store.csv(&filter)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let place = door.plan(named)?;
     let content = if export.form.csv.is_some() { store.csv(&filter)? } else { store.parquet(&filter)? };
     place.write(&content)?;
     if !quiet {
-        output::say(&format!("written to {}", named.display()));
+        console::say(&format!("written to {}", named.display()));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,8 +2,8 @@
 
 use super::filter;
 use crate::args::List;
-use crate::output;
 use anyhow::Result;
+use flashscope_console as console;
 use flashscope_report::foreign;
 use flashscope_store::{Access, Entry, Filter, Store};
 use serde_json::{Value, json};
@@ -22,14 +22,14 @@ pub(crate) fn run(file: &Path, list: &List) -> Result<ExitCode> {
     let entries = store.list(&filter)?;
     if list.json {
         let all = Value::Array(entries.iter().map(json).collect());
-        output::bytes(format!("{all:#}\n").as_bytes())?;
+        console::bytes(format!("{all:#}\n").as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = table(&entries);
     if entries.len() == list.limit as usize && list.limit > 0 {
         let _ = writeln!(text, "the newest {}; --limit N shows more", list.limit);
     }
-    output::text(&text)?;
+    console::text(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,8 +2,8 @@
 
 use super::{filter, list};
 use crate::args::Prune;
-use crate::output;
 use anyhow::Result;
+use flashscope_console as console;
 use flashscope_store::{Access, Filter, Store};
 use serde_json::json;
 use std::path::Path;
@@ -23,17 +23,17 @@ pub(crate) fn run(file: &Path, prune: &Prune, quiet: bool) -> Result<ExitCode> {
     }
     if prune.json {
         let said = json!({ "records": ids, "removed": prune.yes });
-        output::bytes(format!("{said:#}\n").as_bytes())?;
+        console::bytes(format!("{said:#}\n").as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     if ids.is_empty() {
-        output::text("no record matches: `flashscope history list` without conditions shows all that are kept\n")?;
+        console::text("no record matches: `flashscope history list` without conditions shows all that are kept\n")?;
         return Ok(ExitCode::SUCCESS);
     }
     let records = if ids.len() == 1 { "1 record".to_owned() } else { format!("{} records", ids.len()) };
     if prune.yes {
         if !quiet {
-            output::say(&format!("{records} removed"));
+            console::say(&format!("{records} removed"));
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -41,6 +41,6 @@ pub(crate) fn run(file: &Path, prune: &Prune, quiet: bool) -> Result<ExitCode> {
     if gone.len() > NAMED {
         text.push_str(&format!("   and {} older ones\n", gone.len() - NAMED));
     }
-    output::text(&format!("{text}{records} would go; nothing was removed (--yes removes them)\n"))?;
+    console::text(&format!("{text}{records} would go; nothing was removed (--yes removes them)\n"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,22 +2,22 @@
 
 use super::{main_program, missing};
 use crate::args::Show;
-use crate::output;
 use anyhow::Result;
+use flashscope_console::{self as console, Manner};
 use flashscope_store::{Access, Store};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::{ExitCode, Stdio};
 
-pub(crate) fn run(file: &Path, show: &Show, color: Option<String>, verbose: bool) -> Result<ExitCode> {
+pub(crate) fn run(file: &Path, show: &Show, manner: Manner) -> Result<ExitCode> {
     let record = Store::open(file, Access::Read)?.record(show.id)?;
     if show.json {
-        output::bytes(record.as_bytes())?;
+        console::bytes(record.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut command = main_program()?;
     command.args(["report", "/dev/stdin"]).args(&show.report);
-    command.args(color.map(|color| format!("--color={color}"))).args(verbose.then_some("--verbose"));
+    command.args(Manner { quiet: false, ..manner }.words());
     let mut child = command.stdin(Stdio::piped()).spawn().map_err(|error| missing(&error.to_string()))?;
     if let Some(mut stdin) = child.stdin.take() {
         // Where it does not want all of it, it says why itself.

@@ -4,8 +4,8 @@ mod text;
 
 use super::filter;
 use crate::args::Trend as Asked;
-use crate::output;
 use anyhow::{Result, anyhow};
+use flashscope_console as console;
 use flashscope_model::comparison::Better;
 use flashscope_store::{Access, CONFIDENCE, Store, Trend};
 use serde_json::{Value, json};
@@ -20,8 +20,8 @@ pub(crate) fn run(file: &Path, asked: &Asked) -> Result<ExitCode> {
             |figure| json!({ "figure": figure.metric.name, "unit": figure.metric.unit, "records": figure.records }),
         );
         match asked.json {
-            true => output::bytes(format!("{:#}\n", Value::Array(listed.collect())).as_bytes())?,
-            false => output::text(&text::figures(&figures))?,
+            true => console::bytes(format!("{:#}\n", Value::Array(listed.collect())).as_bytes())?,
+            false => console::text(&text::figures(&figures))?,
         }
         return Ok(ExitCode::SUCCESS);
     };
@@ -35,9 +35,9 @@ pub(crate) fn run(file: &Path, asked: &Asked) -> Result<ExitCode> {
     match asked.json {
         true => {
             let all = Value::Array(trends.iter().map(json).collect());
-            output::bytes(format!("{all:#}\n").as_bytes())?;
+            console::bytes(format!("{all:#}\n").as_bytes())?;
         }
-        false => output::text(&text::page(&trends, asked.all))?,
+        false => console::text(&text::page(&trends, asked.all))?,
     }
     Ok(ExitCode::SUCCESS)
 }

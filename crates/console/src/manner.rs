@@ -1,28 +1,31 @@
 //! How results are said: options that every command takes.
 
+use crate::output;
 use clap::{Args, ValueEnum};
+use flashscope_report::Style;
+use std::io::IsTerminal;
 
 /// The heading of these options in every help text.
-pub(super) const HEADING: &str = "Global options";
+pub const HEADING: &str = "Global options";
 
 /// What every command takes.
 #[derive(Args, Clone, Copy, Debug, Default)]
-pub(crate) struct Manner {
+pub struct Manner {
     /// Colour the text; auto: on a terminal, where NO_COLOR is not set [default: auto]
     #[arg(long, visible_alias = "colour", value_enum, value_name = "WHEN", global = true, hide_possible_values = true)]
     #[arg(help_heading = HEADING)]
-    pub(crate) color: Option<ColorWhen>,
+    pub color: Option<ColorWhen>,
     /// Show no progress and no notices; errors and results stay
     #[arg(short, long, global = true, help_heading = HEADING)]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
     /// Print all of the evidence
     #[arg(short, long, global = true, help_heading = HEADING)]
-    pub(crate) verbose: bool,
+    pub verbose: bool,
 }
 
 /// When text is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorWhen {
+pub enum ColorWhen {
     /// On a terminal, where NO_COLOR is not set.
     #[default]
     Auto,
@@ -32,9 +35,39 @@ pub(crate) enum ColorWhen {
     Never,
 }
 
+impl Manner {
+    /// Whether what is printed on stdout may be coloured.
+    pub fn colour(self) -> bool {
+        let plain = || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        match self.color.unwrap_or_default() {
+            ColorWhen::Always => true,
+            ColorWhen::Never => false,
+            ColorWhen::Auto => std::io::stdout().is_terminal() && !plain(),
+        }
+    }
+
+    /// How a report is printed on stdout.
+    pub fn style(self) -> Style {
+        Style { colour: self.colour(), ..self.file_style() }
+    }
+
+    /// How a report is written as text into a file.
+    pub fn file_style(self) -> Style {
+        Style { colour: false, width: output::width(), verbose: self.verbose }
+    }
+
+    /// These options again, for a program that is started: what was typed of them.
+    pub fn words(self) -> Vec<String> {
+        let color = self.color.and_then(|color| color.to_possible_value());
+        let color = color.map(|value| format!("--color={}", value.get_name()));
+        let rest = [(self.quiet, "--quiet"), (self.verbose, "--verbose")];
+        color.into_iter().chain(rest.into_iter().filter(|(typed, _)| *typed).map(|(_, word)| word.to_owned())).collect()
+    }
+}
+
 impl ColorWhen {
     /// What `words` say of it. Help and mistakes are printed before all else is understood, so this is looked for by itself.
-    pub(super) fn typed(words: impl IntoIterator<Item = std::ffi::OsString>) -> Option<ColorWhen> {
+    pub fn typed(words: impl IntoIterator<Item = std::ffi::OsString>) -> Option<ColorWhen> {
         let mut words = words.into_iter().take_while(|word| word != "--");
         let mut found = None;
         while let Some(word) = words.next() {
