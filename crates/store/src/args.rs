@@ -58,8 +58,12 @@ pub(crate) enum Command {
     /// Figures as a table for DuckDB, pandas and spreadsheets: a row per record and figure
     #[command(after_help = format!("Examples:
   flashscope history export --parquet figures.parquet
-  flashscope history export --csv - --target SD08G\n\n{EXIT_CODES}"))]
+  flashscope history export --csv - --target SD08G
+  flashscope history export --dataset results/\n\n{EXIT_CODES}"))]
     Export(Export),
+    /// Keep the records of a dataset, byte for byte; what is there already is not kept twice
+    #[command(after_help = format!("Example: flashscope history import results/\n\n{EXIT_CODES}"))]
+    Import(Import),
     /// Remove records; says which would go, and removes them with --yes
     #[command(after_help = format!("Examples:
   flashscope history prune --before 730d
@@ -143,8 +147,21 @@ pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) meant: Meant,
     /// Replace the file, whatever it is
-    #[arg(long)]
+    #[arg(long, conflicts_with = "dataset")]
     pub(crate) force: bool,
+    /// With --dataset: print the numbers as JSON
+    #[arg(long, requires = "dataset")]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Import {
+    /// What `history export --dataset` made, here or on other hosts
+    #[arg(value_name = "DIR")]
+    pub(crate) dataset: PathBuf,
+    /// Print the numbers as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// One of these must be said.
@@ -157,6 +174,9 @@ pub(crate) struct ExportForm {
     /// Parquet
     #[arg(long, value_name = "FILE")]
     pub(crate) parquet: Option<PathBuf>,
+    /// A folder of Parquet files by day and model; what is there already is not added twice
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dataset: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -190,6 +210,15 @@ pub(crate) struct Place {
     pub(crate) file: PathBuf,
     /// Whether nobody named it, so that its folder may be made.
     pub(crate) by_default: bool,
+}
+
+impl Place {
+    /// Makes the folder where nobody named the file.
+    pub(crate) fn make_folder(&self) -> anyhow::Result<()> {
+        let folder = self.file.parent().filter(|_| self.by_default);
+        let made = folder.map_or(Ok(()), std::fs::create_dir_all);
+        made.map_err(|error| anyhow!("cannot make the folder of {}: {error}", self.file.display()))
+    }
 }
 
 /// Flags before the environment, and that before what is usual.

@@ -1,9 +1,12 @@
 //! What a history says of figures.
 
+use crate::dataset::{self, Key};
+use crate::incoming::inflated;
+use crate::kept::Body;
 use crate::store::{COLUMNS, MEANT, entry};
 use crate::{Figure, Filter, Point, Row, Series, Store, StoreError};
 use flashscope_model::comparison::{Better, Metric};
-use rusqlite::params;
+use rusqlite::{Transaction, params};
 
 impl Store {
     /// The figures that there are, those of most records first.
@@ -63,21 +66,23 @@ impl Store {
         Ok(found)
     }
 
-    /// Every figure of the records that are meant, one row each, oldest record first.
+    /// Every figure of the records that are meant, one row each, in this order.
     ///
     /// # Errors
     /// Where the file cannot be read, or `each` fails.
-    pub fn rows<E: From<StoreError>>(
+    pub(crate) fn rows<E: From<StoreError>>(
         &self,
         filter: &Filter,
+        order: Order,
         mut each: impl FnMut(Row) -> Result<(), E>,
     ) -> Result<(), E> {
         let of = |error| E::from(StoreError::of(&self.path, error));
         let sql = format!(
-            "SELECT {COLUMNS}, at, setup.text, name, unit, higher_is_better, value, runs, spread
+            "SELECT {COLUMNS}, at, setup.text, name, unit, higher_is_better, value, runs, spread, digest
              FROM record JOIN reading ON reading.record = record.id JOIN figure ON figure.id = reading.figure
              LEFT JOIN setup ON setup.id = record.setup
-             WHERE {MEANT} ORDER BY at, record.id, figure.id"
+             WHERE {MEANT} ORDER BY {}, figure.id",
+            order.sql()
         );
         let mut statement = self.connection.prepare(&sql).map_err(of)?;
         let meant = params![filter.target, filter.kind_word(), filter.since, filter.before];
@@ -87,6 +92,87 @@ impl Store {
         }
         Ok(())
     }
+
+    /// Day, model and key of the records that are meant, in the order of slices.
+    pub(crate) fn keys(&self, filter: &Filter, mut each: impl FnMut(String, String, Key)) -> Result<(), StoreError> {
+        let sql = format!(
+            "SELECT date(at, 'unixepoch'), device, digest FROM record WHERE {MEANT} ORDER BY {}",
+            Order::Slice.sql()
+        );
+        let mut all = || {
+            let mut statement = self.connection.prepare(&sql)?;
+            let meant = params![filter.target, filter.kind_word(), filter.since, filter.before];
+            let mut rows = statement.query(meant)?;
+            while let Some(row) = rows.next()? {
+                let digest: Vec<u8> = row.get(2)?;
+                let key = digest.first_chunk().ok_or(rusqlite::Error::InvalidQuery)?;
+                each(row.get(0)?, row.get(1)?, *key);
+            }
+            Ok(())
+        };
+        all().map_err(|error| StoreError::of(&self.path, error))
+    }
+
+    /// The records that are meant themselves, in the order of slices.
+    pub(crate) fn bodies(
+        &self,
+        filter: &Filter,
+        mut each: impl FnMut(Body) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let of = |error| StoreError::of(&self.path, error);
+        let sql = format!(
+            "SELECT {COLUMNS}, at, setup.text, digest, deflated FROM record JOIN body ON body.record = record.id
+             LEFT JOIN setup ON setup.id = record.setup WHERE {MEANT} ORDER BY {}",
+            Order::Slice.sql()
+        );
+        let mut statement = self.connection.prepare(&sql).map_err(of)?;
+        let meant = params![filter.target, filter.kind_word(), filter.since, filter.before];
+        let mut rows = statement.query(meant).map_err(of)?;
+        while let Some(row) = rows.next().map_err(of)? {
+            let entry = entry(row).map_err(of)?;
+            let deflated: Vec<u8> = row.get(13).map_err(of)?;
+            let text = inflated(&deflated, entry.bytes).ok_or_else(|| {
+                StoreError::Damaged(self.path.clone(), format!("record {} is not what was kept", entry.id))
+            })?;
+            each(Body {
+                seconds: row.get(10).map_err(of)?,
+                setup: row.get::<_, Option<String>>(11).map_err(of)?.unwrap_or_default(),
+                key: key(row, 12).map_err(of)?,
+                text,
+                entry,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Has everything that is asked until this is dropped answered from one state of the file.
+    pub(crate) fn snapshot(&self) -> Result<Transaction<'_>, StoreError> {
+        self.connection.unchecked_transaction().map_err(|error| StoreError::of(&self.path, error))
+    }
+}
+
+/// Which of the rows come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Those of the oldest records.
+    Time,
+    /// Those of the earliest day, and on it model by model.
+    Slice,
+}
+
+impl Order {
+    const fn sql(self) -> &'static str {
+        match self {
+            Order::Time => "at, record.id",
+            Order::Slice => "date(at, 'unixepoch'), device, at, record.id",
+        }
+    }
+}
+
+/// The first half of a digest, in digits.
+fn key(row: &rusqlite::Row<'_>, at: usize) -> rusqlite::Result<String> {
+    let digest: Vec<u8> = row.get(at)?;
+    Ok(dataset::digits(digest.get(..16).unwrap_or_default()))
 }
 
 fn exported(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
@@ -98,6 +184,7 @@ fn exported(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
         value: row.get(15)?,
         runs: row.get(16)?,
         spread: row.get(17)?,
+        key: key(row, 18)?,
     })
 }
 

@@ -36,6 +36,10 @@ pub enum StoreError {
     NoRecord(i64),
     /// What is to be kept is no record.
     NotARecord(String),
+    /// A folder that is named as a dataset is none.
+    NoDataset(PathBuf),
+    /// A file or folder of a dataset cannot be used.
+    Dataset(PathBuf, String),
     /// A table could not be made.
     Export(String),
     /// A point in time that cannot be understood.
@@ -109,6 +113,16 @@ impl fmt::Display for StoreError {
             StoreError::NoRecord(id) => {
                 (format!("there is no record {id}"), "`flashscope history list` shows what there is".to_owned())
             }
+            StoreError::NoDataset(path) => (
+                format!("{} is no dataset of flashscope's", shown(path)),
+                "name one that `history export --dataset` made; to begin one, an empty folder or none; nothing was changed"
+                    .to_owned(),
+            ),
+            StoreError::Dataset(path, said) => (
+                format!("cannot use {}: {said}", shown(path)),
+                "mind room and rights; a damaged file of a dataset may be removed, the next export brings its records again"
+                    .to_owned(),
+            ),
             StoreError::Export(said) => {
                 (format!("cannot make the table: {said}"), "ask for fewer records, with --since or --target".to_owned())
             }

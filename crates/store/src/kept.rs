@@ -124,4 +124,21 @@ pub struct Row {
     pub runs: i64,
     /// Their standard deviation; `None` of one run.
     pub spread: Option<f64>,
+    /// The first 32 hexadecimal digits of the record's SHA-256: the same wherever it is kept.
+    pub key: String,
+}
+
+/// One record with its text: a row of the table of records in a dataset.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Body {
+    /// What is known of it.
+    pub(crate) entry: Entry,
+    /// Its time in seconds since 1970.
+    pub(crate) seconds: i64,
+    /// The settings that decide what its figures mean, one a line.
+    pub(crate) setup: String,
+    /// As in [`Row`].
+    pub(crate) key: String,
+    /// Its bytes as they came in.
+    pub(crate) text: String,
 }

@@ -7,6 +7,7 @@
 //! Where to start: [`Store::open`], [`Store::add`], [`Store::list`]. Nothing here prints; the program does.
 
 mod ask;
+mod dataset;
 mod error;
 mod export;
 mod figures;
@@ -15,8 +16,10 @@ mod kept;
 mod prune;
 mod schema;
 mod store;
+mod table;
 mod trend;
 
+pub use dataset::{Dataset, Exported, Imported, import};
 pub use error::StoreError;
 pub use kept::{Entry, Figure, Filter, Kept, Point, Row, Series};
 pub use store::{Access, Store};

@@ -19,6 +19,7 @@ fn main() -> ExitCode {
         Command::Compare(compare) => commands::compare::run(&place.file, &compare),
         Command::Trend(trend) => commands::trend::run(&place.file, &trend),
         Command::Export(export) => commands::export::run(&place.file, &export, cli.manner.quiet),
+        Command::Import(import) => commands::import::run(&place, &import, cli.manner.quiet),
         Command::Prune(prune) => commands::prune::run(&place.file, &prune, cli.manner.quiet),
     }))
 }

@@ -1,7 +1,7 @@
 //! `history add`: files and stdin into the history.
 
 use crate::args::{Add, Place};
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use flashscope_console as console;
 use flashscope_store::{Access, Kept, Store, StoreError};
 use serde_json::json;
@@ -13,10 +13,7 @@ use std::process::ExitCode;
 const BATCH: usize = 32;
 
 pub(crate) fn run(place: &Place, add: &Add, quiet: bool) -> Result<ExitCode> {
-    if place.by_default {
-        let folder = place.file.parent().context("the history has a folder")?;
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    }
+    place.make_folder()?;
     let mut store = Store::open(&place.file, Access::Write)?;
     let mut said = Vec::new();
     let mut failed = 0;

@@ -104,6 +104,16 @@ pub(crate) fn bench(number: u32) -> String {
     bench_of(number, 1.0 + f64::from(number % 7) / 100.0)
 }
 
+/// The same record, of a device that calls itself so.
+pub(crate) fn names_device(record: &str, name: &str) -> String {
+    let mut record = flashscope_record::read(record).expect("a record");
+    let flashscope_record::AnyRecord::Bench(bench) = &mut record else { panic!("another kind") };
+    let device = bench.envelope.device.as_mut().expect("a device");
+    device.name = name.to_owned();
+    device.kind = flashscope_model::DeviceKind::SdCard;
+    flashscope_record::any_to_json(&record)
+}
+
 /// One that was begun `hours` after the beginning of March 2026, with all its reads at a multiple of the fixture's speed.
 pub(crate) fn bench_of(hours: u32, speed: f64) -> String {
     use flashscope_record::AnyRecord;

@@ -1,6 +1,7 @@
 //! The program from outside: what it keeps, what it answers, and that nothing is lost.
 
 mod damage;
+mod datasets;
 mod disks;
 mod harness;
 mod keeping;
