@@ -11,7 +11,7 @@ use std::ffi::OsString;
   flashscope history list --target SD08G
   flashscope history trend
 
-Commands: add, list, show, compare, trend, export, prune. A program of its own beside this one answers them \
+Commands: add, list, show, compare, trend, export, import, prune. A program of its own beside this one answers them \
 and has their help; build it with `cargo build --release -p flashscope-store`."
 )]
 pub(crate) struct History {
