@@ -76,7 +76,7 @@ pub(crate) async fn show(form: Form, State(app): State<Arc<App>>, RawQuery(query
             Ok(page::report(&flashscope_report::any_html(&record), &tools))
         }
         Err(said) => {
-            let frame = Frame { title: "Not compared", here: Tab::Records, refresh: false };
+            let frame = Frame { title: "Not compared", here: Tab::Records, live: false, refresh: false };
             let body = markup! {
                 div.callout role="alert" { @for line in said.lines() { p { (line) } } }
                 @if !asked.anyway { p.turn { a href={ "/compare?" (query) "&anyway=1" } { "Compare anyway" } } }
@@ -98,7 +98,7 @@ fn choose(asked: &Asked) -> Response {
         }
         p { "They can be ticked in the list of " a href="/records" { "records" } " as well." }
     };
-    page::page(&Frame { title: "Compare records", here: Tab::Records, refresh: false }, &body)
+    page::page(&Frame { title: "Compare records", here: Tab::Records, live: false, refresh: false }, &body)
 }
 
 /// The record of a comparison, or why there is none, as the main program says it.
@@ -112,7 +112,7 @@ fn compared(app: &App, ids: &[i64], anyway: bool) -> Result<Result<String, Strin
         let path = folder.0.join(format!("{id}.json"));
         std::fs::write(&path, text)
             .map_err(|error| Oops::failed(format!("cannot write {}: {error}", path.display())))?;
-        sides.push(format!("{id}={id}.json"));
+        sides.push(format!("record {id}={id}.json"));
     }
     let program = worker::program().map_err(|error| Oops::failed(error.to_string()))?;
     let mut command = Command::new(program);

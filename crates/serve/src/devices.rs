@@ -39,7 +39,7 @@ pub(crate) async fn list(
     let mut parts = found.await?.unwrap_or_default();
     let more = parts.len() > ON_A_PAGE;
     parts.truncate(ON_A_PAGE);
-    let frame = Frame { title: "Devices", here: Tab::Devices, refresh: false };
+    let frame = Frame { title: "Devices", here: Tab::Devices, live: false, refresh: false };
     let next = parts.last().map(|part| part.part.clone()).filter(|_| more);
     let whole = asked.after.is_empty();
     Ok(page::answer(
@@ -101,7 +101,7 @@ pub(crate) async fn one(form: Form, State(app): State<Arc<App>>, Query(which): Q
     let (part, newest, trends) = found
         .ok_or_else(|| Oops::missing("there is no record of this device\nhint: /devices shows those that have one"))?;
     let title = foreign::line(&part.newest.device).into_owned();
-    let frame = Frame { title: &title, here: Tab::Devices, refresh: false };
+    let frame = Frame { title: &title, here: Tab::Devices, live: false, refresh: false };
     let page = || {
         let entries: Vec<_> = newest.entries.iter().map(|(_, entry)| entry).collect();
         markup! {

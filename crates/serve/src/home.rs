@@ -35,7 +35,7 @@ pub(crate) async fn show(form: Form, State(app): State<Arc<App>>) -> Result<Resp
         .flat_map(|(number, lab)| lab.runs.iter().map(move |run| (*number, lab.plan.as_str(), run)))
         .filter(|(_, _, run)| run.state == LabRunState::Failed)
         .collect();
-    let frame = Frame { title: "What needs attention", here: Tab::Home, refresh: false };
+    let frame = Frame { title: "What needs attention", here: Tab::Home, live: false, refresh: false };
     let entries: Vec<&Entry> = newest.entries.iter().map(|(_, entry)| entry).collect();
     let page = || {
         markup! {

@@ -36,7 +36,7 @@ pub(crate) fn all(app: &App) -> Vec<(usize, Result<LabRecord, String>)> {
 /// `/labs`.
 pub(crate) async fn list(form: Form, State(app): State<Arc<App>>) -> Result<Response, Oops> {
     let found = aside(&app, |app| Ok(all(app))).await?;
-    let frame = Frame { title: "Labs", here: Tab::Labs, refresh: true };
+    let frame = Frame { title: "Labs", here: Tab::Labs, live: true, refresh: true };
     let page = || {
         markup! {
             p.lead role="status" { @if found.is_empty() { "No lab is shown." } @else { (page::counted(found.len(), "lab")) "." } }
@@ -97,7 +97,7 @@ fn tone(lab: &LabRecord) -> &'static str {
 pub(crate) async fn one(form: Form, State(app): State<Arc<App>>, Path(number): Path<usize>) -> Result<Response, Oops> {
     let record = aside(&app, move |app| lab(app, number).map(|(_, record)| record)).await?;
     let title = format!("Lab: {}", foreign::line(&record.plan));
-    let frame = Frame { title: &title, here: Tab::Labs, refresh: true };
+    let frame = Frame { title: &title, here: Tab::Labs, live: true, refresh: true };
     let shown = shown(number, &record);
     let page = || {
         markup! {
@@ -127,7 +127,8 @@ fn body(number: usize, record: &LabRecord) -> Markup {
     for run in &record.runs {
         devices.entry(&run.device).or_default().push(run);
     }
-    let wrong = notes(record);
+    // That no program works on it is worth a word only where something is left to do.
+    let wrong = if is_over(record) && !failed(record) { Vec::new() } else { notes(record) };
     markup! {
         progress max=(record.runs.len().max(1)) value=(over) aria-label="runs that are over" {}
         @if !wrong.is_empty() { ul."card notes" { @for note in wrong { li { (foreign::line(&note)) } } } }

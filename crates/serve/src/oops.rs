@@ -55,7 +55,7 @@ impl IntoResponse for Oops {
         let body = markup! {
             p.callout role="alert" { strong { (what) } @if let Some(hint) = hint { br; (hint) } }
         };
-        let frame = Frame { title: "This cannot be shown", here: Tab::None, refresh: false };
+        let frame = Frame { title: "This cannot be shown", here: Tab::None, live: false, refresh: false };
         (self.status, page::page(&frame, &body)).into_response()
     }
 }

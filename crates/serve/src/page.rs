@@ -35,7 +35,9 @@ const TABS: [(Tab, &str, &str); 6] = [
 pub(crate) struct Frame<'a> {
     pub(crate) title: &'a str,
     pub(crate) here: Tab,
-    /// Whether it is loaded anew now and then where no script runs.
+    /// Whether it changes by itself where scripts run …
+    pub(crate) live: bool,
+    /// … and is loaded anew now and then where they do not.
     pub(crate) refresh: bool,
 }
 
@@ -80,8 +82,8 @@ pub(crate) fn page(frame: &Frame<'_>, body: &Markup) -> Response {
                 link rel="icon" href="data:,";
                 link rel="stylesheet" href={ "/assets/style.css?v=" (version) };
                 title { (frame.title) " – flashscope" }
-                @if frame.refresh {
-                    noscript { meta http-equiv="refresh" content="5"; }
+                @if frame.refresh { noscript { meta http-equiv="refresh" content="5"; } }
+                @if frame.live {
                     script src={ "/assets/live.js?v=" (version) } defer {}
                 }
             }

@@ -81,7 +81,7 @@ pub(crate) async fn list(
         app.history(|store| Ok((store.page(&search, ON_A_PAGE)?, store.size()?.0)))
     });
     let (found, all) = found.await?.unwrap_or_default();
-    let frame = Frame { title: "Records", here: Tab::Records, refresh: false };
+    let frame = Frame { title: "Records", here: Tab::Records, live: false, refresh: false };
     Ok(page::answer(form, &frame, || body(&asked, &found, all), || json(&asked, &found, all)))
 }
 

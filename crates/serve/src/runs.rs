@@ -269,9 +269,9 @@ fn last_words(path: &FilePath) -> String {
 
 /// `/runs`.
 pub(crate) async fn list(form: Form, State(app): State<Arc<App>>) -> Result<Response, Oops> {
-    let frame =
-        Frame { title: "Simulated runs", here: Tab::Runs, refresh: app.runs.list().iter().any(|run| !run.is_over()) };
-    // The form must not be loaded away from under somebody's hands, so that only runs that work have the page refreshed.
+    // Without scripts a page that is loaded anew would take a half-filled form away, so that it is only where a run goes on.
+    let goes_on = app.runs.list().iter().any(|run| !run.is_over());
+    let frame = Frame { title: "Simulated runs", here: Tab::Runs, live: true, refresh: goes_on };
     let shown = shown(&app);
     let page = || {
         markup! {
@@ -281,7 +281,6 @@ pub(crate) async fn list(form: Form, State(app): State<Arc<App>>) -> Result<Resp
         }
     };
     let json = || Value::Array(app.runs.list().iter().map(told).collect());
-    let frame = Frame { refresh: true, ..frame };
     Ok(page::answer(form, &frame, page, json))
 }
 
@@ -315,10 +314,12 @@ fn shown(app: &App) -> Shown {
     let all = app.runs.list();
     let busy = all.iter().filter(|run| !run.is_over()).count();
     let failed = all.iter().filter(|run| matches!(run.state, Stage::Failed(_))).count();
-    let answer = match (all.len(), busy, failed) {
-        (0, ..) => "No run was started since the program was.".to_owned(),
-        (_, busy, 0) => format!("{} under way.", page::counted(busy, "run")),
-        (_, busy, failed) => format!("{} under way, {failed} failed.", page::counted(busy, "run")),
+    let under_way =
+        if busy == 0 { "No run is under way".to_owned() } else { page::counted(busy, "run") + " under way" };
+    let answer = match (all.len(), failed) {
+        (0, _) => "No run was started since the program was.".to_owned(),
+        (_, 0) => format!("{under_way}."),
+        (_, failed) => format!("{under_way}, {failed} failed."),
     };
     let html = markup! { @for run in &all { (one(app, run)) } };
     Shown { answer, html: html.into_string() }

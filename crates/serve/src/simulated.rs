@@ -87,7 +87,7 @@ impl Simulated {
         };
         if spec.split(',').any(names_a_file) {
             return Err(
-                "a page names no file of this machine\nhint: state=clean or another state by its name".to_owned()
+                "a page names no file of this machine\nhint: state=filled or another state by its name".to_owned()
             );
         }
         let no_file = |_: &str| Err("a page names no file of this machine".to_owned());
@@ -107,7 +107,8 @@ mod tests {
 
     #[test]
     fn nothing_but_a_simulated_device_can_be_named() {
-        for good in ["sd-4mib", "sim:sd-4mib,noise=field", " emmc-phone,seed=7,state=clean ", "sd-flat,capacity=2GiB"] {
+        for good in ["sd-4mib", "sim:sd-4mib,noise=field", " emmc-phone,seed=7,state=filled ", "sd-flat,capacity=2GiB"]
+        {
             let device = Simulated::of(good).unwrap();
             assert!(device.target().starts_with("sim:") && !device.target().contains('/'), "{device:?}");
         }

@@ -30,7 +30,7 @@ pub(crate) fn of_part(store: &Store, part: &str, figure: Option<&str>, most: usi
 /// `/trends`: what changed, on all devices with new records.
 pub(crate) async fn list(form: Form, State(app): State<Arc<App>>) -> Result<Response, Oops> {
     let found = app.watch.found();
-    let frame = Frame { title: "Trends", here: Tab::Trends, refresh: found.is_none() };
+    let frame = Frame { title: "Trends", here: Tab::Trends, live: false, refresh: found.is_none() };
     let page = || {
         markup! {
             @match &found {
@@ -149,7 +149,7 @@ pub(crate) async fn one(form: Form, State(app): State<Arc<App>>, Query(which): Q
     }
     let device = trends.first().map(|trend| foreign::line(&trend.series.device).into_owned()).unwrap_or_default();
     let title = format!("{} of {device}", foreign::line(&which.figure));
-    let frame = Frame { title: &title, here: Tab::Trends, refresh: false };
+    let frame = Frame { title: &title, here: Tab::Trends, live: false, refresh: false };
     let page = || {
         markup! {
             p.lead { a href={ "/device?part=" (coded(&which.part)) } { (device) } @if device != which.part { ", part " (foreign::line(&which.part)) } "; the newest " (LONGEST) " records at most." }
