@@ -67,6 +67,7 @@ fn main() -> ExitCode {
         Command::Fleet(args) => commands::fleet::run(args),
         Command::History(args) => commands::history::run(&args.handed_on),
         Command::Lab(args) => commands::lab::run(&args.handed_on),
+        Command::Serve(args) => commands::serve::run(&args.handed_on),
         Command::Emulate(args) => commands::emulate::run(args),
         Command::Twin(args) => commands::twin::run(args),
         Command::Trace(args) => commands::trace::run(&args),

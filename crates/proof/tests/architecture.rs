@@ -30,13 +30,13 @@ enum Reach {
 use Reach::{Nothing, Terminal, World};
 
 /// Crates that no crate but the binary and the tests may depend on.
-const AT_THE_END: [&str; 8] = ["cli", "fuzz", "memory", "player", "proof", "store", "supervisor", "testkit"];
+const AT_THE_END: [&str; 9] = ["cli", "fuzz", "memory", "player", "proof", "serve", "store", "supervisor", "testkit"];
 /// Crates that depend on none of the workspace.
 const AT_THE_BEGINNING: [&str; 3] = ["units", "stats", "kernels"];
 /// Crates that may hold `unsafe`: system calls and the load engines, and loops over memory.
 const MAY_BE_UNSAFE: [&str; 2] = ["host", "kernels"];
 
-const ROOMS: [Room; 43] = [
+const ROOMS: [Room; 44] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),
@@ -79,7 +79,8 @@ const ROOMS: [Room; 43] = [
     room("store", Terminal, true, &["sim", "probe", "load", "infer", "cli"]),
     room("player", Terminal, true, &["sim", "probe", "load", "infer", "record", "cli"]),
     room("supervisor", Terminal, true, &["probe", "load", "infer", "cli"]),
-    room("cli", Terminal, true, &["kernels", "lab", "memory", "player", "store", "supervisor"]),
+    room("serve", Terminal, true, &["probe", "load", "infer", "cli"]),
+    room("cli", Terminal, true, &["kernels", "lab", "memory", "player", "serve", "store", "supervisor"]),
 ];
 
 const fn room(name: &'static str, reach: Reach, formats: bool, never_sees: &'static [&'static str]) -> Room {
@@ -244,6 +245,22 @@ fn files_beside_a_target_go_through_one_door() {
         "cli",
         &["File::create", "File::options", "fs::write", "fs::rename", "fs::remove", "create_dir", "OpenOptions::new"],
     );
+}
+
+#[test]
+fn a_page_starts_two_things_and_no_third() {
+    // What a browser sends reaches a process as a simulated device or as numbers of records, and in no other way.
+    let starts = |word: &str| -> Vec<String> {
+        let lines = sources("serve").into_iter().flat_map(|(path, text)| {
+            let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            text.lines().filter(|line| code(line).contains(word)).map(|_| file.clone()).collect::<Vec<_>>()
+        });
+        lines.collect()
+    };
+    assert_eq!(starts("Command::new("), ["compare.rs"], "comparisons of records");
+    assert_eq!(starts("worker::start("), ["runs.rs"], "runs on simulated devices");
+    assert_eq!(starts("Simulated("), vec!["simulated.rs"; 2], "made in one place, by the parser of simulated devices");
+    must_not_say("serve", &["WriteGrant", "open_for_writing", "HostTarget", "destroy_data", "allow_write", "Consent"]);
 }
 
 #[test]

@@ -40,6 +40,40 @@ fn no_link_leads_nowhere() {
 }
 
 #[test]
+fn every_test_that_the_threat_model_names_exists() {
+    let page = read(&root().join("docs/threat-model.md"));
+    let rows = page.lines().filter(|line| line.starts_with("| ") && !line.contains("| shown by |"));
+    let (mut sources, mut open) = (String::new(), vec![root().join("crates")]);
+    while let Some(folder) = open.pop() {
+        for path in std::fs::read_dir(&folder).expect("a folder").flatten().map(|entry| entry.path()) {
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                sources.push_str(&std::fs::read_to_string(&path).expect("a source file"));
+            }
+        }
+    }
+    let mut named = 0;
+    for row in rows {
+        let shown_by = row.trim_end_matches([' ', '|']).rsplit('|').next().unwrap_or_default();
+        let tests: Vec<&str> = shown_by.split('`').skip(1).step_by(2).collect();
+        assert!(!tests.is_empty(), "no test shows it: {row}");
+        for test in tests {
+            let exists = match test.strip_prefix("scripts/") {
+                Some(_) => root().join(test).is_file(),
+                None => {
+                    sources.contains(&format!("#[test]\n    fn {test}()"))
+                        || sources.contains(&format!("#[test]\nfn {test}()"))
+                }
+            };
+            assert!(exists, "the threat model names {test}, which is no test");
+            named += 1;
+        }
+    }
+    assert!(named >= 20, "{named} tests are named");
+}
+
+#[test]
 fn a_first_hour_is_no_longer_than_a_page() {
     let pages = pages(&root().join("docs/first-hour"));
     assert_eq!(pages.len(), 5, "one for each kind of user");

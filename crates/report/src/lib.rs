@@ -12,6 +12,7 @@ mod csv;
 pub mod explanation;
 pub mod fleet;
 pub mod foreign;
+mod history;
 mod html;
 pub mod integrity;
 pub mod iozone;
@@ -33,7 +34,8 @@ mod verdict_sheet;
 pub mod xlsx;
 
 pub use csv::{csv, sheets};
-pub use html::html;
+pub use history::{Change, Course, course};
+pub use html::{any as any_html, html, policy, style_sheet};
 pub use markdown::markdown;
 pub use ours::{is_ours, man_mark, signed, signed_model};
 pub use terminal::{Style, probe_conclusion, probe_table, terminal, wrap as wrapped};

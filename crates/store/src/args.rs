@@ -226,15 +226,12 @@ pub(crate) fn place(named: Option<PathBuf>) -> anyhow::Result<Place> {
     if let Some(file) = named {
         return Ok(Place { file, by_default: false });
     }
-    // The base directory specification: what is not absolute is to be passed over.
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let data = folder("XDG_DATA_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/share")));
-    let data = data.ok_or_else(|| {
+    let file = flashscope_store::usual_place().ok_or_else(|| {
         anyhow!(
             "there is no place for a history: neither XDG_DATA_HOME nor HOME is set\nhint: name one with --store FILE"
         )
     })?;
-    Ok(Place { file: data.join("flashscope/history.db"), by_default: true })
+    Ok(Place { file, by_default: true })
 }
 
 #[cfg(test)]

@@ -189,7 +189,7 @@ fn exported(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
 }
 
 /// Three columns from this one on.
-fn metric(row: &rusqlite::Row<'_>, from: usize) -> rusqlite::Result<Metric> {
+pub(crate) fn metric(row: &rusqlite::Row<'_>, from: usize) -> rusqlite::Result<Metric> {
     let better = if row.get(from + 2)? { Better::Higher } else { Better::Lower };
     Ok(Metric { name: row.get(from)?, unit: row.get(from + 1)?, better })
 }

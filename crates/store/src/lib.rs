@@ -7,6 +7,7 @@
 //! Where to start: [`Store::open`], [`Store::add`], [`Store::list`]. Nothing here prints; the program does.
 
 mod ask;
+mod browse;
 mod dataset;
 mod error;
 mod export;
@@ -19,8 +20,9 @@ mod store;
 mod table;
 mod trend;
 
+pub use browse::{Cursor, From, Page, Part, Search};
 pub use dataset::{Dataset, Exported, Imported, import};
 pub use error::StoreError;
 pub use kept::{Entry, Figure, Filter, Kept, Point, Row, Series};
-pub use store::{Access, Store};
+pub use store::{Access, Store, usual_place};
 pub use trend::{CONFIDENCE, Mark, Trend};

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const APPLICATION: i64 = 0x666c_7368;
 
 /// The layout that this program writes.
-pub(crate) const CURRENT: i64 = 2;
+pub(crate) const CURRENT: i64 = 3;
 
 /// Records lie apart from what is known of them, so that a list reads no record. Readings are clustered by their figure, so that
 /// a trend reads one place of the file and no second index is needed.
@@ -63,6 +63,16 @@ const SETUPS: &str = "
         spread REAL,
         PRIMARY KEY (figure, record)
     ) WITHOUT ROWID;
+";
+
+/// What a page of a long history is found by: names whatever the case of their letters, a kind, and what a record says. The
+/// kind stands in the indexes of names, so that it is looked at there and not in every record of a name.
+const PAGES: &str = "
+    CREATE INDEX record_of_device ON record (device COLLATE NOCASE, at, id, kind);
+    CREATE INDEX record_of_part ON record (part COLLATE NOCASE, at, id, kind);
+    CREATE INDEX record_of_target ON record (target COLLATE NOCASE, at, id, kind);
+    CREATE INDEX record_by_kind ON record (kind, at);
+    CREATE INDEX reading_by_record ON reading (record);
 ";
 
 /// Whose file it is, and of which version.
@@ -129,6 +139,7 @@ fn step(transaction: &Transaction<'_>, version: i64) -> rusqlite::Result<()> {
             transaction.execute_batch(SETUPS)?;
             incoming::index_all(transaction)
         }
+        2 => transaction.execute_batch(PAGES),
         later => unreachable!("no step from version {later}: CURRENT is {CURRENT}"),
     }
 }

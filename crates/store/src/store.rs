@@ -10,6 +10,15 @@ use std::time::Duration;
 /// How long another program's writing is waited for. Adding takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Where a history is that nobody named: `flashscope/history.db` in `$XDG_DATA_HOME`, else in `~/.local/share`; `None` where neither
+/// is known.
+pub fn usual_place() -> Option<PathBuf> {
+    // The base directory specification: what is not absolute is to be passed over.
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = folder("XDG_DATA_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/share")));
+    Some(data?.join("flashscope/history.db"))
+}
+
 /// What a history is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {

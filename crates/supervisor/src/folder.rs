@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 
 /// The directory.
 #[derive(Clone, Debug)]
-pub(crate) struct Folder(PathBuf);
+pub struct Folder(PathBuf);
 
 /// Held by the one program that runs a lab, as long as it lives.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub struct Lock {
     _file: File,
 }
 
 impl Folder {
     /// The one that is named, else one that is called as the plan is.
-    pub(crate) fn of(named: Option<&Path>, plan: &str) -> Result<Folder> {
+    pub fn of(named: Option<&Path>, plan: &str) -> Result<Folder> {
         let path = named.map_or_else(|| PathBuf::from(format!("{plan}.lab")), Path::to_owned);
         // Workers have a directory of their own, so that a relative path would be another one there.
         let path = std::path::absolute(&path).with_context(|| format!("cannot use {}", path.display()))?;
@@ -25,32 +25,34 @@ impl Folder {
     }
 
     /// Makes it, where it is not there.
-    pub(crate) fn make(&self) -> Result<()> {
+    pub fn make(&self) -> Result<()> {
         let runs = self.0.join("runs");
         std::fs::create_dir_all(&runs)
             .with_context(|| format!("cannot make {}\nhint: name a directory with --dir", runs.display()))
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Its path.
+    pub fn path(&self) -> &Path {
         &self.0
     }
 
-    pub(crate) fn queue(&self) -> PathBuf {
+    /// The file of the queue.
+    pub fn queue(&self) -> PathBuf {
         self.0.join("lab.db")
     }
 
     /// The record of the whole.
-    pub(crate) fn record(&self) -> PathBuf {
+    pub fn record(&self) -> PathBuf {
         self.0.join("lab.json")
     }
 
     /// The folder of a run.
-    pub(crate) fn of_run(&self, id: &str) -> PathBuf {
+    pub fn of_run(&self, id: &str) -> PathBuf {
         self.0.join("runs").join(id)
     }
 
     /// The record of a run, below the directory.
-    pub(crate) fn record_below(id: &str) -> String {
+    pub fn record_below(id: &str) -> String {
         format!("runs/{id}/record.json")
     }
 
@@ -58,7 +60,7 @@ impl Folder {
     ///
     /// # Errors
     /// Another one has it.
-    pub(crate) fn lock(&self) -> Result<Lock> {
+    pub fn lock(&self) -> Result<Lock> {
         let path = self.0.join("lock");
         let open = File::options().read(true).write(true).create(true).truncate(false).open(&path);
         let file = open.with_context(|| format!("cannot use {}", path.display()))?;
@@ -73,7 +75,7 @@ impl Folder {
     }
 
     /// Whether a program is at work in it.
-    pub(crate) fn is_locked(&self) -> bool {
+    pub fn is_locked(&self) -> bool {
         let Ok(file) = File::open(self.0.join("lock")) else { return false };
         flock(&file, FlockOperation::NonBlockingLockShared).is_err()
     }

@@ -4,7 +4,6 @@
 //! and has one writer (`console`); stderr is talk. Exit codes: 0 done, 1 a run failed, 2 usage or environment, 3 refused for safety.
 
 mod args;
-mod folder;
 mod neighbours;
 mod output;
 mod prepare;
@@ -15,10 +14,10 @@ mod shelf;
 mod status;
 mod stop;
 mod supervise;
-mod worker;
 
 use args::Command;
 use clap::Parser;
+use flashscope_supervisor::worker;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -1,9 +1,9 @@
 //! What the neighbour check found: rates alone and beside all others, from the records of its runs.
 
-use crate::folder::Folder;
 use crate::prepare::Lab;
 use flashscope_lab::{Entry, Phase, RunState, neighbour};
 use flashscope_model::lab::Neighbour;
+use flashscope_supervisor::Folder;
 use flashscope_view::figures::{Figure, measured};
 use std::collections::BTreeSet;
 

@@ -1,12 +1,12 @@
 //! From what was typed to a lab that can run: plan, devices, consent, queue.
 
 use crate::args::Run;
-use crate::folder::Folder;
 use crate::{result, shelf};
 use anyhow::{Context, Result, anyhow};
 use flashscope_console as console;
 use flashscope_host::SysRoot;
 use flashscope_lab::{Device, Entry, HostFile, Limits, Plan, RunState, expand};
+use flashscope_supervisor::Folder;
 use std::path::{Path, PathBuf};
 
 /// A lab before anything is started.

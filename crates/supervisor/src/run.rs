@@ -3,16 +3,16 @@
 use crate::args::{self, Cli};
 use crate::output;
 use crate::prepare::{Lab, prepare};
-use crate::screen::{Screen, time_of};
-use crate::supervise::{Supervisor, record_of};
+use crate::screen::Screen;
+use crate::supervise::Supervisor;
 use anyhow::Result;
 use flashscope_console as console;
 use flashscope_host::{Surroundings, SysRoot, wall_clock};
-use flashscope_lab::{Device, Entry, Phase, RunState, topology};
-use flashscope_model::envelope::{StopReason, Tool};
-use flashscope_model::lab::{LabDevice, LabPhase, LabRecord, LabRun, LabRunState, Neighbour, SharedPart};
+use flashscope_lab::{Device, Entry, RunState, topology};
+use flashscope_model::envelope::StopReason;
+use flashscope_model::lab::{LabDevice, LabRecord, LabRun, Neighbour, SharedPart};
 use flashscope_model::{Envelope, Kind};
-use flashscope_supervisor::Queue;
+use flashscope_supervisor::{Queue, told, tool};
 
 pub(crate) fn run(args: &args::Run, cli: &Cli) -> Result<u8> {
     let lab = prepare(args)?;
@@ -69,11 +69,6 @@ pub(crate) fn print(record: &LabRecord, results: &args::Results, cli: &Cli) -> R
     }
 }
 
-/// This program.
-pub(crate) fn tool() -> Tool {
-    Tool { version: env!("CARGO_PKG_VERSION").to_owned(), commit: None, target: None }
-}
-
 fn envelope(lab: &Lab, began: Option<String>) -> Envelope {
     let mut envelope = Envelope::new(Kind::Lab, tool(), "lab run", lab.plan_file.clone());
     envelope.started = began;
@@ -112,35 +107,5 @@ fn record(lab: &Lab, entries: &[Entry], neighbours: &[Neighbour], envelope: Enve
         neighbours: neighbours.to_vec(),
         runs: runs.collect(),
         notes: Vec::new(),
-    }
-}
-
-/// A run as the queue has it.
-pub(crate) fn told(entry: &Entry) -> LabRun {
-    LabRun {
-        id: entry.run.id.clone(),
-        device: entry.device.clone(),
-        work: entry.work.clone(),
-        command: entry.run.words.join(" "),
-        phase: match entry.run.phase {
-            Phase::Alone(_) => LabPhase::Alone,
-            Phase::Beside(_) => LabPhase::Beside,
-            Phase::Timed => LabPhase::Timed,
-            Phase::Wear => LabPhase::Wear,
-        },
-        state: match entry.state {
-            RunState::Waiting => LabRunState::Waiting,
-            RunState::Leased => LabRunState::Leased,
-            RunState::Done => LabRunState::Done,
-            RunState::Failed => LabRunState::Failed,
-            RunState::Dropped => LabRunState::Dropped,
-        },
-        attempts: entry.attempts,
-        failures: entry.failures,
-        record: record_of(entry),
-        sha256: entry.sha256.clone(),
-        time: if entry.state == RunState::Done { time_of(entry) } else { None },
-        host_limited: false,
-        why: entry.why.clone(),
     }
 }

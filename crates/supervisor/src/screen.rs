@@ -3,7 +3,8 @@
 use flashscope_console as console;
 use flashscope_lab::{Device, Entry, RunState};
 use flashscope_report::foreign;
-use flashscope_units::{ByteRate, Nanos};
+use flashscope_supervisor::time_of;
+use flashscope_units::ByteRate;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -175,12 +176,6 @@ fn seconds(time: Duration) -> String {
         seconds @ 100..=5999 => format!("{} min", seconds / 60),
         seconds => format!("{} h", seconds / 3600),
     }
-}
-
-/// How long a run took that is done.
-pub(crate) fn time_of(entry: &Entry) -> Option<Nanos> {
-    let time = entry.ended?.checked_sub(entry.began?)?;
-    Some(Nanos(time.saturating_mul(1_000_000)))
 }
 
 /// The middle one of the times that each work took so far, in seconds.

@@ -4,15 +4,14 @@
 //! record is there already is not begun again, whoever wrote it.
 
 use crate::args;
-use crate::folder::Folder;
 use crate::prepare::Lab;
 use crate::screen::{Screen, UnderWay};
-use crate::worker::{self, Handle};
 use crate::{neighbours, result, shelf, stop};
 use anyhow::{Result, anyhow};
 use flashscope_lab::{AttemptEnd, Claim, Engine, Entry, Phase, RunState, Schedule, Task};
 use flashscope_model::lab::Neighbour;
 use flashscope_supervisor::Queue;
+use flashscope_supervisor::worker::{self, Handle};
 use rustix::fs::{FlockOperation, flock};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -358,11 +357,6 @@ fn rest(first: u64, failures: u32) -> u64 {
 /// Whether a worker holds a run's lock.
 fn is_held(lock: &std::path::Path) -> bool {
     File::open(lock).is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockShared).is_err())
-}
-
-/// The record of a run below the lab's directory, where it has one.
-pub(crate) fn record_of(entry: &Entry) -> Option<String> {
-    entry.sha256.as_ref().map(|_| Folder::record_below(&entry.run.id))
 }
 
 #[cfg(test)]

@@ -20,24 +20,24 @@ use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 
 /// The word by which this program is told to become a worker.
-pub(crate) const BECOME: &str = "--become-worker";
+pub const BECOME: &str = "--become-worker";
 /// Ends so where the run is locked: an earlier worker is still at its end. No exit code of flashscope.
-pub(crate) const HELD: i32 = 75;
+pub const HELD: i32 = 75;
 /// Name of the program that measures.
 const PROGRAM: &str = "flashscope";
 
 /// A process that is to be stopped some day, whatever becomes of its number.
 #[derive(Debug)]
-pub(crate) struct Handle(OwnedFd);
+pub struct Handle(OwnedFd);
 
 impl Handle {
     /// Has it stop in good order.
-    pub(crate) fn interrupt(&self) {
+    pub fn interrupt(&self) {
         let _ = pidfd_send_signal(&self.0, Signal::INT);
     }
 
     /// Ends it.
-    pub(crate) fn kill(&self) {
+    pub fn kill(&self) {
         let _ = pidfd_send_signal(&self.0, Signal::KILL);
     }
 }
@@ -46,7 +46,7 @@ impl Handle {
 ///
 /// # Errors
 /// It is not there.
-pub(crate) fn program() -> io::Result<std::path::PathBuf> {
+pub fn program() -> io::Result<std::path::PathBuf> {
     let program = std::env::current_exe()?.with_file_name(PROGRAM);
     match program.exists() {
         true => Ok(program),
@@ -62,7 +62,7 @@ pub(crate) fn program() -> io::Result<std::path::PathBuf> {
 ///
 /// # Errors
 /// It cannot be started.
-pub(crate) fn start(folder: &Path, program: &Path, words: &[OsString]) -> io::Result<(Child, Handle)> {
+pub fn start(folder: &Path, program: &Path, words: &[OsString]) -> io::Result<(Child, Handle)> {
     std::fs::create_dir_all(folder)?;
     let talk = File::create(folder.join("stderr.txt"))?;
     let mut command = Command::new(std::env::current_exe()?);
@@ -84,7 +84,7 @@ pub(crate) fn start(folder: &Path, program: &Path, words: &[OsString]) -> io::Re
 }
 
 /// Becomes a worker: the number of the parent, the run's lock, the program, its words.
-pub(crate) fn become_worker(words: &[OsString]) -> ExitCode {
+pub fn become_worker(words: &[OsString]) -> ExitCode {
     let [parent, lock, program, words @ ..] = words else { return ExitCode::from(2) };
     match prepared(parent, Path::new(lock)) {
         Ok(true) => {}

@@ -200,6 +200,14 @@ impl Axis {
         Some(axis.with_ticks(log_ticks(low, high, ticks), |value| plain(&format!("{value:.3}"))))
     }
 
+    /// Figures of a unit as comparisons name it (`B/s`, `ns`), on a linear scale that need not hold zero, so that a small change
+    /// is seen.
+    pub fn figures(title: &str, unit: &str, values: impl Iterator<Item = f64>, ticks: usize) -> Option<Axis> {
+        let (low, high) = linear_range(values, 0.12)?;
+        let axis = Axis::linear(title, Quantity::Number, (low, high));
+        Some(axis.with_ticks(linear_ticks(low, high, ticks), |value| plain(&crate::comparison::value(value, unit))))
+    }
+
     /// Places in a row: 0, 1, 2 … with these names, every `every`th of each run of names bearing its label. An empty name
     /// is a gap.
     pub fn places(title: &str, names: Vec<String>, every: usize) -> Axis {

@@ -1,4 +1,4 @@
-//! What `history` and `lab` take: all of it is understood by the programs that answer them.
+//! What `history`, `lab` and `serve` take: all of it is understood by the programs that answer them.
 
 use clap::Args;
 use std::ffi::OsString;
@@ -31,6 +31,21 @@ Commands: run, status. A program of its own beside this one answers them and has
 `cargo build --release -p flashscope-supervisor`."
 )]
 pub(crate) struct Lab {
+    #[command(flatten)]
+    pub(crate) handed_on: HandedOn,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    disable_help_flag = true,
+    after_help = "Examples:
+  flashscope serve
+  flashscope serve --lab incoming.lab --listen 127.0.0.1:9000
+
+A program of its own beside this one answers and has the help of its options; build it with \
+`cargo build --release -p flashscope-serve`."
+)]
+pub(crate) struct Serve {
     #[command(flatten)]
     pub(crate) handed_on: HandedOn,
 }

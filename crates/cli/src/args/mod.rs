@@ -45,7 +45,7 @@ pub(crate) use fleet::{
     Fleet, FleetCapacity, FleetCompare, FleetIntegrity, FleetKind, FleetQualify, FleetState, FleetTrend, ScoredArgs,
     ScoringArgs,
 };
-pub(crate) use history::{HandedOn, History, Lab, help_of};
+pub(crate) use history::{HandedOn, History, Lab, Serve, help_of};
 pub(crate) use infer::Infer;
 pub(crate) use inspect::Inspect;
 pub(crate) use integrity::{Integrity, UnderSubject};
@@ -248,6 +248,8 @@ pub(crate) enum Command {
     History(History),
     /// A shelf of devices: what a plan asks for is done on all of them, a process each
     Lab(Lab),
+    /// A web page of this machine alone: records, devices, trends, labs, runs on simulated devices
+    Serve(Serve),
     /// A simulated device as a real block device of this machine
     Emulate(Emulate),
     /// A simulated device fitted to a measured one

@@ -20,6 +20,7 @@ pub(crate) mod mmc;
 pub(crate) mod probe;
 pub(crate) mod qualify;
 pub(crate) mod report;
+pub(crate) mod serve;
 pub(crate) mod settings;
 pub(crate) mod sim;
 pub(crate) mod state;

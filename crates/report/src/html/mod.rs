@@ -1,10 +1,13 @@
 //! The report as one HTML page: nothing to load, complete without scripts, readable in the light, in the dark and in the hand.
 
+mod any;
 mod figures;
 mod page;
 pub(crate) mod plots;
 
+pub use any::any;
 pub(crate) use page::{PLOTS, SURFACES, page, styled_page};
+pub use page::{policy, style_sheet};
 
 use flashscope_model::finding::{Advice, Severity};
 use flashscope_model::{RunRecord, run::Plan};

@@ -40,6 +40,18 @@ pub(crate) const SURFACES: Script = Script {
 /// A policy without any script.
 const STILL: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
+/// The policy of a page of ours: what whoever sends it over a network has to allow for it, and nothing else. A text that is no
+/// such page may do nothing.
+pub fn policy(page: &str) -> &str {
+    let after = page.split_once("http-equiv=\"Content-Security-Policy\" content=\"");
+    after.and_then(|(_, rest)| rest.split_once('"')).map_or("default-src 'none'", |(policy, _)| policy)
+}
+
+/// The style sheet of all pages.
+pub fn style_sheet() -> String {
+    format!("{}{}", include_str!("style.css"), plot::style_sheet())
+}
+
 /// A page; with the script of plots where there are some.
 pub(crate) fn page(title: &str, body: &Markup) -> String {
     let plots = body.0.contains("<script type=\"application/json\">");
@@ -62,7 +74,7 @@ pub(crate) fn styled_page(title: &str, style: &str, script: Option<Script>, body
                 link rel="icon" href="data:,";
                 title { (title) " – flashscope" }
                 style {
-                    (PreEscaped(include_str!("style.css"))) (PreEscaped(plot::style_sheet())) (PreEscaped(style))
+                    (PreEscaped(style_sheet())) (PreEscaped(style))
                 }
             }
             body {
@@ -130,5 +142,7 @@ mod tests {
         }
         assert_eq!(page.matches("<h2 id=").count(), 3);
         assert!(!page.contains("<script"), "a page without plots has no script");
+        assert_eq!(policy(&page), STILL);
+        assert_eq!(policy("<p>another's"), "default-src 'none'");
     }
 }

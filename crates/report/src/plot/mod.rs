@@ -25,7 +25,7 @@ pub(crate) use data::data;
 pub(crate) use endurance::{bad_by_pass, rates_by_pass};
 pub(crate) use explanation::waterfall;
 pub(crate) use load::{by_written, curves_by_time, curves_by_written, percentiles, rounds, times};
-pub(crate) use marks::{Plot, Size};
+pub(crate) use marks::{Mark, Plot, Size, dots, line};
 pub(crate) use memory::{latency_by_rate, latency_by_size};
 pub(crate) use place::{scatter, survey};
 pub(crate) use rate::{fast_area, fat, open_units};

@@ -1,0 +1,8 @@
+//! The program as a browser and as an attacker see it: over a socket.
+#![allow(missing_docs)]
+
+mod entrance;
+mod harness;
+mod pages;
+mod runs;
+mod tls;
