@@ -162,11 +162,16 @@ fn of_card(world: &World, plan: &CardPlan) -> Truth {
         },
         discard: None,
         inner: None,
-        not_judged: match plan.route {
-            Route::ByOrder => vec![Finding::OpenUnitsRandom],
-            Route::Own | Route::BySize(_) => Vec::new(),
-        },
+        not_judged: not_judged(plan),
     }
+}
+
+/// Shared log blocks have no number of units at which they end. A page that is kept, and of which an aligned read leaves a part,
+/// is data read ahead to whoever goes on, and none to whoever defines that as reading more than was asked for.
+fn not_judged(plan: &CardPlan) -> Vec<Finding> {
+    let leaves_a_part = plan.keeps != Keeps::Nothing && !plan.hidden.is_multiple_of(plan.page);
+    let all = [(plan.route == Route::ByOrder, Finding::OpenUnitsRandom), (leaves_a_part, Finding::ReadAhead)];
+    all.into_iter().filter(|(is, _)| *is).map(|(_, finding)| finding).collect()
 }
 
 /// Behind the fast units, and behind the middle where nothing else was written.

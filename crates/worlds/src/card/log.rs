@@ -40,6 +40,11 @@ impl Log {
         (self.last_end, self.last_programs) = (end, 1);
     }
 
+    /// Whether more may be programmed into the last page.
+    pub(crate) fn may_go_on(&self, programs: u32, page: u64) -> bool {
+        self.last_end < page && self.last_programs < programs
+    }
+
     /// A newer copy of the page lies elsewhere: the block can not become the unit as it is.
     pub(crate) fn is_outdated(&mut self, page: u64) {
         self.in_order &= page >= self.pages;

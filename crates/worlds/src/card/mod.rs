@@ -183,7 +183,16 @@ impl Card {
         self.hold(number);
         self.meter.programmed += self.plan.page;
         let program = self.in_unit(unit, self.plan.times.program);
-        time + self.spread.around(program)
+        time += self.spread.around(program);
+        // A full block in order becomes the unit at once, as that costs no copy.
+        let pages = self.plan.pages_per_unit();
+        let switched = self.logs.iter().position(|log| {
+            log.unit == unit
+                && log.in_order
+                && log.pages() == pages
+                && !log.may_go_on(self.plan.partial_programs, self.plan.page)
+        });
+        time + switched.map_or(Nanos::ZERO, |place| self.merge_own(place))
     }
 
     /// Whether FAST takes a write into the block for sequential writes.
