@@ -205,14 +205,24 @@ fn of_drive(world: &World, plan: &DrivePlan) -> Truth {
     let no_limit = || Fact { shows: true, ..Fact::hidden(None).enough(u32::MAX) };
     let superblock = Bytes(plan.superblock() as u64 * plan.page);
     let first = Bytes((plan.page - plan.hidden % plan.page) % plan.page);
+    // Where the next row begins on the die that the last one ended on, its edge costs what that of a page does.
+    let row = Bytes(plan.dies() as u64 * plan.page);
     let middle = (plan.capacity / 2).next_multiple_of(4 << 20) + first.get();
     Truth {
         mapping: Fact::known(MappingKind::Page),
         capacity: Bytes(plan.capacity),
         allocation_unit: Fact::hidden(Some(superblock)),
         boundary_offset: Fact::hidden(Some(first)),
-        page: Fact::hidden(Some(Bytes(plan.page))).or(vec![Bytes(plan.codeword)]),
-        page_inner: Fact::hidden(None).or(vec![Bytes(plan.codeword)]),
+        page: Fact::hidden(Some(Bytes(plan.page))).or(if plan.rotates {
+            vec![Bytes(plan.codeword), row]
+        } else {
+            vec![Bytes(plan.codeword)]
+        }),
+        page_inner: Fact::hidden(None).or(if plan.rotates {
+            vec![Bytes(plan.codeword), Bytes(plan.page)]
+        } else {
+            vec![Bytes(plan.codeword)]
+        }),
         open_units_linear: no_limit(),
         open_units_random: no_limit(),
         penalties: measured::penalties(&world.open_quiet(), Stretches { first: middle, length: 4 << 20, before: 0 }),
@@ -222,7 +232,8 @@ fn of_drive(world: &World, plan: &DrivePlan) -> Truth {
         read_buffer: Fact { value: None, ..Fact::known(Bytes::ZERO) },
         discard: None,
         inner: Some(inner(world, plan)),
-        not_judged: Vec::new(),
+        // Many places at once find less of the map in memory: where that begins is no number of units.
+        not_judged: plan.cached_map.iter().flat_map(|_| [Finding::OpenUnitsLinear, Finding::OpenUnitsRandom]).collect(),
     }
 }
 
