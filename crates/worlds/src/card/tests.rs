@@ -49,7 +49,7 @@ fn sequential_units_are_switched_without_a_copy() {
     let mut card = Card::new(plan(), 1, None);
     write_units(&mut card, 3, |step| step);
     write_units(&mut card, 3, |step| step);
-    assert_eq!((card.meter.erases, card.meter.programmed), (2 * 3, 2 * 3 << 20));
+    assert_eq!((card.meter.erases, card.meter.programmed), (2 * 3, 6 << 20));
 }
 
 #[test]
