@@ -30,11 +30,11 @@ pub use draw::{DrawError, Drawn, Generator, Noise, UnknownName, draw};
 pub use flashscope_model::fleet::Verdict;
 pub use markdown::{ANSWERED, BIN_OFF, CALIBRATION, COST_SHARE, COVERAGE, FULL_BIN, Sailed, Target, markdown};
 pub use record::record;
-pub use run::{DeviceRun, Limits, MaxWrite, Scored};
+pub use run::{Copied, DeviceRun, Limits, MaxWrite, Scored, Subject};
 pub use score::{Judged, Parameter, RATIO_TOLERANCE, judge};
 pub use summary::{Reader, Slow, Summary, WorstCase};
 
-use flashscope_device::Target as _;
+use flashscope_device::Target as Device;
 use flashscope_units::{Bytes, Nanos};
 use guard::Guard;
 use rayon::prelude::*;
@@ -108,12 +108,31 @@ fn one(plan: Plan, index: u32, guard: &Guard<'_>) -> Option<DeviceRun> {
         Ok(drawn) => drawn,
         Err(error) => return Some(DeviceRun::failed(index, 0, String::new(), error.to_string())),
     };
+    let run = |stop: &dyn Fn() -> bool| run::run(index, &drawn, plan.limits, stop);
+    guarded((index, drawn.seed, &drawn.title), plan.limits, guard, run)
+}
+
+/// Runs and judges a device that somebody else made, as [`sail`] does those that it draws; `None` where the operator stops it.
+pub fn judge_subject<T: Device>(subject: &Subject<'_, T>, limits: Limits, watch: &dyn Watch) -> Option<DeviceRun> {
+    let guard = Guard::new(watch, limits.most_work);
+    let run = |stop: &dyn Fn() -> bool| run::run_subject(subject, limits, stop);
+    let mut done = guarded((subject.index, subject.seed, &subject.title), limits, &guard, run)?;
+    done.work = guard.work();
+    Some(done)
+}
+
+fn guarded(
+    (index, seed, title): (u32, u64, &str),
+    limits: Limits,
+    guard: &Guard<'_>,
+    run: impl FnOnce(&dyn Fn() -> bool) -> Result<DeviceRun, NoResult>,
+) -> Option<DeviceRun> {
     let stop = || guard.stop();
-    let outcome = catch_unwind(AssertUnwindSafe(|| run::run(index, &drawn, plan.limits, &stop)));
-    let failed = |why: String| DeviceRun::failed(index, drawn.seed, drawn.title.clone(), why);
+    let outcome = catch_unwind(AssertUnwindSafe(|| run(&stop)));
+    let failed = |why: String| DeviceRun::failed(index, seed, title.to_owned(), why);
     match outcome {
         Ok(_) if guard.is_overdue() => {
-            Some(failed(format!("not finished within {} of processor time", plan.limits.most_work)))
+            Some(failed(format!("not finished within {} of processor time", limits.most_work)))
         }
         Ok(Ok(run)) => Some(run),
         Ok(Err(NoResult::Stopped)) => None,

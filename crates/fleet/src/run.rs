@@ -12,7 +12,7 @@ use flashscope_model::fleet::{Coverage, DeviceCost, Verdict};
 use flashscope_model::plan::Budget;
 use flashscope_session::{Options, SessionReport, usual_write_budget};
 use flashscope_sim::SimTarget;
-use flashscope_sim::truth;
+use flashscope_sim::truth::{self, Truth};
 use flashscope_units::{Bytes, Nanos};
 use std::cell::Cell;
 
@@ -129,35 +129,77 @@ pub(crate) enum NoResult {
     Failed(String),
 }
 
-/// Runs one device. `stop` is asked between requests.
+/// A device to be judged, whoever made it.
+pub struct Subject<'a, T> {
+    /// Number in its fleet.
+    pub index: u32,
+    /// Seed of its run.
+    pub seed: u64,
+    /// What it is.
+    pub title: String,
+    /// What is true of it.
+    pub truth: Truth,
+    /// Opens it anew.
+    pub open: &'a dyn Fn(Copied) -> Result<T, String>,
+}
+
+/// Which copy of a device is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copied {
+    /// As it was drawn.
+    AsDrawn,
+    /// Without noise.
+    Quiet,
+    /// As it was drawn, with other noise where it has a choice.
+    Again,
+}
+
+/// Runs one drawn device. `stop` is asked between requests.
 pub(crate) fn run(index: u32, drawn: &Drawn, limits: Limits, stop: &dyn Fn() -> bool) -> Result<DeviceRun, NoResult> {
-    let truth = truth::of("drawn.toml", |_| Ok(drawn.text.clone())).map_err(failed)?;
-    let found = inspect(drawn, &drawn.text, limits, 1, stop)?;
-    let reference = inspect(drawn, &drawn.quiet, limits, REFERENCE_BUDGET, stop)?;
-    let could = score::judge(&truth, &reference.report.findings.geometry);
+    let truth =
+        truth::of("drawn.toml", |_| Ok(drawn.text.clone())).map_err(|error| NoResult::Failed(error.to_string()))?;
+    let open = |copied: Copied| match copied {
+        Copied::AsDrawn => open(&drawn.text, drawn.seed),
+        Copied::Quiet => open(&drawn.quiet, drawn.seed),
+        Copied::Again => open(&drawn.text, drawn.seed ^ 0x5eed),
+    };
+    run_subject(&Subject { index, seed: drawn.seed, title: drawn.title.clone(), truth, open: &open }, limits, stop)
+}
+
+/// Runs one device: with noise, without, and by hand where that is asked for.
+pub(crate) fn run_subject<T: Target>(
+    subject: &Subject<'_, T>,
+    limits: Limits,
+    stop: &dyn Fn() -> bool,
+) -> Result<DeviceRun, NoResult> {
+    let (truth, seed) = (&subject.truth, subject.seed);
+    let open = |copied| (subject.open)(copied).map_err(NoResult::Failed);
+    let found = inspect(open(Copied::AsDrawn)?, seed, limits, 1, stop)?;
+    let reference = inspect(open(Copied::Quiet)?, seed, limits, REFERENCE_BUDGET, stop)?;
+    let could = score::judge(truth, &reference.report.findings.geometry);
     let score_all = |judged: Vec<Judged>| -> Vec<Scored> {
         judged.into_iter().zip(&could).map(|(judged, could)| scored(judged, could)).collect()
     };
 
-    let findings = score_all(score::judge(&truth, &found.report.findings.geometry));
+    let findings = score_all(score::judge(truth, &found.report.findings.geometry));
     let (naive, log, by_hand_cost) = if limits.by_hand {
-        let by_hand = classic::work_through(open(&drawn.text, drawn.seed)?, &truth, drawn.seed, stop)?;
+        let by_hand = classic::work_through(open(Copied::AsDrawn)?, truth, seed, stop)?;
         // A pasted log: neither the device nor its capacity is known.
         let pasted = flashscope_transcript::parse(&by_hand.log).observations;
         let read = flashscope_infer::infer(&pasted).geometry;
         (
-            score_all(without_claims(score::judge(&truth, &by_hand.reading))),
-            score_all(score::judge(&truth, &read)),
+            score_all(without_claims(score::judge(truth, &by_hand.reading))),
+            score_all(score::judge(truth, &read)),
             Some(by_hand.cost),
         )
     } else {
         (Vec::new(), Vec::new(), None)
     };
-    let coverage = coverage::of(&found.report, open(&drawn.text, drawn.seed ^ 0x5eed)?, stop);
+    let coverage = coverage::of(&found.report, open(Copied::Again)?, stop);
     Ok(DeviceRun {
-        index,
-        seed: drawn.seed,
-        title: drawn.title.clone(),
+        index: subject.index,
+        seed,
+        title: subject.title.clone(),
         failure: None,
         findings,
         naive,
@@ -187,14 +229,13 @@ struct Inspected {
     geometry: DeviceCost,
 }
 
-fn inspect(
-    drawn: &Drawn,
-    text: &str,
+fn inspect<T: Target>(
+    target: T,
+    seed: u64,
     limits: Limits,
     times: u64,
     stop: &dyn Fn() -> bool,
 ) -> Result<Inspected, NoResult> {
-    let target = open(text, drawn.seed)?;
     let capacity = target.facts().capacity;
     let budget =
         Budget { write: limits.max_write.on(capacity) * times, time: limits.max_time.map(|time| time * times) };
@@ -203,7 +244,7 @@ fn inspect(
     let wear = Cell::new(Wear::default());
     let mut target = Metered::new(target, &wear);
     let mut watch = StepWatch::new(&wear, stop);
-    let options = Options { seed: drawn.seed, budget };
+    let options = Options { seed, budget };
     let report = flashscope_session::inspect(&mut target, Some(&mut grant), options, &mut watch);
     if watch.stopped {
         return Err(NoResult::Stopped);
@@ -224,10 +265,6 @@ fn inspect(
 }
 
 /// A drawn device.
-pub(crate) fn open(text: &str, seed: u64) -> Result<SimTarget, NoResult> {
-    flashscope_sim::open_with("drawn.toml", seed, |_| Ok(text.to_owned())).map_err(failed)
-}
-
-fn failed(error: flashscope_sim::SimError) -> NoResult {
-    NoResult::Failed(error.to_string())
+pub(crate) fn open(text: &str, seed: u64) -> Result<SimTarget, String> {
+    flashscope_sim::open_with("drawn.toml", seed, |_| Ok(text.to_owned())).map_err(|error| error.to_string())
 }

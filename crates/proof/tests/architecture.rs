@@ -36,7 +36,7 @@ const AT_THE_BEGINNING: [&str; 3] = ["units", "stats", "kernels"];
 /// Crates that may hold `unsafe`: system calls and the load engines, and loops over memory.
 const MAY_BE_UNSAFE: [&str; 2] = ["host", "kernels"];
 
-const ROOMS: [Room; 44] = [
+const ROOMS: [Room; 45] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),
@@ -69,6 +69,7 @@ const ROOMS: [Room; 44] = [
     room("lab", Nothing, true, &["model", "device", "record", "sim", "host"]),
     room("explain", Nothing, false, &["host", "transcript", "record", "report", "fleet"]),
     room("fleet", Nothing, true, &["host", "emulate", "record", "report"]),
+    room("worlds", Nothing, false, &["sim", "host", "probe", "infer", "session", "fleet"]),
     room("testkit", Nothing, false, &["sim", "host"]),
     room("fuzz", Terminal, true, &["host", "emulate", "session", "cli"]),
     room("proof", Nothing, false, &["host", "emulate"]),

@@ -13,7 +13,7 @@ mod scripted;
 mod targets;
 mod wrappers;
 
-pub use chance::may_be_chance;
+pub use chance::{exact_interval, may_be_chance};
 pub use scripted::{History, ScriptedTarget};
 pub use targets::Targets;
 pub use wrappers::{Failing, Recorded, Recording, Vanishing};

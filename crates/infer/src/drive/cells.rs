@@ -9,6 +9,7 @@ use crate::alignment::Kinds;
 use crate::numbers::median;
 use crate::reading::readable;
 use crate::situation::Situation;
+use flashscope_model::observation::CellsData;
 use flashscope_model::plan::{Cells, Span};
 use flashscope_model::{Data, Estimate, Experiment, ExperimentName, Observations, Reason};
 use flashscope_stats::mixture::{MixtureSettings, fit_mixture};
@@ -75,7 +76,7 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<u32> {
             format!("pages take {} to read in turn, on average over {} of each", in_words(&turn.means), turn.each);
         return Estimate::known(turn.means.len() as u32, SUREST, evidence, &[ExperimentName::Cells]);
     }
-    clusters(&low)
+    clusters(&low, clock_step(data))
 }
 
 /// Adds what reads around boundaries show of kinds of pages.
@@ -142,16 +143,27 @@ fn in_words(logs: &[f64]) -> String {
     times.join(", ")
 }
 
-/// The number of clusters that the times of single places form.
-fn clusters(low: &[f64]) -> Estimate<u32> {
+/// What the clock tells times in, as far as they show it: the least that two of them differ by, in nanoseconds.
+fn clock_step(data: &CellsData) -> f64 {
+    let mut all: Vec<u64> = data.places.iter().flat_map(|place| &place.times).map(|time| time.get()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap_or(0) as f64
+}
+
+/// The number of clusters that the times of single places form. Kinds that are no further apart than the clock's steps are
+/// the clock's: its times lie in clusters whatever the pages do.
+fn clusters(low: &[f64], clock_step: f64) -> Estimate<u32> {
     let settings = MixtureSettings { max_components: MOST_BITS, sd_floor: 0.003 };
     let Ok(mixture) = fit_mixture(low, settings) else {
         return Estimate::unknown(Reason::Ambiguous, "the times fit no kinds of pages");
     };
     let kinds = &mixture.components;
     let even = 1.0 / kinds.len() as f64;
-    let apart =
-        kinds.windows(2).all(|pair| pair[1].mean - pair[0].mean >= LEAST_APART.max(GAP * pair[0].sd.max(pair[1].sd)));
+    let apart = kinds.windows(2).all(|pair| {
+        let by_clock = pair[1].mean.exp() - pair[0].mean.exp() < 1.5 * clock_step;
+        !by_clock && pair[1].mean - pair[0].mean >= LEAST_APART.max(GAP * pair[0].sd.max(pair[1].sd))
+    });
     let shared = kinds.iter().all(|kind| kind.weight >= LEAST_SHARE * even);
     let means: Vec<f64> = kinds.iter().map(|kind| kind.mean).collect();
     match kinds.len() {
@@ -180,6 +192,14 @@ mod tests {
         let scatter = |place: usize| 0.05 * ((place as f64 * 0.618).fract() - 0.5);
         let low: Vec<f64> = (0..96).map(|place| 5.0 + of[place % of.len()] + scatter(place)).collect();
         in_turn(&low).map(|turn| turn.means.len())
+    }
+
+    #[test]
+    fn steps_of_a_coarse_clock_are_no_kinds_of_pages() {
+        let low = |step: f64| (0..96).map(|place| (130e3 + step * f64::from(place % 3)).ln()).collect::<Vec<f64>>();
+        assert_eq!(clusters(&low(8e3), 1e3).value(), Some(3));
+        assert!(clusters(&low(8e3), 8e3).is_unknown(), "a step of the clock each");
+        assert!(clusters(&low(5e3), 10e3).is_unknown(), "half a step, as medians of even numbers have");
     }
 
     #[test]

@@ -156,7 +156,7 @@ pub(super) fn runs(observations: &Observations) -> Option<Gains> {
 }
 
 /// Falling runs by index, the jump left out.
-fn falling(observations: &Observations) -> Vec<Vec<f64>> {
+pub(super) fn falling(observations: &Observations) -> Vec<Vec<f64>> {
     let mut by_index: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     for run in all(observations).flat_map(|data| &data.falling) {
         for (index, time) in run.iter().enumerate().skip(1) {

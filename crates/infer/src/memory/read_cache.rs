@@ -1,7 +1,7 @@
 //! Read buffer: bytes read last that are answered without the flash, from re-reads.
 
 use super::gains::{Gains, Reach};
-use super::{low, ns};
+use super::{low, ns, read_ahead};
 use flashscope_model::observation::ReadCacheData;
 use flashscope_model::{Data, Estimate, ExperimentName, Observations, Reason};
 use flashscope_units::{Bytes, Nanos};
@@ -22,6 +22,11 @@ pub(super) fn read_buffer(observations: &Observations) -> Estimate<Bytes> {
         Reach::Between(..) | Reach::Beyond(_) if !is_last_at_hand(observations) => Estimate::unknown(
             Reason::Contradicted,
             "what was read last of all is not at hand, though what was read before it is: a buffer would do the reverse",
+        ),
+        Reach::Between(held, _) | Reach::Beyond(held) if !beats_neighbours(observations, held) => Estimate::unknown(
+            Reason::Contradicted,
+            "what was read before is no faster than blocks beside it that were not: what is at hand is the way to them, as the map \
+             of a unit is",
         ),
         Reach::Nothing => {
             let evidence = format!("a block of {block} read twice in a row takes {usual} both times");
@@ -62,6 +67,17 @@ fn is_last_at_hand(observations: &Observations) -> bool {
     low(&again).zip(low(&fresh)).is_some_and(|(again, fresh)| again < fresh * SAME)
 }
 
+/// Whether a block that is read again, when all of `held` was read since, is faster than blocks of the same run in falling
+/// order, which nobody read for a while. Blocks that are read for the first time to be compared lie further off, and may cost
+/// what it takes to get there. Where several share a page, the one that is read first tells.
+fn beats_neighbours(observations: &Observations, held: Bytes) -> bool {
+    let slowest = read_ahead::falling(observations).iter().filter_map(|times| low(times)).fold(0.0, f64::max);
+    let spans = all(observations).flat_map(|data| &data.spans);
+    let again = spans.filter(|reread| reread.span == held).filter_map(|reread| low(&ns(&reread.again)));
+    // Nobody read in falling order: there is nothing to be held against it.
+    slowest <= 0.0 || again.fold(f64::INFINITY, f64::min) < slowest * SAME
+}
+
 /// A read that takes this part of another or more takes as long.
 const SAME: f64 = 0.98;
 
@@ -85,4 +101,40 @@ pub(super) fn all(observations: &Observations) -> impl Iterator<Item = &ReadCach
         Data::ReadCache(data) => Some(data),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashscope_model::observation::{AreaState, Reread, Run, Source, Spent};
+    use flashscope_units::Instant;
+
+    /// Re-reads after 16 to 128 KiB that take `again` µs, others of the region 1000, and neighbours in falling order `beside`.
+    fn told(again: u64, beside: u64) -> Estimate<Bytes> {
+        let times = |base: u64| (0..12).map(|read| Nanos::micros(base + read % 3)).collect::<Vec<Nanos>>();
+        let spans =
+            [16, 32, 64, 128].map(|kib| Reread { span: Bytes::kib(kib), again: times(again), fresh: times(1000) });
+        let data = ReadCacheData {
+            block: Bytes::kib(4),
+            spans: spans.into(),
+            rising: Vec::new(),
+            falling: vec![times(beside); 12],
+            ahead: Vec::new(),
+        };
+        let run = Run {
+            source: Source::Probe { started: Instant::ORIGIN },
+            state: AreaState::Unknown,
+            complete: true,
+            spent: Spent::default(),
+            failures: Vec::new(),
+            data: Data::ReadCache(data),
+        };
+        read_buffer(&Observations { runs: vec![run], ..Observations::default() })
+    }
+
+    #[test]
+    fn what_is_no_faster_than_its_neighbours_is_not_at_hand() {
+        assert_eq!(told(700, 1000).least(), Some(Bytes::kib(128)));
+        assert_eq!(told(700, 700).reason(), Some(Reason::Contradicted));
+    }
 }
