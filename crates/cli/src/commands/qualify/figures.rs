@@ -5,6 +5,7 @@ use flashscope_model::AnyRecord;
 use flashscope_model::StopReason;
 use flashscope_model::integrity::IntegrityRecord;
 use flashscope_model::qualification::{FigureUnit, FigureValue, RunOutcome};
+use flashscope_model::stress::Stress;
 use flashscope_view::figures::{Figure, measured};
 use serde_json::Value;
 
@@ -27,6 +28,9 @@ pub(super) fn of(record: &AnyRecord) -> RunOutcome {
                 _ => None,
             };
             answers.push(("genuine".to_owned(), genuine));
+        }
+        AnyRecord::Memory(memory) => {
+            answers.extend(memory.stress.as_ref().map(|stress| ("no errors".to_owned(), no_errors(stress))));
         }
         AnyRecord::Integrity(integrity) => answers.push(("kept".to_owned(), kept(integrity))),
         AnyRecord::Run(run) => {
@@ -65,6 +69,16 @@ fn kept(record: &IntegrityRecord) -> Option<bool> {
     }
 }
 
+/// Whether all of the tested memory held what was written to it: one wrong word is enough, and without one whole look at it nothing
+/// is known.
+fn no_errors(stress: &Stress) -> Option<bool> {
+    match (stress.has_errors(), stress.passes) {
+        (true, _) => Some(false),
+        (false, 0) => None,
+        (false, _) => Some(true),
+    }
+}
+
 /// What `mmc check` found, which is no record of the common form.
 ///
 /// # Errors
@@ -93,6 +107,15 @@ pub(super) fn of_registers(text: &str) -> anyhow::Result<RunOutcome> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_without_errors_is_what_was_looked_at_whole() {
+        let looked = |passes, wrong| Stress { passes, wrong, ..Stress::default() };
+        assert_eq!(no_errors(&looked(3, 0)), Some(true));
+        assert_eq!(no_errors(&looked(3, 1)), Some(false));
+        assert_eq!(no_errors(&looked(0, 1)), Some(false));
+        assert_eq!(no_errors(&looked(0, 0)), None);
+    }
 
     #[test]
     fn one_feature_that_fails_is_enough() {
