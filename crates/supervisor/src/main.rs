@@ -5,6 +5,7 @@
 
 mod args;
 mod folder;
+mod hosts;
 mod neighbours;
 mod output;
 mod prepare;
@@ -31,6 +32,10 @@ fn main() -> ExitCode {
     let code = match &cli.command {
         Command::Run(args) => run::run(args, &cli),
         Command::Status(args) => status::run(args, &cli),
+        Command::Coordinator(args) => hosts::coded(hosts::coordinate(args)),
+        Command::Agent(args) => hosts::attend(args, &cli),
+        Command::Submit(args) => hosts::coded(hosts::submit(args)),
+        Command::Results(args) => hosts::coded(hosts::results(args, &cli)),
     };
     flashscope_console::ended(code.map(ExitCode::from))
 }

@@ -11,6 +11,9 @@ use flashscope_model::{Envelope, Kind};
 use flashscope_supervisor::Queue;
 
 pub(crate) fn run(args: &Status, cli: &Cli) -> Result<u8> {
+    if let Some(server) = &args.server {
+        return crate::hosts::status(server, &args.results, cli);
+    }
     let name = match (&args.dir, &args.plan) {
         (Some(_), _) | (None, None) => String::new(),
         (None, Some(plan)) => plan_name(plan)?,
@@ -40,7 +43,7 @@ pub(crate) fn run(args: &Status, cli: &Cli) -> Result<u8> {
 }
 
 /// The devices as far as the queue knows them.
-fn devices(entries: &[Entry]) -> Vec<LabDevice> {
+pub(crate) fn devices(entries: &[Entry]) -> Vec<LabDevice> {
     let mut devices: Vec<LabDevice> = Vec::new();
     for entry in entries.iter().filter(|entry| !entry.device.is_empty()) {
         if !devices.iter().any(|device| device.name == entry.device) {
