@@ -145,7 +145,11 @@ impl Streams {
     /// # Errors
     /// The server has no JetStream, or does not let this token use it.
     pub fn open(link: Rc<Link>, lease: u64) -> Result<Streams, HostsError> {
-        let context = ContextBuilder::new().timeout(KEEPING).ack_timeout(KEEPING).build(link.client().clone());
+        let context = {
+            // It starts tasks of its own.
+            let _entered = link.runtime().enter();
+            ContextBuilder::new().timeout(KEEPING).ack_timeout(KEEPING).build(link.client().clone())
+        };
         let stream = |name: &str, subjects: Vec<String>| {
             let config = Config {
                 name: name.to_owned(),

@@ -185,7 +185,7 @@ impl Link {
 
     /// Lets the connection work for a while.
     pub(crate) fn rest(&self, time: Duration) {
-        self.runtime.block_on(tokio::time::sleep(time));
+        self.runtime.block_on(async { tokio::time::sleep(time).await });
     }
 }
 

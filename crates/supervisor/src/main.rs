@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     let cli = args::Cli::parse();
     let code = match &cli.command {
         Command::Run(args) => run::run(args, &cli),
-        Command::Status(args) => status::run(args, &cli),
+        Command::Status(args) => hosts::coded(status::run(args, &cli)),
         Command::Coordinator(args) => hosts::coded(hosts::coordinate(args)),
         Command::Agent(args) => hosts::attend(args, &cli),
         Command::Submit(args) => hosts::coded(hosts::submit(args)),

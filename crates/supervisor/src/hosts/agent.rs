@@ -57,7 +57,7 @@ fn agent(args: &args::Agent, cli: &Cli) -> Result<u8> {
     let manner = Manner { args, host: &file, consent: &consent, limits, folder: &folder, quiet };
     let mut outcome = Ok(());
     loop {
-        let orders = desk.next(&|| stop::wishes() > 0);
+        let orders = desk.next(&|| stop::wishes() > 0 || talk.is_finished());
         if orders.is_empty() {
             break;
         }

@@ -6,6 +6,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long anything is waited for. No test is quicker or slower for it.
@@ -54,43 +55,27 @@ impl Drop for Process {
 pub(crate) struct Server<'a> {
     place: &'a Place,
     port: u16,
-    address: &'static str,
-    /// Words before every command that is to run elsewhere, as in a network of its own.
-    before: Vec<String>,
     process: Option<Process>,
 }
 
 impl<'a> Server<'a> {
     pub(crate) fn start(place: &'a Place) -> Server<'a> {
-        Server::start_in(place, "127.0.0.1", Vec::new())
-    }
-
-    pub(crate) fn start_in(place: &'a Place, address: &'static str, before: Vec<String>) -> Server<'a> {
         let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
-        let mut server = Server { place, port, address, before, process: None };
+        let mut server = Server { place, port, process: None };
         server.again();
         server
     }
 
-    /// Starts it, also anew after it was killed.
+    /// Starts it, also anew after it was killed, and waits until it listens.
     pub(crate) fn again(&mut self) {
-        let log = File::options().create(true).append(true).open(self.place.path("nats.log")).expect("a log");
-        let mut command = self.started(&script());
-        command.arg(self.place.path("nats")).args(["--port", &self.port.to_string(), "--address", self.address]);
-        command.args(["--agents", "a,b,liar"]).stdout(Stdio::null()).stderr(log);
-        self.process = Some(Process(command.spawn().expect("it starts")));
-    }
-
-    /// A command, where it is to run.
-    fn started(&self, program: &Path) -> Command {
-        match self.before.split_first() {
-            None => Command::new(program),
-            Some((first, rest)) => {
-                let mut command = Command::new(first);
-                command.args(rest).arg(program);
-                command
-            }
-        }
+        let path = self.place.path("nats.log");
+        let times = || std::fs::read_to_string(&path).map_or(0, |log| log.matches("Server is ready").count());
+        let before = times();
+        let log = File::options().create(true).append(true).open(&path).expect("a log");
+        let mut command = Command::new(script());
+        command.arg(self.place.path("nats")).args(["--port", &self.port.to_string(), "--agents", "a,b"]);
+        self.process = Some(Process(command.stdout(Stdio::null()).stderr(log).spawn().expect("it starts")));
+        self.until("the server listens", || times() > before);
     }
 
     pub(crate) fn kill(&mut self) {
@@ -100,7 +85,7 @@ impl<'a> Server<'a> {
     fn words(&self, words: &[&str], who: &str) -> Vec<String> {
         let mut all: Vec<String> = words.iter().map(|word| word.to_string()).collect();
         let file = |name: &str| self.place.path("nats").join(name).display().to_string();
-        all.extend(["--server".into(), format!("tls://{}:{}", self.address, self.port)]);
+        all.extend(["--server".into(), format!("tls://127.0.0.1:{}", self.port)]);
         all.extend(["--ca".into(), file("ca.pem"), "--token".into(), file(&format!("tokens/{who}"))]);
         all
     }
@@ -119,30 +104,15 @@ impl<'a> Server<'a> {
 
     /// Starts one that stays, and waits until it says that it is ready.
     pub(crate) fn stays(&self, words: &[&str], who: &str) -> Process {
-        self.stays_in(words, who, &[])
-    }
-
-    /// The same behind these words.
-    pub(crate) fn stays_in(&self, words: &[&str], who: &str, before: &[String]) -> Process {
-        static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let log = self.place.path(&format!("{who}-{number}.log"));
-        let own = self.command(words, who);
-        let mut command = match before.split_first() {
-            None => own,
-            Some((first, rest)) => {
-                let mut command = self.place.command(&[]);
-                let mut outer = Command::new(first);
-                outer.args(rest).arg(command.get_program()).args(own.get_args());
-                outer.current_dir(self.place.path("")).env("XDG_CONFIG_HOME", self.place.path(""));
-                command = outer;
-                command
-            }
-        };
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let log = self.place.path(&format!("{who}-{}.log", NUMBER.fetch_add(1, Ordering::Relaxed)));
+        let mut command = self.command(words, who);
         command.stdout(Stdio::null()).stderr(File::create(&log).expect("a log"));
-        let process = Process(command.spawn().expect("it starts"));
-        self.until(&format!("{words:?} is ready, or\n{}", log.display()), || {
-            std::fs::read_to_string(&log).is_ok_and(|said| said.contains("ready"))
+        let mut process = Process(command.spawn().expect("it starts"));
+        self.until(&format!("{words:?} is ready"), || {
+            let said = std::fs::read_to_string(&log).unwrap_or_default();
+            assert!(process.0.try_wait().expect("its state").is_none(), "{words:?} has ended: {said}");
+            said.contains("ready")
         });
         process
     }
