@@ -251,3 +251,29 @@ fn a_plan_that_no_single_host_is_named_in_is_refused() {
     }
     assert_eq!(coordinator.archive().plans.len(), 1);
 }
+
+#[test]
+fn a_clock_that_jumps_while_no_coordinator_runs_loses_nothing() {
+    for back_at in [0, 1_000_000] {
+        let mut coordinator = begun();
+        let first = work(&mut coordinator, "a/1", &[], 3, &[], 500);
+        // A new coordinator: each holder has a lease's time by the clock as it is now.
+        coordinator.look_again(back_at).unwrap();
+        assert!(work(&mut coordinator, "b/1", &[], 3, &[], back_at + 59).is_empty());
+        let kept = AgentAnswer::Confirmed { sha256: sha256(b"record") };
+        assert_eq!(end(&mut coordinator, "a", &first[0], done(b"record"), b"record", back_at + 59), kept);
+        assert_eq!(entry(&coordinator, &first[0]).state, RunState::Done);
+    }
+}
+
+#[test]
+fn a_run_of_which_the_engine_says_that_it_is_held_waits_and_is_not_lost() {
+    let mut coordinator = begun();
+    // The engine's lease is longer than the coordinator knows.
+    let first = work(&mut coordinator, "a/1", &[], 1, &[], 0);
+    coordinator.archive.heartbeat("a/1", 1000, 60).unwrap();
+    let others = work(&mut coordinator, "b/1", &[], 3, &[], 100);
+    assert!(others.len() == 2 && others.iter().all(|order| order.id != first[0].id));
+    let later = work(&mut coordinator, "c/1", &[], 3, &[], 1060);
+    assert!(later.iter().any(|order| order.id == first[0].id));
+}
