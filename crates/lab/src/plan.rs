@@ -271,7 +271,7 @@ fn port(slot: String) -> Result<String, PlanError> {
 }
 
 /// A simulated device without any file: neither a model file nor a saved state.
-fn simulated(sim: String) -> Result<String, PlanError> {
+pub(crate) fn simulated(sim: String) -> Result<String, PlanError> {
     let letter = |c: char| c.is_ascii_alphanumeric() || "_.,=%+-:".contains(c);
     let spec = sim.strip_prefix("sim:").unwrap_or_default();
     let mut parts = spec.split(',');

@@ -187,6 +187,30 @@ impl Work {
         Ok(work)
     }
 
+    /// The work of these words, which came from elsewhere: the same rules as for what a plan has, and the same words again.
+    ///
+    /// # Errors
+    /// No plan leads to them.
+    pub fn of_words(name: &str, words: &[String], power: Option<String>) -> Result<Work, PlanError> {
+        let (command, rest) = words.split_first().map_or(("", words), |(command, rest)| (command.as_str(), rest));
+        let option = |word: &String| match word.strip_prefix("--").map(|option| option.split_once('=')) {
+            Some(Some((option, value))) => (option.to_owned(), value.to_owned()),
+            Some(None) => (word.trim_start_matches('-').to_owned(), "true".to_owned()),
+            None => (Command::App.word().to_owned(), word.clone()),
+        };
+        let given: Vec<(String, String)> = rest.iter().map(option).collect();
+        let work = Work::new(name, command, &given, power)?;
+        // Of an option that stands there twice, this and the worker could each heed another one.
+        let is_twice = work.options.windows(2).any(|pair| pair[0].0 == pair[1].0);
+        match work.words() == words && !is_twice {
+            true => Ok(work),
+            false => Err(PlanError {
+                what: format!("work '{name}': its words are not those of a plan"),
+                hint: "submit the plan again with a server of the same version".to_owned(),
+            }),
+        }
+    }
+
     fn check(&self) -> Result<(), (String, String)> {
         let hint = |text: &str| text.to_owned();
         match self.command {

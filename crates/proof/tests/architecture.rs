@@ -36,7 +36,7 @@ const AT_THE_BEGINNING: [&str; 3] = ["units", "stats", "kernels"];
 /// Crates that may hold `unsafe`: system calls and the load engines, and loops over memory.
 const MAY_BE_UNSAFE: [&str; 2] = ["host", "kernels"];
 
-const ROOMS: [Room; 45] = [
+const ROOMS: [Room; 46] = [
     room("units", Nothing, false, &[]),
     room("stats", Nothing, false, &[]),
     room("model", Nothing, false, &["device"]),
@@ -67,6 +67,7 @@ const ROOMS: [Room; 45] = [
     room("report", Nothing, true, &["suite", "infer", "probe", "device"]),
     room("twin", Nothing, true, &["host", "transcript", "record"]),
     room("lab", Nothing, true, &["model", "device", "record", "sim", "host"]),
+    room("hosts", World, true, &["sim", "host", "probe", "load", "infer", "record", "cli"]),
     room("explain", Nothing, false, &["host", "transcript", "record", "report", "fleet"]),
     room("fleet", Nothing, true, &["host", "emulate", "record", "report"]),
     room("worlds", Nothing, false, &["sim", "host", "probe", "infer", "session", "fleet"]),
@@ -81,7 +82,7 @@ const ROOMS: [Room; 45] = [
     room("player", Terminal, true, &["sim", "probe", "load", "infer", "record", "cli"]),
     room("supervisor", Terminal, true, &["probe", "load", "infer", "cli"]),
     room("serve", Terminal, true, &["probe", "load", "infer", "cli"]),
-    room("cli", Terminal, true, &["kernels", "lab", "memory", "player", "serve", "store", "supervisor"]),
+    room("cli", Terminal, true, &["hosts", "kernels", "lab", "memory", "player", "serve", "store", "supervisor"]),
 ];
 
 const fn room(name: &'static str, reach: Reach, formats: bool, never_sees: &'static [&'static str]) -> Room {

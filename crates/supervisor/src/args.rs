@@ -1,5 +1,9 @@
 //! What can be typed. Dumb structs: nothing is opened, checked or decided here. clap is known nowhere else.
 
+mod hosts;
+
+pub(crate) use hosts::{Agent, Coordinator, OfServer, Server, Submit};
+
 use clap::{Args, Parser, Subcommand};
 use flashscope_console::Manner;
 use flashscope_units::Nanos;
@@ -39,6 +43,26 @@ here, or in the host's own file (--host).\n\n{EXIT_CODES}"))]
     /// Which runs of a plan are done, under way, left to do, or failed
     #[command(after_help = format!("Example: flashscope lab status incoming.toml\n\n{EXIT_CODES}"))]
     Status(Status),
+    /// Hand runs out over many hosts, and keep what comes back; by a NATS server (docs/hosts.md)
+    #[command(after_help = format!("Example:
+  flashscope lab coordinator --server tls://127.0.0.1:4222 \\
+    --ca nats/ca.pem --token nats/tokens/coordinator\n\n{EXIT_CODES}"))]
+    Coordinator(Coordinator),
+    /// Do on this host's devices what a coordinator hands out
+    #[command(after_help = format!("Example:
+  flashscope lab agent --server tls://lab:4222 \\
+    --ca ca.pem --token rack-1.token\n\n{EXIT_CODES}"))]
+    Agent(Box<Agent>),
+    /// Have a plan done by many hosts
+    #[command(after_help = format!("Example:
+  flashscope lab submit incoming.toml --server tls://lab:4222 \\
+    --ca ca.pem --token operator.token\n\n{EXIT_CODES}"))]
+    Submit(Submit),
+    /// Fetch the records of all runs that are done, each checked by its hash
+    #[command(after_help = format!("Example:
+  flashscope lab results --into results --server tls://lab:4222 \\
+    --ca ca.pem --token operator.token\n\n{EXIT_CODES}"))]
+    Results(OfServer),
 }
 
 #[derive(Args, Debug)]
@@ -86,11 +110,13 @@ pub(crate) struct Run {
 #[derive(Args, Debug)]
 pub(crate) struct Status {
     /// The plan; its name says where its queue is
-    #[arg(value_name = "PLAN", required_unless_present = "dir")]
+    #[arg(value_name = "PLAN", required_unless_present_any = ["dir", "server"], conflicts_with = "server")]
     pub(crate) plan: Option<PathBuf>,
     /// The directory of the queue
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "server")]
     pub(crate) dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) server: Option<Server>,
     #[command(flatten)]
     pub(crate) results: Results,
 }

@@ -4,6 +4,7 @@
 //! and has one writer (`console`); stderr is talk. Exit codes: 0 done, 1 a run failed, 2 usage or environment, 3 refused for safety.
 
 mod args;
+mod hosts;
 mod neighbours;
 mod output;
 mod prepare;
@@ -29,7 +30,11 @@ fn main() -> ExitCode {
     let cli = args::Cli::parse();
     let code = match &cli.command {
         Command::Run(args) => run::run(args, &cli),
-        Command::Status(args) => status::run(args, &cli),
+        Command::Status(args) => hosts::coded(status::run(args, &cli)),
+        Command::Coordinator(args) => hosts::coded(hosts::coordinate(args)),
+        Command::Agent(args) => hosts::attend(args, &cli),
+        Command::Submit(args) => hosts::coded(hosts::submit(args)),
+        Command::Results(args) => hosts::coded(hosts::results(args, &cli)),
     };
     flashscope_console::ended(code.map(ExitCode::from))
 }

@@ -83,13 +83,13 @@ pub(crate) fn plan_name(path: &Path) -> Result<String> {
     Ok(plan.name)
 }
 
-fn read(path: &Path) -> Result<String> {
+pub(crate) fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path)
         .with_context(|| format!("cannot read {}\nhint: docs/lab.md has a plan to begin with", path.display()))
 }
 
 /// The host's own file: the one that is named, else the usual one where there is one.
-fn host_file(named: Option<&Path>) -> Result<HostFile> {
+pub(crate) fn host_file(named: Option<&Path>) -> Result<HostFile> {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let config = || folder("XDG_CONFIG_HOME").or_else(|| folder("HOME").map(|home| home.join(".config")));
     let path = match named {

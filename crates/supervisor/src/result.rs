@@ -35,21 +35,26 @@ struct Ended {
 /// The result in a run's folder; why there is none, where it has none.
 pub(crate) fn look(record: &Path, entry: &Entry, simulated: bool) -> Result<Found, String> {
     let bytes = std::fs::read(record).map_err(|_| "it left no record".to_owned())?;
-    let head: Head = serde_json::from_slice(&bytes).map_err(|_| "its record is not whole".to_owned())?;
-    let command = entry.run.words.first().map_or("", String::as_str);
+    judge(&bytes, entry.run.words.first().map_or("", String::as_str), &entry.identity, simulated)?;
+    Ok(Found { sha256: sha256(&bytes) })
+}
+
+/// Why bytes are not the whole record of a command on a device, where they are not.
+pub(crate) fn judge(bytes: &[u8], command: &str, device: &str, simulated: bool) -> Result<(), String> {
+    let head: Head = serde_json::from_slice(bytes).map_err(|_| "its record is not whole".to_owned())?;
     if !head.schema.starts_with("flashscope.record/") || head.kind != command {
         return Err(format!("its record is not one of {command}"));
     }
     // The path of a device may be another one today; what it says of itself is what counts.
     let is_it = match simulated {
-        true => head.target == entry.identity,
-        false => head.device.and_then(|device| device.identity).is_none_or(|identity| identity == entry.identity),
+        true => head.target == device,
+        false => head.device.and_then(|device| device.identity).is_none_or(|identity| identity == device),
     };
     if !is_it {
         return Err("another device answered".to_owned());
     }
     match head.ended.how.as_str() {
-        "complete" | "budget_spent" | "failing" | "stopped" => Ok(Found { sha256: sha256(&bytes) }),
+        "complete" | "budget_spent" | "failing" | "stopped" => Ok(()),
         how => Err(format!("it ended early ({how})")),
     }
 }

@@ -7,6 +7,9 @@ use anyhow::Result;
 use flashscope_supervisor::Folder;
 
 pub(crate) fn run(args: &Status, cli: &Cli) -> Result<u8> {
+    if let Some(server) = &args.server {
+        return crate::hosts::status(server, &args.results, cli);
+    }
     let name = match (&args.dir, &args.plan) {
         (Some(_), _) | (None, None) => String::new(),
         (None, Some(plan)) => plan_name(plan)?,

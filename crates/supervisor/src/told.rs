@@ -35,7 +35,7 @@ pub fn status(folder: &Folder) -> Result<LabRecord, QueueError> {
 }
 
 /// The devices as far as the queue knows them.
-fn devices(entries: &[Entry]) -> Vec<LabDevice> {
+pub fn devices(entries: &[Entry]) -> Vec<LabDevice> {
     let mut devices: Vec<LabDevice> = Vec::new();
     for entry in entries.iter().filter(|entry| !entry.device.is_empty()) {
         if !devices.iter().any(|device| device.name == entry.device) {

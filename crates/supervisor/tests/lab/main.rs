@@ -3,5 +3,7 @@
 
 mod harness;
 mod kills;
+mod many_hosts;
 mod plans;
+mod server;
 mod shelves;
