@@ -15,7 +15,7 @@ use std::time::Instant;
 
 /// A record of `bench` in virtual time: two runs of one job.
 const RECORD: &str = include_str!("../../../fixtures/records/v1/bench-virtual.json");
-/// A whole characterisation, the longest of the usual pages.
+/// A characterisation without its samples; a whole one is what `scripts/serve-test --times` opens in a browser.
 const INSPECT: &str = include_str!("../../../fixtures/records/v1/inspect.json");
 /// What the first run reached; each record of the history has a figure of its own there.
 const FIGURE: &str = "596.501227641468";
@@ -74,7 +74,7 @@ fn measure(folder: &Path, count: usize, quick: bool) -> Result<bool, Box<dyn Err
         (1..=REPORTS).map(|n| format!("/records/{}", (PARTS + n * ((count - PARTS) / REPORTS)) / 100 * 100)).collect();
     timed("the report of a load, to the last byte", 100.0, &reports)?;
     timed(
-        "the report of a whole characterisation, to the last byte",
+        "the report of a small characterisation, to the last byte",
         100.0,
         &vec![format!("/records/{}", PARTS + 1); 5],
     )?;
