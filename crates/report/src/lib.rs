@@ -35,7 +35,7 @@ pub mod xlsx;
 
 pub use csv::{csv, sheets};
 pub use history::{Change, Course, course};
-pub use html::{any as any_html, html, policy, style_sheet};
+pub use html::{any as any_html, any_policy, html, policy, style_sheet};
 pub use markdown::markdown;
 pub use ours::{is_ours, man_mark, signed, signed_model};
 pub use terminal::{Style, probe_conclusion, probe_table, terminal, wrap as wrapped};

@@ -73,7 +73,7 @@ pub(crate) async fn show(form: Form, State(app): State<Arc<App>>, RawQuery(query
                 @for id in &ids { a href={ "/records/" (id) } { "Record " (id) } }
                 a href={ "/api/compare?" (query) @if asked.anyway { "&anyway=1" } } { "Comparison (JSON)" }
             };
-            Ok(page::report(&flashscope_report::any_html(&record), &tools))
+            Ok(page::report("Comparison", &flashscope_report::any_html(&record), &tools))
         }
         Err(said) => {
             let frame = Frame { title: "Not compared", here: Tab::Records, live: false, refresh: false };

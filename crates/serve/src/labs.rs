@@ -207,5 +207,5 @@ pub(crate) async fn report(
         records::rendered(0, &text)
     });
     let report = report.await?;
-    Ok(page::report(&report, &markup! { a href={ "/labs/" (number) } { "Back to the lab" } }))
+    Ok(page::report("Run of a lab", &report, &markup! { a href={ "/labs/" (number) } { "Back to the lab" } }))
 }

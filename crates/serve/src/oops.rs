@@ -4,7 +4,7 @@ use crate::page::{self, Frame, Tab};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use flashscope_store::StoreError;
-use maud::html as markup;
+use maud::{Markup, html as markup};
 
 /// Why a page cannot be shown.
 #[derive(Debug)]
@@ -46,16 +46,22 @@ impl From<StoreError> for Oops {
     }
 }
 
-impl IntoResponse for Oops {
-    fn into_response(self) -> Response {
+impl Oops {
+    /// What is wrong and what to do, as markup.
+    pub(crate) fn said(&self) -> Markup {
         let (what, hint) = match self.said.split_once("\nhint: ") {
             Some((what, hint)) => (what, Some(hint)),
             None => (self.said.as_str(), None),
         };
-        let body = markup! {
+        markup! {
             p.callout role="alert" { strong { (what) } @if let Some(hint) = hint { br; (hint) } }
-        };
+        }
+    }
+}
+
+impl IntoResponse for Oops {
+    fn into_response(self) -> Response {
         let frame = Frame { title: "This cannot be shown", here: Tab::None, live: false, refresh: false };
-        (self.status, page::page(&frame, &body)).into_response()
+        (self.status, page::page(&frame, &self.said())).into_response()
     }
 }

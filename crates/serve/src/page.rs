@@ -1,6 +1,8 @@
 //! The frame of every page: bar, landmarks, and whether it is HTML or JSON that was asked for.
 
 use crate::asset;
+use crate::oops::Oops;
+use axum::body::Body;
 use axum::extract::FromRequestParts;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::http::request::Parts;
@@ -8,6 +10,9 @@ use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 use serde_json::Value;
 use std::convert::Infallible;
+use tokio::sync::{mpsc, oneshot};
+use tokio_stream::StreamExt;
+use tokio_stream::wrappers::ReceiverStream;
 
 /// A place in the bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,17 +120,55 @@ fn bar(here: Tab, tools: Option<&Markup>) -> Markup {
 }
 
 /// A report with the bar above it; the rest is as `flashscope report` makes it, and what it may do is what it says itself.
-pub(crate) fn report(report: &str, tools: &Markup) -> Response {
-    let policy =
-        format!("{}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'", flashscope_report::policy(report));
-    let above = markup! { style { (PreEscaped(asset::BAR)) } (bar(Tab::Records, Some(tools))) }.0;
-    let page = report.replacen("<body>", &format!("<body>{above}"), 1).replacen(
-        "<main>",
-        "<main id=\"main\" tabindex=\"-1\">",
-        1,
-    );
-    let headers = [(CONTENT_SECURITY_POLICY.as_str(), policy.as_str()), (CONTENT_TYPE.as_str(), HTML)];
-    (headers.map(|(name, value)| (name.to_owned(), value.to_owned())), page).into_response()
+pub(crate) fn report(title: &str, report: &str, tools: &Markup) -> Response {
+    let body = format!("{}{}", begun(title, tools), rest(report));
+    sent(flashscope_report::policy(report), Body::from(body))
+}
+
+/// The same in two parts, of which the first is shown while the second is made: whoever waits sees where they are.
+pub(crate) fn report_in_turn(title: &str, tools: &Markup, report: oneshot::Receiver<Result<String, Oops>>) -> Response {
+    let first = tokio_stream::once(Ok::<_, Infallible>(begun(title, tools)));
+    let (sender, second) = mpsc::channel(1);
+    tokio::spawn(async move {
+        let made = report.await.unwrap_or_else(|_| Err(Oops::failed("a fault of flashscope itself")));
+        let text = made.map_or_else(|oops| markup! { main #main { (oops.said()) } }.0, |report| rest(&report));
+        let _ = sender.send(Ok(text)).await;
+    });
+    sent(&flashscope_report::any_policy(), Body::from_stream(first.chain(ReceiverStream::new(second))))
+}
+
+fn sent(policy: &str, body: Body) -> Response {
+    let policy = format!("{policy}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+    ([(CONTENT_SECURITY_POLICY, policy), (CONTENT_TYPE, HTML.to_owned())], body).into_response()
+}
+
+/// Everything above a report.
+fn begun(title: &str, tools: &Markup) -> String {
+    let head = markup! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                link rel="icon" href="data:,";
+                title { (title) " – flashscope" }
+                style { (PreEscaped(flashscope_report::style_sheet())) (PreEscaped(asset::BAR)) }
+            }
+            body { (bar(Tab::Records, Some(tools))) }
+        }
+    };
+    head.0.trim_end_matches("</body></html>").to_owned()
+}
+
+/// A report from its body on, with the rules that only its kind has.
+fn rest(report: &str) -> String {
+    let (head, body) = report.split_once("<body>").unwrap_or(("", report));
+    let rules =
+        head.split_once("<style>").and_then(|(_, rest)| rest.split_once("</style>")).map_or("", |(rules, _)| rules);
+    let own = rules.strip_prefix(flashscope_report::style_sheet().as_str()).unwrap_or(rules);
+    let body = body.replacen("<main>", "<main id=\"main\" tabindex=\"-1\">", 1);
+    format!("<style>{own}</style>{body}")
 }
 
 const HTML: &str = "text/html; charset=utf-8";

@@ -13,6 +13,7 @@ use maud::{Markup, html as markup};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use tokio::sync::oneshot;
 
 /// Records on a page.
 pub(crate) const ON_A_PAGE: usize = 50;
@@ -186,12 +187,10 @@ pub(crate) fn entry_json(entry: &Entry) -> Value {
 
 /// `/records/12`: the report, below the bar.
 pub(crate) async fn one(State(app): State<Arc<App>>, Path(id): Path<i64>) -> Result<Response, Oops> {
-    let found = aside(&app, move |app| {
-        let found = app.history(|store| Ok((store.entry(id)?, store.record(id)?)))?;
-        let (entry, text) = found.ok_or_else(|| no_record(id))?;
-        Ok((entry, rendered(id, &text)?))
-    });
-    let (entry, report) = found.await?;
+    let found = aside(&app, move |app| app.history(|store| Ok((store.entry(id)?, store.record(id)?))));
+    let (entry, text) = found.await?.ok_or_else(|| no_record(id))?;
+    let (done, report) = oneshot::channel();
+    tokio::task::spawn_blocking(move || done.send(rendered(id, &text)));
     let part = coded(&entry.part);
     let tools = markup! {
         a href={ "/device?part=" (part) } { "Device and its trends" }
@@ -199,7 +198,8 @@ pub(crate) async fn one(State(app): State<Arc<App>>, Path(id): Path<i64>) -> Res
         a href={ "/records/" (id) "/report.html" } { "Report alone" }
         a href={ "/records/" (id) "/record.json" } { "Record (JSON)" }
     };
-    Ok(page::report(&report, &tools))
+    let title = format!("Record {id}: {} of {}", entry.kind, foreign::line(&entry.device));
+    Ok(page::report_in_turn(&title, &tools, report))
 }
 
 fn no_record(id: i64) -> Oops {

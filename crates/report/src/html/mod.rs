@@ -7,7 +7,7 @@ pub(crate) mod plots;
 
 pub use any::any;
 pub(crate) use page::{PLOTS, SURFACES, page, styled_page};
-pub use page::{policy, style_sheet};
+pub use page::{any_policy, policy, style_sheet};
 
 use flashscope_model::finding::{Advice, Severity};
 use flashscope_model::{RunRecord, run::Plan};

@@ -47,6 +47,12 @@ pub fn policy(page: &str) -> &str {
     after.and_then(|(_, rest)| rest.split_once('"')).map_or("default-src 'none'", |(policy, _)| policy)
 }
 
+/// What any page of ours may do, for whoever has to say so before the page is made.
+pub fn any_policy() -> String {
+    let scripts = [PLOTS.policy, SURFACES.policy].map(|policy| policy.rsplit_once(' ').map_or("", |(_, hash)| hash));
+    format!("{STILL}; script-src {}", scripts.join(" "))
+}
+
 /// The style sheet of all pages.
 pub fn style_sheet() -> String {
     format!("{}{}", include_str!("style.css"), plot::style_sheet())
@@ -144,5 +150,10 @@ mod tests {
         assert!(!page.contains("<script"), "a page without plots has no script");
         assert_eq!(policy(&page), STILL);
         assert_eq!(policy("<p>another's"), "default-src 'none'");
+        let any = any_policy();
+        for script in [PLOTS, SURFACES] {
+            let (own, hash) = script.policy.rsplit_once(' ').expect("a hash");
+            assert!(any.starts_with(own) && any.contains(hash) && hash.starts_with("'sha256-"), "{any}");
+        }
     }
 }

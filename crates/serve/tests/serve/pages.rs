@@ -95,7 +95,8 @@ fn a_record_is_shown_as_its_report_and_given_back_byte_for_byte() {
     assert_eq!(served.get("/records/1/record.json").body, text);
     let page = served.get("/records/1");
     assert!(page.body.contains("href=\"/compare?id=1\"") && page.body.contains("<main id=\"main\""), "{}", page.body);
-    let (_, below) = page.body.split_once("</header>").unwrap();
+    let (_, below) = page.body.split_once("</header><style>").unwrap();
+    let (_, below) = below.split_once("</style>").unwrap();
     let without_bar = below.replace("<main id=\"main\" tabindex=\"-1\">", "<main>");
     assert!(report.ends_with(without_bar.as_str()), "below the bar it is the report");
 }
