@@ -68,6 +68,8 @@ struct Known {
     order: Order,
     place: usize,
     failures: u32,
+    /// The hash of its record.
+    sha256: Option<String>,
     /// Agents that it was ever handed to.
     given: BTreeSet<String>,
 }
@@ -125,7 +127,7 @@ impl<A: Archive> Coordinator<A> {
         }
         for (place, entry) in self.archive.list()?.into_iter().enumerate() {
             let Some(known) = self.known.get_mut(&entry.run.id) else { continue };
-            (known.place, known.failures) = (place, entry.failures);
+            (known.place, known.failures, known.sha256) = (place, entry.failures, entry.sha256);
             match (entry.state, last.remove(&entry.run.id)) {
                 (RunState::Leased, Some((owner, attempt))) => {
                     let until = now + self.terms.lease;
@@ -140,7 +142,7 @@ impl<A: Archive> Coordinator<A> {
 
     fn learn(&mut self, orders: Vec<Order>) {
         for order in orders {
-            let new = Known { place: 0, failures: 0, given: BTreeSet::new(), order };
+            let new = Known { place: 0, failures: 0, sha256: None, given: BTreeSet::new(), order };
             self.known.entry(new.order.id.clone()).or_insert(new);
         }
     }
@@ -290,9 +292,9 @@ impl<A: Archive> Coordinator<A> {
             Completion::Already(kept) => kept,
         };
         self.held.remove(id);
-        let waiting = self.known.get(id).map(|known| known.place);
-        if let Some(place) = waiting {
-            self.waiting.values_mut().for_each(|of_device| drop(of_device.remove(&place)));
+        if let Some(known) = self.known.get_mut(id) {
+            known.sha256 = Some(kept.clone());
+            self.waiting.values_mut().for_each(|of_device| drop(of_device.remove(&known.place)));
         }
         Ok(AgentAnswer::Confirmed { sha256: kept })
     }
@@ -338,8 +340,7 @@ impl<A: Archive> Coordinator<A> {
             OperatorAsk::Submit { retry_failed } => alone(self.submit(text, retry_failed, now)?),
             OperatorAsk::Status { from } => alone(self.status(from, now)?),
             OperatorAsk::Record { id } => {
-                let list = self.archive.list()?;
-                let kept = list.iter().find(|entry| entry.run.id == id).and_then(|entry| entry.sha256.clone());
+                let kept = self.known.get(&id).and_then(|known| known.sha256.clone());
                 let Some(sha256) = kept else { return alone(refused("this run has no record yet")) };
                 match self.archive.record(&id, &sha256)? {
                     Some(record) => Ok((OperatorAnswer::Record { sha256 }, record)),
