@@ -15,6 +15,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 a run failed, 2 usage or environ
   flashscope lab run incoming.toml --dry-run
   sudo flashscope lab run incoming.toml --destroy-data=IDENTITY
   flashscope lab status incoming.toml
+  sudo flashscope lab limits --write
 
 {EXIT_CODES}"))]
 pub(crate) struct Cli {
@@ -47,6 +48,13 @@ here, or in the host's own file (--host).\n\n{EXIT_CODES}"))]
     /// Which runs of a plan are done, under way, left to do, or failed
     #[command(after_help = format!("Example: flashscope lab status incoming.toml\n\n{EXIT_CODES}"))]
     Status(Status),
+    /// How many cards this host holds at once: emulated ones, more and more of them, until their answers go out late
+    #[command(after_help = format!("Examples:
+  sudo flashscope lab limits
+  sudo flashscope lab limits --write --host lab.toml
+
+Takes up to two minutes, and wants a host that does nothing else.\n\n{EXIT_CODES}"))]
+    Limits(Limits),
 }
 
 #[derive(Args, Debug)]
@@ -101,6 +109,25 @@ pub(crate) struct Status {
     pub(crate) dir: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) results: Results,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Limits {
+    /// Write at-once into the host's own file; all else in it stays
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// The host's own file [default: flashscope/lab.toml below ~/.config]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) host: Option<PathBuf>,
+    /// Try no more cards than this [default: 64]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) most: Option<u32>,
+    /// Read each number of cards for this time
+    #[arg(long, value_name = "TIME", default_value = "3s")]
+    pub(crate) time: Nanos,
+    /// Print the result as JSON on stdout and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Where a record goes.

@@ -4,10 +4,12 @@
 //! and has one writer (`output`); stderr is talk. Exit codes: 0 done, 1 a run failed, 2 usage or environment, 3 refused for safety.
 
 mod args;
+mod calibrate;
 mod folder;
 mod neighbours;
 mod output;
 mod prepare;
+mod qualify;
 mod result;
 mod run;
 mod screen;
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Run(args) => run::run(args, &cli),
         Command::Status(args) => status::run(args, &cli),
+        Command::Limits(args) => calibrate::run(args, &cli),
     };
     match outcome {
         Ok(code) => ExitCode::from(code),

@@ -1,5 +1,7 @@
 //! What a run left: whether its record is a whole result, and its hash.
 
+use crate::prepare::devices_of;
+use crate::qualify;
 use flashscope_lab::Entry;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -19,6 +21,9 @@ struct Head {
     kind: String,
     target: String,
     device: Option<Device>,
+    /// Of a qualification, those of the reference first.
+    #[serde(default)]
+    parts: Vec<Device>,
     ended: Ended,
 }
 
@@ -37,11 +42,16 @@ pub(crate) fn look(record: &Path, entry: &Entry, simulated: bool) -> Result<Foun
     let bytes = std::fs::read(record).map_err(|_| "it left no record".to_owned())?;
     let head: Head = serde_json::from_slice(&bytes).map_err(|_| "its record is not whole".to_owned())?;
     let command = entry.run.words.first().map_or("", String::as_str);
-    if !head.schema.starts_with("flashscope.record/") || head.kind != command {
+    let kind = if qualify::is_one(entry) { "qualification" } else { command };
+    if !head.schema.starts_with("flashscope.record/") || head.kind != kind {
         return Err(format!("its record is not one of {command}"));
     }
     // The path of a device may be another one today; what it says of itself is what counts.
     let is_it = match simulated {
+        _ if qualify::is_one(entry) => {
+            let told = head.parts.iter().map(|part| part.identity.as_deref());
+            told.eq(devices_of(entry).map(|(_, identity)| Some(identity)))
+        }
         true => head.target == entry.identity,
         false => head.device.and_then(|device| device.identity).is_none_or(|identity| identity == entry.identity),
     };
@@ -49,6 +59,8 @@ pub(crate) fn look(record: &Path, entry: &Entry, simulated: bool) -> Result<Foun
         return Err("another device answered".to_owned());
     }
     match head.ended.how.as_str() {
+        // It could not go on, and the same words go on with what is kept.
+        "failing" if qualify::is_one(entry) => Err(last_words(record.parent().unwrap_or(Path::new("")))),
         "complete" | "budget_spent" | "failing" | "stopped" => Ok(Found { sha256: sha256(&bytes) }),
         how => Err(format!("it ended early ({how})")),
     }

@@ -1,10 +1,10 @@
 //! `lab run`: prepares, takes the lab for itself, works, and says what came of it.
 
 use crate::args::{self, Cli};
-use crate::output;
 use crate::prepare::{Lab, prepare};
 use crate::screen::{Screen, time_of};
 use crate::supervise::{Supervisor, record_of};
+use crate::{output, qualify};
 use anyhow::Result;
 use flashscope_host::{Surroundings, SysRoot, wall_clock};
 use flashscope_lab::{Device, Entry, Phase, RunState, topology};
@@ -99,9 +99,8 @@ fn record(lab: &Lab, entries: &[Entry], neighbours: &[Neighbour], envelope: Enve
         parts: device.parts.clone(),
         host_limited: limited(device),
     });
-    let runs = entries
-        .iter()
-        .map(|entry| LabRun { host_limited: limited(&lab.devices[entry.run.device]).unwrap_or(false), ..told(entry) });
+    let is_limited = |entry: &Entry| entry.run.devices().any(|place| limited(&lab.devices[place]) == Some(true));
+    let runs = entries.iter().map(|entry| LabRun { host_limited: is_limited(entry), ..told(entry) });
     LabRecord {
         envelope,
         plan: lab.plan.name.clone(),
@@ -112,7 +111,10 @@ fn record(lab: &Lab, entries: &[Entry], neighbours: &[Neighbour], envelope: Enve
         shared: shared.collect(),
         neighbours: neighbours.to_vec(),
         runs: runs.collect(),
-        notes: Vec::new(),
+        notes: qualify::verdicts(&lab.folder, entries)
+            .into_iter()
+            .chain(qualify::missing(&lab.plan, &lab.asked, &lab.host))
+            .collect(),
     }
 }
 

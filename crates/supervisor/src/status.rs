@@ -2,7 +2,8 @@
 
 use crate::args::{Cli, Status};
 use crate::folder::Folder;
-use crate::prepare::plan_name;
+use crate::prepare::{devices_of, plan_name};
+use crate::qualify;
 use crate::run::{print, told, tool};
 use anyhow::Result;
 use flashscope_lab::{Engine, Entry};
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &Status, cli: &Cli) -> Result<u8> {
         shared: Vec::new(),
         neighbours: Vec::new(),
         runs: entries.iter().map(told).collect(),
-        notes: vec![at_work],
+        notes: qualify::verdicts(&folder, &entries).into_iter().chain([at_work]).collect(),
     };
     print(&record, &args.results, cli)?;
     Ok(0)
@@ -43,15 +44,17 @@ pub(crate) fn run(args: &Status, cli: &Cli) -> Result<u8> {
 fn devices(entries: &[Entry]) -> Vec<LabDevice> {
     let mut devices: Vec<LabDevice> = Vec::new();
     for entry in entries.iter().filter(|entry| !entry.device.is_empty()) {
-        if !devices.iter().any(|device| device.name == entry.device) {
-            devices.push(LabDevice {
-                name: entry.device.clone(),
-                identity: entry.identity.clone(),
-                simulated: entry.identity.starts_with("sim:"),
-                seed: 0,
-                parts: Vec::new(),
-                host_limited: None,
-            });
+        for (name, identity) in devices_of(entry) {
+            if !devices.iter().any(|device| device.name == name) {
+                devices.push(LabDevice {
+                    name: name.to_owned(),
+                    identity: identity.to_owned(),
+                    simulated: identity.starts_with("sim:"),
+                    seed: 0,
+                    parts: Vec::new(),
+                    host_limited: None,
+                });
+            }
         }
     }
     devices

@@ -3,5 +3,7 @@
 
 mod harness;
 mod kills;
+mod limits;
 mod plans;
+mod qualify;
 mod shelves;
