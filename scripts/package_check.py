@@ -147,6 +147,9 @@ def unpack(archive, into):
 
 
 def checksums(table, packages):
+    if not (packages / "SHA256SUMS").exists():
+        print(f"{packages} holds no whole packages: no SHA256SUMS\nhint: scripts/package --out {packages}", file=sys.stderr)
+        sys.exit(2)
     lines = [line.split() for line in (packages / "SHA256SUMS").read_text().splitlines()]
     right = [name for sum_, name in lines if hashlib.sha256((packages / name).read_bytes()).hexdigest() == sum_]
     listed = {name for _, name in lines} | {"SHA256SUMS"} >= {file.name for file in packages.iterdir()}
