@@ -147,6 +147,9 @@ def unpack(archive, into):
 
 
 def checksums(table, packages):
+    if not (packages / "SHA256SUMS").exists():
+        print(f"{packages} holds no whole packages: no SHA256SUMS\nhint: scripts/package --out {packages}", file=sys.stderr)
+        sys.exit(2)
     lines = [line.split() for line in (packages / "SHA256SUMS").read_text().splitlines()]
     right = [name for sum_, name in lines if hashlib.sha256((packages / name).read_bytes()).hexdigest() == sum_]
     listed = {name for _, name in lines} | {"SHA256SUMS"} >= {file.name for file in packages.iterdir()}
@@ -163,6 +166,10 @@ def programs(table, target, tree):
         table.row(f"symbols of {program.name}", "in a file of their own", "apart" if apart else "not", apart and symbols.exists())
         if "-musl" in target or not target.startswith("x86_64"):
             table.row(f"{program.name} needs", "no library", "none" if elf.is_static else "a loader", elf.is_static)
+        if target.startswith("aarch64"):
+            # Android on arm64 has pages of 4 or of 16 KiB, and other kernels of 64.
+            page = elf.alignment
+            table.row(f"{program.name}: pages", "of up to 64 KiB", f"{page // 1024} KiB", page >= 65536)
 
 
 class Elf:
@@ -171,13 +178,17 @@ class Elf:
     def __init__(self, data):
         self.data = data
         wide = data[4] == 2
-        self.is_static = not any(kind == 3 for kind in self.segments(wide))  # PT_INTERP
+        self.is_static = not any(kind == 3 for kind, _ in self.segments(wide))  # PT_INTERP
+        self.alignment = min(align for kind, align in self.segments(wide) if kind == 1)  # PT_LOAD
         self.sections = self.named_sections(wide)
 
     def segments(self, wide):
+        """Kind and alignment of each."""
         start, = struct.unpack_from("<Q" if wide else "<I", self.data, 32 if wide else 28)
         size, count = struct.unpack_from("<HH", self.data, 54 if wide else 42)
-        return [struct.unpack_from("<I", self.data, start + each * size)[0] for each in range(count)]
+        form, at = ("<Q", 48) if wide else ("<I", 28)
+        heads = [start + each * size for each in range(count)]
+        return [(struct.unpack_from("<I", self.data, head)[0], struct.unpack_from(form, self.data, head + at)[0]) for head in heads]
 
     def named_sections(self, wide):
         """Offset and size in the file, by name."""
@@ -217,6 +228,7 @@ def inspect(table, work, target, packages):
     wanted = f"flashscope {version} (commit {commit or 'unknown'}, {target})"
     told = run("--version").strip()
     table.row("--version", wanted, told, told == wanted)
+    second_programs(table, run, bare, version)
     text = run("inspect", "-o", "/work/card")
     record = (bare / "work/card.json").read_text() if text else ""
     answered = text.startswith("SD card SD08G") and "allocation unit  4 MiB" in text
@@ -225,13 +237,21 @@ def inspect(table, work, target, packages):
     return {"text": text, "findings": findings.group(0) if findings else "", "record": record}
 
 
+def second_programs(table, run, bare, version):
+    """They start on their own, with nothing beside them, and are of the same version."""
+    for program in sorted((bare / "usr/bin").iterdir()):
+        if program.name != "flashscope":
+            told = run("--version", program=program.name).strip()
+            table.row(f"{program.name} --version", version, told or "nothing", version in told.split())
+
+
 def runner(table, bare, target):
-    """Starts the package's program in that root; one of another architecture is emulated, by a program that lies there too."""
+    """Starts the package's programs in that root; those of another architecture are emulated, by a program that lies there too."""
     if os.getuid() != 0:
         table.left_out(f"inspect in a bare root on {target}", "not root")
         return None
     (bare / "work").mkdir()
-    words = ["chroot", bare, "/usr/bin/flashscope"]
+    words = ["chroot", bare]
     architecture = target.split("-")[0]
     if architecture != os.uname().machine:
         emulator = shutil.which(f"{EMULATORS[architecture]}-static")
@@ -239,23 +259,23 @@ def runner(table, bare, target):
             table.left_out(f"inspect on {target}", f"no {EMULATORS[architecture]}-static: apt-get install qemu-user-static")
             return None
         shutil.copy(emulator, bare / "emulator")
-        words[2:2] = ["/emulator"]
+        words += ["/emulator"]
     elif target.endswith("-gnu"):
         table.left_out("a bare root with nothing but the package", "this program is not static; its libraries lie there too")
         libraries(bare)
 
-    def run(*arguments):
+    def run(*arguments, program="flashscope"):
         """What it prints; nothing where it fails."""
         told = {"stdout": subprocess.PIPE, "text": True, "env": {"COLUMNS": "110", "PATH": os.environ["PATH"]}}
-        ended = subprocess.run([*words, *arguments], timeout=1800, check=False, **told)
+        ended = subprocess.run([*words, f"/usr/bin/{program}", *arguments], timeout=1800, check=False, **told)
         return ended.stdout if ended.returncode == 0 else ""
 
     return run
 
 
 def libraries(bare):
-    told = said("ldd", bare / "usr/bin/flashscope")
-    for library in re.findall(r"/\S+", told):
+    told = [said("ldd", program) for program in (bare / "usr/bin").iterdir()]
+    for library in re.findall(r"/\S+", " ".join(told)):
         place = bare / library.lstrip("/")
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(library, place)

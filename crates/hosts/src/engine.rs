@@ -121,7 +121,8 @@ impl RunKept {
         };
         let attempts: Vec<(u64, Attempt)> = self.attempts.into_iter().map(attempt).collect();
         let phase = Phase::of(&self.phase, self.round)?;
-        let run = Run { id: self.id, device: 0, work: 0, words: self.words, power: self.power, phase };
+        let run =
+            Run { id: self.id, device: 0, work: 0, others: Vec::new(), words: self.words, power: self.power, phase };
         let entry = Entry {
             run,
             device: self.device,

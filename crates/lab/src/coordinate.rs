@@ -405,6 +405,10 @@ fn runs_of(text: &str) -> Result<(Vec<Entry>, Vec<Order>), PlanError> {
         let hint = "do it by `flashscope lab run` on the host, whose shared parts it looks at";
         return Err(refuse("a neighbour check is of one host", hint));
     }
+    if let Some(work) = plan.works.iter().find(|work| work.qualification.is_some()) {
+        let hint = "do it by `flashscope lab run` on the host that has all of its devices";
+        return Err(refuse(&format!("work '{}' holds devices of one host against each other", work.name), hint));
+    }
     let device = |device: &crate::plan::DevicePlan| {
         let (identity, simulated) = match &device.address {
             Address::Simulated(target) => (target.clone(), true),

@@ -1,5 +1,6 @@
 //! A plan: devices, and what to do with each. Data, read from TOML; every key and every value is one that is known.
 
+use crate::qualification::Qualification;
 use crate::work::{self, Work};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -111,6 +112,13 @@ struct WorkText {
     power: Option<String>,
     #[serde(default)]
     options: BTreeMap<String, Value>,
+    // Of qualify.
+    #[serde(default)]
+    reference: Vec<String>,
+    #[serde(default)]
+    candidate: Vec<String>,
+    requirements: Option<toml::Table>,
+    figures: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -161,7 +169,7 @@ impl Plan {
         let neighbours = text.neighbours.map(|text| neighbours(text, &works, &place)).transpose()?;
         let mut devices = Vec::new();
         for (index, text) in text.device.into_iter().enumerate() {
-            devices.extend(devices_of(index, text, works.len(), &place)?);
+            devices.extend(devices_of(index, text, &works, &place)?);
             if devices.len() > MOST_DEVICES {
                 return Err(error(format!("it names more than {MOST_DEVICES} devices"), "make two plans of it"));
             }
@@ -170,6 +178,7 @@ impl Plan {
             return Err(error("it names no device".to_owned(), "add a [[device]] table"));
         }
         unique(devices.iter().map(|device| device.name.as_str()), "device")?;
+        works.iter().try_for_each(|work| sides(work, &devices))?;
         Ok(Plan { name: text.name, devices, works, neighbours })
     }
 }
@@ -207,7 +216,15 @@ fn works(texts: Vec<WorkText>) -> Result<Vec<Work>, PlanError> {
         }
         let given: Vec<(String, String)> =
             text.options.into_iter().map(|(option, value)| (option, value.text())).collect();
-        works.push(Work::new(&text.name, &text.run, &given, text.power)?);
+        let says = !text.reference.is_empty() || !text.candidate.is_empty();
+        let qualification = match says || text.requirements.is_some() || text.figures.is_some() {
+            false => None,
+            true => Some(
+                Qualification::new(text.reference, text.candidate, text.requirements.as_ref(), text.figures)
+                    .map_err(|(what, hint)| PlanError { what: format!("work '{}': {what}", text.name), hint })?,
+            ),
+        };
+        works.push(Work::new(&text.name, &text.run, &given, text.power, qualification)?);
     }
     if works.is_empty() || works.len() > MOST_WORKS {
         return Err(error(
@@ -222,15 +239,21 @@ fn works(texts: Vec<WorkText>) -> Result<Vec<Work>, PlanError> {
 fn devices_of(
     index: usize,
     text: DeviceText,
-    works: usize,
+    all: &[Work],
     place: &dyn Fn(&str) -> Result<usize, PlanError>,
 ) -> Result<Vec<DevicePlan>, PlanError> {
     let name = text.name.unwrap_or_else(|| format!("device-{}", index + 1));
     named(&name, "a device")?;
-    let works = match text.work {
-        None => (0..works).collect(),
+    // What qualifies names its devices itself.
+    let by_device = |place: &usize| all[*place].qualification.is_none();
+    let works: Vec<usize> = match text.work {
+        None => (0..all.len()).filter(by_device).collect(),
         Some(names) => names.iter().map(|name| place(name)).collect::<Result<Vec<_>, _>>()?,
     };
+    if let Some(other) = works.iter().find(|place| !by_device(place)) {
+        let what = format!("device '{name}' names the work '{}', which names its devices itself", all[*other].name);
+        return Err(error(what, "leave it away here"));
+    }
     let address = match (text.identity, text.slot, text.sim) {
         (Some(identity), None, None) if !identity.is_empty() => Address::Identity(identity),
         (None, Some(slot), None) => Address::Slot { port: port(slot)?, lun: text.lun },
@@ -256,6 +279,27 @@ fn devices_of(
             .map(|number| one(format!("{name}-{}", number + 1), seed + number))
             .collect(),
     })
+}
+
+/// The sides of a qualification are devices of the plan, all simulated or all real: times of one kind are not held against
+/// times of the other.
+fn sides(work: &Work, devices: &[DevicePlan]) -> Result<(), PlanError> {
+    let Some(qualification) = &work.qualification else { return Ok(()) };
+    let mut simulated = Vec::new();
+    for name in qualification.devices() {
+        let Some(device) = devices.iter().find(|device| device.name == *name) else {
+            let what = format!("work '{}': there is no device '{name}'", work.name);
+            return Err(error(what, "name a [[device]]; of several with count they are NAME-1, NAME-2 …"));
+        };
+        simulated.push(matches!(device.address, Address::Simulated(_)));
+    }
+    match simulated.iter().any(|one| *one != simulated[0]) {
+        true => Err(error(
+            format!("work '{}' holds simulated devices against real ones", work.name),
+            "name devices of one kind on both sides",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// A USB port as the kernel names it: bus, then ports down to the device (`1-2.3`).
@@ -314,6 +358,35 @@ fn neighbours(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const TWO: &str = "name = \"p\"\n[[device]]\nname = \"card\"\nsim = \"sim:a\"\ncount = 2\n\
+                       [[device]]\nname = \"real\"\nidentity = \"x\"\n";
+    const QUALIFY: &str = "[[work]]\nname = \"swap\"\nrun = \"qualify\"\nreference = [\"card-1\"]\ncandidate = [\"card-2\"]\n\
+                           options = { plan = \"emcp-replacement\", quick = true }\n";
+
+    #[test]
+    fn a_qualification_names_devices_of_the_plan() {
+        let plan = Plan::read(&format!("{TWO}{WORK}{QUALIFY}")).unwrap();
+        assert_eq!(plan.works[1].words(), ["qualify", "emcp-replacement", "--quick"]);
+        assert!(plan.devices.iter().all(|device| device.works == [0]), "it is no work of each device");
+        let held = TWO.to_owned()
+            + &QUALIFY.replace("plan = \"emcp-replacement\", ", "")
+            + "figures = \"label,metric,unit,value\\n\"\n[work.requirements.plan]\nname = \"p\"\n";
+        let plan = Plan::read(&held).unwrap();
+        assert_eq!(plan.works[0].words(), ["qualify", "./requirements.toml", "--table=figures.csv", "--quick"]);
+        let with = |from: &str, to: &str| format!("{TWO}{}", QUALIFY.replace(from, to));
+        refused(&with("[\"card-2\"]", "[\"card-3\"]"), "no device 'card-3'");
+        refused(&with("[\"card-2\"]", "[\"card-1\"]"), "names 'card-1' twice");
+        refused(&with("[\"card-2\"]", "[\"real\"]"), "simulated devices against real ones");
+        refused(&with("candidate = [\"card-2\"]\n", ""), "no candidate");
+        refused(&with("reference = [\"card-1\"]\ncandidate = [\"card-2\"]\n", ""), "nothing is held against");
+        refused(&with("plan = \"emcp-replacement\", ", ""), "from one place");
+        refused(&with("\"emcp-replacement\"", "\"../mine.toml\""), "does not do for plan");
+        refused(&with("quick = true", "anyway = true"), "no option 'anyway'");
+        refused(&format!("{TWO}{QUALIFY}[work.requirements.plan]\nname = \"p\"\n"), "from one place");
+        refused(&format!("{TWO}work = [\"swap\"]\n{QUALIFY}"), "names its devices itself");
+        refused(&format!("{TWO}{WORK}candidate = [\"card-1\"]\n"), "holds no devices against each other");
+    }
 
     const WORK: &str = "[[work]]\nname = \"look\"\nrun = \"inspect\"\n";
 

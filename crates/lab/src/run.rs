@@ -74,8 +74,10 @@ impl Phase {
 pub struct Run {
     /// 32 hexadecimal digits: a hash of the device's identity and of all that is done, and so the name of its folder.
     pub id: String,
-    /// Place of the device in the list that it was expanded with.
+    /// Place of the device in the list that it was expanded with; where it is held against others, of the first one.
     pub device: usize,
+    /// Places of the others, in the order of the work.
+    pub others: Vec<usize>,
     /// Place of the work in the plan.
     pub work: usize,
     /// The words of the command line as the plan has them.
@@ -84,6 +86,13 @@ pub struct Run {
     pub power: Option<String>,
     /// What may go on beside it.
     pub phase: Phase,
+}
+
+impl Run {
+    /// Places of all devices that it uses.
+    pub fn devices(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        std::iter::once(self.device).chain(self.others.iter().copied())
+    }
 }
 
 /// The id of a run. Whatever hands it out twice, and whenever, it is the same run: only the device itself, the seed and what is
@@ -106,7 +115,7 @@ pub fn run_id(identity: &str, seed: u64, words: &[String], phase: Phase) -> Stri
 }
 
 /// All runs of a plan on these devices, which are in the plan's order, in the order in which they are begun: the neighbour check
-/// round by round, then the first work of every device, the second of every device …
+/// round by round, then the first work of every device, the second of every device …, then what holds devices against each other.
 ///
 /// # Errors
 /// Two devices, or two works of one device, are the same.
@@ -123,6 +132,9 @@ pub fn expand(plan: &Plan, devices: &[Device]) -> Result<Vec<Run>, PlanError> {
                 runs.push(run(device, index, (*work, of), of.command.phase()));
             }
         }
+    }
+    for (place, work) in plan.works.iter().enumerate() {
+        runs.extend(qualification(plan, devices, place, work));
     }
     let mut seen: BTreeMap<&str, &Run> = BTreeMap::new();
     for run in &runs {
@@ -142,7 +154,28 @@ fn run(device: &Device, index: usize, (place, work): (usize, &Work), phase: Phas
     // The name of power commands, which the host's file gives a meaning, is a part of what is done.
     let named: Vec<String> = words.iter().cloned().chain(work.power.clone()).collect();
     let id = run_id(&device.identity, device.seed, &named, phase);
-    Run { id, device: index, work: place, words, power: work.power.clone(), phase }
+    Run { id, device: index, others: Vec::new(), work: place, words, power: work.power.clone(), phase }
+}
+
+/// The one run of a work that holds devices against each other. What they are, on which side, and what is required is what it
+/// is.
+fn qualification(plan: &Plan, devices: &[Device], place: usize, work: &Work) -> Option<Run> {
+    let asked = work.qualification.as_ref()?;
+    let places: Vec<usize> =
+        asked.devices().filter_map(|name| plan.devices.iter().position(|device| device.name == *name)).collect();
+    let (first, others) = places.split_first()?;
+    let mut run = run(&devices[*first], *first, (place, work), work.command.phase());
+    let sides = places.iter().map(|place| devices[*place].identity.clone());
+    let named: Vec<String> = [format!("of the reference: {}", asked.reference.len())]
+        .into_iter()
+        .chain(sides)
+        .chain(run.words.iter().cloned())
+        .chain([format!("power: {}", work.power.as_deref().unwrap_or_default())])
+        .chain([&asked.requirements, &asked.figures].into_iter().map(|text| text.clone().unwrap_or_default()))
+        .collect();
+    run.id = run_id(&devices[*first].identity, devices[*first].seed, &named, run.phase);
+    run.others = others.to_vec();
+    Some(run)
 }
 
 /// Simulated devices are on virtual time, which no neighbour disturbs.
@@ -206,6 +239,29 @@ mod tests {
         ] {
             assert_ne!(id, other);
         }
+    }
+
+    #[test]
+    fn a_qualification_is_one_run_on_all_its_devices() {
+        let swap = "[[work]]\nname = \"swap\"\nrun = \"qualify\"\nreference = [\"device-1\"]\ncandidate = [\"device-2\"]\n\
+                    options = { plan = \"emcp-replacement\" }\n";
+        let two = [device("a", false), device("b", false)];
+        let id = |text: &str, devices: &[Device]| {
+            let runs = expand(&plan(&format!("{TWO}{text}")), devices).unwrap();
+            let run = runs.iter().find(|run| run.words[0] == "qualify").expect("it is expanded").clone();
+            assert_eq!((run.device, run.others.as_slice(), run.phase), (0, &[1][..], Phase::Timed));
+            run.id
+        };
+        let usual = id(swap, &two);
+        assert_eq!(id(swap, &two), usual);
+        let others = [
+            id(&swap.replace("\"emcp-replacement\"", "\"sd-for-boards\""), &two),
+            id(&swap.replace("[\"device-1\"]\ncandidate = [", "[]\ncandidate = [\"device-1\", "), &two),
+            id(&swap.replace("[[work]]\n", "[[work]]\nfigures = \"x\"\n"), &two),
+            id(&swap.replace("[[work]]\n", "[[work]]\npower = \"rack\"\n"), &two),
+            id(swap, &[device("a", false), device("c", false)]),
+        ];
+        assert!(others.iter().all(|other| *other != usual), "{others:?}");
     }
 
     #[test]

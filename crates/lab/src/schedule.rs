@@ -47,9 +47,9 @@ pub struct Task {
 const HOST: &str = "the host";
 
 impl Task {
-    /// What a run holds. The device always; a timed run also every part on the way to it, and the whole host where others were
-    /// found to disturb its device wherever they are.
-    pub fn of(run: &Run, device: &Device, host_limited: bool) -> Task {
+    /// What a run on these devices holds. The devices always; a timed run also every part on the way to them, and the whole host
+    /// where others were found to disturb one of them wherever they are.
+    pub fn of(run: &Run, devices: &[&Device], host_limited: bool) -> Task {
         let host = match run.phase {
             Phase::Alone(_) => Mode::Exclusive,
             Phase::Timed if host_limited => Mode::Exclusive,
@@ -63,11 +63,15 @@ impl Task {
             Phase::Alone(_) | Phase::Beside(_) => None,
         };
         let hold = |what: &str, mode| Hold { what: what.to_owned(), mode };
-        let own = [hold(&format!("device {}", device.identity), Mode::Exclusive), hold(HOST, host)];
-        let parts = part.into_iter().flat_map(|mode| device.parts.iter().map(move |part| hold(part, mode)));
-        // One simulated device is as many as its seeds.
-        let own = own.into_iter().skip(usize::from(device.simulated));
-        Task { holds: own.chain(parts).collect(), busy: device.simulated }
+        let mut holds = vec![hold(HOST, host)];
+        for device in devices {
+            // One simulated device is as many as its seeds.
+            if !device.simulated {
+                holds.push(hold(&format!("device {}", device.identity), Mode::Exclusive));
+            }
+            holds.extend(part.into_iter().flat_map(|mode| device.parts.iter().map(move |part| hold(part, mode))));
+        }
+        Task { holds, busy: devices.iter().any(|device| device.simulated) }
     }
 }
 
@@ -179,6 +183,38 @@ mod tests {
     fn task(holds: &[(&str, Mode)]) -> Task {
         let holds = holds.iter().map(|(what, mode)| Hold { what: what.to_string(), mode: *mode }).collect();
         Task { holds, busy: false }
+    }
+
+    #[test]
+    fn a_qualification_has_both_devices_and_their_parts_for_itself() {
+        let device = |name: &str, parts: &[&str]| Device {
+            name: name.to_owned(),
+            identity: name.to_owned(),
+            simulated: false,
+            seed: 1,
+            parts: parts.iter().map(|part| (*part).to_owned()).collect(),
+        };
+        let run = |phase| Run {
+            id: String::new(),
+            device: 0,
+            others: vec![1],
+            work: 0,
+            words: Vec::new(),
+            power: None,
+            phase,
+        };
+        let (a, b, c, d) =
+            (device("a", &["hub"]), device("b", &["hub", "x"]), device("c", &["x"]), device("d", &["y"]));
+        let pair = Task::of(&run(Phase::Timed), &[&a, &b], false);
+        let alone = |device, phase| Task::of(&Run { others: Vec::new(), ..run(phase) }, &[device], false);
+        let tasks = vec![pair.clone(), alone(&a, Phase::Timed), alone(&c, Phase::Wear), alone(&d, Phase::Timed)];
+        let mut schedule = Schedule::new(MANY, tasks);
+        assert_eq!(schedule.start(0), [0, 3], "one is the same device, one shares a part with the second");
+        schedule.over(0);
+        assert_eq!(schedule.start(0), [1, 2]);
+        let limited = Task::of(&run(Phase::Timed), &[&a, &b], true);
+        let mut schedule = Schedule::new(MANY, vec![alone(&d, Phase::Timed), limited]);
+        assert_eq!(schedule.start(0), [0], "it needs the whole host");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! line, so that a plan from elsewhere can name no file, no program and no consent.
 
 use crate::plan::PlanError;
+use crate::qualification::{FIGURES, Qualification, REQUIREMENTS};
 use crate::run::Phase;
 use flashscope_units::{Bytes, Nanos};
 use std::fmt;
@@ -21,6 +22,8 @@ pub enum Command {
     Capacity,
     /// What survives power cuts, or passes until it wears out.
     Integrity,
+    /// Whether one device may replace another, by requirements.
+    Qualify,
 }
 
 /// What an option takes.
@@ -97,11 +100,20 @@ const INTEGRITY: &[(&str, Takes)] = &[
     ("passes", Count(1_000_000)),
     ("max-write", Size),
 ];
+const QUALIFY: &[(&str, Takes)] =
+    &[("plan", Name), ("quick", Flag), ("max-time", Time), ("max-write", Size), ("rated-writes", Size)];
 
 impl Command {
     /// All of them.
-    pub const ALL: [Command; 6] =
-        [Command::Inspect, Command::State, Command::Bench, Command::App, Command::Capacity, Command::Integrity];
+    pub const ALL: [Command; 7] = [
+        Command::Inspect,
+        Command::State,
+        Command::Bench,
+        Command::App,
+        Command::Capacity,
+        Command::Integrity,
+        Command::Qualify,
+    ];
 
     /// As it is typed.
     pub const fn word(self) -> &'static str {
@@ -112,6 +124,7 @@ impl Command {
             Command::App => "app",
             Command::Capacity => "capacity",
             Command::Integrity => "integrity",
+            Command::Qualify => "qualify",
         }
     }
 
@@ -123,6 +136,7 @@ impl Command {
             Command::App => APP,
             Command::Capacity => CAPACITY,
             Command::Integrity => INTEGRITY,
+            Command::Qualify => QUALIFY,
         }
     }
 
@@ -130,7 +144,7 @@ impl Command {
     /// it out or cuts its power looks at what it holds.
     pub const fn phase(self) -> Phase {
         match self {
-            Command::Inspect | Command::State | Command::Bench | Command::App => Phase::Timed,
+            Command::Inspect | Command::State | Command::Bench | Command::App | Command::Qualify => Phase::Timed,
             Command::Capacity | Command::Integrity => Phase::Wear,
         }
     }
@@ -147,6 +161,8 @@ pub struct Work {
     options: Vec<(&'static str, String)>,
     /// The name of the commands that cut the power, which the host's own file has.
     pub power: Option<String>,
+    /// What is held against what, where it qualifies.
+    pub qualification: Option<Qualification>,
 }
 
 impl Work {
@@ -159,6 +175,7 @@ impl Work {
         command: &str,
         given: &[(String, String)],
         power: Option<String>,
+        qualification: Option<Qualification>,
     ) -> Result<Work, PlanError> {
         let of = |what: String, hint: String| PlanError { what: format!("work '{name}': {what}"), hint };
         let command = Command::ALL.into_iter().find(|known| known.word() == command).ok_or_else(|| {
@@ -182,7 +199,7 @@ impl Work {
             }
         }
         options.sort();
-        let work = Work { name: name.to_owned(), command, options, power };
+        let work = Work { name: name.to_owned(), command, options, power, qualification };
         work.check().map_err(|(what, hint)| of(what, hint))?;
         Ok(work)
     }
@@ -199,7 +216,8 @@ impl Work {
             None => (Command::App.word().to_owned(), word.clone()),
         };
         let given: Vec<(String, String)> = rest.iter().map(option).collect();
-        let work = Work::new(name, command, &given, power)?;
+        // Runs of one host hold devices against each other, as no order names several.
+        let work = Work::new(name, command, &given, power, None)?;
         // Of an option that stands there twice, this and the worker could each heed another one.
         let is_twice = work.options.windows(2).any(|pair| pair[0].0 == pair[1].0);
         match work.words() == words && !is_twice {
@@ -213,15 +231,28 @@ impl Work {
 
     fn check(&self) -> Result<(), (String, String)> {
         let hint = |text: &str| text.to_owned();
+        let holds = self.qualification.as_ref().map(|one| one.requirements.is_some());
         match self.command {
+            Command::Qualify if holds.is_none() => Err((
+                hint("nothing is held against anything"),
+                hint("candidate = [\"NAME\"], and reference = [\"NAME\"], beside run"),
+            )),
+            Command::Qualify if self.option("plan").is_some() == (holds == Some(true)) => Err((
+                hint("it needs requirements, from one place"),
+                hint("plan = \"emcp-replacement\" under options, or a table [work.requirements]"),
+            )),
+            command if command != Command::Qualify && holds.is_some() => Err((
+                hint("it holds no devices against each other"),
+                hint("reference, candidate, requirements and figures go with run = \"qualify\""),
+            )),
             Command::App if self.option("app").is_none() => {
                 Err((hint("no app is named"), hint("app = \"contacts\" under options; `flashscope app list` has them")))
             }
             Command::Bench if self.option("preset").is_none() && self.option("rw").is_none() => {
                 Err((hint("no load is named"), hint("rw = \"randread\" or preset = \"sd-class\" under options")))
             }
-            command if command != Command::Integrity && self.power.is_some() => {
-                Err((hint("it cuts no power"), hint("power goes with run = \"integrity\"")))
+            command if !matches!(command, Command::Integrity | Command::Qualify) && self.power.is_some() => {
+                Err((hint("it cuts no power"), hint("power goes with run = \"integrity\" or \"qualify\"")))
             }
             _ => Ok(()),
         }
@@ -236,13 +267,17 @@ impl Work {
     pub fn words(&self) -> Vec<String> {
         let mut words = vec![self.command.word().to_owned()];
         words.extend(self.option("app").map(str::to_owned));
-        words.extend(self.options.iter().filter(|(name, _)| *name != "app").map(
-            |(name, value)| match value.is_empty() {
+        if let Some(qualification) = &self.qualification {
+            words.push(self.option("plan").unwrap_or(REQUIREMENTS).to_owned());
+            words.extend(qualification.figures.as_ref().map(|_| format!("--table={FIGURES}")));
+        }
+        words.extend(self.options.iter().filter(|(name, _)| !matches!(*name, "app" | "plan")).map(|(name, value)| {
+            match value.is_empty() {
                 true => format!("--{name}"),
                 // In one word, so that a value can never be taken for an option.
                 false => format!("--{name}={value}"),
-            },
-        ));
+            }
+        }));
         words
     }
 
@@ -255,7 +290,8 @@ impl Work {
             || match self.command {
                 Command::Inspect | Command::State => false,
                 Command::Bench => self.option("preset").is_some() || !reads,
-                Command::App | Command::Capacity | Command::Integrity => true,
+                // Requirements that only read are told by their text ([`crate::Asked`]).
+                Command::App | Command::Capacity | Command::Integrity | Command::Qualify => true,
             }
     }
 
@@ -323,7 +359,7 @@ mod tests {
 
     fn work(command: &str, options: &[(&str, &str)]) -> Result<Work, PlanError> {
         let options: Vec<_> = options.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        Work::new("w", command, &options, None)
+        Work::new("w", command, &options, None, None)
     }
 
     #[test]
@@ -354,13 +390,18 @@ mod tests {
             ("app", "fs-options", "exec"),
             ("state", "max-time", "ten"),
             ("capacity", "full", "yes"),
+            ("qualify", "plan", "./mine.toml"),
+            ("qualify", "table", "/etc/passwd"),
+            ("qualify", "runs", "/etc"),
+            ("qualify", "anyway", "true"),
+            ("qualify", "power-off", "reboot"),
             ("sh", "c", "true"),
         ] {
             let with = [("rw", "read"), (option, value)];
             let refused = if command == "bench" { work(command, &with) } else { work(command, &with[1..]) };
             assert!(refused.is_err(), "{command} {option} {value}");
         }
-        assert!(Work::new("w", "inspect", &[], Some("rack".to_owned())).is_err());
+        assert!(Work::new("w", "inspect", &[], Some("rack".to_owned()), None).is_err());
     }
 
     #[test]

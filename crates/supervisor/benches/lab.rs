@@ -5,18 +5,16 @@
 //! `findings` compares clocks and `lateness` is one: both want a machine that does nothing else, and print its load.
 #![allow(clippy::print_stdout, missing_docs)]
 
-use flashscope_emulate::{Emulator, Options, Speed};
 use flashscope_lab::{Engine, RunState};
 use flashscope_stats::Rng;
 use flashscope_supervisor::Queue;
+use flashscope_supervisor::limits::{self, MOST, Step};
 use flashscope_testkit::Targets;
 use std::error::Error;
 use std::fs;
 use std::io::Stdout;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -95,7 +93,7 @@ impl Rig {
 
 impl Drop for Rig {
     fn drop(&mut self) {
-        let _ = flashscope_emulate::clean(&self.folder.join("registry"));
+        let _ = flashscope_emulate::clean(&self.folder.join("cards/registry"));
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
@@ -203,10 +201,6 @@ fn kill(pid: i32) -> bool {
         .is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::KILL).is_ok())
 }
 
-/// A read of 4 KiB takes 2 ms.
-const CARD: &str = "sd-flat,capacity=64MiB,noise=none,link.command=2ms";
-/// Later than this is more than 5 % of that.
-const LATE_US: f64 = 100.0;
 /// How long all cards are read.
 const LONG: Duration = Duration::from_secs(3);
 
@@ -217,68 +211,18 @@ fn lateness(rig: &Rig, targets: &mut Targets<Stdout>) -> Outcome {
         targets.left_out("emulated cards of 2 ms at once", "it needs root and /dev/fuse")?;
         return Ok(());
     }
+    let (holds, steps) = limits::search(MOST, |cards| limits::measure(&rig.folder.join("cards"), cards, LONG))?;
     println!("cards | lateness p50, µs | p99, µs | p99 of 2 ms");
-    let (mut holds, mut held) = (0, true);
-    for cards in [1, 2, 4, 8, 16, 32, 64] {
-        let (p50, p99) = late(rig, cards)?;
+    for Step { cards, p50, p99 } in steps {
+        let (p50, p99) = (p50.as_f64() / 1e3, p99.as_f64() / 1e3);
         println!("{cards:>5} | {p50:>16.1} | {p99:>7.1} | {:>9.1} %", p99 / 20.0);
-        held &= p99 <= LATE_US;
-        if held {
-            holds = cards;
-        }
     }
     match holds {
-        64 => println!("this host holds 64 emulated cards of 2 ms at once"),
+        MOST => println!("this host holds {MOST} emulated cards of 2 ms at once"),
         0 => println!("this host holds not even one: its own file takes at-once = 1"),
         holds => {
-            println!("lateness p99 exceeds 5 % from {} cards on: at-once = {holds} in the host's own file", holds * 2)
+            println!("lateness p99 exceeds 5 % from {} cards on: at-once = {holds} in the host's own file", holds + 1)
         }
     }
     Ok(())
-}
-
-/// The worst p50 and p99 of so many cards, in microseconds.
-fn late(rig: &Rig, cards: usize) -> Result<(f64, f64), Box<dyn Error>> {
-    let mut emulators = Vec::new();
-    for index in 0..cards {
-        let at = rig.folder.join(format!("card-{cards}-{index}"));
-        fs::create_dir_all(&at)?;
-        let options = Options {
-            model: CARD.to_owned(),
-            at: Some(at),
-            attach_loop: false,
-            backing: None,
-            seed: 1,
-            speed: Speed::Times(1.0),
-            log: None,
-            registry: rig.folder.join("registry"),
-        };
-        emulators.push(Emulator::start(&options)?);
-    }
-    let stop = AtomicBool::new(false);
-    thread::scope(|scope| {
-        for emulator in &emulators {
-            let (path, stop) = (emulator.path(), &stop);
-            scope.spawn(move || {
-                let file = fs::File::open(path).expect("the card");
-                let mut block = vec![0; 4096];
-                let mut at = 0;
-                while !stop.load(Ordering::Relaxed) {
-                    file.read_exact_at(&mut block, at % (60 << 20)).expect("a read");
-                    // Far enough apart that the kernel reads nothing ahead.
-                    at += 2 << 20;
-                }
-            });
-        }
-        thread::sleep(LONG);
-        stop.store(true, Ordering::Relaxed);
-    });
-    let worst = |of: fn(&flashscope_emulate::Lateness) -> f64| {
-        emulators.iter().filter_map(|one| one.statistics().lateness.map(|late| of(&late))).fold(0.0, f64::max)
-    };
-    let found = (worst(|late| late.p50.as_f64() / 1e3), worst(|late| late.p99.as_f64() / 1e3));
-    for mut emulator in emulators {
-        emulator.stop(false)?;
-    }
-    Ok(found)
 }

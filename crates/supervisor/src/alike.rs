@@ -10,7 +10,7 @@ const OWNERS: [&str; 3] = ["x", "y", "z"];
 fn entry(id: &str) -> Entry {
     let words = vec!["inspect".to_owned()];
     Entry {
-        run: Run { id: id.to_owned(), device: 0, work: 0, words, power: None, phase: Phase::Timed },
+        run: Run { id: id.to_owned(), device: 0, work: 0, others: Vec::new(), words, power: None, phase: Phase::Timed },
         device: format!("card-{id}"),
         identity: format!("0x{id}:1"),
         work: "look".to_owned(),

@@ -19,6 +19,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 a run failed, 2 usage or environ
   flashscope lab run incoming.toml --dry-run
   sudo flashscope lab run incoming.toml --destroy-data=IDENTITY
   flashscope lab status incoming.toml
+  sudo flashscope lab limits --write
 
 {EXIT_CODES}"))]
 pub(crate) struct Cli {
@@ -63,6 +64,13 @@ here, or in the host's own file (--host).\n\n{EXIT_CODES}"))]
   flashscope lab results --into results --server tls://lab:4222 \\
     --ca ca.pem --token operator.token\n\n{EXIT_CODES}"))]
     Results(OfServer),
+    /// How many cards this host holds at once: emulated ones, more and more of them, until their answers go out late
+    #[command(after_help = format!("Examples:
+  sudo flashscope lab limits
+  sudo flashscope lab limits --write --host lab.toml
+
+Takes up to two minutes, and wants a host that does nothing else.\n\n{EXIT_CODES}"))]
+    Limits(Limits),
 }
 
 #[derive(Args, Debug)]
@@ -119,6 +127,25 @@ pub(crate) struct Status {
     pub(crate) server: Option<Server>,
     #[command(flatten)]
     pub(crate) results: Results,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Limits {
+    /// Write at-once into the host's own file; all else in it stays
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// The host's own file [default: flashscope/lab.toml below ~/.config]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) host: Option<PathBuf>,
+    /// Try no more cards than this [default: 64]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) most: Option<u32>,
+    /// Read each number of cards for this time
+    #[arg(long, value_name = "TIME", default_value = "3s")]
+    pub(crate) time: Nanos,
+    /// Print the result as JSON on stdout and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Where a record goes.

@@ -4,6 +4,11 @@ use anyhow::{Context, Result, anyhow};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long the lock of a lab is waited for. A process that a killed supervisor was just starting holds it until it has become a
+/// worker.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The directory.
 #[derive(Clone, Debug)]
@@ -64,7 +69,14 @@ impl Folder {
         let path = self.0.join("lock");
         let open = File::options().read(true).write(true).create(true).truncate(false).open(&path);
         let file = open.with_context(|| format!("cannot use {}", path.display()))?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        let until = Instant::now() + PATIENCE;
+        let taken = loop {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Err(_) if Instant::now() < until => std::thread::sleep(Duration::from_millis(20)),
+                taken => break taken,
+            }
+        };
+        match taken {
             Ok(()) => Ok(Lock { _file: file }),
             Err(_) => Err(anyhow!(
                 "another `flashscope lab run` is at work in {}\nhint: `flashscope lab status --dir {}` shows how far it is",

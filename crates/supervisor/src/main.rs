@@ -4,10 +4,12 @@
 //! and has one writer (`console`); stderr is talk. Exit codes: 0 done, 1 a run failed, 2 usage or environment, 3 refused for safety.
 
 mod args;
+mod calibrate;
 mod hosts;
 mod neighbours;
 mod output;
 mod prepare;
+mod qualify;
 mod result;
 mod run;
 mod screen;
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         Command::Agent(args) => hosts::attend(args, &cli),
         Command::Submit(args) => hosts::coded(hosts::submit(args)),
         Command::Results(args) => hosts::coded(hosts::results(args, &cli)),
+        Command::Limits(args) => calibrate::run(args, &cli),
     };
     flashscope_console::ended(code.map(ExitCode::from))
 }

@@ -314,6 +314,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
             id: row.get(0)?,
             // The plan that is being run says where they stand in it.
             device: 0,
+            others: Vec::new(),
             work: 0,
             words: serde_json::from_str(&words).map_err(|_| odd(4, &words))?,
             power: row.get(5)?,
@@ -361,6 +362,7 @@ mod tests {
             run: Run {
                 id: id.to_owned(),
                 device: 0,
+                others: Vec::new(),
                 work: 0,
                 words: vec!["bench".to_owned(), "--rw=read".to_owned()],
                 power: None,

@@ -1,6 +1,7 @@
 //! What a run left: whether its record is a whole result, and its hash.
 
-use flashscope_lab::Entry;
+use flashscope_lab::{Command, Entry};
+use flashscope_supervisor::IDENTITIES;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -19,6 +20,9 @@ struct Head {
     kind: String,
     target: String,
     device: Option<Device>,
+    /// Of a qualification, those of the reference first.
+    #[serde(default)]
+    parts: Vec<Device>,
     ended: Ended,
 }
 
@@ -35,25 +39,37 @@ struct Ended {
 /// The result in a run's folder; why there is none, where it has none.
 pub(crate) fn look(record: &Path, entry: &Entry, simulated: bool) -> Result<Found, String> {
     let bytes = std::fs::read(record).map_err(|_| "it left no record".to_owned())?;
-    judge(&bytes, entry.run.words.first().map_or("", String::as_str), &entry.identity, simulated)?;
+    let command = entry.run.words.first().map_or("", String::as_str);
+    let judged = judge(&bytes, command, &entry.identity, simulated);
+    judged.map_err(|why| if why == STUCK { last_words(record.parent().unwrap_or(Path::new(""))) } else { why })?;
     Ok(Found { sha256: sha256(&bytes) })
 }
 
-/// Why bytes are not the whole record of a command on a device, where they are not.
-pub(crate) fn judge(bytes: &[u8], command: &str, device: &str, simulated: bool) -> Result<(), String> {
+/// A qualification could not go on, and the same words go on with what is kept; the worker has said why.
+const STUCK: &str = "it could not go on";
+
+/// Why bytes are not the whole record of a command on a device, or on the devices that a run holds against each other, where they
+/// are not.
+pub(crate) fn judge(bytes: &[u8], command: &str, identity: &str, simulated: bool) -> Result<(), String> {
     let head: Head = serde_json::from_slice(bytes).map_err(|_| "its record is not whole".to_owned())?;
-    if !head.schema.starts_with("flashscope.record/") || head.kind != command {
+    let qualifies = command == Command::Qualify.word();
+    let kind = if qualifies { "qualification" } else { command };
+    if !head.schema.starts_with("flashscope.record/") || head.kind != kind {
         return Err(format!("its record is not one of {command}"));
     }
     // The path of a device may be another one today; what it says of itself is what counts.
     let is_it = match simulated {
-        true => head.target == device,
-        false => head.device.and_then(|device| device.identity).is_none_or(|identity| identity == device),
+        _ if qualifies => {
+            head.parts.iter().map(|part| part.identity.as_deref()).eq(identity.split(IDENTITIES).map(Some))
+        }
+        true => head.target == identity,
+        false => head.device.and_then(|device| device.identity).is_none_or(|told| told == identity),
     };
     if !is_it {
         return Err("another device answered".to_owned());
     }
     match head.ended.how.as_str() {
+        "failing" if qualifies => Err(STUCK.to_owned()),
         "complete" | "budget_spent" | "failing" | "stopped" => Ok(()),
         how => Err(format!("it ended early ({how})")),
     }

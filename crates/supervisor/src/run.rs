@@ -1,10 +1,10 @@
 //! `lab run`: prepares, takes the lab for itself, works, and says what came of it.
 
 use crate::args::{self, Cli};
-use crate::output;
 use crate::prepare::{Lab, prepare};
 use crate::screen::Screen;
 use crate::supervise::Supervisor;
+use crate::{output, qualify};
 use anyhow::Result;
 use flashscope_console as console;
 use flashscope_host::{Surroundings, SysRoot, wall_clock};
@@ -12,7 +12,7 @@ use flashscope_lab::{Device, Entry, RunState, topology};
 use flashscope_model::envelope::StopReason;
 use flashscope_model::lab::{LabDevice, LabRecord, LabRun, Neighbour, SharedPart};
 use flashscope_model::{Envelope, Kind};
-use flashscope_supervisor::{Queue, told, tool};
+use flashscope_supervisor::{Queue, told, tool, verdicts};
 
 pub(crate) fn run(args: &args::Run, cli: &Cli) -> Result<u8> {
     let lab = prepare(args)?;
@@ -93,9 +93,8 @@ fn record(lab: &Lab, entries: &[Entry], neighbours: &[Neighbour], envelope: Enve
         parts: device.parts.clone(),
         host_limited: limited(device),
     });
-    let runs = entries
-        .iter()
-        .map(|entry| LabRun { host_limited: limited(&lab.devices[entry.run.device]).unwrap_or(false), ..told(entry) });
+    let is_limited = |entry: &Entry| entry.run.devices().any(|place| limited(&lab.devices[place]) == Some(true));
+    let runs = entries.iter().map(|entry| LabRun { host_limited: is_limited(entry), ..told(entry) });
     LabRecord {
         envelope,
         plan: lab.plan.name.clone(),
@@ -106,6 +105,9 @@ fn record(lab: &Lab, entries: &[Entry], neighbours: &[Neighbour], envelope: Enve
         shared: shared.collect(),
         neighbours: neighbours.to_vec(),
         runs: runs.collect(),
-        notes: Vec::new(),
+        notes: verdicts(&lab.folder, entries)
+            .into_iter()
+            .chain(qualify::missing(&lab.plan, &lab.asked, &lab.host))
+            .collect(),
     }
 }

@@ -38,8 +38,8 @@ pub(crate) struct UnderWay {
     pub(crate) place: usize,
     /// When it began.
     pub(crate) began: Instant,
-    /// The node of its device; `None` for a simulated one.
-    pub(crate) path: Option<PathBuf>,
+    /// The nodes of its devices by their places; of simulated ones there are none.
+    pub(crate) nodes: BTreeMap<usize, PathBuf>,
 }
 
 impl Screen {
@@ -86,11 +86,15 @@ impl Screen {
         let mut left_in_all = 0.0f64;
         let mut longest = 0.0f64;
         for device in 0..lines.devices.len() {
-            let of_device: Vec<&Entry> = entries.iter().filter(|entry| entry.run.device == device).collect();
-            let now = under_way.iter().find(|one| entries[one.place].run.device == device);
+            let is_its = |entry: &Entry| entry.run.devices().any(|other| other == device);
+            let of_device: Vec<&Entry> = entries.iter().filter(|entry| is_its(entry)).collect();
+            let now = under_way.iter().find(|one| is_its(&entries[one.place]));
             let left = left_of(&of_device, now, &usual);
-            if let Some(left) = left {
-                left_in_all += left.as_secs_f64();
+            // What holds several devices against each other is counted with the first one.
+            let counted: Vec<&Entry> = of_device.iter().filter(|one| one.run.device == device).copied().collect();
+            let own = now.filter(|now| entries[now.place].run.device == device);
+            if let (Some(left), Some(counted)) = (left, left_of(&counted, own, &usual)) {
+                left_in_all += counted.as_secs_f64();
                 longest = longest.max(left.as_secs_f64());
             }
             let rate = now.and_then(|now| lines.rate(device, now));
@@ -129,7 +133,7 @@ impl Lines {
 
     /// What the device moves now, by the kernel's own count.
     fn rate(&mut self, device: usize, now: &UnderWay) -> Option<ByteRate> {
-        let moved = moved(now.path.as_ref()?)?;
+        let moved = moved(now.nodes.get(&device)?)?;
         let before = self.moved[device].replace((Instant::now(), moved));
         let (at, before) = before?;
         let time = at.elapsed().as_secs_f64();
@@ -204,7 +208,15 @@ mod tests {
     use flashscope_lab::{Phase, Run};
 
     fn entry(work: &str, state: RunState, seconds: Option<u64>) -> Entry {
-        let run = Run { id: String::new(), device: 0, work: 0, words: Vec::new(), power: None, phase: Phase::Timed };
+        let run = Run {
+            id: String::new(),
+            device: 0,
+            others: Vec::new(),
+            work: 0,
+            words: Vec::new(),
+            power: None,
+            phase: Phase::Timed,
+        };
         let (began, ended) = (seconds.map(|_| 1000), seconds.map(|seconds| 1000 + seconds * 1000));
         Entry {
             run,

@@ -6,9 +6,9 @@
 use crate::args;
 use crate::prepare::Lab;
 use crate::screen::{Screen, UnderWay};
-use crate::{neighbours, result, shelf, stop};
+use crate::{neighbours, qualify, result, shelf, stop};
 use anyhow::{Result, anyhow};
-use flashscope_lab::{AttemptEnd, Claim, Engine, Entry, Phase, RunState, Schedule, Task};
+use flashscope_lab::{AttemptEnd, Claim, Device, Engine, Entry, Phase, RunState, Schedule, Task};
 use flashscope_model::lab::Neighbour;
 use flashscope_supervisor::Queue;
 use flashscope_supervisor::worker::{self, Handle};
@@ -149,7 +149,8 @@ impl<'a> Supervisor<'a> {
     fn pass(&mut self, places: &[usize], limited: &BTreeSet<usize>) -> Result<()> {
         let task = |place: &usize| {
             let run = &self.entries[*place].run;
-            Task::of(run, &self.lab.devices[run.device], limited.contains(&run.device))
+            let devices: Vec<&Device> = run.devices().map(|place| &self.lab.devices[place]).collect();
+            Task::of(run, &devices, run.devices().any(|place| limited.contains(&place)))
         };
         let mut schedule = Schedule::new(self.lab.limits, places.iter().map(task).collect());
         for (at, place) in places.iter().enumerate() {
@@ -223,16 +224,15 @@ impl<'a> Supervisor<'a> {
             self.told_of(place)?;
             return Ok(false);
         }
-        let started = self.target(&entry).and_then(|(target, path)| {
-            let words = self.words(&entry, &target);
-            let started = worker::start(&folder, &self.program, &words);
-            started.map(|started| (started, path)).map_err(|error| format!("no worker could be started: {error}"))
+        let started = self.nodes(&entry).and_then(|nodes| {
+            let started = self.words(&entry, &nodes).and_then(|words| worker::start(&folder, &self.program, &words));
+            started.map(|started| (started, nodes)).map_err(|error| format!("no worker could be started: {error}"))
         });
         match started {
-            Ok(((mut child, handle), path)) => {
+            Ok(((mut child, handle), nodes)) => {
                 let tell = self.tell.clone();
                 std::thread::spawn(move || tell.send(News::Ended(place, child.wait())));
-                let seen = UnderWay { place, began: Instant::now(), path };
+                let seen = UnderWay { place, began: Instant::now(), nodes };
                 self.workers.insert(place, Worker { claim, handle, seen });
                 self.entries[place].state = RunState::Leased;
                 Ok(true)
@@ -244,33 +244,49 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// What a worker is told to measure, and its node.
-    fn target(&self, entry: &Entry) -> Result<(String, Option<PathBuf>), String> {
-        if self.lab.devices[entry.run.device].simulated {
-            return Ok((entry.identity.clone(), None));
-        }
-        let path = shelf::path_of(&self.lab.sys, &entry.identity)?;
-        Ok((path.display().to_string(), Some(path)))
+    /// The nodes of the devices of a run, by their places; of simulated ones there are none.
+    fn nodes(&self, entry: &Entry) -> Result<BTreeMap<usize, PathBuf>, String> {
+        let real = entry.run.devices().filter(|place| !self.lab.devices[*place].simulated);
+        real.map(|place| Ok((place, shelf::path_of(&self.lab.sys, &self.lab.devices[place].identity)?))).collect()
     }
 
     /// All words of a worker: those of the plan, and what the host adds. Each value is in one word with its option.
-    fn words(&self, entry: &Entry, target: &str) -> Vec<OsString> {
-        let device = &self.lab.devices[entry.run.device];
-        let record = self.lab.folder.of_run(&entry.run.id).join("record.json");
+    fn words(&self, entry: &Entry, nodes: &BTreeMap<usize, PathBuf>) -> io::Result<Vec<OsString>> {
+        let folder = self.lab.folder.of_run(&entry.run.id);
+        let of = |option: &str, value: &std::ffi::OsStr| {
+            let mut word = OsString::from(option);
+            word.push(value);
+            word
+        };
         let mut words: Vec<OsString> = entry.run.words.iter().map(OsString::from).collect();
-        words.extend(["--quiet".into(), format!("--seed={}", device.seed).into()]);
-        let mut output = OsString::from("--output=");
-        output.push(record);
-        words.push(output);
-        if self.lab.consent.contains(&entry.identity) {
-            words.push(format!("--destroy-data={}", entry.identity).into());
-            words.extend(self.args.destroy_signatures.then(|| "--destroy-signatures".into()));
+        let seed = self.lab.devices[entry.run.device].seed;
+        words.extend(["--quiet".into(), format!("--seed={seed}").into()]);
+        words.push(of("--output=", folder.join("record.json").as_os_str()));
+        let devices = || entry.run.devices().map(|place| &self.lab.devices[place]);
+        for device in devices().filter(|device| self.lab.consent.contains(&device.identity)) {
+            words.push(format!("--destroy-data={}", device.identity).into());
+        }
+        if self.args.destroy_signatures && devices().any(|device| self.lab.consent.contains(&device.identity)) {
+            words.push("--destroy-signatures".into());
         }
         if let Some(power) = entry.run.power.as_ref().and_then(|name| self.lab.host.power.get(name)) {
             words.extend([format!("--power-off={}", power.off).into(), format!("--power-on={}", power.on).into()]);
         }
-        words.push(target.into());
-        words
+        let target = |place: usize| match nodes.get(&place) {
+            Some(node) => node.as_os_str().to_owned(),
+            None => OsString::from(&self.lab.devices[place].identity),
+        };
+        match &self.lab.plan.works[entry.run.work].qualification {
+            Some(qualification) => {
+                words.extend(qualify::files(&folder, qualification, &self.lab.host)?);
+                for (number, place) in entry.run.devices().enumerate() {
+                    let is_candidate = number >= qualification.reference.len();
+                    words.push(of(if is_candidate { "--candidate=" } else { "--reference=" }, &target(place)));
+                }
+            }
+            None => words.push(target(entry.run.device)),
+        }
+        Ok(words)
     }
 
     /// A worker has ended.

@@ -2,11 +2,22 @@
 
 use crate::folder::Folder;
 use crate::{Queue, QueueError};
-use flashscope_lab::{Engine, Entry, Phase, RunState};
+use flashscope_lab::{Command, Engine, Entry, Phase, RunState};
 use flashscope_model::envelope::Tool;
 use flashscope_model::lab::{LabDevice, LabPhase, LabRecord, LabRun, LabRunState};
-use flashscope_model::{Envelope, Kind};
+use flashscope_model::{AnyRecord, Envelope, Kind};
 use flashscope_units::Nanos;
+use flashscope_view::qualification::answer;
+
+/// Between the names of devices that one run holds against each other.
+pub const NAMES: &str = ", ";
+/// Between their identities, which may hold anything else.
+pub const IDENTITIES: &str = "\n";
+
+/// Names and identities of the devices of an entry.
+fn devices_of(entry: &Entry) -> impl Iterator<Item = (&str, &str)> {
+    entry.device.split(NAMES).zip(entry.identity.split(IDENTITIES))
+}
 
 /// The record of a lab as its queue has it at this moment. Nothing is changed.
 ///
@@ -30,19 +41,19 @@ pub fn status(folder: &Folder) -> Result<LabRecord, QueueError> {
         shared: Vec::new(),
         neighbours: Vec::new(),
         runs: entries.iter().map(told).collect(),
-        notes: vec![at_work],
+        notes: verdicts(folder, &entries).into_iter().chain([at_work]).collect(),
     })
 }
 
 /// The devices as far as the queue knows them.
 pub fn devices(entries: &[Entry]) -> Vec<LabDevice> {
     let mut devices: Vec<LabDevice> = Vec::new();
-    for entry in entries.iter().filter(|entry| !entry.device.is_empty()) {
-        if !devices.iter().any(|device| device.name == entry.device) {
+    for (name, identity) in entries.iter().filter(|entry| !entry.device.is_empty()).flat_map(devices_of) {
+        if !devices.iter().any(|device| device.name == name) {
             devices.push(LabDevice {
-                name: entry.device.clone(),
-                identity: entry.identity.clone(),
-                simulated: entry.identity.starts_with("sim:"),
+                name: name.to_owned(),
+                identity: identity.to_owned(),
+                simulated: identity.starts_with("sim:"),
                 seed: 0,
                 parts: Vec::new(),
                 host_limited: None,
@@ -96,4 +107,24 @@ fn record_of(entry: &Entry) -> Option<String> {
 pub fn time_of(entry: &Entry) -> Option<Nanos> {
     let time = entry.ended?.checked_sub(entry.began?)?;
     Some(Nanos(time.saturating_mul(1_000_000)))
+}
+
+/// Whether a run holds devices against each other.
+fn qualifies(entry: &Entry) -> bool {
+    entry.run.words.first().is_some_and(|word| word == Command::Qualify.word())
+}
+
+/// A sentence for each qualification that is done.
+pub fn verdicts(folder: &Folder, entries: &[Entry]) -> Vec<String> {
+    let done = entries.iter().filter(|entry| qualifies(entry) && entry.state == RunState::Done);
+    let said = done.filter_map(|entry| {
+        let text = std::fs::read_to_string(folder.path().join(Folder::record_below(&entry.run.id))).ok()?;
+        match flashscope_record::read(&text).ok()? {
+            AnyRecord::Qualification(record) => {
+                Some(format!("{} on {}: {}", entry.work, entry.device, answer(&record)))
+            }
+            _ => None,
+        }
+    });
+    said.collect()
 }

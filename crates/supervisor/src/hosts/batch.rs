@@ -16,6 +16,7 @@ use flashscope_lab::{Address, Device, DevicePlan, Entry, HostFile, Limits, Order
 use flashscope_supervisor::Folder;
 use flashscope_supervisor::Queue;
 use flashscope_units::Nanos;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The entry of an order as it is before it is begun.
@@ -24,6 +25,7 @@ pub(crate) fn entry_of(order: &Order) -> Entry {
     let run = flashscope_lab::Run {
         id: order.id.clone(),
         device: 0,
+        others: Vec::new(),
         work: 0,
         words: order.words.clone(),
         power: order.power.clone(),
@@ -92,6 +94,8 @@ pub(crate) fn work(orders: Vec<Order>, manner: &Manner<'_>, desk: &Desk) -> Resu
         devices,
         entries,
         host: manner.host.clone(),
+        // No order qualifies.
+        asked: BTreeMap::new(),
         consent: manner.consent.to_vec(),
         limits: manner.limits,
         folder: manner.folder.clone(),

@@ -60,7 +60,15 @@ fn entries(runs: &[RunTold]) -> Vec<Entry> {
     let entry = |told: &RunTold| {
         let phase = Work::of_words(&told.work, &told.words, None).map_or(Phase::Timed, |work| work.command.phase());
         Entry {
-            run: Run { id: told.id.clone(), device: 0, work: 0, words: told.words.clone(), power: None, phase },
+            run: Run {
+                id: told.id.clone(),
+                device: 0,
+                work: 0,
+                others: Vec::new(),
+                words: told.words.clone(),
+                power: None,
+                phase,
+            },
             device: told.device.clone(),
             identity: told.identity.clone(),
             work: told.work.clone(),

@@ -3,7 +3,9 @@
 
 mod harness;
 mod kills;
+mod limits;
 mod many_hosts;
 mod plans;
+mod qualify;
 mod server;
 mod shelves;
