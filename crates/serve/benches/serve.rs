@@ -142,10 +142,7 @@ fn walk(path: &Path, count: usize, targets: &mut Targets<std::io::Stdout>) -> Re
     let mut before: Option<Cursor> = None;
     while seen <= count && pages < 100 {
         let page = store.page(&Search { from, ..Search::default() }, 50)?;
-        let in_order = page
-            .entries
-            .iter()
-            .all(|(cursor, _)| std::mem::replace(&mut before, Some(*cursor)).is_none_or(|last| last > *cursor));
+        let in_order = page.entries.iter().all(|(cursor, _)| before.replace(*cursor).is_none_or(|last| last > *cursor));
         assert!(in_order, "no record twice");
         seen += page.entries.len();
         pages += 1;

@@ -48,7 +48,7 @@ fn nothing_that_writes_to_a_real_device_can_be_started() {
 fn runs_are_kept_in_the_history_bounded_in_number_and_stopped() {
     let beside = Path::new(env!("CARGO_BIN_EXE_flashscope-serve")).with_file_name("flashscope");
     if !beside.is_file() {
-        eprintln!("LEFT OUT: runs that pages start (no {}, which cargo test --workspace builds)", beside.display());
+        println!("LEFT OUT: runs that pages start (no {}, which cargo test --workspace builds)", beside.display());
         return;
     }
     let served = Served::of(&[], &["--runs", "1"]);
