@@ -1,6 +1,7 @@
 //! What follows from latencies for caches, lines and address translation. Nothing that the machine tells decides anything here: it
 //! is only put beside what was found.
 
+mod shapes;
 mod steps;
 mod sure;
 
@@ -8,6 +9,7 @@ pub use sure::{Class, RANGES, REGIMES, range};
 
 use crate::course::LINE;
 use crate::inspect::DISTANCES;
+use crate::plan::SPACING;
 use flashscope_model::finding::Support;
 use flashscope_model::memory::{Chase, MemoryFinding, Pages, Quantity, Route, ToldCache};
 use flashscope_model::{Estimate, Reason};
@@ -40,6 +42,8 @@ const APART: f64 = 1.7;
 const APART_SMALL: f64 = 3.2;
 /// Other sizes that are no more than this factor away are the same figure.
 pub const SAME_SIZE: f64 = 1.15;
+/// Sizes with at least so much of the most probability around them are candidates for the answer.
+const AS_GOOD: f64 = 0.97;
 /// A translation step is one where loads take so many times as long afterwards.
 const TLB_RATIO: f64 = 1.2;
 /// Share of disturbed stretches that a point outlives: what disturbs only adds.
@@ -60,7 +64,7 @@ pub fn scores(chases: &[Chase], page: Bytes) -> Vec<MemoryFinding> {
 }
 
 fn findings_by(judge: Judge<'_>, chases: &[Chase], page: Bytes, told: &Told) -> Vec<MemoryFinding> {
-    let caches = caches(judge, chases, told);
+    let caches = caches(judge, chases, page, told);
     let mut all = caches.findings;
     let line = line(judge, chases, told);
     let bytes = line.estimate.value().map_or(LINE as f64, |bytes| bytes.max(LINE as f64));
@@ -73,6 +77,9 @@ fn findings_by(judge: Judge<'_>, chases: &[Chase], page: Bytes, told: &Told) -> 
 /// Points of the sweep of this kind, by size.
 fn points(chases: &[Chase], route: Route, pages: Pages) -> Vec<Point> {
     let wanted = chases.iter().filter(|chase| chase.route == route && chase.pages == pages);
+    // Where they were measured again with a place in each line, these.
+    let spacing = wanted.clone().map(|chase| chase.spacing).max();
+    let wanted = wanted.filter(|chase| Some(chase.spacing) == spacing);
     let mut points: Vec<Point> = wanted
         .filter_map(|chase| Some(Point { size: chase.span.as_f64(), time: quantile(&chase.times_ns, QUIET)? }))
         .collect();
@@ -114,9 +121,10 @@ fn known(value: f64, confidence: f64, evidence: String, alternatives: Vec<(f64, 
     Estimate::Value(value, Support { confidence, alternatives, evidence, method: Vec::new() })
 }
 
-fn caches(judge: Judge<'_>, chases: &[Chase], told: &Told) -> Caches {
+fn caches(judge: Judge<'_>, chases: &[Chase], page: Bytes, told: &Told) -> Caches {
     let points = sweep(chases);
-    let Some(fit) = steps::fit(&points) else {
+    let page = (!in_huge_pages(chases)).then_some(page.as_f64());
+    let Some(fit) = steps::fit(&points, page) else {
         let none = || Estimate::unknown(Reason::TooFew, "latency was measured at too few sizes");
         return Caches {
             findings: vec![finding(Quantity::CacheLevels, None, none(), None)],
@@ -212,32 +220,24 @@ fn size(judge: Judge<'_>, at: usize, level: &Level, next: f64, fit: &Fit) -> Est
     known(best, sure, evidence, alternatives)
 }
 
-/// The likeliest size with the probability of all that are as good as it, rounded as sizes are; and the others.
+/// The likeliest size with the probability of all that are as good as it, and others.
 fn likeliest(places: &[(f64, f64)]) -> (f64, f64, Vec<(f64, f64)>) {
     let around = |centre: f64| -> f64 {
         let near = places.iter().filter(|(size, _)| (size / centre).max(centre / size) <= SAME_SIZE);
         near.map(|(_, share)| share).sum()
     };
-    let best = places.iter().map(|(size, _)| *size).max_by(|a, b| {
-        let own = |size: f64| places.iter().find(|(other, _)| *other == size).map_or(0.0, |found| found.1);
-        around(*a).total_cmp(&around(*b)).then(own(*a).total_cmp(&own(*b)))
-    });
-    let best = best.unwrap_or(0.0);
+    let most = places.iter().map(|(size, _)| around(*size)).fold(0.0, f64::max);
+    // Of several that have as much around them, the one that is likely by itself.
+    let as_good = places.iter().filter(|(size, _)| around(*size) >= AS_GOOD * most);
+    let best = as_good.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0.0, |place| place.0);
     let mut others: Vec<(f64, f64)> = places
         .iter()
+        .copied()
         .filter(|(size, share)| *share > 0.05 && (size / best).max(best / size) > SAME_SIZE)
-        .map(|(size, share)| (rounded(*size), *share))
         .collect();
     others.sort_by(|a, b| b.1.total_cmp(&a.1));
     others.truncate(3);
-    (around(best), rounded(best), others)
-}
-
-/// Sizes of caches are a quarter of an octave's power of two times 4, 5, 6 or 7.
-fn rounded(size: f64) -> f64 {
-    let octave = size.log2().floor().exp2();
-    let parts = [1.0, 1.25, 1.5, 1.75, 2.0].map(|part| part * octave);
-    parts.into_iter().min_by(|a, b| (a / size).ln().abs().total_cmp(&(b / size).ln().abs())).unwrap_or(size)
+    (around(best), best, others)
 }
 
 /// Whether the last octave is still on its way up.
@@ -271,6 +271,12 @@ fn line(judge: Judge<'_>, chases: &[Chase], told: &Told) -> MemoryFinding {
 /// Rise of a pair's time below which no line shows: the first cache serves all, or none.
 const LEAST_RISE: f64 = 0.15;
 
+/// The line, where it is longer than places of a sweep are apart.
+pub(crate) fn longer_line(chases: &[Chase]) -> Option<u64> {
+    let line = line(&|_, score| score, chases, &Told::default()).estimate.value()? as u64;
+    (line > SPACING).then_some(line)
+}
+
 fn line_of(judge: Judge<'_>, times: &[f64]) -> Estimate<f64> {
     let (low, high) = (times[0], times.iter().copied().fold(0.0, f64::max));
     if high < low * (1.0 + LEAST_RISE) {
@@ -302,7 +308,7 @@ fn line_of(judge: Judge<'_>, times: &[f64]) -> Estimate<f64> {
 fn translation(judge: Judge<'_>, chases: &[Chase], page: Bytes, line: f64) -> Vec<MemoryFinding> {
     let (apart, together) = (points(chases, Route::PerPage, Pages::Small), sweep(chases));
     let excess: Vec<Point> = apart.iter().filter_map(|point| alone(point, &together, page, line)).collect();
-    let fit = steps::fit(&excess);
+    let fit = steps::fit(&excess, None);
     let steps: Vec<(Step, f64)> = fit.iter().flat_map(tlb_steps).collect();
     let mut found = Vec::new();
     for level in 0..2usize {

@@ -47,7 +47,7 @@ pub fn inspect<M: Memory>(
     mut go_on: impl FnMut(&str, f64) -> Result<bool, M::Error>,
 ) -> Result<Inspected, M::Error> {
     let mut chases = Vec::new();
-    let first = sweeps(scope);
+    let first = sweeps(scope, plan::SPACING);
     // Known beforehand, so that the share of what is done is one of all.
     let all = (first.len() + pages(scope).len() + DISTANCES.len()) as f64;
     let mut ask = |questions: &[Question], chases: &mut Vec<Chase>| {
@@ -64,7 +64,13 @@ pub fn inspect<M: Memory>(
         let mut sizes =
             levels.iter().filter(|finding| (finding.quantity, finding.level) == (Quantity::CacheSize, Some(1)));
         let l1 = sizes.find_map(|finding| finding.estimate.value()).map_or(FIRST, |size| Bytes(size as u64));
-        ask(&pairs(l1, scope), &mut chases)?;
+        if ask(&pairs(l1, scope), &mut chases)? {
+            // Where a line has several places, what one of them brought serves the others, and no cache shows for itself.
+            let line = infer::longer_line(&chases);
+            if let Some(line) = line {
+                ask(&sweeps(scope, line), &mut chases)?;
+            }
+        }
     }
     let findings = infer::findings(&chases, scope.page, told);
     Ok(Inspected { chases, findings })
@@ -72,10 +78,18 @@ pub fn inspect<M: Memory>(
 
 /// The sweep that shows caches: in huge pages, which address translation hardly shows in; where there are none, page by page,
 /// so that a translation serves all places of its page.
-fn sweeps(scope: Scope) -> Vec<Question> {
+fn sweeps(scope: Scope, spacing: u64) -> Vec<Question> {
     match scope.huge {
-        true => plan::sweep(Route::Random, Pages::Huge, &plan::sizes(plan::SMALLEST, scope.most, plan::SPACING)),
-        false => plan::sweep(Route::ByPage, Pages::Small, &plan::sizes(scope.page, scope.most, scope.page.get())),
+        true => plan::sweep(Route::Random, Pages::Huge, &sizes(scope), spacing),
+        false => plan::sweep(Route::ByPage, Pages::Small, &sizes(scope), spacing),
+    }
+}
+
+/// Sizes of the sweep that shows caches.
+pub fn sizes(scope: Scope) -> Vec<Bytes> {
+    match scope.huge {
+        true => plan::sizes(plan::SMALLEST, scope.most, plan::SPACING),
+        false => plan::finer(scope.page, scope.most, scope.page.get(), plan::PER_OCTAVE_BY_PAGE),
     }
 }
 
@@ -83,7 +97,7 @@ fn sweeps(scope: Scope) -> Vec<Question> {
 fn pages(scope: Scope) -> Vec<Question> {
     let page = scope.page.get();
     let most = Bytes(scope.most.get().min(MOST_PAGES * page));
-    plan::sweep(Route::PerPage, Pages::Small, &plan::sizes(Bytes(4 * page), most, page))
+    plan::sweep(Route::PerPage, Pages::Small, &plan::sizes(Bytes(4 * page), most, page), plan::SPACING)
 }
 
 fn pairs(first: Bytes, scope: Scope) -> Vec<Question> {

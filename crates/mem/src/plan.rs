@@ -47,6 +47,9 @@ impl std::error::Error for TooLittle {}
 
 /// Sizes of chases in each octave.
 pub const PER_OCTAVE: u32 = 4;
+/// The same in small pages visited one after the other: as pages lie at random, what misses differs from one chase to the next, and
+/// more of them tell more.
+pub const PER_OCTAVE_BY_PAGE: u32 = 8;
 /// Bytes between two places of a chase: a line almost everywhere.
 pub const SPACING: u64 = 64;
 /// The smallest size of a chase.
@@ -74,7 +77,12 @@ pub fn largest(asked: Option<Bytes>, last_cache: Option<Bytes>, may: Bytes) -> R
 
 /// Sizes from the smallest up to `most`, [`PER_OCTAVE`] in each octave, multiples of `grain`.
 pub fn sizes(least: Bytes, most: Bytes, grain: u64) -> Vec<Bytes> {
-    let step = |at: u32| least.as_f64() * (f64::from(at) / f64::from(PER_OCTAVE)).exp2();
+    finer(least, most, grain, PER_OCTAVE)
+}
+
+/// The same with so many in each octave.
+pub fn finer(least: Bytes, most: Bytes, grain: u64, per_octave: u32) -> Vec<Bytes> {
+    let step = |at: u32| least.as_f64() * (f64::from(at) / f64::from(per_octave)).exp2();
     let rounded = |size: f64| ((size / grain as f64).round() as u64).max(1) * grain;
     let mut sizes: Vec<Bytes> =
         (0..).map(step).take_while(|size| *size <= most.as_f64() * 1.001).map(rounded).map(Bytes).collect();
@@ -83,11 +91,11 @@ pub fn sizes(least: Bytes, most: Bytes, grain: u64) -> Vec<Bytes> {
 }
 
 /// The chases of a sweep over sizes. Every other one on the way up, the rest on the way down: what drifts meanwhile shows as
-/// scatter between neighbours, and not as a step.
-pub fn sweep(route: Route, pages: Pages, sizes: &[Bytes]) -> Vec<Question> {
+/// scatter between neighbours, and not as a step. Places are `spacing` bytes apart.
+pub fn sweep(route: Route, pages: Pages, sizes: &[Bytes], spacing: u64) -> Vec<Question> {
     let up = sizes.iter().step_by(2);
     let down = sizes.iter().skip(1).step_by(2).rev();
-    up.chain(down).map(|span| Question { route, span: *span, spacing: Bytes(SPACING), pages }).collect()
+    up.chain(down).map(|span| Question { route, span: *span, spacing: Bytes(spacing), pages }).collect()
 }
 
 /// Bytes that a run may take: half of what is available, or what was allowed where that is less.
@@ -143,7 +151,7 @@ mod tests {
         assert_eq!(sizes[0], Bytes::kib(4));
         assert_eq!((sizes.len(), sizes[4], sizes[8]), (9, Bytes::kib(8), Bytes::kib(16)));
         let spans: Vec<Bytes> =
-            sweep(Route::Random, Pages::Huge, &sizes).iter().map(|question| question.span).collect();
+            sweep(Route::Random, Pages::Huge, &sizes, SPACING).iter().map(|question| question.span).collect();
         assert!(spans[..5].is_sorted() && spans[5..].iter().rev().is_sorted() && spans.len() == 9);
     }
 

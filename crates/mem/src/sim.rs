@@ -1,16 +1,17 @@
 //! A simulated memory whose inside is known: caches line by line, address translation, pages laid at random, and neighbours.
 //!
 //! It answers by doing: every load goes through sets and ways. Large rings are simulated for every sixteenth line, which keeps
-//! every sixteenth set of each cache and so its hit rates (set sampling).
+//! every sixteenth set of each cache and so its hit rates (set sampling). Where a line has several places, or brings the other one of
+//! its pair, all places of a line, or of a pair, are kept.
 
 mod cache;
 mod draw;
 
+pub(crate) use cache::OneSet;
 pub use cache::Policy;
 pub use draw::draw;
 
 use crate::course::Course;
-use crate::plan::SPACING;
 use crate::question::{Memory, Question};
 use cache::Cache;
 use flashscope_model::memory::{Chase, Pages, Route};
@@ -99,27 +100,57 @@ impl Simulated {
     }
 }
 
+/// Which places of a ring are simulated.
+struct Sample {
+    /// Bytes between two places of the ring that is walked.
+    spacing: u64,
+    /// Of that, only the first so many of [`SAMPLED`] lines are loaded.
+    kept: Option<u64>,
+    /// Share of the places.
+    share: f64,
+}
+
+impl Simulated {
+    fn sample(&self, question: &Question) -> Sample {
+        let (spacing, line) = (question.spacing.get(), self.model.line);
+        if !matches!(question.route, Route::Random | Route::ByPage) || question.span.get() < LARGE {
+            return Sample { spacing, kept: None, share: 1.0 };
+        }
+        let together = if self.model.pairs { 2 } else { 1 };
+        match spacing >= together * line {
+            true => Sample { spacing: SAMPLED * line, kept: None, share: spacing as f64 / (SAMPLED * line) as f64 },
+            false => Sample { spacing, kept: Some(together), share: together as f64 / SAMPLED as f64 },
+        }
+    }
+}
+
 impl Memory for Simulated {
     type Error = Infallible;
 
     fn chase(&mut self, question: &Question) -> Result<Chase, Infallible> {
         let Question { route, span, spacing, pages } = *question;
-        let whole = matches!(route, Route::Random | Route::ByPage) && span.get() >= LARGE && spacing.get() == SPACING;
-        let sampled = if whole { SAMPLED } else { 1 };
-        let course = Course::new(route, span.get(), spacing.get() * sampled, self.model.page);
+        let sample = self.sample(question);
+        let course = Course::new(route, span.get(), sample.spacing, self.model.page);
         let huge = pages == Pages::Huge && self.model.huge;
         let mut inside = Inside::new(&self.model, huge, self.rng.unit());
         // Of a page that is visited whole, fewer loads are simulated for each translation.
-        let weight = if route == Route::ByPage { 1.0 / sampled as f64 } else { 1.0 };
-        let warming = (2 * course.places()).min(WARMING);
-        let measured = course.places().clamp(4096, MEASURED);
-        let (mut place, mut total) = (0, 0.0);
-        for number in 0..warming + measured {
-            let took = inside.load(course.offset(place), weight, self.seed, &mut self.rng);
+        let weight = if route == Route::ByPage { sample.share } else { 1.0 };
+        let real = Course::new(route, span.get(), spacing.get(), self.model.page);
+        let places = (real.places() as f64 * sample.share) as u64;
+        let warming = (2 * places).min(WARMING);
+        let measured = places.clamp(4096, MEASURED);
+        let (mut place, mut total, mut number) = (0, 0.0, 0);
+        while number < warming + measured {
+            let at = course.offset(place);
+            place = course.next(place);
+            if sample.kept.is_some_and(|kept| at / self.model.line % SAMPLED >= kept) {
+                continue;
+            }
+            let took = inside.load(at, weight, self.seed, &mut self.rng);
             if number >= warming {
                 total += took;
             }
-            place = course.next(place);
+            number += 1;
         }
         let mean = total / measured as f64;
         let stretch = |_| {
@@ -128,7 +159,6 @@ impl Memory for Simulated {
             mean * noise.max(0.5) * other
         };
         let times_ns = (0..STRETCHES).map(stretch).collect();
-        let real = Course::new(route, span.get(), spacing.get(), self.model.page);
         Ok(Chase { route, span, spacing, places: real.places(), pages, huge: f64::from(u8::from(huge)), times_ns })
     }
 }
@@ -285,6 +315,24 @@ mod tests {
     fn the_second_of_a_pair_is_in_the_same_line() {
         let at = |distance| time(Route::Pairs, 128 << 10, distance, Pages::Huge);
         assert_eq!([at(8), at(32), at(64), at(512)], [2.5, 2.5, 4.0, 4.0]);
+    }
+
+    #[test]
+    fn caches_are_as_large_whatever_a_line_has() {
+        for (line, pairs, hashed) in [(32, false, true), (64, true, false), (64, true, true), (128, false, true)] {
+            let mut model = Model { line, pairs, ..model() };
+            model.caches[1] = CacheModel { size: 4 << 20, ways: 16, hashed, ..model.caches[1] };
+            let mut at = |span: u64, spacing: u64| {
+                let question =
+                    Question { route: Route::Random, span: Bytes(span), spacing: Bytes(spacing), pages: Pages::Huge };
+                Simulated::new(model.clone(), 1).chase(&question).unwrap().times_ns[0]
+            };
+            let spacing = line.max(64);
+            assert!(at(2 << 20, spacing) < 8.0, "line {line}: {}", at(2 << 20, spacing));
+            assert!(at(16 << 20, spacing) > 60.0, "line {line}: {}", at(16 << 20, spacing));
+            // Two places of a line: the second one is found at times.
+            assert!(at(8 << 20, 64) <= at(8 << 20, spacing) + 2.0, "line {line}");
+        }
     }
 
     #[test]

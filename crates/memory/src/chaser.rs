@@ -31,6 +31,8 @@ pub(crate) struct Chaser {
     /// Time for each question.
     time: Duration,
     laid: Option<(Pages, f64, Ring)>,
+    /// The page that the latest chase by pages began at.
+    used: u64,
     /// Stretches that were left out, as the thread did not run throughout.
     pub(crate) disturbed: u64,
 }
@@ -47,6 +49,7 @@ impl Chaser {
             locked: lock,
             time: session.time() / questions.max(1) as u32,
             laid: None,
+            used: 0,
             disturbed: 0,
         }
     }
@@ -68,6 +71,18 @@ impl Chaser {
         Ok((*huge, ring))
     }
 
+    /// Where a chase by pages begins: each in others than the one before, as far as there are any. Where in a cache small pages lie is
+    /// chance, and should be another one each time.
+    fn pages_of_their_own(&mut self, question: &Question) -> u64 {
+        if question.route != Route::ByPage {
+            return 0;
+        }
+        let span = question.span.get();
+        let room = self.most.get().saturating_sub(span) / self.page;
+        self.used = (self.used + span / self.page) % (room + 1);
+        self.used * self.page
+    }
+
     /// Lays a ring for chases beside which others read.
     pub(crate) fn lay(&mut self, pages: Pages) -> anyhow::Result<&mut Ring> {
         let (most, page) = (self.most.get(), self.page);
@@ -85,9 +100,11 @@ impl Memory for Chaser {
     fn chase(&mut self, question: &Question) -> anyhow::Result<Chase> {
         let begun = Instant::now();
         let (page, time) = (self.page, self.time);
+        let from = self.pages_of_their_own(question);
         let course = Course::new(question.route, question.span.get(), question.spacing.get(), page);
         let (huge, ring) = self.ring(question.pages)?;
-        ring.lay(course.places(), |place| course.next(place), |place| course.offset(place) as usize);
+        let from = from as usize;
+        ring.lay(course.places(), |place| course.next(place), |place| from + course.offset(place) as usize);
         let per_load = warm(ring);
         let loads = ((STRETCH.as_nanos() as f64 / per_load.max(0.1)) as u64).max(1024);
         let (times_ns, disturbed) = stretches(ring, loads, begun + time);
@@ -134,9 +151,9 @@ pub(crate) fn latency(session: &mut Session, asked: SizeTest) -> anyhow::Result<
     let sizes = plan::sizes(plan::SMALLEST, most, plan::SPACING);
     let mut questions = Vec::new();
     if session.limits.huge {
-        questions.extend(plan::sweep(Route::Random, Pages::Huge, &sizes));
+        questions.extend(plan::sweep(Route::Random, Pages::Huge, &sizes, plan::SPACING));
     }
-    questions.extend(plan::sweep(Route::Random, Pages::Small, &sizes));
+    questions.extend(plan::sweep(Route::Random, Pages::Small, &sizes, plan::SPACING));
     let mut chaser = Chaser::new(session, most, questions.len());
     for (at, question) in questions.iter().enumerate() {
         if !session.progress("latency", at as f64 / questions.len() as f64)? {
@@ -156,7 +173,8 @@ pub(crate) fn inspect(session: &mut Session, asked: SizeTest) -> anyhow::Result<
     let huge = session.limits.huge && gives_huge(session);
     let scope = inspect::Scope { most, page, huge };
     let told = infer::Told::of(&session.record.told);
-    let questions = 2 * plan::sizes(plan::SMALLEST, most, plan::SPACING).len() + inspect::DISTANCES.len();
+    let pages = plan::sizes(plan::SMALLEST, most, plan::SPACING).len();
+    let questions = inspect::sizes(scope).len() + pages + inspect::DISTANCES.len();
     let mut chaser = Chaser::new(session, most, questions);
     let found = inspect::inspect(&mut chaser, scope, &told, |what, share| session.progress(what, share))?;
     session.record.latency.extend(found.chases);

@@ -1,9 +1,11 @@
 //! Steps in a curve of latencies: where each cache ends, how sure that is, and what is on either side.
 //!
 //! A curve is a sum: the time of the first level, and for each level what the next one takes longer, times the share of loads that
-//! miss. How that share grows with size follows the way in which a cache makes room, which nobody tells, so that several are tried:
-//! the oldest goes (nothing is found from its size on), any goes (Fill's fixed point 1 − m = exp(−m·x) of a ring that comes round),
-//! a share stays, and sets that fill unevenly because pages lie at random.
+//! miss. How that share grows with size is tried by [`shapes`](super::shapes). Where small pages lie at random and a cache has few
+//! sets that they can fall into, the share differs from one chase to the next: such points are weighed by how much.
+
+use super::shapes::{Fill, SHAPES, misses};
+use flashscope_stats::location::quantile;
 
 /// A point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,61 +39,35 @@ pub(super) struct Fit {
 }
 
 /// Candidates in an octave.
-const PER_OCTAVE: f64 = 8.0;
+const PER_OCTAVE: u32 = 8;
 /// More steps than caches and translation together have.
 const MOST: usize = 5;
 /// Relative scatter below which nothing is believed.
 const FLOOR: f64 = 0.01;
 /// Relative deviation from which on a point counts less and less: something else disturbed it.
 const ODD: f64 = 0.08;
+/// A step moves no further than this factor at once.
+const REACH: f64 = 4.0;
+/// Fewer sets than these that pages fall into are filled as one.
+const LEAST_SETS: f64 = 1.5;
 /// What a further step must gain, in units of ln(points), for its place, its height and its shape.
 const PRICE: f64 = 4.0;
 
-/// How the share of misses grows with the size over that of the cache.
-const SHAPES: usize = 7;
-
-fn misses(shape: usize, ratio: f64) -> f64 {
-    let ramp = |width: f64| ((ratio - 1.0) / width).clamp(0.0, 1.0);
-    match shape {
-        0 => ramp(0.06),
-        1 => ramp(0.5),
-        2 => (1.0 - 1.0 / ratio).max(0.0),
-        3 => any_goes(ratio),
-        4 => uneven(ratio, 4),
-        5 => uneven(ratio, 8),
-        _ => uneven(ratio, 16),
-    }
-}
-
-/// The larger solution m of 1 − m = exp(−m·ratio).
-fn any_goes(ratio: f64) -> f64 {
-    if ratio <= 1.0 {
-        return 0.0;
-    }
-    let mut share = 1.0f64;
-    for _ in 0..60 {
-        share = 1.0 - (-share * ratio).exp();
-    }
-    share
-}
-
-/// Share of lines in sets that hold more than `ways`, where lines fall into sets by chance (Poisson).
-fn uneven(ratio: f64, ways: u32) -> f64 {
-    let mean = ratio * f64::from(ways);
-    let (mut term, mut below) = ((-mean).exp(), 0.0);
-    for at in 0..ways {
-        below += term;
-        term *= mean / f64::from(at + 1);
-    }
-    (1.0 - below).clamp(0.0, 1.0)
+/// A size with a shape.
+struct Candidate {
+    /// Index of the size.
+    size: usize,
+    /// The share of misses at each point, and its variance.
+    misses: Vec<(f64, f64)>,
 }
 
 /// Candidates: every size between the first point and the last, with every shape.
 struct Candidates {
     sizes: Vec<f64>,
-    /// `columns[size * SHAPES + shape]`: the share of misses at each point.
-    columns: Vec<Vec<f64>>,
+    all: Vec<Candidate>,
     times: Vec<f64>,
+    /// Relative scatter from one point to the next where nothing happens, squared.
+    quiet: f64,
 }
 
 /// Which candidates are in, and what comes of them.
@@ -103,17 +79,30 @@ struct State {
     score: f64,
 }
 
-/// Fits as many steps as the points bear; `None` where there are too few points, or one is no time.
-pub(super) fn fit(points: &[Point]) -> Option<Fit> {
+/// Fits as many steps as the points bear; `None` where there are too few points, or one is no time. `page` is the size of pages that
+/// lie at random, where they do.
+pub(super) fn fit(points: &[Point], page: Option<f64>) -> Option<Fit> {
     if points.len() < 6 || points.iter().any(|point| !(point.time > 0.0 && point.time.is_finite())) {
         return None;
     }
     let (first, last) = (points.first()?.size, points.last()?.size);
-    let count = ((last / first).log2() * PER_OCTAVE).floor() as usize;
-    let sizes: Vec<f64> = (0..=count).map(|at| first * (at as f64 / PER_OCTAVE).exp2()).collect();
-    let column = |size: f64, shape: usize| points.iter().map(|point| misses(shape, point.size / size)).collect();
-    let columns = sizes.iter().flat_map(|size| (0..SHAPES).map(|shape| column(*size, shape))).collect();
-    let all = Candidates { sizes, columns, times: points.iter().map(|point| point.time).collect() };
+    // Sizes that caches have are among them: an octave's power of two, and an eighth of it more each.
+    let octaves = (first.log2().floor() as i32)..=(last.log2().floor() as i32);
+    let part = |at: u32| 1.0 + f64::from(at) / f64::from(PER_OCTAVE);
+    let sizes = octaves.flat_map(|octave| (0..PER_OCTAVE).map(move |at| f64::from(octave).exp2() * part(at)));
+    let sizes: Vec<f64> = sizes.filter(|size| (first..=last).contains(size)).collect();
+    let candidate = |at: usize, shape: usize| {
+        // Sets of their own that pages fall into: those of a page are filled alike.
+        let sets = page.map_or(f64::INFINITY, |page| sizes[at] / SHAPES[shape].ways as f64 / page);
+        let is_one = SHAPES[shape].fill == Fill::Chance && sets < LEAST_SETS;
+        let misses = points.iter().map(|point| misses(shape, point.size / sizes[at], sets)).collect();
+        (!is_one).then_some(Candidate { size: at, misses })
+    };
+    let all = (0..sizes.len()).flat_map(|at| (0..SHAPES.len()).filter_map(move |shape| Some((at, shape))));
+    let all: Vec<Candidate> = all.filter_map(|(at, shape)| candidate(at, shape)).collect();
+    let times: Vec<f64> = points.iter().map(|point| point.time).collect();
+    let quiet = quiet(&times).max(FLOOR).powi(2);
+    let all = Candidates { sizes, all, times, quiet };
     let mut best = all.score(Vec::new())?;
     let mut state = best.clone();
     for _ in 0..MOST {
@@ -126,41 +115,72 @@ pub(super) fn fit(points: &[Point]) -> Option<Fit> {
     Some(all.told(&best))
 }
 
+/// Relative scatter of points against the middle of their neighbours, where that is least: a step is none of it.
+fn quiet(times: &[f64]) -> f64 {
+    let off: Vec<f64> =
+        times.windows(3).map(|three| (three[1] * three[1] / (three[0] * three[2])).ln().abs() / 2.0).collect();
+    // The quarter that is least, of normal scatter: 0.32 of its standard deviation, times that of 1 against 2 halves.
+    quantile(&off, 0.25).unwrap_or(0.0) / 0.32 / 1.5f64.sqrt()
+}
+
 impl Candidates {
     /// Heights by weighted least squares, and −2 log likelihood with the price of the steps; `None` where a height is negative.
     fn score(&self, chosen: Vec<usize>) -> Option<State> {
-        let unknowns = chosen.len() + 1;
-        let value = |row: usize, column: usize| if column == 0 { 1.0 } else { self.columns[chosen[column - 1]][row] };
-        let mut matrix = vec![vec![0.0; unknowns + 1]; unknowns];
-        for (row, time) in self.times.iter().enumerate() {
-            let weight = 1.0 / (time * time);
-            for (at, line) in matrix.iter_mut().enumerate() {
-                let left = value(row, at) * weight;
-                for (other, cell) in line.iter_mut().take(unknowns).enumerate() {
-                    *cell += left * value(row, other);
-                }
-                line[unknowns] += left * time;
-            }
+        let mut heights = self.heights(&chosen, &vec![1.0; self.times.len()])?;
+        let mut loose = self.looseness(&chosen, &heights);
+        if loose.iter().any(|loose| *loose > 1.1) {
+            heights = self.heights(&chosen, &loose)?;
+            loose = self.looseness(&chosen, &heights);
         }
-        let heights = solved(matrix)?;
         if heights.iter().any(|height| *height < 0.0) {
             return None;
         }
-        let loss: f64 = (0..self.times.len())
-            .map(|row| {
-                let fitted: f64 = heights.iter().enumerate().map(|(at, height)| height * value(row, at)).sum();
-                let odd = (fitted - self.times[row]) / self.times[row];
-                ODD * ODD * (1.0 + odd * odd / (ODD * ODD)).ln()
-            })
-            .sum();
+        let (mut loss, mut spread) = (0.0, 0.0);
+        for (row, time) in self.times.iter().enumerate() {
+            let fitted = heights[0]
+                + chosen
+                    .iter()
+                    .zip(&heights[1..])
+                    .map(|(at, height)| height * self.all[*at].misses[row].0)
+                    .sum::<f64>();
+            let odd = (fitted - time) / time;
+            loss += ODD * ODD * (odd * odd / (ODD * ODD * loose[row])).ln_1p();
+            spread += if loose[row] > 1.0 { loose[row].ln() } else { 0.0 };
+        }
         let points = self.times.len() as f64;
-        let score = points * (loss / points + FLOOR * FLOOR).ln() + PRICE * chosen.len() as f64 * points.ln();
+        let likelihood = points * (loss / points + FLOOR * FLOOR).ln() + spread;
+        let score = likelihood + PRICE * chosen.len() as f64 * points.ln();
         Some(State { chosen, heights, score })
+    }
+
+    /// How many times the variance of each point is that of a quiet one, as pages lie at random.
+    fn looseness(&self, chosen: &[usize], heights: &[f64]) -> Vec<f64> {
+        let of = |(row, time): (usize, &f64)| {
+            let each = |(at, height): (&usize, &f64)| (height / time).powi(2) * self.all[*at].misses[row].1;
+            1.0 + chosen.iter().zip(&heights[1..]).map(each).sum::<f64>() / self.quiet
+        };
+        self.times.iter().enumerate().map(of).collect()
+    }
+
+    fn heights(&self, chosen: &[usize], loose: &[f64]) -> Option<Vec<f64>> {
+        let unknowns = chosen.len() + 1;
+        let mut matrix = vec![vec![0.0; unknowns + 1]; unknowns];
+        let mut values = vec![1.0; unknowns];
+        for (row, time) in self.times.iter().enumerate() {
+            let weight = 1.0 / (time * time * loose[row]);
+            values[1..].iter_mut().zip(chosen).for_each(|(value, at)| *value = self.all[*at].misses[row].0);
+            for (line, left) in matrix.iter_mut().zip(&values) {
+                let left = left * weight;
+                line.iter_mut().zip(&values).for_each(|(cell, right)| *cell += left * right);
+                line[unknowns] += left * time;
+            }
+        }
+        solved(matrix)
     }
 
     fn with_one_more(&self, state: &State) -> Option<State> {
         let with = |candidate: usize| self.score(state.chosen.iter().copied().chain([candidate]).collect());
-        (0..self.columns.len()).filter_map(with).min_by(|a, b| a.score.total_cmp(&b.score))
+        (0..self.all.len()).filter_map(with).min_by(|a, b| a.score.total_cmp(&b.score))
     }
 
     /// Moves one step after the other to where it fits best, until none moves.
@@ -181,20 +201,25 @@ impl Candidates {
         state
     }
 
-    /// All states in which one step is another candidate.
+    /// All states in which one step is another candidate within [`REACH`] of it.
     fn moved(&self, state: &State, at: usize) -> Vec<State> {
+        let from = self.sizes[self.all[state.chosen[at]].size];
         let with = |candidate: usize| {
+            let ratio = self.sizes[self.all[candidate].size] / from;
+            if !(1.0 / REACH..=REACH).contains(&ratio) {
+                return None;
+            }
             let mut chosen = state.chosen.clone();
             chosen[at] = candidate;
             self.score(chosen)
         };
-        (0..self.columns.len()).filter_map(with).collect()
+        (0..self.all.len()).filter_map(with).collect()
     }
 
     fn told(&self, state: &State) -> Fit {
         let mut steps: Vec<Step> = (0..state.chosen.len())
             .map(|at| Step {
-                size: self.sizes[state.chosen[at] / SHAPES],
+                size: self.sizes[self.all[state.chosen[at]].size],
                 rise: state.heights[at + 1],
                 places: self.places(state, at),
             })
@@ -205,30 +230,27 @@ impl Candidates {
         Fit { base: state.heights[0], steps, scatter: (free / points).exp().sqrt() }
     }
 
-    /// Probabilities of the sizes of one step, the others staying where they are.
+    /// Probabilities of the sizes of one step, whatever its shape is, the others staying where they are.
     fn places(&self, state: &State, at: usize) -> Vec<(f64, f64)> {
-        let mut best = vec![f64::INFINITY; self.sizes.len()];
+        let mut weights = vec![0.0; self.sizes.len()];
         for other in self.moved(state, at) {
-            let size = other.chosen[at] / SHAPES;
-            best[size] = best[size].min(other.score);
+            let size = self.all[other.chosen[at]].size;
+            weights[size] += prior(self.sizes[size]) * (-0.5 * (other.score - state.score)).exp();
         }
-        let weight = |(size, score): (&f64, &f64)| prior(*size) * (-0.5 * (score - state.score)).exp();
-        let weights: Vec<f64> = self.sizes.iter().zip(&best).map(weight).collect();
         let all: f64 = weights.iter().sum();
         self.sizes.iter().zip(weights).map(|(size, weight)| (*size, weight / all.max(f64::MIN_POSITIVE))).collect()
     }
 }
 
-/// Caches are powers of two more often than one and a half times that, and that more often than anything else.
+/// Caches are powers of two more often than one and a half times that, and that more often than a quarter more or less; other eighths
+/// are rare. Weights, not probabilities.
 fn prior(size: f64) -> f64 {
-    let part = size.log2().rem_euclid(1.0);
-    let near = |wanted: f64| (part - wanted.log2()).abs() < 0.04 || (part - 1.0 - wanted.log2()).abs() < 0.04;
-    if near(1.0) {
-        4.0
-    } else if near(1.5) {
-        2.0
-    } else {
-        1.0
+    let eighths = (size / size.log2().floor().exp2() - 1.0) * f64::from(PER_OCTAVE);
+    match eighths.round() as u32 {
+        0 | 8 => 4.0,
+        4 => 2.0,
+        2 | 6 => 1.0,
+        _ => 0.5,
     }
 }
 
@@ -264,7 +286,11 @@ mod tests {
         let time = |size: f64| {
             let next = levels.iter().skip(1).map(|level| level.1).chain([memory]);
             levels[0].1
-                + levels.iter().zip(next).map(|((at, own), next)| (next - own) * misses(shape, size / at)).sum::<f64>()
+                + levels
+                    .iter()
+                    .zip(next)
+                    .map(|((at, own), next)| (next - own) * misses(shape, size / at, 1.0).0)
+                    .sum::<f64>()
         };
         sizes.map(|size| Point { size, time: time(size) }).collect()
     }
@@ -272,8 +298,9 @@ mod tests {
     #[test]
     fn steps_are_found_whatever_goes() {
         let kib = 1024.0;
-        for shape in 0..SHAPES {
-            let fit = fit(&curve(&[(32.0 * kib, 1.0), (512.0 * kib, 4.0), (8192.0 * kib, 15.0)], 90.0, shape)).unwrap();
+        for shape in 0..SHAPES.len() {
+            let fit =
+                fit(&curve(&[(32.0 * kib, 1.0), (512.0 * kib, 4.0), (8192.0 * kib, 15.0)], 90.0, shape), None).unwrap();
             let sizes: Vec<f64> = fit.steps.iter().map(|step| (step.size / kib).log2().round()).collect();
             assert_eq!(sizes, [5.0, 9.0, 13.0], "shape {shape}: {:?}", fit.steps);
         }
@@ -282,7 +309,7 @@ mod tests {
     #[test]
     fn a_flat_curve_has_no_step() {
         let points = curve(&[(1e9, 5.0)], 5.0, 0);
-        assert_eq!(fit(&points).unwrap().steps, []);
-        assert!(fit(&points[..3]).is_none());
+        assert_eq!(fit(&points, None).unwrap().steps, []);
+        assert!(fit(&points[..3], None).is_none());
     }
 }

@@ -103,3 +103,26 @@ impl Cache {
         self.lines[at] = EMPTY;
     }
 }
+
+/// A single set, visited by itself.
+#[derive(Debug)]
+pub(crate) struct OneSet {
+    cache: Cache,
+    rng: Rng,
+}
+
+impl OneSet {
+    /// Empty.
+    pub(crate) fn new(ways: usize, policy: Policy) -> OneSet {
+        OneSet { cache: Cache::new(ways as u64, ways as u64, policy, false), rng: Rng::new(ways as u64) }
+    }
+
+    /// Whether a line was there; it is afterwards.
+    pub(crate) fn visit(&mut self, line: u64) -> bool {
+        let found = self.cache.touch(line);
+        if !found {
+            self.cache.put(line, &mut self.rng);
+        }
+        found
+    }
+}
