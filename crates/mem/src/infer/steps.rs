@@ -98,7 +98,7 @@ pub(super) fn fit(points: &[Point], page: Option<f64>) -> Option<Fit> {
         let misses = points.iter().map(|point| misses(shape, point.size / sizes[at], sets)).collect();
         (!is_one).then_some(Candidate { size: at, misses })
     };
-    let all = (0..sizes.len()).flat_map(|at| (0..SHAPES.len()).filter_map(move |shape| Some((at, shape))));
+    let all = (0..sizes.len()).flat_map(|at| (0..SHAPES.len()).map(move |shape| (at, shape)));
     let all: Vec<Candidate> = all.filter_map(|(at, shape)| candidate(at, shape)).collect();
     let times: Vec<f64> = points.iter().map(|point| point.time).collect();
     let quiet = quiet(&times).max(FLOOR).powi(2);
