@@ -322,7 +322,7 @@ mod tests {
         for (line, pairs, hashed) in [(32, false, true), (64, true, false), (64, true, true), (128, false, true)] {
             let mut model = Model { line, pairs, ..model() };
             model.caches[1] = CacheModel { size: 4 << 20, ways: 16, hashed, ..model.caches[1] };
-            let mut at = |span: u64, spacing: u64| {
+            let at = |span: u64, spacing: u64| {
                 let question =
                     Question { route: Route::Random, span: Bytes(span), spacing: Bytes(spacing), pages: Pages::Huge };
                 Simulated::new(model.clone(), 1).chase(&question).unwrap().times_ns[0]
