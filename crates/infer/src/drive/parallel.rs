@@ -209,7 +209,7 @@ fn found(points: &[Point], fits: &[Fit]) -> Striped {
         );
     }
     let evidence = evidence(points, best);
-    let other = something_else(points);
+    let other = something_else(points, best);
     let evidence = match best.bic >= other {
         true => format!("{evidence}, which leaves much unexplained: units may be dealt out in another way"),
         false => evidence,
@@ -319,11 +319,15 @@ fn flat(points: &[Point]) -> f64 {
 }
 
 /// What no layout leaves unexplained that is none of ours: a time of its own for each set, at the price of so many parameters.
-/// Rows of pages that do not always begin with the same unit are such a thing, and data that was moved.
-fn something_else(points: &[Point]) -> f64 {
+/// Rows of pages that do not always begin with the same unit are such a thing, and data that was moved. No likelihood at all where
+/// the best layout explains nearly everything: what is left then is small, however exactly it was measured.
+fn something_else(points: &[Point], best: &Fit) -> f64 {
     let count = points.len() as f64;
-    count * count.ln()
+    if best.bic > MOST_LEFT * flat(points) { count * count.ln() } else { f64::INFINITY }
 }
+
+/// Of what differs between sets, the share that a layout may leave unexplained without a doubt.
+const MOST_LEFT: f64 = 0.1;
 
 /// The straight line of times that fits best, however far apart reads reach the units.
 fn best_line(layout: Layout, points: &[Point]) -> Option<Fit> {
