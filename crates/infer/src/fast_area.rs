@@ -14,7 +14,6 @@ pub(crate) use parts::estimate as parts;
 use crate::assumed::Known;
 use crate::numbers::{digits, median, probability, rates_side_by_side};
 use crate::regions;
-use crate::transfer;
 use compared::{Compared, Row};
 use flashscope_model::finding::{AreaKind, FastArea};
 use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
@@ -32,13 +31,6 @@ const TRIAL_FACTOR: f64 = 1.12;
 
 /// The same for what a small or random request costs, which depends on what lies around it.
 const COST_FACTOR: f64 = 1.3;
-
-/// Writes that reach this share of the rate at which reads come over the link are the link's.
-const AS_THE_LINK: f64 = 0.85;
-
-/// An area is denied with no more confidence where the link hides what long writes take: about as many devices have one as
-/// else, and nobody saw it.
-const UNSEEN_BEHIND_THE_LINK: f64 = 0.88;
 
 /// An area that differs by less is hardly one: controllers make theirs faster or slower by a fifth and more.
 const MATTERS: f64 = 1.15;
@@ -81,15 +73,7 @@ pub(crate) fn estimate(observations: &Observations, allocation_unit: &Estimate<B
             compared.rows.values_mut().for_each(|rows| rows.retain(|row| !row.is_scattered()));
         }
         let mut found = judge(&compared, TRIAL_FACTOR.ln(), method);
-        let Some(area) = found.value().filter(|area| area.kind != AreaKind::None) else {
-            if link_hides(&compared, observations) {
-                found.cap(UNSEEN_BEHIND_THE_LINK);
-                found.add_evidence(
-                    "long writes go as fast as the link does, so that faster cells would not show in them",
-                );
-            }
-            return found;
-        };
+        let Some(area) = found.value().filter(|area| area.kind != AreaKind::None) else { return found };
         if let Some(sure) = known {
             found.cap(sure);
             return found;
@@ -352,13 +336,6 @@ fn copies_show(compared: &Compared) -> bool {
     let long = control(&|row| compared.is_large(row) && !row.random);
     let scattered = control(&|row| row.random && row.block > SMALL);
     long.zip(scattered).is_some_and(|(long, scattered)| scattered < COPIED_FOR * long)
-}
-
-/// Whether long writes elsewhere go at the rate of the link, whatever the cells take.
-fn link_hides(compared: &Compared, observations: &Observations) -> bool {
-    let long = compared.rows.values().flatten().filter(|row| compared.is_large(row) && !row.random);
-    let rate = median(&long.map(|row| row.rates.1).collect::<Vec<f64>>());
-    rate.zip(transfer::estimate(observations)).is_some_and(|(rate, line)| rate >= AS_THE_LINK * line.rate.get())
 }
 
 /// A factor that copies make, and flash does not.

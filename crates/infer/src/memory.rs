@@ -11,8 +11,6 @@ pub(crate) mod wanted;
 pub(crate) mod wanted_reads;
 mod write_buffer;
 
-pub(crate) use gains::floor;
-
 use flashscope_model::{Geometry, Observations};
 
 /// All that was seen of it. Stalls rest on the allocation unit and on how many units can be open.

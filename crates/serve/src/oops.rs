@@ -3,6 +3,7 @@
 use crate::page::{self, Frame, Tab};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use flashscope_report::foreign;
 use flashscope_store::StoreError;
 use maud::{Markup, html as markup};
 
@@ -49,9 +50,11 @@ impl From<StoreError> for Oops {
 impl Oops {
     /// What is wrong and what to do, as markup.
     pub(crate) fn said(&self) -> Markup {
-        let (what, hint) = match self.said.split_once("\nhint: ") {
+        // What was asked stands in it, to the letter.
+        let said = foreign::page(&self.said);
+        let (what, hint) = match said.split_once("\nhint: ") {
             Some((what, hint)) => (what, Some(hint)),
-            None => (self.said.as_str(), None),
+            None => (said.as_ref(), None),
         };
         markup! {
             p.callout role="alert" { strong { (what) } @if let Some(hint) = hint { br; (hint) } }

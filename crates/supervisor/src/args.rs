@@ -115,7 +115,10 @@ pub(crate) struct Run {
     pub(crate) results: Results,
 }
 
+/// A server is asked only where one is named.
 #[derive(Args, Debug)]
+#[command(mut_arg("server", |arg| arg.required(false).requires("token")))]
+#[command(mut_arg("token", |arg| arg.required(false).requires("server")))]
 pub(crate) struct Status {
     /// The plan; its name says where its queue is
     #[arg(value_name = "PLAN", required_unless_present_any = ["dir", "server"], conflicts_with = "server")]

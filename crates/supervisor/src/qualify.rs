@@ -65,6 +65,7 @@ fn explained(work: &Work, qualification: &Qualification) -> Result<String> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.trim().trim_start_matches("error: ").replace("/dev/stdin", "its requirements");
+    let said = if said.is_empty() { format!("flashscope ended with {}", output.status) } else { said };
     Err(anyhow!("work '{}': {said}", work.name))
 }
 

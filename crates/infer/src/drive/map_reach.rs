@@ -5,10 +5,9 @@
 //! the mean time is a constant up to R and rises along that curve behind it.
 
 use crate::Choice;
-use crate::memory;
 use crate::reading::readable;
 use crate::situation::Situation;
-use flashscope_model::observation::{MapReachData, RangeTimes};
+use flashscope_model::observation::RangeTimes;
 use flashscope_model::plan::{MapReach, Span};
 use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, ExperimentName, Observations, Reason};
 use flashscope_stats::line::weighted_least_squares;
@@ -130,34 +129,8 @@ pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations
         _ if points.iter().any(|point| point.variance.sqrt() > TOO_UNSURE * point.mean) => {
             Estimate::unknown(Reason::TooNoisy, "reads of one range differ too much from visit to visit")
         }
-        _ => {
-            let mut bound = no_misses(&points, &tried, queued);
-            if queued && more_than_a_reread(data, observations).is_some_and(|more| more >= LEAST_MISS) {
-                bound.cap(MAYBE_ALL_MISS);
-                bound.add_evidence("reads of one place over and over are faster by what a miss takes, so that all of these may be misses");
-            }
-            bound
-        }
+        _ => no_misses(&points, &tried, queued),
     }
-}
-
-/// A bound is no surer where misses of the shortest range as well would look the same: a map that is fetched entry by entry
-/// finds nothing in memory until each place was read once. Mostly it is the flash that a read of the same place spares.
-const MAYBE_ALL_MISS: f64 = 0.85;
-
-/// How much longer reads in the shortest range take than one place over and over, which surely finds its entry of the map, in
-/// nanoseconds. The fastest quarter of either, as noise only adds.
-fn more_than_a_reread(data: &MapReachData, observations: &Observations) -> Option<f64> {
-    let again = memory::floor(observations, data.block, quarter)?;
-    let shortest = data.ranges.iter().map(|range| range.length).min()?;
-    let times = data.ranges.iter().filter(|range| range.length == shortest).flat_map(|range| &range.times);
-    Some(quarter(&times.map(|time| time.as_f64()).collect::<Vec<f64>>())? - again)
-}
-
-fn quarter(times: &[f64]) -> Option<f64> {
-    let mut sorted = times.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 4).copied()
 }
 
 /// How far there were no misses: up to the first reach behind which they could have been overlooked.

@@ -209,33 +209,20 @@ fn found(points: &[Point], fits: &[Fit]) -> Striped {
         );
     }
     let evidence = evidence(points, best);
-    let other = something_else(points, best);
-    let evidence = match best.bic >= other {
-        true => format!("{evidence}, which leaves much unexplained: units may be dealt out in another way"),
-        false => evidence,
-    };
     let units = format!("{evidence}; {} stay in one unit", best.layout.chunk);
     Striped {
-        stripe: most_likely(fits, other, Layout::stripe, evidence),
-        units: most_likely(fits, other, |layout| layout.units, units.clone()),
-        chunk: most_likely(fits, other, |layout| layout.chunk, units),
+        stripe: most_likely(fits, Layout::stripe, evidence),
+        units: most_likely(fits, |layout| layout.units, units.clone()),
+        chunk: most_likely(fits, |layout| layout.chunk, units),
         each: Some(Nanos(best.each.round() as u64)),
     }
 }
 
 /// What the best layout says of one figure, with the next-best answer.
-fn most_likely<T: PartialEq + Copy>(
-    fits: &[Fit],
-    other: f64,
-    of: impl Fn(Layout) -> T,
-    evidence: String,
-) -> Estimate<T> {
+fn most_likely<T: PartialEq + Copy>(fits: &[Fit], of: impl Fn(Layout) -> T, evidence: String) -> Estimate<T> {
     // Tempered: the errors of neighbouring sets go together, as they share what the line leaves out.
-    let weigh = |bic: f64| (-(bic - fits[0].bic) / 2.0 / TEMPER).exp();
-    let weight = |fit: &Fit| weigh(fit.bic);
-    let all: f64 = fits.iter().map(weight).sum();
-    // Where something else is likelier than the best, the best says no more than that it is the best.
-    let total = if fits[0].bic < other { all + weigh(other) } else { all };
+    let weight = |fit: &Fit| (-(fit.bic - fits[0].bic) / 2.0 / TEMPER).exp();
+    let total: f64 = fits.iter().map(weight).sum();
     let share = |value: T| fits.iter().filter(|fit| of(fit.layout) == value).map(weight).sum::<f64>() / total;
     let best = of(fits[0].layout);
     if share(best) < LEAST_SHARE {
@@ -244,19 +231,15 @@ fn most_likely<T: PartialEq + Copy>(
             format!("more than one layout of units explains the times: {evidence}"),
         );
     }
-    let most = if fits[0].bic >= other { DOUBTED } else { SUREST };
     let next = fits.iter().map(|fit| of(fit.layout)).find(|value| *value != best);
     let others = next.map(|next| (next, share(next))).into_iter().collect();
-    Estimate::known(best, share(best).min(most), evidence, &[ExperimentName::Parallel]).with_alternatives(others)
+    Estimate::known(best, share(best).min(SUREST), evidence, &[ExperimentName::Parallel]).with_alternatives(others)
 }
 
 /// Divides what speaks for a layout.
 const TEMPER: f64 = 4.0;
-/// No stripe is surer than this: what is none of these layouts may look like one of them at the sets that were tried.
+/// No stripe is surer than this: layouts of other kinds are not among the hypotheses.
 const SUREST: f64 = 0.995;
-
-/// No layout is surer that explains the times less well, for its parameters, than a time of its own for each set would.
-const DOUBTED: f64 = 0.75;
 
 /// Below this share no layout is named.
 const LEAST_SHARE: f64 = 0.6;
@@ -317,17 +300,6 @@ fn flat(points: &[Point]) -> f64 {
     let chi: f64 = points.iter().map(|point| robust((point.time - mean).powi(2) / point.variance)).sum();
     chi + (points.len() as f64).ln()
 }
-
-/// What no layout leaves unexplained that is none of ours: a time of its own for each set, at the price of so many parameters.
-/// Rows of pages that do not always begin with the same unit are such a thing, and data that was moved. No likelihood at all where
-/// the best layout explains nearly everything: what is left then is small, however exactly it was measured.
-fn something_else(points: &[Point], best: &Fit) -> f64 {
-    let count = points.len() as f64;
-    if best.bic > MOST_LEFT * flat(points) { count * count.ln() } else { f64::INFINITY }
-}
-
-/// Of what differs between sets, the share that a layout may leave unexplained without a doubt.
-const MOST_LEFT: f64 = 0.1;
 
 /// The straight line of times that fits best, however far apart reads reach the units.
 fn best_line(layout: Layout, points: &[Point]) -> Option<Fit> {

@@ -179,12 +179,12 @@ fn shortest(observations: &Observations) -> Option<(Bytes, Vec<f64>)> {
 }
 
 /// What a request of this size takes that needs no flash, in nanoseconds: the shortest read, and the link for what is longer
-/// than that; `of` makes a figure of times. Reads of the flash are no faster than the link, so that this is no less than true.
-pub(crate) fn floor(observations: &Observations, block: Bytes, of: impl Fn(&[f64]) -> Option<f64>) -> Option<f64> {
+/// than that. Reads of the flash are no faster than the link, so that this is no less than true.
+pub(super) fn floor(observations: &Observations, block: Bytes) -> Option<f64> {
     let (measured, times) = shortest(observations)?;
     let longer = block.as_f64() - measured.as_f64();
     let each = transfer::estimate(observations).map_or(0.0, |line| 1e9 / line.rate.0);
-    Some(of(&times)? + longer.max(0.0) * each)
+    Some(median(&times)? + longer.max(0.0) * each)
 }
 
 #[cfg(test)]

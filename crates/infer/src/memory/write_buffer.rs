@@ -58,7 +58,7 @@ pub(super) fn size(observations: &Observations) -> Estimate<WriteBuffer> {
         return Estimate::unknown(Reason::NotMeasured, "no burst of writes was observed");
     };
     let (block, fast) = (first.block, Nanos(first.fast as u64));
-    let Some(floor) = gains::floor(observations, block, median) else {
+    let Some(floor) = gains::floor(observations, block) else {
         return Estimate::unknown(Reason::NotMeasured, "what a request takes without the flash was not measured");
     };
     let told = Nanos(floor as u64);
@@ -226,7 +226,7 @@ pub(super) fn taken_into_memory(observations: &Observations, block: Bytes) -> bo
     let first =
         bursts(observations).filter(|(data, _)| data.block == block).filter_map(|(_, burst)| burst.writes.first());
     let fastest = first.map(|time| time.as_f64()).min_by(f64::total_cmp);
-    fastest.zip(gains::floor(observations, block, median)).is_some_and(|(fastest, floor)| fastest < floor * NOT_TAKEN)
+    fastest.zip(gains::floor(observations, block)).is_some_and(|(fastest, floor)| fastest < floor * NOT_TAKEN)
 }
 
 impl Filling {

@@ -133,7 +133,9 @@ pub(crate) fn answer(stream: &mut impl Read) -> Answer {
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let status = head.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
-    Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+    let head = head.to_ascii_lowercase();
+    let body = if head.contains("transfer-encoding: chunked") { joined(body) } else { body.to_owned() };
+    Answer { status, head, body }
 }
 
 impl Drop for Served {
@@ -142,4 +144,15 @@ impl Drop for Served {
         let _ = self.child.wait();
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+/// A body that came in pieces, each behind its length.
+fn joined(mut pieces: &str) -> String {
+    let mut body = String::new();
+    while let Some((length, rest)) = pieces.split_once("\r\n") {
+        let length = usize::from_str_radix(length, 16).expect("the length of a piece");
+        body.push_str(&rest[..length]);
+        pieces = rest[length..].trim_start_matches("\r\n");
+    }
+    body
 }

@@ -119,10 +119,16 @@ fn the_verdict_is_that_of_a_solo_run_after_kills_as_well() {
         std::thread::sleep(Duration::from_millis(5));
     }
     let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id())).unwrap_or_default();
-    if let Some(worker) = children.split_whitespace().next().and_then(|pid| Pid::from_raw(pid.parse().ok()?)) {
+    // The worker, and not who is asked first what the requirements mean.
+    let is_worker = |pid: &&str| {
+        std::fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|words| words.contains("--runs=runs"))
+    };
+    let worker = children.split_whitespace().find(is_worker);
+    if let Some(worker) = worker.and_then(|pid| Pid::from_raw(pid.parse().ok()?)) {
         let _ = kill_process(worker, Signal::KILL);
     }
-    assert!(child.wait().unwrap().success());
+    let ended = child.wait().unwrap();
+    assert!(ended.success(), "{ended}: {}", place.run(&["status", "plan.toml"]).stdout);
     let lab = place.record(&words, 0);
     let record = record_of(&place, &lab);
     assert_eq!(verdict(&record), verdict(&solo));
