@@ -46,7 +46,7 @@ impl Step {
 
 /// The largest number of cards up to `most` that are punctual (0 where not even one is), and what was measured on the way there.
 /// `measure` is asked for twice as many each time, and then between the last number that did and the first that did not; where
-/// one seems to be too many, it is asked [`TRIES`] times, and the middle one counts.
+/// one seems to be too many, it is asked `TRIES` times, and the middle one counts.
 ///
 /// # Errors
 /// What `measure` says.
