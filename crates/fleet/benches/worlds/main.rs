@@ -19,7 +19,7 @@ use std::io;
 use std::process::ExitCode;
 
 /// The seed on which the documents' figures rest: none that was looked at while anything was changed.
-const SEED: u64 = 90_210;
+const SEED: u64 = 417_733;
 
 /// A device, its mechanisms, and what came of it.
 pub(crate) struct Met {
