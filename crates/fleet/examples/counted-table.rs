@@ -2,7 +2,7 @@
 //! a test looks for staleness by: `cargo run -p flashscope-fleet --example counted-table -- state`.
 #![allow(missing_docs)]
 
-use flashscope_fleet::{DrawError, capacities, endurance, integrity, states};
+use flashscope_fleet::{DrawError, capacities, claims, endurance, integrity, states};
 use std::error::Error;
 use std::path::Path;
 
@@ -17,7 +17,15 @@ struct Counted {
     samples: fn() -> Result<String, DrawError>,
 }
 
-const TABLES: [Counted; 4] = [
+const TABLES: [Counted; 5] = [
+    Counted {
+        name: "claims",
+        folder: "crates/infer/src/claims",
+        devices: 2000,
+        seed: claims::TABLE_SEED,
+        table: |seed, devices, remarks| Ok(claims::table(seed, devices)?.to_text(remarks)),
+        samples: claims::samples,
+    },
     Counted {
         name: "state",
         folder: "crates/infer/src/calibrated",
@@ -55,7 +63,7 @@ const TABLES: [Counted; 4] = [
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
-    let wanted = words.next().ok_or("name the table: state, capacity, integrity or endurance")?;
+    let wanted = words.next().ok_or("name the table: claims, state, capacity, integrity or endurance")?;
     let Counted { name, folder, devices, seed, table, samples } =
         TABLES.iter().find(|one| one.name == wanted).ok_or("there is no such table")?;
     let devices: u32 = words.next().map_or(Ok(*devices), |text| text.parse())?;

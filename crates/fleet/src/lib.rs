@@ -7,6 +7,7 @@
 
 mod calibration;
 pub mod capacities;
+pub mod claims;
 mod classic;
 mod cost;
 mod coverage;

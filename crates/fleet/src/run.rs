@@ -223,13 +223,14 @@ fn scored(judged: Judged, could: &Judged) -> Scored {
     Scored { judged, can_be_told: matches!(could.verdict, Verdict::Exact | Verdict::Unscored) }
 }
 
-struct Inspected {
-    report: SessionReport,
+/// A device after its inspection.
+pub(crate) struct Inspected {
+    pub(crate) report: SessionReport,
     cost: DeviceCost,
     geometry: DeviceCost,
 }
 
-fn inspect<T: Target>(
+pub(crate) fn inspect<T: Target>(
     target: T,
     seed: u64,
     limits: Limits,

@@ -1,6 +1,6 @@
 //! Limits on confidence that no single family of findings can know of: what was measured may not be one device, or none.
 
-use flashscope_model::finding::{Basis, Change, Figure, Note, NoteKind};
+use flashscope_model::finding::{Basis, Change, Doubt, Figure, Note, NoteKind};
 use flashscope_model::{DeviceFacts, DeviceKind, Estimate, Finding, Geometry, Reason};
 
 /// Most that can be said from tables that contradict each other.
@@ -11,15 +11,6 @@ pub(crate) const SEVERAL_DEVICES: f64 = 0.5;
 
 /// Most that can be said of the inside of a card from a file on another disk.
 pub(crate) const NO_CARD: f64 = 0.5;
-
-/// Most that can be said from trials that met a cache now empty, now full: of the answers of such devices in fleets about
-/// one in twenty is wrong.
-pub(crate) const CACHE_IN_BETWEEN: f64 = 0.95;
-
-/// Most that can be said of a unit that writes show nothing of: one in seven in fleets is no unit.
-const WITHOUT_EFFECT: f64 = 0.85;
-/// Most that can be said of where these units begin, which is right all the same.
-const WHERE_WITHOUT_EFFECT: f64 = 0.97;
 
 /// Places written in turn that no controller keeps as many logs for.
 const MANY_AT_ONCE: u32 = 16;
@@ -41,11 +32,24 @@ pub(crate) fn host_file(device: Option<&DeviceFacts>) -> Option<Note> {
     Some(Note::new(NoteKind::HostFile, text).with_hint("name the card itself (`flashscope list` shows it)"))
 }
 
-/// What rests on units that were written in turn is no surer than `most`.
-pub(crate) fn of_counts(geometry: &mut Geometry, most: f64) {
-    geometry.open_units_linear.cap(most);
-    geometry.open_units_random.cap(most);
-    geometry.mapping.cap(most);
+/// Trials of one count that differ, of what rests on units that were written in turn.
+pub(crate) fn counts_differ(geometry: &mut Geometry) {
+    geometry.open_units_linear.doubt(Doubt::CountsDiffer);
+    geometry.open_units_random.doubt(Doubt::CountsDiffer);
+    geometry.mapping.doubt(Doubt::CountsDiffer);
+}
+
+/// Trials that met a cache now empty, now full, of what rests on writes.
+pub(crate) fn cache_between(geometry: &mut Geometry) {
+    struct OfWrites;
+    impl Change for OfWrites {
+        fn change<F: Figure>(&mut self, finding: Finding, estimate: &mut Estimate<F>) {
+            if finding.basis() == Basis::Writes {
+                estimate.doubt(Doubt::CacheBetween);
+            }
+        }
+    }
+    geometry.change(&mut OfWrites);
 }
 
 /// What rests on writes is no surer than `most`.
@@ -95,8 +99,8 @@ pub(crate) fn of_units_without_effect(geometry: &mut Geometry) {
     let any_number = |count: &Estimate<u32>| count.least().is_some_and(|least| least >= MANY_AT_ONCE);
     let in_any_order = geometry.random_order_penalty.value().is_some_and(|penalty| penalty.ratio < NO_PENALTY);
     if in_any_order && any_number(&geometry.open_units_linear) && any_number(&geometry.open_units_random) {
-        geometry.allocation_unit.cap(WITHOUT_EFFECT);
-        geometry.boundary_offset.cap(WHERE_WITHOUT_EFFECT);
+        geometry.allocation_unit.doubt(Doubt::NoEffect);
+        geometry.boundary_offset.doubt(Doubt::NoEffect);
         if geometry.allocation_unit.value().is_some() {
             geometry.allocation_unit.add_evidence("writes show nothing of it: it may be a stretch of the map");
         }

@@ -1,9 +1,10 @@
 //! Discard: what discarded places read as, from which size on it takes effect, and whether later writes are faster for it.
 
 use crate::Choice;
-use crate::numbers::{digits, median};
+use crate::numbers::{SEEN, digits, median};
 use crate::situation::Situation;
 use flashscope_model::discard::{Discard, DiscardData, DiscardFound, DiscardReads, DiscardTrial};
+use flashscope_model::finding::Doubt;
 use flashscope_model::{Data, Estimate, Experiment, ExperimentName, Observations, Reason};
 use flashscope_stats::test::cliffs_delta;
 use flashscope_units::{Bytes, Nanos};
@@ -32,11 +33,6 @@ const PLACES: [usize; 4] = [14, 8, 5, 3];
 
 /// Number of trials of a size in which it must take effect: all of them.
 const ALL: usize = 2;
-
-/// Probability of what was the same in all trials of all sizes.
-const CONSISTENT: f64 = 0.98;
-/// Probability of what was not the same in all trials of all sizes.
-const INCONSISTENT: f64 = 0.7;
 
 /// Random writes differ where one span's exceed the other's this clearly (Cliff's δ; 0.474 is called large).
 const CLEARLY: f64 = 0.474;
@@ -86,7 +82,7 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<DiscardFound> {
             largest_time: None,
             rewrite_ratio: None,
         };
-        return Estimate::known(absent, CONSISTENT, "the way to the device takes no discard", method);
+        return Estimate::known(absent, SEEN, "the way to the device takes no discard", method);
     }
     let sizes = by_size(data);
     let (Some((least, _)), Some((most, _))) = (sizes.first(), sizes.last()) else {
@@ -101,7 +97,11 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<DiscardFound> {
     let repeated = sizes.iter().all(|(_, trials)| trials.len() >= ALL);
     // What was never tried may take effect: eMMC erases in groups that can be larger than its units.
     let too_small = reads == DiscardReads::Kept && *most < LARGEST;
-    let sure = if mixed || !repeated || too_small || reads == DiscardReads::Other { INCONSISTENT } else { CONSISTENT };
+    let doubts = [
+        (mixed || reads == DiscardReads::Other).then_some(Doubt::RunsDisagree),
+        (!repeated).then_some(Doubt::SeenOnce),
+        too_small.then_some(Doubt::NoEnd),
+    ];
     let time = |at: usize| median(&sizes[at].1.iter().map(|trial| trial.time.as_f64()).collect::<Vec<_>>());
     let nanos = |time: f64| Nanos(time.round() as u64);
     let found = DiscardFound {
@@ -120,7 +120,8 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<DiscardFound> {
     let later = found.rewrite_ratio.map_or(String::new(), |ratio| {
         format!("; random {} writes behind one are {}× as fast as without", data.rewrite_block, digits(ratio))
     });
-    Estimate::known(found, sure, format!("{effect}{later}"), method)
+    let found = Estimate::known(found, SEEN, format!("{effect}{later}"), method);
+    doubts.into_iter().flatten().fold(found, Estimate::but)
 }
 
 /// The trials of each size, rising.
@@ -213,9 +214,9 @@ mod tests {
     #[test]
     fn that_nothing_takes_effect_is_sure_only_of_what_was_tried() {
         let mut data = trials(Bytes::gib(1), 0);
-        assert_eq!(estimate(&observed(data.clone())).confidence(), Some(CONSISTENT));
+        assert!(!estimate(&observed(data.clone())).has_doubt(Doubt::NoEnd));
         data.trials.retain(|trial| trial.size <= Bytes::kib(512));
-        assert_eq!(estimate(&observed(data)).confidence(), Some(INCONSISTENT));
+        assert!(estimate(&observed(data)).has_doubt(Doubt::NoEnd));
     }
 
     #[test]
@@ -223,7 +224,7 @@ mod tests {
         let mut data = trials(Bytes::kib(64), 0);
         data.trials[2].uniform = Some(0);
         let found = estimate(&observed(data));
-        assert_eq!(found.confidence(), Some(INCONSISTENT));
+        assert!(found.has_doubt(Doubt::RunsDisagree));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::assumed::Known;
 use crate::numbers::{digits, median, probability, rates_side_by_side};
 use crate::regions;
 use compared::{Compared, Row};
-use flashscope_model::finding::{AreaKind, FastArea};
+use flashscope_model::finding::{AreaKind, Doubt, FastArea};
 use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
 use flashscope_stats::location::MAD_NORMAL_FACTOR;
 use flashscope_stats::normal_cdf;
@@ -72,10 +72,9 @@ pub(crate) fn estimate(observations: &Observations, allocation_unit: &Estimate<B
             // What a random write costs in a piece of a unit depends on what was written to the rest of it.
             compared.rows.values_mut().for_each(|rows| rows.retain(|row| !row.is_scattered()));
         }
-        let mut found = judge(&compared, TRIAL_FACTOR.ln(), method);
+        let found = judge(&compared, TRIAL_FACTOR.ln(), method);
         let Some(area) = found.value().filter(|area| area.kind != AreaKind::None) else { return found };
-        if let Some(sure) = known {
-            found.cap(sure);
+        if known.is_some() {
             return found;
         }
         // Pieces of one unit that are written in turn cost copies, which make far more of a difference than flash does.
@@ -88,8 +87,7 @@ pub(crate) fn estimate(observations: &Observations, allocation_unit: &Estimate<B
                 ),
             );
         }
-        found.cap(WITHOUT_A_UNIT);
-        return found;
+        return found.but(Doubt::UnitUnknown);
     }
     let Some((unit, compared)) = compared::tables(observations) else {
         return Estimate::unknown(Reason::NotMeasured, "the first units were not compared with others");
@@ -183,24 +181,27 @@ fn found(
     let depth = (ratio.ln().abs() / scatter).min(30.0);
     // Rows of one run share its state: a second run counts for more than a second row.
     let seen = (rows.len().min(12) as f64 / 4.0 + runs as f64).min(6.0);
-    let mut confidence = 1.0 - 0.4 * (-depth / 6.0).exp() - 0.3 * (1.0 - consistent) - 0.15 * (-seen).exp();
+    let score = 1.0 - 0.4 * (-depth / 6.0).exp() - 0.3 * (1.0 - consistent) - 0.15 * (-seen).exp();
+    let mut doubts = Vec::new();
     let mut tail = format!(", {}× its neighbours", digits(ratio));
     if open_end {
-        confidence = confidence.min(WITHOUT_AN_END);
+        doubts.push(Doubt::NoEnd);
         tail.push_str("; it may go on beyond the units that were compared");
     }
     if start == compared.front && compared.leaves_front_out() {
-        confidence = confidence.min(MAYBE_FROM_ZERO);
+        doubts.push(Doubt::FrontUnseen);
         tail.push_str("; what lies in front of it was not compared");
     } else if compared.rows.keys().next().is_some_and(|at| *at < start)
         && method != ExperimentName::Fat
         && !copies_show(compared)
     {
-        confidence = confidence.min(MAYBE_BEFORE);
+        // A part that is only mapped otherwise may lie there.
+        doubts.push(Doubt::MappingUnseen);
         tail.push_str("; whether what lies in front of it is mapped otherwise does not show");
     }
     if verdict.kind == AreaKind::Slower && rows.iter().any(|row| row.error > 0.0) && !small_ones_are_known(rows) {
-        confidence = confidence.min(UNSEEN_SMALL_WRITES);
+        // Controllers make an area that is slower for long writes faster for small ones, and hardly ever the other way round.
+        doubts.push(Doubt::SmallUnseen);
         tail.push_str("; small writes do not tell whether it is so for them as well");
     }
     if verdict.kind == AreaKind::Mixed && area.iter().all(|(_, other)| other.ln_ratio * verdict.ln_ratio > 0.0) {
@@ -215,12 +216,8 @@ fn found(
         shown.block,
         if runs == 1 { "run" } else { "runs" }
     );
-    Estimate::known(
-        FastArea { first: start, end, kind: verdict.kind, ratio },
-        probability(confidence),
-        evidence,
-        &[method],
-    )
+    let area = FastArea { first: start, end, kind: verdict.kind, ratio };
+    doubts.into_iter().fold(Estimate::known(area, probability(score), evidence, &[method]), Estimate::but)
 }
 
 /// Whether a difference of small writes the other way round would have shown: where they scatter little, and take no longer
@@ -235,19 +232,6 @@ fn small_ones_are_known(rows: &[Row]) -> bool {
     let own_way = small.zip(long).is_some_and(|(small, long)| small <= long);
     own_way && median(&errors).is_some_and(|error| ERRORS * error < COST_FACTOR.ln())
 }
-
-/// Where small writes do not tell, this many of the areas that are slower are so for them as well. Controllers make an area
-/// that is slower for long writes faster for small ones, and hardly ever the other way round.
-const UNSEEN_SMALL_WRITES: f64 = 0.75;
-
-/// An area from the first whole unit on mostly holds the piece in front of it as well.
-const MAYBE_FROM_ZERO: f64 = 0.3;
-
-/// Where no copies show, a part that is only mapped otherwise may lie in front of what is seen of an area.
-const MAYBE_BEFORE: f64 = 0.9;
-
-/// An area that differs up to the last unit that was compared mostly goes on.
-const WITHOUT_AN_END: f64 = 0.15;
 
 /// No unit differs by enough: as sure as the most deviant one is far from the factor, measured by the scatter among units
 /// that are alike. Where those differ by as much as an area would, nothing can be denied.
@@ -297,10 +281,6 @@ fn none(compared: &Compared, threshold: f64, scatter: f64, method: ExperimentNam
             ),
         );
     }
-    let mut confidence = confidence.min(if row.error > 0.0 && !copies_show(compared) { UNSEEN_MAPPING } else { 0.99 });
-    if compared.leaves_front_out() {
-        confidence = confidence.min(UNSEEN_FRONT);
-    }
     let area = FastArea { first: Bytes::ZERO, end: Bytes::ZERO, kind: AreaKind::None, ratio: 1.0 };
     let evidence = format!(
         "none of {} units stands out: the farthest off, at {at}, has {}× the rate of the others ({} at {}){}",
@@ -315,15 +295,17 @@ fn none(compared: &Compared, threshold: f64, scatter: f64, method: ExperimentNam
             String::new()
         }
     );
-    Estimate::known(area, probability(confidence), evidence, &[method])
+    let mut found = Estimate::known(area, probability(confidence), evidence, &[method]);
+    // An area that is only mapped otherwise shows where random writes are copied for.
+    if row.error > 0.0 && !copies_show(compared) {
+        found.doubt(Doubt::MappingUnseen);
+    }
+    // The piece in front of the first whole unit may be all that there is of an area.
+    if compared.leaves_front_out() {
+        found.doubt(Doubt::FrontUnseen);
+    }
+    found
 }
-
-/// The piece in front of the first whole unit may be all that there is of an area.
-const UNSEEN_FRONT: f64 = 0.95;
-
-/// An area that is only mapped otherwise shows where random writes are copied for. Where none are, one in about seventeen
-/// devices that show nothing has one all the same.
-const UNSEEN_MAPPING: f64 = 0.94;
 
 /// A random write that is copied for has less than this share of the rate of long transfers.
 const COPIED_FOR: f64 = 0.1;
@@ -340,10 +322,6 @@ fn copies_show(compared: &Compared) -> bool {
 
 /// A factor that copies make, and flash does not.
 const COPIES: f64 = 3.0;
-
-/// Where the unit is not known, the extent of an area is no surer than this: of such areas in fleets three in five begin
-/// and end where was said.
-const WITHOUT_A_UNIT: f64 = 0.6;
 
 /// An area is denied with no less confidence than this.
 const LEAST_NONE: f64 = 0.7;

@@ -15,6 +15,7 @@ pub mod capacity;
 mod caution;
 mod change;
 mod choose;
+pub mod claims;
 mod copies;
 mod discard;
 mod drive;
@@ -48,6 +49,7 @@ pub use drive::{channels_plan, map_reach_plan, overwrite_plan, parallel_plan};
 pub use for_twin::{for_twin, most_for_twin};
 pub use memo::Memo;
 
+use calibrated::Table;
 use change::Scope;
 use flashscope_model::finding::UpTo;
 use flashscope_model::{DeviceFacts, Estimate, Experiment, Findings, Geometry, Observations, Order, Reason};
@@ -65,6 +67,16 @@ pub fn infer_on(device: Option<&DeviceFacts>, observations: &Observations) -> Fi
 
 /// The same at the end of a run whose questions a memo has served.
 pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo) -> Findings {
+    conclude(device, observations, memo, Some(claims::shipped()))
+}
+
+/// What was found with scores and doubts in the place of probabilities: what the counts are made from
+/// ([`claims::table`]). Nobody else should go by them.
+pub fn scores(device: Option<&DeviceFacts>, observations: &Observations) -> Geometry {
+    conclude(device, observations, &Memo::default(), None).geometry
+}
+
+fn conclude(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo, table: Option<&Table>) -> Findings {
     let (observations, copies) = copies::without(observations);
     let observations = observations.as_ref();
     let alignment = alignment::estimate(&unfinished::left_out(situation::readable_part(observations)), memo);
@@ -97,6 +109,14 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
     caution::of_units_without_effect(&mut geometry);
     let contradiction = open_units::contradiction(observations);
     let change = change::contradiction(observations, &geometry.slc_cache);
+    match change.as_ref().map(|change| change.scope) {
+        Some(Scope::Counts) => caution::counts_differ(&mut geometry),
+        Some(Scope::Cache) => caution::cache_between(&mut geometry),
+        _ => {}
+    }
+    if let Some(table) = table {
+        claims::settle(&mut geometry, table);
+    }
     match (contradiction.is_some(), change.as_ref().map(|change| change.scope)) {
         (_, Some(Scope::Devices)) => {
             caution::of_everything(&mut geometry, caution::SEVERAL_DEVICES);
@@ -104,9 +124,7 @@ pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, mem
         }
         (_, Some(Scope::Everything)) => caution::of_everything(&mut geometry, caution::CONTRADICTED),
         (true, _) | (_, Some(Scope::Writes)) => caution::of_writes(&mut geometry, caution::CONTRADICTED),
-        (false, Some(Scope::Counts)) => caution::of_counts(&mut geometry, caution::CONTRADICTED),
-        (false, Some(Scope::Cache)) => caution::of_writes(&mut geometry, caution::CACHE_IN_BETWEEN),
-        (false, None) => {}
+        (false, Some(Scope::Counts | Scope::Cache) | None) => {}
     }
     let host_file = caution::host_file(device);
     let no_card = host_file.is_some();

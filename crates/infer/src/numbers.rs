@@ -64,6 +64,9 @@ pub(crate) fn digits(value: f64) -> String {
     }
 }
 
+/// The score of what is seen or not, without degrees: what it is worth is counted ([`crate::claims`]).
+pub(crate) const SEEN: f64 = 0.9;
+
 /// Keeps a probability away from certainty that no finite log can give.
 pub(crate) fn probability(value: f64) -> f64 {
     value.clamp(0.05, 0.999)

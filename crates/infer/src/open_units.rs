@@ -11,6 +11,7 @@ mod trial;
 pub(crate) use trial::{live_counts, state};
 
 use crate::numbers::{probability, rates_side_by_side};
+use flashscope_model::finding::Doubt;
 use flashscope_model::{
     Data, Estimate, ExperimentName, Observations, Order, Reason, observation::OpenUnitsData, observation::RateEvidence,
 };
@@ -32,8 +33,10 @@ pub(crate) struct Limit {
     pub(crate) good: u32,
     /// Smallest count seen to have fallen; `None` where none has.
     pub(crate) fallen: Option<u32>,
-    /// Probability that both are right.
-    pub(crate) confidence: f64,
+    /// How clear both are, 0…1.
+    pub(crate) score: f64,
+    /// What makes them weaker.
+    pub(crate) doubts: Vec<Doubt>,
     /// Other limits with their probabilities.
     pub(crate) alternatives: Vec<(u32, f64)>,
     /// The row to show: block size, rate at `good`, rate at `fallen`; or for no fall the rates at the ends.
@@ -66,11 +69,8 @@ pub(crate) fn estimate(observations: &Observations, order: Order) -> Estimate<u3
     }
 }
 
-/// Trials go by a unit that is this sure; by an assumed one else, …
+/// Trials go by a unit that is this sure; by an assumed one else.
 pub(crate) const GOOD_ENOUGH: f64 = 0.8;
-
-/// … and then this many of the counts are right, where reads tell another unit at last.
-const BY_ANOTHER_UNIT: f64 = 0.7;
 
 /// A unit of cards of a gigabyte and more; larger ones are rare enough to live with.
 const USUAL_UNIT: Bytes = Bytes::mib(4);
@@ -84,17 +84,14 @@ pub(crate) fn given_the_unit(
     unit: &Estimate<Bytes>,
 ) -> Estimate<u32> {
     let Some(apart) = least_distance(observations, order).filter(|_| !found.is_unknown()) else { return found };
-    let sure = unit.confidence().unwrap_or(0.0);
-    let (largest, most) = match (unit.value(), unit.least()) {
-        // A unit that turns out larger by the factor of room between the starts does no harm.
-        (Some(size), _) => (Some(size), 1.0 - (1.0 - sure) * (size.as_f64() / apart.as_f64()).min(1.0)),
-        (None, Some(size)) if size * 4 <= apart => (Some(size), 0.95),
-        (None, Some(size)) => (Some(size), 0.93),
+    let largest = unit.value().or(unit.least());
+    let doubt = match (unit.value(), unit.least()) {
+        // The trials went by another unit then, most likely.
+        (Some(_), _) => (!unit.is_sure(GOOD_ENOUGH)).then_some(Doubt::UnitUnsure),
+        (None, Some(_)) => Some(Doubt::UnitBounded),
         // Writes that do not begin where a unit does may pass for ones at random, and then fewer can be open; and those at
         // random within what is assumed to be a unit may go to two.
-        (None, None) if found.value().is_some() => (None, if order == Order::InOrder { 0.83 } else { 0.88 }),
-        // Most units are no larger, and few trials have two places in a larger one.
-        (None, None) => (None, 0.95),
+        (None, None) => Some(Doubt::UnitUnknown),
     };
     if let Some(size) = largest.filter(|size| *size > apart) {
         return Estimate::unknown(
@@ -113,13 +110,9 @@ pub(crate) fn given_the_unit(
             ),
         );
     }
-    // The trials went by another unit then, most likely.
-    let most = if largest.is_some() && sure < GOOD_ENOUGH { most.min(BY_ANOTHER_UNIT) } else { most };
-    let mut found = found;
-    if found.confidence().is_some_and(|confidence| confidence > most) {
-        found.change_confidence(|_| probability(most));
-        found.add_evidence("no surer than the allocation unit");
-    }
+    let Some(doubt) = doubt else { return found };
+    let mut found = found.but(doubt);
+    found.add_evidence("no surer than the allocation unit");
     found
 }
 
@@ -176,15 +169,15 @@ pub(crate) fn words(order: Order) -> &'static str {
 
 fn describe(limit: &Limit, method: ExperimentName) -> Estimate<u32> {
     let (block, from, to) = limit.row;
-    let confidence = probability(limit.confidence);
-    let estimate = match limit.fallen {
+    let score = probability(limit.score);
+    let mut estimate = match limit.fallen {
         Some(fallen) => {
             let evidence =
                 format!("{} → {fallen} units: {} at {block}{}", limit.good, rates_side_by_side(from, to), limit.remark);
             if fallen == limit.good + 1 {
-                Estimate::known(limit.good, confidence, evidence, &[method])
+                Estimate::known(limit.good, score, evidence, &[method])
             } else {
-                Estimate::between(limit.good, fallen - 1, confidence, evidence, &[method])
+                Estimate::between(limit.good, fallen - 1, score, evidence, &[method])
             }
         }
         None => {
@@ -194,8 +187,9 @@ fn describe(limit: &Limit, method: ExperimentName) -> Estimate<u32> {
                 rates_side_by_side(from, to),
                 limit.remark
             );
-            Estimate::at_least(limit.good, confidence, evidence, &[method])
+            Estimate::at_least(limit.good, score, evidence, &[method])
         }
     };
+    limit.doubts.iter().for_each(|doubt| estimate.doubt(*doubt));
     estimate.with_alternatives(limit.alternatives.clone())
 }

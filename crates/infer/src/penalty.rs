@@ -5,7 +5,7 @@
 use crate::numbers::{digits, median, probability, rate};
 use crate::open_units::is_table;
 use crate::survey;
-use flashscope_model::finding::Penalty;
+use flashscope_model::finding::{Doubt, Penalty};
 use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, Direction, Estimate, ExperimentName, Observations, Order, Reason};
 use flashscope_stats::location::{MAD_NORMAL_FACTOR, trimmed_mean};
@@ -54,24 +54,15 @@ const STATE: f64 = 0.06;
 /// Scatter of one printed figure where the table is too short to show its own.
 const USUAL_SCATTER: f64 = 0.15;
 
-/// Confidence in a penalty on a device that was never written: copies cost as much as there is to copy, in a unit that was
-/// filled up to twice what they cost in one that was not.
-const ON_A_BLANK_DEVICE: f64 = 0.35;
-/// Confidence that there is no penalty on such a device, which does not depend on what there is to copy.
-const NONE_ON_A_BLANK_DEVICE: f64 = 0.95;
-
-/// That order costs nothing is no surer than this where so few writes were seen that all of them may fit a log.
-const NONE_OF_A_FEW: f64 = 0.97;
-
 /// The largest penalty over the block sizes; the others stand in the evidence.
 pub(crate) fn estimate(observations: &Observations) -> Estimate<Penalty> {
     let mut found = of_sources(observations);
     if survey::blank_share(observations).is_some_and(|share| share >= survey::BLANK) {
-        let none = found.value().is_some_and(|penalty| penalty.ratio <= 1.0);
-        found.cap(if none { NONE_ON_A_BLANK_DEVICE } else { ON_A_BLANK_DEVICE });
+        // Copies cost as much as there is to copy.
+        found.doubt(Doubt::Blank);
     }
     if none_of_a_few(observations, &found).is_some() {
-        found.cap(NONE_OF_A_FEW);
+        found.doubt(Doubt::FewRequests);
     }
     found
 }
@@ -166,9 +157,9 @@ fn largest(rates: &Rates, method: ExperimentName) -> Option<Estimate<Penalty>> {
     evidence.push_str(&format!("; ± {:.0} %", 100.0 * (TOLERANCE - 1.0)));
     if smallest > SMALL_ENOUGH {
         evidence.push_str(&format!("; no block below {smallest} was written, where it may be larger"));
-        return Some(Estimate::at_least(penalty, probability(confidence.min(0.9)), evidence, &[method]));
+        return Some(Estimate::at_least(penalty, probability(confidence), evidence, &[method]));
     }
-    Some(Estimate::known(penalty, probability(confidence.min(0.99)), evidence, &[method]))
+    Some(Estimate::known(penalty, probability(confidence), evidence, &[method]))
 }
 
 impl Cell {

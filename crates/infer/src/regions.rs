@@ -5,14 +5,12 @@
 //! divide the assumed one and the place where the regions begin. A stream through a region that is not begins amid a
 //! unit and shares its last one with the next stream, so that copies are made at other counts than with whole units.
 //!
-//! The probabilities here are shares of right answers among logs of the `wide` fleet of which the same is known
-//! (docs/calibration.md), raised towards what published logs show, whose operators knew their cards better. Each is one more
-//! condition beside what the table itself says, and multiplies its confidence.
+//! Each is a doubt beside what the table itself says; what it costs is counted on logs of simulated devices
+//! (docs/calibration.md).
 
 use crate::assumed::{unit_of_counts, unit_of_first};
-use crate::numbers::probability;
 use crate::open_units::is_table;
-use flashscope_model::finding::{AreaKind, FastArea, Penalty};
+use flashscope_model::finding::{AreaKind, Doubt, FastArea, Penalty};
 use flashscope_model::{Data, Estimate, ExperimentName, Observations, Order, Reason};
 use flashscope_units::{Bytes, Nanos};
 
@@ -22,63 +20,19 @@ const FIRST_REGION: Bytes = Bytes::mib(16);
 /// A unit that is less sure is not known, and cannot speak against a table.
 pub(crate) const KNOWN: f64 = 0.8;
 
-/// How often a count is right where reads show a unit that divides the regions.
-const WHOLE: f64 = 0.985;
-
-/// The same where they show only a part of it, which does: a step in a table of powers of two may be that of a multiple.
-const WHOLE_PARTS: f64 = 0.85;
-
-/// The same where the regions are as long as units are but begin amid one.
-const SHIFTED: f64 = 0.6;
-
-/// The share where reads show nothing of the unit.
-const UNSEEN: f64 = 0.75;
-/// Share of right answers without a limit, where reads show nothing of the unit.
-const UNSEEN_BOUND: f64 = 0.85;
-/// Share of right sequential counts below [`FEW`], where reads show nothing of the unit.
-const UNSEEN_FEW_IN_ORDER: f64 = 0.6;
 /// Counts below this are small: regions amid units make them collapse.
 const FEW: u32 = 8;
 
-/// How often a penalty in a table of whole units is that of other units as well: one was written once in each order, in
-/// whatever state.
-const PENALTY: f64 = 0.88;
-
-/// Share of right smaller penalties where the unit is not known: streams through regions that are no units cost a few copies in any order, and
-/// many times as much as these only where each write out of order costs one.
-const SOME_PENALTY_UNSEEN: f64 = 0.25;
-/// Share of right penalties from [`LARGE_PENALTY`] on, where the unit is not known.
-const LARGE_PENALTY_UNSEEN: f64 = 0.8;
 /// Ratio from which on a penalty is large: more than the copies that streams amid units cost.
 const LARGE_PENALTY: f64 = 20.0;
-
-/// How often a table that shows no penalty is right, however much its rows scatter.
-const NO_PENALTY: f64 = 0.95;
 
 /// Sequential writes that take as long as this are copied for, so that order cannot cost more.
 const A_COPY: Nanos = Nanos::millis(40);
 
-/// How often there is no area where a table shows none: in order it shows none that is only mapped otherwise, nor one as
-/// long as the table. Each unit was written once, so that what else speaks against it weighs as in three tables.
-const NO_AREA: f64 = 0.9;
-/// The same where the unit is not known.
-const NO_AREA_UNSEEN: f64 = 0.86;
-/// Weight of what else speaks against an area, in tables.
-const ONE_PASS: i32 = 3;
-
-/// How often an area in a table is one, where the regions are whole units, …
-const AREA: f64 = 0.7;
-
-/// … where they are whole parts of what may be the unit, …
-const AREA_OF_PARTS: f64 = 0.5;
-
-/// … and in a table of which that is not known.
-const AREA_UNSEEN: f64 = 0.25;
-
 /// How the regions of tables lie to the allocation unit.
 enum Regions {
-    /// They are whole units, with how often a table of such is right.
-    Whole(f64),
+    /// They are whole units.
+    Whole,
     /// They are whole parts of what may be the unit.
     Parts,
     /// They are as long as units are, but begin amid one.
@@ -98,21 +52,13 @@ pub(crate) fn count(
 ) -> Estimate<u32> {
     let of_table = found.method().contains(&ExperimentName::OpenAu) && !found.is_unknown();
     let Some(assumed) = counted(observations, order).filter(|_| of_table) else { return found };
-    match against(assumed, unit) {
-        Regions::Broken(why) => {
-            return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
-        }
-        Regions::Whole(right) => weaken(&mut found, right),
-        Regions::Parts => weaken(&mut found, WHOLE_PARTS),
-        Regions::Shifted => weaken(&mut found, SHIFTED),
-        Regions::Unseen => {
-            let right = match (found.value(), order) {
-                (None, _) => UNSEEN_BOUND,
-                (Some(count), Order::InOrder) if count < FEW => UNSEEN_FEW_IN_ORDER,
-                (Some(_), _) => UNSEEN,
-            };
-            weaken(&mut found, right);
-        }
+    if let Err(why) = doubt(&mut found, against(assumed, unit)) {
+        return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
+    }
+    // Regions amid units make small counts.
+    if found.has_doubt(Doubt::UnitUnknown) && order == Order::InOrder && found.value().is_some_and(|count| count < FEW)
+    {
+        found.doubt(Doubt::FewUnits);
     }
     found
 }
@@ -137,22 +83,25 @@ pub(crate) fn penalty(
                 ),
             );
         }
-        found.change_confidence(|_| NO_PENALTY);
         return found;
     }
-    match regions {
-        Some((_, Regions::Broken(why))) => {
-            return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
-        }
-        Some((assumed, Regions::Whole(_))) if unit.value().is_some_and(|unit| unit < assumed) => {
-            return Estimate::unknown(
-                Reason::Contradicted,
-                format!("{}, but {assumed} are several units", found.evidence()),
-            );
-        }
-        Some((_, Regions::Whole(_))) => weaken(&mut found, PENALTY),
-        _ if penalty.ratio >= LARGE_PENALTY => weaken(&mut found, LARGE_PENALTY_UNSEEN),
-        _ => weaken(&mut found, SOME_PENALTY_UNSEEN),
+    if let Some((assumed, Regions::Whole)) = regions
+        && unit.value().is_some_and(|unit| unit < assumed)
+    {
+        return Estimate::unknown(
+            Reason::Contradicted,
+            format!("{}, but {assumed} are several units", found.evidence()),
+        );
+    }
+    let regions = regions.map_or(Regions::Unseen, |(_, regions)| regions);
+    let known = matches!(regions, Regions::Whole);
+    if let Err(why) = doubt(&mut found, regions) {
+        return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
+    }
+    // Streams through regions that are no units cost a few copies in any order, and many times as much as these only where
+    // each write out of order costs one.
+    if !known && penalty.ratio < LARGE_PENALTY {
+        found.doubt(Doubt::Slight);
     }
     found
 }
@@ -166,22 +115,20 @@ pub(crate) fn area(
     let of_table = found.method().contains(&ExperimentName::Fat);
     let Some(kind) = found.value().map(|area| area.kind).filter(|_| of_table) else { return found };
     if kind == AreaKind::None {
-        let known = unit.value().or(unit.least()).is_some() && unit.confidence().is_some_and(|sure| sure >= KNOWN);
-        let right = if known { NO_AREA } else { NO_AREA_UNSEEN };
-        found.change_confidence(|confidence| probability(confidence.powi(ONE_PASS) * right));
+        let known = unit.is_sure(KNOWN);
+        // In order it shows none that is only mapped otherwise, nor one as long as the table.
+        if !known {
+            found.doubt(Doubt::UnitUnknown);
+        }
         return found;
     }
     let assumed = observations.runs.iter().find_map(|run| match &run.data {
         Data::Fat(data) => Some((unit_of_first(observations, data)?.size, data.offset.unwrap_or(Bytes::ZERO))),
         _ => None,
     });
-    match assumed.map(|assumed| against(assumed, unit)) {
-        Some(Regions::Whole(_)) => weaken(&mut found, AREA),
-        Some(Regions::Broken(why)) => {
-            return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
-        }
-        Some(Regions::Parts) => weaken(&mut found, AREA_OF_PARTS),
-        Some(Regions::Shifted | Regions::Unseen) | None => weaken(&mut found, AREA_UNSEEN),
+    let regions = assumed.map_or(Regions::Unseen, |assumed| against(assumed, unit));
+    if let Err(why) = doubt(&mut found, regions) {
+        return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
     }
     found
 }
@@ -197,18 +144,28 @@ fn counted(observations: &Observations, order: Order) -> Option<(Bytes, Bytes)> 
     })
 }
 
-fn weaken<T>(found: &mut Estimate<T>, right: f64) {
-    found.change_confidence(|confidence| probability(confidence * right));
+/// Adds what regions that lie so make doubtful.
+///
+/// # Errors
+/// Why there is no answer then.
+fn doubt<T>(found: &mut Estimate<T>, regions: Regions) -> Result<(), String> {
+    match regions {
+        Regions::Whole => {}
+        Regions::Parts => found.doubt(Doubt::UnitBounded),
+        Regions::Shifted => found.doubt(Doubt::RegionsShifted),
+        Regions::Unseen => found.doubt(Doubt::UnitUnknown),
+        Regions::Broken(why) => return Err(why),
+    }
+    Ok(())
 }
 
 fn against((assumed, begin): (Bytes, Bytes), unit: &Estimate<Bytes>) -> Regions {
-    let sure = unit.confidence().filter(|sure| *sure >= KNOWN);
-    let Some((size, sure)) = unit.value().or(unit.least()).zip(sure) else { return Regions::Unseen };
+    let Some(size) = unit.value().or(unit.least()).filter(|_| unit.is_sure(KNOWN)) else { return Regions::Unseen };
     if !assumed.is_multiple_of(size) {
         return Regions::Broken(format!("it went over regions of {assumed}, which are not whole units of {size}"));
     }
     match (begin.is_multiple_of(size), unit.value().is_some()) {
-        (true, true) => Regions::Whole(WHOLE * (1.0 - (1.0 - sure) / 2.0)),
+        (true, true) => Regions::Whole,
         (true, false) => Regions::Parts,
         (false, _) => Regions::Shifted,
     }
@@ -232,23 +189,26 @@ mod tests {
 
     #[test]
     fn regions_must_be_whole_units() {
-        let against = |assumed, value, least| match against((assumed, FIRST_REGION), &unit(value, least)) {
-            Regions::Whole(right) => Some(right),
-            Regions::Parts => Some(WHOLE_PARTS),
-            Regions::Shifted => Some(SHIFTED),
-            Regions::Unseen => Some(UNSEEN),
-            Regions::Broken(_) => None,
-        };
         let mib = Bytes::mib;
-        assert_eq!(against(mib(4), Some(mib(4)), None), Some(WHOLE * 0.99));
-        assert_eq!(against(mib(8), Some(mib(4)), None), Some(WHOLE * 0.99), "two units each");
-        assert_eq!(against(mib(4), Some(mib(8)), None), None, "halves of units");
-        assert_eq!(against(mib(8), Some(mib(24)), None), None);
-        assert_eq!(against(mib(24), Some(mib(24)), None), Some(SHIFTED), "16 MiB lies amid a unit");
-        assert_eq!(against(mib(32), Some(mib(64)), None), None);
-        assert_eq!(against(mib(8), None, Some(mib(8))), Some(WHOLE_PARTS), "8 MiB or 24 MiB");
-        assert_eq!(against(mib(4), None, Some(mib(8))), None);
-        assert_eq!(against(mib(4), None, None), Some(UNSEEN));
+        let check = |assumed, value, least, expect: Option<&[Doubt]>| {
+            let mut found = Estimate::known(4, 0.9, "rows", &[ExperimentName::OpenAu]);
+            let doubted = doubt(&mut found, against((assumed, FIRST_REGION), &unit(value, least)));
+            let doubts = doubted.ok().and_then(|()| found.support().map(|support| support.doubts.clone()));
+            assert_eq!(doubts.as_deref(), expect, "{assumed} {value:?} {least:?}");
+        };
+        check(mib(4), Some(mib(4)), None, Some(&[]));
+        // Two units each.
+        check(mib(8), Some(mib(4)), None, Some(&[]));
+        // Halves of units.
+        check(mib(4), Some(mib(8)), None, None);
+        check(mib(8), Some(mib(24)), None, None);
+        // 16 MiB lies amid a unit.
+        check(mib(24), Some(mib(24)), None, Some(&[Doubt::RegionsShifted]));
+        check(mib(32), Some(mib(64)), None, None);
+        // 8 MiB or 24 MiB.
+        check(mib(8), None, Some(mib(8)), Some(&[Doubt::UnitBounded]));
+        check(mib(4), None, Some(mib(8)), None);
+        check(mib(4), None, None, Some(&[Doubt::UnitUnknown]));
     }
 
     #[test]
@@ -282,20 +242,19 @@ mod tests {
             runs: [Order::InOrder, Order::Random].map(run).to_vec(),
             ..Observations::default()
         };
-        let check = |ratio: f64, in_order: f64, size: Option<u64>, expect: Option<f64>| {
+        let check = |ratio: f64, in_order: f64, size: Option<u64>, expect: Option<&[Doubt]>| {
             let block = Bytes::kib(64);
             let penalty = Penalty { ratio, block, in_order: ByteRate(in_order), random: ByteRate(in_order / ratio) };
             let found = Estimate::known(penalty, 1.0, "rows", &[ExperimentName::OpenAu]);
             let found = super::penalty(found, &observations, &unit(size.map(Bytes::mib), None));
-            let right = found.value().and(found.confidence());
-            assert_eq!(right.map(|right| (right * 100.0).round()), expect.map(|share| (share * 100.0).round()));
+            assert_eq!(found.support().map(|support| support.doubts.as_slice()), expect, "{ratio} {size:?}");
         };
-        check(3.0, 8e6, Some(4), Some(PENALTY));
+        check(3.0, 8e6, Some(4), Some(&[]));
         check(3.0, 8e6, Some(2), None);
         check(3.0, 8e6, Some(12), None);
-        check(3.0, 8e6, None, Some(SOME_PENALTY_UNSEEN));
-        check(60.0, 8e6, None, Some(LARGE_PENALTY_UNSEEN));
-        check(1.0, 8e6, None, Some(NO_PENALTY));
+        check(3.0, 8e6, None, Some(&[Doubt::UnitUnknown, Doubt::Slight]));
+        check(60.0, 8e6, None, Some(&[Doubt::UnitUnknown]));
+        check(1.0, 8e6, None, Some(&[]));
         // 640 ms for each sequential write.
         check(1.0, 0.1e6, Some(4), None);
     }

@@ -5,6 +5,7 @@
 
 use crate::numbers::{median, probability, rate};
 use crate::{open_units, penalty, survey, write_align};
+use flashscope_model::finding::Doubt;
 use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, Direction, Estimate, ExperimentName, Observations, Order, Reason};
 use flashscope_units::{ByteRate, Bytes};
@@ -20,17 +21,11 @@ const LARGEST: Bytes = Bytes::kib(128);
 /// takes this many of those writes and fewer of the next size.
 const USUAL_LARGEST: Bytes = Bytes::kib(16);
 
-/// Most that is said of a larger one, which takes requests that were timed.
-const UNUSUAL: f64 = 0.85;
-
 /// The name of tables of writes to several units.
 const TABLE: ExperimentName = ExperimentName::OpenAu;
 
 /// Beyond the open units (sequential), larger writes than this say nothing of a separate path.
 const SMALL_IN_ORDER: Bytes = Bytes::kib(16);
-
-/// On a blank device a step of the rates is no surer than this.
-const ON_A_BLANK_DEVICE: f64 = 0.88;
 
 /// Rates by block size from one kind of evidence.
 struct Curve {
@@ -65,7 +60,7 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<Bytes> {
     let found = curves.iter().filter(|curve| curve.rates.len() >= 2).find_map(Curve::upturn).map(|mut found| {
         if survey::blank_share(observations).is_some_and(|share| share >= survey::BLANK) {
             // What a copy costs depends on how much there is to copy, and so on what was written before.
-            found.cap(ON_A_BLANK_DEVICE);
+            found.doubt(Doubt::Blank);
         }
         found
     });
@@ -117,8 +112,11 @@ impl Curve {
             large.0,
             small.0
         );
-        let most = if unusual { UNUSUAL } else { 0.995 };
-        Some(Estimate::known(*small.0, probability(certainty.min(most)), evidence, &[self.method]))
+        let mut found = Estimate::known(*small.0, probability(certainty), evidence, &[self.method]);
+        if unusual {
+            found.doubt(Doubt::Unusual);
+        }
+        Some(found)
     }
 }
 

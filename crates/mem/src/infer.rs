@@ -118,7 +118,7 @@ fn finding(quantity: Quantity, level: Option<u32>, estimate: Estimate<f64>, told
 }
 
 fn known(value: f64, confidence: f64, evidence: String, alternatives: Vec<(f64, f64)>) -> Estimate<f64> {
-    Estimate::Value(value, Support { confidence, alternatives, evidence, method: Vec::new() })
+    Estimate::Value(value, Support { confidence, alternatives, evidence, method: Vec::new(), doubts: Vec::new() })
 }
 
 fn caches(judge: Judge<'_>, chases: &[Chase], page: Bytes, told: &Told) -> Caches {

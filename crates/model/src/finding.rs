@@ -1,6 +1,7 @@
 //! What was concluded: estimates with a confidence, alternatives and evidence, or why there is none.
 
 mod controller;
+mod doubt;
 mod estimate;
 mod figure;
 mod note;
@@ -8,6 +9,7 @@ mod reason;
 mod table;
 
 pub use controller::{BufferLimit, Collection, MappingKind, ReadAhead, SlcCache, SlcKind, WriteBuffer};
+pub use doubt::Doubt;
 pub use estimate::{Bound, Estimate, Support, Unknown};
 pub use figure::{Cell, Field, Figure, Kind};
 pub(crate) use figure::{IntoCell, figure, word};

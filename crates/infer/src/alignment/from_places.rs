@@ -10,7 +10,7 @@ use super::places::{self, Group, Places};
 use super::prior;
 use super::structure::{self, Chain, Posterior, class};
 use crate::memo::Memo;
-use flashscope_model::finding::{Note, NoteKind};
+use flashscope_model::finding::{Doubt, Note, NoteKind};
 use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
 use flashscope_units::{Bytes, Contrast};
 
@@ -22,16 +22,6 @@ const ENOUGH_FOR_BOUND: f64 = 0.95;
 
 /// What shows with this probability needs no other grid.
 const SHOWS: f64 = 0.9;
-
-/// No finite number of places gives more: what no hypothesis holds may still be the case.
-const MOST: f64 = 0.999;
-
-/// As [`MOST`], of a page and of what is inside it: what is taken for the one may be the other, where edges of both cost about
-/// the same.
-const MOST_OF_PAGE: f64 = 0.985;
-
-/// As [`MOST`], of a unit that shows by what the first read in each takes, and not by what a read across its edge does.
-const MOST_OF_CHANGES: f64 = 0.98;
 
 /// An area that was never written answers without the flash; above this share nothing can be told.
 const NOTHING_WRITTEN: f64 = 0.95;
@@ -161,12 +151,11 @@ impl<'a> View<'a> {
     }
 
     fn confidence_of_page(&self, probability: f64) -> f64 {
-        (probability * self.fit).min(MOST_OF_PAGE)
+        probability * self.fit
     }
 
     fn confidence_of_unit(&self, probability: f64) -> f64 {
-        let most = if self.changes.is_some() && !self.stands_above() { MOST_OF_CHANGES } else { MOST };
-        (probability * self.trust).min(most)
+        probability * self.trust
     }
 
     /// Whether the unit's level lies clearly above the one right below.
@@ -205,6 +194,11 @@ impl<'a> View<'a> {
         ))
     }
 
+    /// A unit that shows by what the first read in each takes, and not by what a read across its edge does.
+    fn by_changes(&self, found: Estimate<Bytes>) -> Estimate<Bytes> {
+        if self.changes.is_some() && !self.stands_above() { found.but(Doubt::ByChangesAlone) } else { found }
+    }
+
     fn unit(&self) -> Estimate<Bytes> {
         let sized = sized(&self.posterior.units);
         let Some((best, probability)) = sized.first().copied().filter(|_| self.chain.unit.is_some()) else {
@@ -221,10 +215,10 @@ impl<'a> View<'a> {
         let sure = self.confidence_of_unit(probability);
         if sure >= ENOUGH && best <= prior::PAGE_RANGE.1 {
             let evidence = format!("{evidence}; pages are as large, so that it may be one of them");
-            return Estimate::at_least(best, sure, evidence, METHOD);
+            return self.by_changes(Estimate::at_least(best, sure, evidence, METHOD));
         }
         if sure >= ENOUGH {
-            return Estimate::known(best, sure, evidence, METHOD).with_alternatives(rest);
+            return self.by_changes(Estimate::known(best, sure, evidence, METHOD)).with_alternatives(rest);
         }
         // Several sizes fit: the smallest of those that matter bounds the unit.
         let (mut sum, mut low) = (0.0, best);

@@ -7,7 +7,7 @@ use super::offset;
 use super::printed::{self, Reading};
 use super::prior::{self, Off};
 use super::tables::{self, Table};
-use flashscope_model::finding::{Note, NoteKind};
+use flashscope_model::finding::{Doubt, Note, NoteKind};
 use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
 use flashscope_units::{Bytes, Contrast};
 
@@ -22,12 +22,6 @@ const ENOUGH_AGAINST_DILUTION: f64 = 0.95;
 
 /// A step is given as a lower bound from this probability on.
 const ENOUGH_FOR_BOUND: f64 = 0.9;
-
-/// Means over seven places leave room for what the hypotheses do not hold, so no more than this is claimed.
-const MOST_UNIT: f64 = 0.98;
-
-/// As [`MOST_UNIT`], for a page: many rows lie on either side of its step.
-const MOST_PAGE: f64 = 0.995;
 
 /// As [`MOST_UNIT`], for sizes that only the prior tells apart, because the row that would is missing.
 const MOST_BY_PRIOR: f64 = 0.6;
@@ -113,18 +107,19 @@ fn unit(reading: &Reading, tables: &[Table]) -> Estimate<Bytes> {
         }
         let evidence =
             format!("{evidence}; rows between {} and {} are missing, so it may begin at any of them", gap.0 / 2, gap.1);
-        return Estimate::at_least(gap.0, sum.min(MOST_UNIT), evidence, METHOD)
+        return Estimate::at_least(gap.0, sum, evidence, METHOD)
+            .but(Doubt::RowsMissing)
             .with_alternatives(capped(others(gap.0)));
     }
     let threefold_is_common = prior::unit_weight(best * 3) >= prior::unit_weight(best);
     if probability >= if threefold_is_common { ENOUGH_AGAINST_DILUTION } else { ENOUGH } {
         let rest = others(Bytes::ZERO).into_iter().skip(1).collect();
-        return Estimate::known(best, probability.min(MOST_UNIT), evidence, METHOD).with_alternatives(rest);
+        return Estimate::known(best, probability, evidence, METHOD).with_alternatives(rest);
     }
     if start >= ENOUGH_FOR_BOUND {
         let evidence =
             format!("{evidence}; a table of powers of two cannot tell {onset} from a multiple such as {}", onset * 3);
-        return Estimate::at_least(onset, start.min(MOST_UNIT), evidence, METHOD).with_alternatives(others(onset));
+        return Estimate::at_least(onset, start, evidence, METHOD).with_alternatives(others(onset));
     }
     no_unit(reading, longest, best, probability)
 }
@@ -211,17 +206,18 @@ fn page(reading: &Reading, tables: &[Table], finest: &Table) -> Estimate<Bytes> 
             signed(level)
         );
         let fitting = sizes.iter().filter(|(size, _)| (gap.0..=gap.1).contains(size)).take(4).copied().collect();
-        return Estimate::between(gap.0, gap.1, sum.min(MOST_PAGE), evidence, METHOD)
+        return Estimate::between(gap.0, gap.1, sum, evidence, METHOD)
+            .but(Doubt::RowsMissing)
             .with_alternatives(capped(fitting));
     }
     match (base, plateau) {
         (Some((base, below)), Some(level)) if probability >= ENOUGH_FOR_PAGE => {
             let evidence = format!("first rise between {below} ({}) and {best} ({})", signed(base), signed(level));
-            Estimate::known(best, probability.min(MOST_PAGE), evidence, METHOD).with_alternatives(rest)
+            Estimate::known(best, probability, evidence, METHOD).with_alternatives(rest)
         }
         (None, Some(level)) if probability >= ENOUGH_FOR_PAGE && best == smallest => {
             let evidence = format!("{level} already at the smallest alignment, {best}");
-            Estimate::at_most(best, probability.min(MOST_PAGE), evidence, METHOD)
+            Estimate::at_most(best, probability, evidence, METHOD)
         }
         _ => no_page(reading, finest),
     }
@@ -254,7 +250,7 @@ fn inner(reading: &Reading, page: &Estimate<Bytes>) -> Estimate<Bytes> {
     };
     let levels = if low == high { signed(high) } else { format!("{} to {}", signed(low), signed(high)) };
     let evidence = format!("{levels} from {smallest} on, before the full rise at {size}");
-    Estimate::known(smallest, 0.95 * confidence, evidence, METHOD)
+    Estimate::known(smallest, confidence, evidence, METHOD)
 }
 
 fn signed(contrast: Contrast) -> String {

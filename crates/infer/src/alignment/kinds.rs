@@ -79,9 +79,6 @@ const BALANCE: std::ops::Range<f64> = 0.4..2.5;
 /// Squared distance, in standard deviations, beyond which a place says no more.
 const FARTHEST_OFF: f64 = 9.0;
 
-/// No turn is surer.
-const SUREST: f64 = 0.985;
-
 /// One way that kinds may take turns, and how well it explains what reads before and behind edges differ by.
 struct Turn {
     phase: Bytes,
@@ -125,7 +122,7 @@ pub(super) fn of(places: &Places) -> Option<Kinds> {
         count: best.count,
         apart: Contrast(best.apart * group.access),
         across: Contrast(across * group.access),
-        sure: (1.0 / total).min(SUREST),
+        sure: 1.0 / total,
         edges: best.edges,
     })
 }

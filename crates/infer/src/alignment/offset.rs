@@ -360,5 +360,6 @@ pub(super) fn estimate(unit: &Estimate<Bytes>, phase: Bytes) -> Estimate<Bytes> 
         Bytes::ZERO => format!("units show at multiples of {size}"),
         _ => format!("units show at multiples of {size} plus {offset}, and not at multiples"),
     };
-    Estimate::known(offset, unit.confidence().unwrap_or(0.0), evidence, unit.method())
+    let found = Estimate::known(offset, unit.confidence().unwrap_or(0.0), evidence, unit.method());
+    unit.support().map_or(Vec::new(), |support| support.doubts.clone()).into_iter().fold(found, Estimate::but)
 }

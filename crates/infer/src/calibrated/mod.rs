@@ -70,6 +70,31 @@ impl Table {
     }
 }
 
+/// How often each answer was true in one range of scores.
+#[derive(Clone, Copy, Debug)]
+pub struct Counts<'a>(&'a Bin);
+
+impl Counts<'_> {
+    /// Of one answer.
+    pub fn of(self, answer: &str) -> f64 {
+        self.0.count(answer)
+    }
+}
+
+impl Table {
+    /// The counts of a question and regime in the range of a score; a score above all others is of the last range.
+    pub fn count(&self, question: &str, regime: &str, score: f64) -> Option<Counts<'_>> {
+        let bins = self.regimes.get(&(question.to_owned(), regime.to_owned()))?;
+        bins.iter().find(|bin| score <= bin.up_to).or(bins.last()).map(Counts)
+    }
+
+    /// Sets the counts of a regime that has no ranges.
+    pub fn set(&mut self, question: &str, regime: &str, counts: &[(&str, u32)]) {
+        let counts = counts.iter().map(|(answer, count)| ((*answer).to_owned(), *count)).collect();
+        self.regimes.insert((question.to_owned(), regime.to_owned()), vec![Bin { up_to: 0.0, counts }]);
+    }
+}
+
 impl Bin {
     fn count(&self, answer: &str) -> f64 {
         self.counts.get(answer).copied().map_or(0.0, f64::from)

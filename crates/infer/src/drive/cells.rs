@@ -6,7 +6,7 @@
 use super::parallel;
 use crate::Choice;
 use crate::alignment::Kinds;
-use crate::numbers::median;
+use crate::numbers::{SEEN, median};
 use crate::reading::readable;
 use crate::situation::Situation;
 use flashscope_model::observation::CellsData;
@@ -74,7 +74,7 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<u32> {
     if let Some(turn) = in_turn(&low).filter(|_| low.len() == data.places.len()) {
         let evidence =
             format!("pages take {} to read in turn, on average over {} of each", in_words(&turn.means), turn.each);
-        return Estimate::known(turn.means.len() as u32, SUREST, evidence, &[ExperimentName::Cells]);
+        return Estimate::known(turn.means.len() as u32, SEEN, evidence, &[ExperimentName::Cells]);
     }
     clusters(&low, clock_step(data))
 }
@@ -86,7 +86,7 @@ pub(super) fn settle(bits: &mut Estimate<u32>, kinds: &Kinds) {
             "rows of {} take turns at {} kinds of pages, the slowest of which takes {} more to read ({} edges)",
             kinds.row, kinds.count, kinds.apart, kinds.edges
         );
-        *bits = Estimate::known(kinds.count, kinds.sure.min(SUREST), evidence, &[ExperimentName::Boundaries]);
+        *bits = Estimate::known(kinds.count, kinds.sure, evidence, &[ExperimentName::Boundaries]);
     }
 }
 
@@ -108,9 +108,6 @@ const SURELY_BETTER: f64 = 20.0;
 const ERRORS_APART: f64 = 4.0;
 /// Least distance of two means, as a share of a time.
 const MEANS_APART: f64 = 0.008;
-
-/// No turn is surer.
-const SUREST: f64 = 0.97;
 
 /// The turn in which kinds of pages follow each other, if they do.
 fn in_turn(low: &[f64]) -> Option<Turn> {
@@ -176,7 +173,7 @@ fn clusters(low: &[f64], clock_step: f64) -> Estimate<u32> {
         }
         count => Estimate::known(
             count as u32,
-            0.95,
+            SEEN,
             format!("pages take {} to read, each kind about as often", in_words(&means)),
             &[ExperimentName::Cells],
         ),

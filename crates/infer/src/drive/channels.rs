@@ -8,6 +8,7 @@ use super::fans::is_pairs;
 use super::other_page::GOOD_ENOUGH;
 use super::parallel::{self, Striped};
 use crate::Choice;
+use crate::numbers::SEEN;
 use crate::reading::readable;
 use crate::situation::Situation;
 use flashscope_model::observation::FanTimes;
@@ -66,7 +67,7 @@ pub(super) fn estimate(striped: &Striped, observations: &Observations) -> Estima
         };
     };
     // One cannot be surer of the channels than of what they lead to; pairs that were asked for alone stand for themselves.
-    let most = striped.units.confidence().unwrap_or(SUREST).min(SUREST);
+    let most = striped.units.confidence().unwrap_or(SEEN);
     if let Some((pairs, shared)) = runs.iter().rev().find_map(|pairs| Some((pairs, pairs.best_sharing()?))) {
         return shared.answer(pairs, most);
     }
@@ -85,9 +86,6 @@ pub(super) fn estimate(striped: &Striped, observations: &Observations) -> Estima
         ),
     )
 }
-
-/// No number of channels is surer than this: layouts of other kinds are not among the hypotheses.
-const SUREST: f64 = 0.98;
 
 /// A quarter of the times are shorter than this.
 #[derive(Clone, Copy)]

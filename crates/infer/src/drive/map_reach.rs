@@ -5,6 +5,7 @@
 //! the mean time is a constant up to R and rises along that curve behind it.
 
 use crate::Choice;
+use crate::numbers::{SEEN, probability};
 use crate::reading::readable;
 use crate::situation::Situation;
 use flashscope_model::observation::RangeTimes;
@@ -124,7 +125,7 @@ pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations
                 Nanos(points[0].mean as u64),
                 Nanos(miss as u64)
             );
-            Estimate::known(value, (close / total).clamp(0.05, 0.98), evidence, &[ExperimentName::MapReach])
+            Estimate::known(value, probability(close / total), evidence, &[ExperimentName::MapReach])
         }
         _ if points.iter().any(|point| point.variance.sqrt() > TOO_UNSURE * point.mean) => {
             Estimate::unknown(Reason::TooNoisy, "reads of one range differ too much from visit to visit")
@@ -151,7 +152,7 @@ fn no_misses(points: &[Point], tried: &[Curve], queued: bool) -> Estimate<Bytes>
         Bytes(first.length as u64),
         Nanos(first.mean as u64)
     );
-    Estimate::at_least(length, 0.97, evidence, &[ExperimentName::MapReach])
+    Estimate::at_least(length, SEEN, evidence, &[ExperimentName::MapReach])
 }
 
 /// A point for each length: the mean of its visits, as sure as these agree with each other.

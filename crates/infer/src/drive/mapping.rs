@@ -4,9 +4,10 @@
 //! below. A kind that is none of these is in the running as well, with even chances everywhere, so that findings that no
 //! kind explains end there.
 
+use crate::open_units::words;
 use crate::penalty;
-use flashscope_model::finding::MappingKind;
-use flashscope_model::{Estimate, ExperimentName, Geometry, Observations, Reason};
+use flashscope_model::finding::{Doubt, MappingKind};
+use flashscope_model::{Estimate, ExperimentName, Geometry, Observations, Order, Reason};
 use flashscope_units::Bytes;
 
 /// The kinds of mapping, in the order of the likelihoods of a [`Clue`].
@@ -17,7 +18,7 @@ const KINDS: [MappingKind; 4] = [MappingKind::Page, MappingKind::UnitLog, Mappin
 struct Clue {
     likelihood: [f64; 4],
     words: String,
-    method: ExperimentName,
+    methods: Vec<ExperimentName>,
 }
 
 /// What is expected before anything is known: none of these is rare.
@@ -26,8 +27,9 @@ const PRIOR: [f64; 4] = [0.3, 0.33, 0.33, 0.04];
 /// A finding that is less sure than this is no clue.
 const GOOD_ENOUGH: f64 = 0.8;
 
-/// Whether there is a limit is surer than where it is, which depends on the unit that was assumed.
-const GOOD_ENOUGH_FOR_A_LIMIT: f64 = 0.6;
+/// What makes a limit, or that there is none, no clue. Whether there is one is surer than where it is, which depends on the
+/// unit that was assumed.
+const NO_CLUE: [Doubt; 4] = [Doubt::LimitElsewhere, Doubt::ComesBack, Doubt::RegionsShifted, Doubt::CountsDiffer];
 
 /// Number of units without a limit from which on a limit is not to be expected.
 const MANY: u32 = 16;
@@ -36,6 +38,15 @@ const MANY: u32 = 16;
 const SAME: f64 = 1.5;
 /// Least ratio of sequential to random rate at which each random write costs a copy.
 const COPIES: f64 = 2.5;
+
+/// Experiments that show what a write does.
+const OF_WRITES: [ExperimentName; 5] = [
+    ExperimentName::OpenUnits,
+    ExperimentName::OpenAu,
+    ExperimentName::Throughput,
+    ExperimentName::Program,
+    ExperimentName::WriteAlign,
+];
 
 /// The kind that explains the findings best.
 pub(crate) fn estimate(geometry: &Geometry, observations: &Observations) -> Estimate<MappingKind> {
@@ -56,8 +67,7 @@ fn weigh(clues: &[Clue]) -> Estimate<MappingKind> {
         return Estimate::not_measured();
     }
     // Reads alone tell that there are units, but not what a write does to them.
-    let writes =
-        clues.iter().any(|clue| [ExperimentName::OpenUnits, ExperimentName::Throughput].contains(&clue.method));
+    let writes = clues.iter().any(|clue| clue.methods.iter().any(|method| OF_WRITES.contains(method)));
     if !writes {
         return Estimate::unknown(Reason::NeedsWrites, "");
     }
@@ -70,9 +80,9 @@ fn weigh(clues: &[Clue]) -> Estimate<MappingKind> {
             format!("the findings fit more than one kind: {}", words.join("; ")),
         );
     }
-    let mut methods: Vec<ExperimentName> = clues.iter().map(|clue| clue.method).collect();
+    let mut methods: Vec<ExperimentName> = clues.iter().flat_map(|clue| clue.methods.iter().copied()).collect();
     methods.dedup();
-    Estimate::known(kind, share.min(SUREST), words.join(", "), &methods).with_alternatives(posterior.split_off(1))
+    Estimate::known(kind, share, words.join(", "), &methods).with_alternatives(posterior.split_off(1))
 }
 
 /// Kinds with their probabilities, likeliest first.
@@ -88,15 +98,12 @@ fn posterior(clues: &[Clue]) -> Vec<(MappingKind, f64)> {
 
 /// Below this share no kind is named.
 const LEAST_SHARE: f64 = 0.6;
-/// No kind is surer than this: mappings of other kinds are not in the table.
-const SUREST: f64 = 0.99;
-
 /// Whether a number of units open is too many, sequentially and randomly. The two are one finding: where nothing is too many
 /// in order, nothing is at random, whatever the mapping; and where each random write is merged, that hides any limit.
 /// The shares are those of fleets of cards and drives with a known inside, and no less than 0.005.
 fn open_units(geometry: &Geometry) -> Option<Clue> {
-    let in_order = limited(&geometry.open_units_linear, "sequential");
-    let at_random = limited(&geometry.open_units_random, "random");
+    let in_order = limited(&geometry.open_units_linear, Order::InOrder);
+    let at_random = limited(&geometry.open_units_random, Order::Random);
     let likelihood = match (in_order.as_ref().map(|found| found.0), at_random.as_ref().map(|found| found.0)) {
         (Some(true), Some(true)) => [0.005, 0.93, 0.42, 0.25],
         (Some(true), Some(false)) => [0.01, 0.01, 0.5, 0.25],
@@ -109,19 +116,24 @@ fn open_units(geometry: &Geometry) -> Option<Clue> {
         (None, None) => return None,
     };
     let words: Vec<String> = [in_order, at_random].into_iter().flatten().map(|found| found.1).collect();
-    Some(Clue { likelihood, words: words.join(", "), method: ExperimentName::OpenUnits })
+    let methods = [&geometry.open_units_linear, &geometry.open_units_random].map(Estimate::method).concat();
+    Some(Clue { likelihood, words: words.join(", "), methods })
 }
 
 /// Whether some number of units is too many, in words as well.
-fn limited(open: &Estimate<u32>, order: &str) -> Option<(bool, String)> {
-    open.confidence().filter(|sure| *sure >= GOOD_ENOUGH_FOR_A_LIMIT)?;
+fn limited(open: &Estimate<u32>, order: Order) -> Option<(bool, String)> {
+    // Where a limit may lie elsewhere, or be hidden, it is no clue.
+    let hidden = order == Order::Random && open.has_doubt(Doubt::Declines);
+    if open.is_unknown() || hidden || NO_CLUE.iter().any(|doubt| open.has_doubt(*doubt)) {
+        return None;
+    }
     if let Some(count) = open.value() {
-        return Some((true, format!("{count} open units ({order})")));
+        return Some((true, format!("{count} open units ({})", words(order))));
     }
     // Of a printed table, whose regions may be units or not, twice as many tell as much.
     let many = if open.method().contains(&ExperimentName::OpenAu) { 2 * MANY } else { MANY };
     let least = open.least().filter(|least| *least >= many)?;
-    Some((false, format!("{least} open units are not too many ({order})")))
+    Some((false, format!("{least} open units are not too many ({})", words(order))))
 }
 
 /// What random order costs within one unit: of whole pages where they are known, since a write that covers a page in part
@@ -132,9 +144,10 @@ fn penalty(geometry: &Geometry, observations: &Observations) -> Option<Clue> {
     let small = geometry.small_write_path.value().map_or(Bytes::ZERO, |path| path.size);
     let of_pages = page.and_then(|page| penalty::of_whole_pages(observations, page, small));
     let found = &geometry.random_order_penalty;
+    let methods = if of_pages.is_some() { vec![ExperimentName::Throughput] } else { found.method().to_vec() };
     let (penalty, whole) = match of_pages {
         Some(penalty) => (penalty, true),
-        None => (found.value().filter(|_| sure(found.confidence()))?, false),
+        None => (found.value().filter(|_| sure(found.confidence()) && !found.has_doubt(Doubt::Blank))?, false),
     };
     let likelihood = match (penalty.ratio, whole) {
         (ratio, true) if ratio < SAME => [0.97, 0.93, 0.1, 0.33],
@@ -145,7 +158,7 @@ fn penalty(geometry: &Geometry, observations: &Observations) -> Option<Clue> {
         (_, false) => [0.02, 0.3, 0.82, 0.33],
     };
     let words = format!("random order costs {:.1}× at {}", penalty.ratio, penalty.block);
-    Some(Clue { likelihood, words, method: ExperimentName::Throughput })
+    Some(Clue { likelihood, words, methods })
 }
 
 /// Whether reads show units at all.
@@ -154,7 +167,7 @@ fn unit(geometry: &Geometry) -> Option<Clue> {
     found.value().filter(|_| found.confidence().is_some_and(|sure| sure >= GOOD_ENOUGH))?;
     // The line of the allocation unit says it already.
     let words = String::new();
-    Some(Clue { likelihood: [0.03, 0.9, 0.9, 0.5], words, method: ExperimentName::Boundaries })
+    Some(Clue { likelihood: [0.03, 0.9, 0.9, 0.5], words, methods: found.method().to_vec() })
 }
 
 /// Whether several chips read side by side: controllers that take several requests at a time map by page, as a rule.
@@ -162,7 +175,7 @@ fn side_by_side(geometry: &Geometry) -> Option<Clue> {
     let found = &geometry.parallel_units;
     let units = found.value().filter(|units| *units > 1 && stripes(geometry))?;
     let words = format!("{units} chips read side by side");
-    Some(Clue { likelihood: [0.6, 0.04, 0.04, 0.3], words, method: ExperimentName::Parallel })
+    Some(Clue { likelihood: [0.6, 0.04, 0.04, 0.3], words, methods: vec![ExperimentName::Parallel] })
 }
 
 fn stripes(geometry: &Geometry) -> bool {
@@ -173,7 +186,7 @@ fn stripes(geometry: &Geometry) -> bool {
 fn reach(geometry: &Geometry) -> Option<Clue> {
     let reach = geometry.map_reach.value()?;
     let words = format!("the map in memory stands for {reach}");
-    Some(Clue { likelihood: [0.3, 0.06, 0.06, 0.3], words, method: ExperimentName::MapReach })
+    Some(Clue { likelihood: [0.3, 0.06, 0.06, 0.3], words, methods: vec![ExperimentName::MapReach] })
 }
 
 /// From this probability of a mapping by page on, and only where reads show it as well, steps of reads are none of units.

@@ -6,12 +6,6 @@ use flashscope_units::{Bytes, Contrast};
 /// What is less sure than this says nothing of the page.
 pub(super) const GOOD_ENOUGH: f64 = 0.9;
 
-/// No page that edges do not tell is surer …
-const SUREST: f64 = 0.98;
-
-/// … and none that they tell as well.
-const SUREST_OF_BOTH: f64 = 0.999;
-
 /// An edge that costs this share of a second read of the chip has the chip read twice.
 const READ_TWICE: f64 = 0.5;
 
@@ -43,11 +37,10 @@ pub(super) enum Edges {
 
 /// Corrects what edges say of the page. `step` is what a read across the page's edge takes more.
 pub(super) fn settle(geometry: &mut Geometry, other: &OtherPage<'_>, step: Option<Contrast>) {
-    let page =
-        |edges: Edges| Estimate::known(other.size, other.sure.min(SUREST), (other.evidence)(edges), &[other.method]);
+    let page = |edges: Edges| Estimate::known(other.size, other.sure, (other.evidence)(edges), &[other.method]);
     match geometry.page.value().zip(geometry.page.confidence()) {
         Some((seen, also)) if seen == other.size => {
-            let both = (1.0 - (1.0 - also) * (1.0 - other.sure)).min(SUREST_OF_BOTH).max(also);
+            let both = 1.0 - (1.0 - also) * (1.0 - other.sure);
             geometry.page.change_confidence(|_| both);
             geometry.page.add_evidence(&other.agrees);
             geometry.page.add_method(other.method);

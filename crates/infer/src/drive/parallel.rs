@@ -233,14 +233,11 @@ fn most_likely<T: PartialEq + Copy>(fits: &[Fit], of: impl Fn(Layout) -> T, evid
     }
     let next = fits.iter().map(|fit| of(fit.layout)).find(|value| *value != best);
     let others = next.map(|next| (next, share(next))).into_iter().collect();
-    Estimate::known(best, share(best).min(SUREST), evidence, &[ExperimentName::Parallel]).with_alternatives(others)
+    Estimate::known(best, share(best), evidence, &[ExperimentName::Parallel]).with_alternatives(others)
 }
 
 /// Divides what speaks for a layout.
 const TEMPER: f64 = 4.0;
-/// No stripe is surer than this: layouts of other kinds are not among the hypotheses.
-const SUREST: f64 = 0.995;
-
 /// Below this share no layout is named.
 const LEAST_SHARE: f64 = 0.6;
 

@@ -14,9 +14,9 @@ mod wanted;
 pub(crate) use series::stretches;
 pub(crate) use wanted::{choice, fill_within, left_for_cache, most_on, most_written};
 
-use crate::numbers::digits;
+use crate::numbers::{SEEN, digits, probability};
 use crate::open_units;
-use flashscope_model::finding::{SlcCache, SlcKind};
+use flashscope_model::finding::{Doubt, SlcCache, SlcKind};
 use flashscope_model::{Estimate, ExperimentName, Observations, Order, Reason};
 use flashscope_stats::sustained::sustained;
 use flashscope_units::{ByteRate, Bytes, Nanos};
@@ -80,20 +80,20 @@ fn measured(observations: &Observations, stretches: &[Series]) -> (Estimate<SlcC
             let (early, late) = (first.before as f64, last.before as f64);
             let back = late >= 0.9 * early;
             let agree = (late / early).ln().abs() <= 1.1f64.ln();
-            let sure = match (back, agree) {
-                (true, true) => 0.99,
-                (true, false) => 0.96,
-                (false, _) => 0.6,
+            let doubt = match (back, agree) {
+                (true, true) => None,
+                (true, false) => Some(Doubt::RunsDisagree),
+                (false, _) => Some(Doubt::NotBack),
             };
             let better = if back { (*stretch, *last) } else { (falls[0].0, falls[0].1) };
             let rest = stretch.idle;
             let words = format!("; after a rest of {rest} it takes {} again", stretch.block * last.before as u64);
             let recovery = if back {
-                Estimate::at_most(rest, 0.95, format!("as much as before{words}"), &[ExperimentName::SlcCache])
+                Estimate::at_most(rest, SEEN, format!("as much as before{words}"), &[ExperimentName::SlcCache])
             } else {
-                Estimate::at_least(rest, 0.9, format!("not as much as before{words}"), &[ExperimentName::SlcCache])
+                Estimate::at_least(rest, SEEN, format!("not as much as before{words}"), &[ExperimentName::SlcCache])
             };
-            (found(observations, better.0, &better.1, sure, &words), recovery)
+            (doubt.into_iter().fold(found(observations, better.0, &better.1, &words), Estimate::but), recovery)
         }
     }
 }
@@ -112,10 +112,10 @@ fn measured_once(
             format!("the rate fell after {} once, and not at all the next time", stretch.block * once.before as u64),
         );
     }
-    found(observations, stretch, once, 0.85, "; seen once, and earlier writes may have taken part of it")
+    found(observations, stretch, once, "; seen once, and earlier writes may have taken part of it").but(Doubt::SeenOnce)
 }
 
-fn found(observations: &Observations, stretch: &Series, fall: &Fall, sure: f64, words: &str) -> Estimate<SlcCache> {
+fn found(observations: &Observations, stretch: &Series, fall: &Fall, words: &str) -> Estimate<SlcCache> {
     let size = stretch.block * fall.before as u64;
     if let Some((count, unit)) = open_units(observations).filter(|(count, unit)| fills_units(size, *count, *unit)) {
         return Estimate::unknown(
@@ -134,10 +134,11 @@ fn found(observations: &Observations, stretch: &Series, fall: &Fall, sure: f64, 
         rate(fall.slow),
         digits(fall.slow / fall.fast),
     );
+    // The share of writes that lie on their side of the fall, and how deep it is.
     let weak = (fall.slow / fall.fast).ln() / FALL.ln();
-    let sure = sure - 0.3 * (1.0 - fall.clean) - 0.1 * (-weak).exp();
+    let score = fall.clean * (1.0 - 0.1 * (-weak).exp());
     let cache = SlcCache { size, cached: rate(fall.fast), after: rate(fall.slow), kind: SlcKind::Untested };
-    Estimate::known(cache, sure.clamp(0.05, 0.995), evidence, &[ExperimentName::SlcCache])
+    Estimate::known(cache, probability(score), evidence, &[ExperimentName::SlcCache])
 }
 
 /// How many units can be open for sequential writes, and how large they were taken to be.
@@ -167,7 +168,7 @@ fn no_fall(longest: &Series) -> Estimate<SlcCache> {
     let bound = SlcCache { size: longest.block * seen, cached: rate, after: rate, kind: SlcKind::Untested };
     Estimate::at_least(
         bound,
-        0.97,
+        SEEN,
         format!("{rate} throughout {written} of sequential writes; a larger cache needs a larger --max-write"),
         &[ExperimentName::SlcCache],
     )

@@ -7,19 +7,13 @@
 use super::compared::{self, Compared, Row};
 use super::{COPIES, COST_FACTOR, ERRORS, TABLE_FACTOR, copies_show, median};
 use crate::numbers::digits;
-use flashscope_model::finding::{AreaKind, AreaPart, FastArea};
+use flashscope_model::finding::{AreaKind, AreaPart, Doubt, FastArea};
 use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
 use flashscope_units::Bytes;
 use std::ops::Range;
 
 /// Long writes of two parts differ by at least this factor: blocks of one kind differ by a few percent each.
 const PART_FACTOR: f64 = 1.2;
-
-/// A description of the inside is no surer than this: a kind of work that nobody tried may differ as well.
-const SUREST: f64 = 0.94;
-
-/// The same where only long writes were compared.
-const LONG_WRITES_ONLY: f64 = 0.85;
 
 /// Logarithms of rates over those elsewhere, each with its standard error, and how writes out of order are taken.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,7 +25,8 @@ struct Look {
 
 /// The parts of an area that was found.
 pub(crate) fn estimate(observations: &Observations, area: &Estimate<FastArea>) -> Estimate<Vec<AreaPart>> {
-    let confidence = area.confidence().unwrap_or(0.0);
+    let score = area.confidence().unwrap_or(0.0);
+    let doubts = area.support().map_or(Vec::new(), |support| support.doubts.clone());
     let Some(area) = area.value() else {
         return Estimate::unknown(Reason::NeedsAnother, "no area at the start is known");
     };
@@ -60,8 +55,8 @@ pub(crate) fn estimate(observations: &Observations, area: &Estimate<FastArea>) -
         })
         .collect();
     let only_long = looks.iter().all(|look| look.small.is_none() && look.by_page.is_none());
-    let most = if only_long { LONG_WRITES_ONLY } else { SUREST };
-    Estimate::known(described, confidence.min(most), evidence(&places, &parts, &looks, &compared), &[method])
+    let found = Estimate::known(described, score, evidence(&places, &parts, &looks, &compared), &[method]);
+    doubts.into_iter().chain(only_long.then_some(Doubt::SmallUnseen)).fold(found, Estimate::but)
 }
 
 /// Where the units at these places begin to be of another kind: the ranges of those that are alike. `least` is the

@@ -6,7 +6,8 @@
 use super::gains::{Gains, Reach};
 use super::read_cache::all;
 use super::{low, ns};
-use flashscope_model::finding::ReadAhead;
+use crate::numbers::SEEN;
+use flashscope_model::finding::{Doubt, ReadAhead};
 use flashscope_model::observation::ReadCacheData;
 use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
 use flashscope_units::{Bytes, Nanos};
@@ -34,7 +35,7 @@ pub(super) fn read_ahead(observations: &Observations) -> Estimate<ReadAhead> {
         (Some(true), _) | (_, Some(true)) => there(observations, &runs, &distances),
         (Some(false), Some(false)) => {
             let evidence = format!("reads of {} in a row take {usual} in rising order as in falling order", runs.block);
-            Estimate::known(ReadAhead { window: Bytes::ZERO, trigger: 0 }, 0.97, evidence, METHOD)
+            Estimate::known(ReadAhead { window: Bytes::ZERO, trigger: 0 }, SEEN, evidence, METHOD)
         }
         _ => Estimate::unknown(
             Reason::NothingShows,
@@ -56,14 +57,15 @@ fn there(observations: &Observations, runs: &Gains, distances: &Gains) -> Estima
             Nanos(runs.usual as u64)
         )
     };
-    let sure = if exact { 0.97 } else { 0.9 };
-    match distances.reach() {
+    // Runs of other lengths were not tried.
+    let blurred = (!exact).then_some(Doubt::Blurred);
+    let found = match distances.reach() {
         Reach::Between(held, gone) if gone - held <= GRAIN => {
-            Estimate::known(of(held), sure, evidence(format!("{held} behind the last one are at hand")), METHOD)
+            Estimate::known(of(held), SEEN, evidence(format!("{held} behind the last one are at hand")), METHOD)
         }
         Reach::Between(held, gone) => {
             let far = format!("{held} behind the last one are at hand, {gone} are not");
-            Estimate::between(of(held), of(gone), sure, evidence(far), METHOD)
+            Estimate::between(of(held), of(gone), SEEN, evidence(far), METHOD)
         }
         // Then the reads in falling order waited for what was fetched behind the ones before, and nothing is known to be
         // not at hand.
@@ -72,12 +74,13 @@ fn there(observations: &Observations, runs: &Gains, distances: &Gains) -> Estima
             "it reads ahead behind every read, but how far does not show: all reads behind a run take about as long",
         ),
         Reach::Beyond(held) => {
-            Estimate::at_least(of(held), sure, evidence(format!("even {held} behind the last one are at hand")), METHOD)
+            Estimate::at_least(of(held), SEEN, evidence(format!("even {held} behind the last one are at hand")), METHOD)
         }
         Reach::Nothing | Reach::Unclear => {
             Estimate::unknown(Reason::TooNoisy, "reads in rising order are faster, but nothing behind them is at hand")
         }
-    }
+    };
+    blurred.into_iter().fold(found, Estimate::but)
 }
 
 /// Reads in a row that it takes, and whether runs of that length were tried.

@@ -2,6 +2,8 @@
 
 use super::gains::{Gains, Reach};
 use super::{low, ns, read_ahead};
+use crate::numbers::SEEN;
+use flashscope_model::finding::Doubt;
 use flashscope_model::observation::ReadCacheData;
 use flashscope_model::{Data, Estimate, ExperimentName, Observations, Reason};
 use flashscope_units::{Bytes, Nanos};
@@ -17,7 +19,7 @@ pub(super) fn read_buffer(observations: &Observations) -> Estimate<Bytes> {
     };
     let (block, usual) = (gains.block, Nanos(gains.usual as u64));
     // The clearer the end of it, the surer.
-    let sure = if gains.is_sharp() { 0.97 } else { 0.85 };
+    let blurred = (!gains.is_sharp()).then_some(Doubt::Blurred);
     match gains.reach() {
         Reach::Between(..) | Reach::Beyond(_) if !is_last_at_hand(observations) => Estimate::unknown(
             Reason::Contradicted,
@@ -30,21 +32,21 @@ pub(super) fn read_buffer(observations: &Observations) -> Estimate<Bytes> {
         ),
         Reach::Nothing => {
             let evidence = format!("a block of {block} read twice in a row takes {usual} both times");
-            Estimate::at_most(block, 0.97, evidence, METHOD)
+            Estimate::at_most(block, SEEN, evidence, METHOD)
         }
         Reach::Between(held, gone) if gone - held <= block => {
             let evidence = format!(
                 "a block is read again {} faster than {usual} when at most {held} were read since, not after {gone}",
                 Nanos(gains.best() as u64)
             );
-            Estimate::known(held, sure, evidence, METHOD)
+            blurred.into_iter().fold(Estimate::known(held, SEEN, evidence, METHOD), Estimate::but)
         }
         Reach::Between(held, gone) => {
             let evidence = format!("a block is still at hand after {held} were read, not after {gone}");
-            Estimate::between(held, gone, sure, evidence, METHOD)
+            blurred.into_iter().fold(Estimate::between(held, gone, SEEN, evidence, METHOD), Estimate::but)
         }
         Reach::Beyond(held) => {
-            Estimate::at_least(held, 0.96, format!("a block is still at hand after {held} were read"), METHOD)
+            Estimate::at_least(held, SEEN, format!("a block is still at hand after {held} were read"), METHOD)
         }
         Reach::Unclear => Estimate::unknown(
             Reason::TooNoisy,

@@ -24,9 +24,6 @@ const LEAST_STALLS: usize = 3;
 /// Stalls in more than one of this many units are no collection that comes now and then.
 const LEAST_SPACING: u64 = 2;
 
-/// A few stalls do not show whether rests in between, or what earlier use left owing, made them rarer or more frequent.
-const SUREST: f64 = 0.9;
-
 /// How long stalls are, and how far apart. `unit` is the allocation unit, `open` how many of them can be open for sequential writes.
 pub(super) fn estimate(
     observations: &Observations,
@@ -81,7 +78,7 @@ pub(super) fn estimate(
         found.longest,
         digits(FAR_OFF)
     );
-    Estimate::known(found, within_twice(stalls.len()).min(SUREST), evidence, &[ExperimentName::SlcCache])
+    Estimate::known(found, within_twice(stalls.len()), evidence, &[ExperimentName::SlcCache])
 }
 
 /// By how much each write that stalls takes longer than those around it.

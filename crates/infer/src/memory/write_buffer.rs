@@ -4,8 +4,8 @@
 //! of a burst that has to wait tells how many fit; a second block size tells bytes from entries.
 
 use super::{gains, ns};
-use crate::numbers::{median, probability};
-use flashscope_model::finding::{BufferLimit, WriteBuffer};
+use crate::numbers::{SEEN, median, probability};
+use flashscope_model::finding::{BufferLimit, Doubt, WriteBuffer};
 use flashscope_model::observation::{BufferData, BurstTimes};
 use flashscope_model::plan::Then;
 use flashscope_model::{Data, Estimate, ExperimentName, Observations, Reason};
@@ -69,7 +69,7 @@ pub(super) fn size(observations: &Observations) -> Estimate<WriteBuffer> {
              fastest reads",
             first.bursts
         );
-        return Estimate::at_most(none, 0.98, evidence, METHOD);
+        return Estimate::at_most(none, SEEN, evidence, METHOD);
     }
     let Some(taken) = first.taken else {
         return Estimate::unknown(
@@ -94,7 +94,7 @@ pub(super) fn size(observations: &Observations) -> Estimate<WriteBuffer> {
     let writes = first.holds(taken);
     let second = fillings.get(1).map(|second| (second, taken_into_memory(observations, second.block)));
     let counts_too_many = |limit: BufferLimit| limit == BufferLimit::Entries && writes > MOST_ENTRIES;
-    let Some((limit, certainty)) = limit(first, second).filter(|(limit, _)| !counts_too_many(*limit)) else {
+    let Some(limit) = limit(first, second).filter(|limit| !counts_too_many(*limit)) else {
         return Estimate::unknown(
             Reason::Contradicted,
             format!(
@@ -110,9 +110,21 @@ pub(super) fn size(observations: &Observations) -> Estimate<WriteBuffer> {
         Nanos(first.slow as u64)
     );
     let value = WriteBuffer { size, limit, block, writes: u32::try_from(writes).unwrap_or(u32::MAX) };
-    let ratio = first.fast / first.slow.max(1.0);
-    let blurred = if first.steady && ratio > 0.5 { 0.85 } else { 0.985 };
-    Estimate::known(value, probability(certainty * blurred * first.within_one(taken)), evidence, METHOD)
+    let mut found = Estimate::known(value, probability(first.within_one(taken)), evidence, METHOD);
+    if first.steady {
+        found.doubt(Doubt::Steady);
+    }
+    // What waits takes hardly longer than what does not.
+    if first.steady && first.fast > 0.5 * first.slow {
+        found.doubt(Doubt::Blurred);
+    }
+    if limit == BufferLimit::Unknown {
+        found.doubt(Doubt::LimitOpen);
+    }
+    if second.is_none() {
+        found.doubt(Doubt::OneBlock);
+    }
+    found
 }
 
 /// Whether a power cut loses it: a flush then takes the longer the more is dirty.
@@ -165,14 +177,14 @@ pub(super) fn flush_window(observations: &Observations) -> Estimate<Nanos> {
             // Writing it out takes time of its own, and the rest must cover that as well.
             let least = still.saturating_sub(Nanos(first.slow as u64));
             let evidence = format!("a full buffer still makes a write wait {still} later, not any more after {empty}");
-            Estimate::between(least, empty, 0.96, evidence, METHOD)
+            Estimate::between(least, empty, SEEN, evidence, METHOD)
         }
         (Some(still), None) => {
             let evidence = format!("a full buffer makes the next write wait even {still} later");
-            Estimate::at_least(still.saturating_sub(Nanos(first.slow as u64)), 0.96, evidence, METHOD)
+            Estimate::at_least(still.saturating_sub(Nanos(first.slow as u64)), SEEN, evidence, METHOD)
         }
         (None, Some(empty)) => {
-            Estimate::at_most(empty, 0.96, format!("{empty} later a full buffer is empty again"), METHOD)
+            Estimate::at_most(empty, SEEN, format!("{empty} later a full buffer is empty again"), METHOD)
         }
         (None, None) => Estimate::unknown(Reason::NotMeasured, "no full buffer was left alone"),
     }
@@ -343,33 +355,33 @@ fn mean_wait(bursts: &[Vec<f64>]) -> Option<(f64, f64)> {
 /// map that is written out now and then.
 const MOST_ENTRIES: u64 = 128;
 
-/// Bytes or entries, by a larger block size and whether its writes are taken into memory at all; and how sure. `None`
-/// where it fits neither.
-fn limit(first: &Filling, second: Option<(&Filling, bool)>) -> Option<(BufferLimit, f64)> {
+/// Bytes or entries, by a larger block size and whether its writes are taken into memory at all. `None` where it fits
+/// neither.
+fn limit(first: &Filling, second: Option<(&Filling, bool)>) -> Option<BufferLimit> {
     let (Some((second, in_memory)), Some(taken)) = (second, first.taken) else {
-        return Some((BufferLimit::Unknown, 0.97));
+        return Some(BufferLimit::Unknown);
     };
     let writes = first.holds(taken) as f64;
     let by_bytes = writes * first.block.as_f64() / second.block.as_f64();
     if !in_memory {
         // Not even one of them fits.
-        return (by_bytes < 1.5).then_some((BufferLimit::Bytes, 0.99));
+        return (by_bytes < 1.5).then_some(BufferLimit::Bytes);
     }
     let Some(other) = second.taken.map(|taken| second.holds(taken) as f64) else {
         // It went on further than bytes could take it.
         return match second.tried as f64 {
             tried if tried > writes + 2.0 => None,
-            tried if tried > by_bytes + 2.0 => Some((BufferLimit::Entries, 0.9)),
-            _ => Some((BufferLimit::Unknown, 0.9)),
+            tried if tried > by_bytes + 2.0 => Some(BufferLimit::Entries),
+            _ => Some(BufferLimit::Unknown),
         };
     };
     let (bytes_off, entries_off) = ((other - by_bytes.floor()).abs(), (other - writes).abs());
     // What was on the flash already is taken off both, and not exactly.
     let room = |expected: f64| if first.steady { 1.0 + STEADY_ROOM * expected } else { 1.0 };
     match () {
-        () if bytes_off == entries_off => Some((BufferLimit::Unknown, 0.9)),
-        () if bytes_off < entries_off && bytes_off <= room(by_bytes) => Some((BufferLimit::Bytes, 1.0)),
-        () if entries_off < bytes_off && entries_off <= room(writes) => Some((BufferLimit::Entries, 1.0)),
+        () if bytes_off == entries_off => Some(BufferLimit::Unknown),
+        () if bytes_off < entries_off && bytes_off <= room(by_bytes) => Some(BufferLimit::Bytes),
+        () if entries_off < bytes_off && entries_off <= room(writes) => Some(BufferLimit::Entries),
         () => None,
     }
 }
@@ -418,8 +430,8 @@ fn compared(clean: Vec<f64>, dirty: Vec<f64>, words: impl Fn(Nanos, Nanos) -> St
     let longer = dirty.iter().filter(|time| **time > without * WAITED).count() as f64 / dirty.len() as f64;
     let usual = clean.iter().filter(|time| **time > without * WAITED).count() as f64 / clean.len() as f64;
     match longer - usual {
-        more if more >= 0.7 => Estimate::known(true, 0.98, words, METHOD),
-        more if more <= 0.3 && with < without * 1.25 => Estimate::known(false, 0.95, words, METHOD),
+        more if more >= 0.7 => Estimate::known(true, probability(more), words, METHOD),
+        more if more <= 0.3 && with < without * 1.25 => Estimate::known(false, probability(1.0 - more), words, METHOD),
         _ => Estimate::unknown(Reason::TooNoisy, format!("too close to tell: {words}")),
     }
 }

@@ -7,6 +7,7 @@
 use super::{COLLAPSE, Limit, SMALLEST_FALL, WhyNot, is_table, runs, words};
 use crate::assumed::{Known, TableUnit, unit_of_counts};
 use crate::numbers::{digits, ln_rate, median};
+use flashscope_model::finding::Doubt;
 use flashscope_model::{Observations, Order, Reason};
 use flashscope_stats::location::MAD_NORMAL_FACTOR;
 use flashscope_units::Bytes;
@@ -20,10 +21,6 @@ const TELLING: std::ops::RangeInclusive<Bytes> = Bytes::kib(16)..=Bytes::kib(256
 
 /// Repeats of one test that differ by more than this factor are not of one card in one state.
 const CONTRADICTION: f64 = 3.0;
-
-/// A limit that only the last table shows, without a repeat and without the mark of a copy per request: a table may be
-/// slow as a whole for other reasons.
-const SEEN_ONCE: f64 = 0.93;
 
 /// Logarithms of the rates by count and block size, repeats kept apart.
 type Cells = BTreeMap<u32, BTreeMap<Bytes, Vec<f64>>>;
@@ -42,7 +39,7 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
         Err((reason, why)) => Err(Some((reason, format!("{why} ({})", words(order))))),
         Ok(mut first) => {
             if several && answers.iter().flatten().any(|other| contradict(&first, other)) {
-                first.confidence *= 0.8;
+                first.doubts.push(Doubt::TablesDisagree);
                 first.remark.push_str("; tables with another assumed unit say otherwise");
             }
             Ok(first)
@@ -55,14 +52,8 @@ pub(super) fn contradiction(observations: &Observations, order: Order) -> Option
     gather(observations, order).iter().find_map(|(unit, cells)| Grid::new(*unit, cells).contradiction())
 }
 
-/// On twelve thousand tables drawn with a known limit (`tests/calibration.rs`), the raw score understates: of answers
-/// scored at 0.95 to 0.99, one in eight hundred was wrong. Real tables are less tidy, so only part of that is taken.
-fn calibrated(score: f64) -> f64 {
-    1.0 - (1.0 - score).powf(1.25)
-}
-
 fn sureness(answer: &Result<Limit, WhyNot>) -> f64 {
-    answer.as_ref().map_or(0.0, |limit| limit.confidence + if limit.fallen.is_some() { 1.0 } else { 0.0 })
+    answer.as_ref().map_or(0.0, |limit| limit.score + if limit.fallen.is_some() { 1.0 } else { 0.0 })
 }
 
 fn contradict(one: &Limit, other: &Limit) -> bool {
@@ -140,7 +131,7 @@ fn read(unit: TableUnit, cells: &Cells) -> Result<Limit, WhyNot> {
         None => grid.level(noise, threshold)?,
     };
     if unit.known == Known::Lost {
-        limit.confidence = limit.confidence.min(0.7);
+        limit.doubts.push(Doubt::RowsMissing);
         limit.remark.push_str(&format!("; rows above {} are missing", unit.size));
     }
     Ok(limit)
@@ -316,25 +307,28 @@ impl Grid {
         drops.sort_by(|a, b| a.1.total_cmp(&b.1));
         let typical = drops[drops.len() / 2].1;
         let confirmed = self.counts.len() - (fall.at + 1);
-        let mut confidence = fall_confidence(typical, drops.len(), self.rows.len(), confirmed, noise);
+        let score = fall_score(typical, drops.len(), self.rows.len(), confirmed, noise);
         let mut remark = format!(", and so in {} of {} block sizes", fall.rows.len(), self.rows.len());
         let good = self.counts[fall.at];
-        let mut alternatives = Vec::new();
+        let (mut alternatives, mut doubts) = (Vec::new(), Vec::new());
+        if !fall.collapse {
+            doubts.push(Doubt::Slight);
+        }
         if let Some(earlier) = earlier {
             let other = self.counts[earlier.at];
-            confidence = confidence.min(0.93);
+            doubts.push(Doubt::EarlierLoss);
             alternatives.push((other, 0.05));
             remark.push_str(&format!("; {} of them lose a little from {} units on", earlier.rows.len(), other + 1));
         } else if !fall.collapse {
-            alternatives.push((good + 1, (1.0 - confidence) / 2.0));
+            alternatives.push((good + 1, (1.0 - score) / 2.0));
         }
-        let few = 1.0 - 0.5 * (-1.2 * fall.rows.len() as f64).exp();
-        let mut confidence = calibrated(confidence).min(few);
+        // The last table alone, without a repeat and without the mark of a copy per request: a table may be slow as a whole
+        // for other reasons.
         if confirmed == 1 && self.repeats[fall.at + 1] < 2 && !self.proportional(fall.at + 1) {
-            confidence = confidence.min(SEEN_ONCE);
+            doubts.push(Doubt::SeenOnce);
         }
         if let Some(count) = self.recovered(fall) {
-            confidence = confidence.min(0.6);
+            doubts.push(Doubt::ComesBack);
             remark.push_str(&format!(
                 "; with {count} units it is as fast as before: perhaps a change of state and no limit"
             ));
@@ -345,7 +339,8 @@ impl Grid {
         Limit {
             good,
             fallen: Some(self.counts[fall.at + 1]),
-            confidence,
+            score,
+            doubts,
             alternatives,
             row: (self.rows[middle].0, from.exp(), to.exp()),
             remark,
@@ -417,7 +412,7 @@ impl Grid {
         let margin = (threshold - closest).max(0.0) / threshold;
         let score = (0.8 + 0.4 * margin - 2.0 * noise).clamp(0.5, if last >= 2 { 0.985 } else { 0.95 });
         let rows = (from..good).map(|at| self.drops(at).len()).min().unwrap_or(0);
-        let confidence = calibrated(score).min(enough_rows(rows, fewest));
+        let score = score.min(enough_rows(rows, fewest));
         let decline: Vec<f64> = self.rows.iter().filter_map(|(_, r)| Some(r[0]? - r[good]?)).collect();
         let mut remark = match median(&decline) {
             Some(loss) if loss > 1.25f64.ln() => ", a slow decline without a step".to_owned(),
@@ -429,7 +424,8 @@ impl Grid {
         Ok(Limit {
             good: self.counts[good],
             fallen: None,
-            confidence,
+            score,
+            doubts: Vec::new(),
             alternatives: Vec::new(),
             row: self.shown_level(good).ok_or_else(|| {
                 (Reason::TooFew, "no block size was written with both the fewest and the most units".into())
@@ -477,11 +473,10 @@ fn nth_largest(values: &[f64], n: usize) -> f64 {
     sorted.get(n).copied().unwrap_or(0.0)
 }
 
-/// How sure a fall is: more rows, deeper falls, more tables beyond it that agree, less noise.
-fn fall_confidence(typical: f64, fallen: usize, rows: usize, confirmed: usize, noise: f64) -> f64 {
+/// How clear a fall is: more rows, deeper falls, more tables beyond it that agree, less noise.
+fn fall_score(typical: f64, fallen: usize, rows: usize, confirmed: usize, noise: f64) -> f64 {
     let depth = typical / noise.max(0.03);
     let weight = fallen as f64 * (depth / 12.0).min(3.0) * (0.5 + fallen as f64 / rows as f64);
-    let ceiling = if typical >= COLLAPSE.ln() { 0.997 } else { 0.96 };
     let once = if confirmed == 1 { 1.4 } else { 1.0 };
-    (1.0 - 0.3 * (-weight / (3.0 * once)).exp()).min(if confirmed == 1 { ceiling - 0.006 } else { ceiling })
+    1.0 - 0.3 * (-weight / (3.0 * once)).exp()
 }

@@ -5,6 +5,7 @@
 
 use super::{COLLAPSE, Limit, SMALLEST_FALL, WhyNot, is_table, runs};
 use crate::numbers::median;
+use flashscope_model::finding::Doubt;
 use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, Direction, Observations, Order, Reason, observation::RateEvidence};
 use flashscope_stats::test::cliffs_delta;
@@ -19,14 +20,8 @@ const SLIGHT_FALL: f64 = 1.3;
 /// Share of pairs that must show a smaller fall.
 const SHARP_DELTA: f64 = 0.9;
 
-/// Rates that fall by this factor, though no count stands out, may hide a limit beyond which little has to be copied …
+/// Rates that fall by this factor, though no count stands out, may hide a limit beyond which little has to be copied.
 const DECLINE: f64 = 1.15;
-
-/// … and a bound is no surer than this: in fleets such a decline is a limit at every second device at random, where few
-/// writes escape the copies anyway, and at one in seven in order.
-const WITH_A_DECLINE_IN_ORDER: f64 = 0.85;
-/// Confidence of a bound for random writes beside such a decline.
-const WITH_A_DECLINE_AT_RANDOM: f64 = 0.45;
 
 /// What was seen with one count at one block size.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,7 +145,15 @@ fn without_a_fall(counts: &[LiveCount], block: Bytes, good: u32) -> Result<Limit
         Some((one, two)) if two > SMALLEST_FALL * one => {
             let row = (block, block.as_f64() / one, block.as_f64() / two);
             let remark = ", as long as writes of twice the size take".to_owned();
-            Ok(Limit { good: 1, fallen: Some(2), confidence: COPIED_FOR, alternatives: Vec::new(), row, remark })
+            Ok(Limit {
+                good: 1,
+                fallen: Some(2),
+                score: clearness(two / one),
+                doubts: vec![Doubt::ByFixedCost],
+                alternatives: Vec::new(),
+                row,
+                remark,
+            })
         }
         _ => Err(Some((
             Reason::Ambiguous,
@@ -161,8 +164,10 @@ fn without_a_fall(counts: &[LiveCount], block: Bytes, good: u32) -> Result<Limit
     }
 }
 
-/// How sure a limit of one is that shows by what does not grow with the size.
-const COPIED_FOR: f64 = 0.9;
+/// How clear a fall by this factor is: odds of the factor to one.
+fn clearness(factor: f64) -> f64 {
+    factor / (1.0 + factor)
+}
 
 /// Whether larger blocks show that a count is good at which smaller ones collapsed: they take hardly longer than as much
 /// data does with these. A buffer that this many blocks fill would hold fewer of the larger ones.
@@ -182,40 +187,38 @@ fn overruled((lead, first): (Bytes, &State), (block, other): (Bytes, &State)) ->
     Limit {
         good: other.good.unwrap_or(1),
         fallen: other.fallen,
-        confidence: if other.torn || other.muddled { OVERRULED * 0.8 } else { OVERRULED },
+        score: clearness(other.seconds.1 / other.seconds.0),
+        doubts: [Doubt::Overruled].into_iter().chain(doubts_of(other)).collect(),
         alternatives: first.good.map(|good| (good, 0.1)).into_iter().collect(),
         row: (block, rate(other.seconds.0), rate(other.seconds.1)),
         remark: format!("; at {lead} fewer are too many, which no limit of units explains"),
     }
 }
 
-/// How sure a limit is that only the larger blocks show.
-const OVERRULED: f64 = 0.8;
-
-/// What is left of the confidence where another block size has another limit: blocks of one of them are no whole pages, or
-/// begin their units at other places than the flash does.
-const ELSEWHERE: f64 = 0.5;
-
-/// A fall that would be no more than this at another block size may not show there, …
+/// A fall that would be no more than this at another block size may not show there.
 const SHOWS_BESIDE: f64 = 1.8;
 
-/// … and this much of the confidence is left then.
-const HIDDEN: f64 = 0.9;
-
-/// Of limits that two block sizes agree on, about one in a hundred is beside the truth at both.
-const SUREST: f64 = 0.988;
+/// What the trials of one block size have against them.
+fn doubts_of(state: &State) -> impl Iterator<Item = Doubt> + use<> {
+    let torn = state.torn.then_some(Doubt::RunsDisagree);
+    torn.into_iter().chain(state.muddled.then_some(Doubt::Muddled))
+}
 
 fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], order: Order) -> Limit {
     let factor = first.seconds.1 / first.seconds.0;
-    let mut confidence: f64 = match first.fallen {
-        None => 0.96,
-        Some(_) if factor >= COLLAPSE => 0.985,
-        Some(_) => 0.94,
-    };
+    // What did not fall is the clearer the less it declined.
+    let score = if first.fallen.is_some() { clearness(factor) } else { clearness(COLLAPSE / factor) };
+    let mut doubts: Vec<Doubt> = doubts_of(first).collect();
     let mut remark = String::new();
     let mut alternatives = Vec::new();
-    if first.fallen.is_some() && first.good_runs.min(first.fallen_runs) >= 2 {
-        confidence += 0.4 * (1.0 - confidence);
+    if first.fallen.is_some() && factor < COLLAPSE {
+        doubts.push(Doubt::Slight);
+    }
+    if first.fallen.is_some() && first.good_runs.min(first.fallen_runs) < 2 {
+        doubts.push(Doubt::SeenOnce);
+    }
+    if others.is_empty() {
+        doubts.push(Doubt::OneBlock);
     }
     for (other_block, other) in others {
         let agrees = match (first.fallen, other.fallen) {
@@ -223,7 +226,6 @@ fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], o
             (None, fallen) => fallen.is_none_or(|n| n > good),
         };
         if agrees {
-            confidence += 0.5 * (1.0 - confidence);
             if other.good == Some(good) && other.fallen == first.fallen && first.fallen.is_some() {
                 remark = format!(", the same at {other_block}");
             }
@@ -231,7 +233,7 @@ fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], o
             // What a copy adds to a write is less beside a larger one, and may not show there.
             let beside = 1.0 + (factor - 1.0) * block.as_f64() / other_block.as_f64();
             let hidden = other.fallen.is_none() && beside < SHOWS_BESIDE;
-            confidence *= if hidden { HIDDEN } else { ELSEWHERE };
+            doubts.push(if hidden { Doubt::HiddenBeside } else { Doubt::LimitElsewhere });
             remark = match hidden {
                 true => format!("; at {other_block} there is no telling"),
                 false => format!("; at {other_block} the limit lies elsewhere, as that of a buffer would"),
@@ -239,27 +241,21 @@ fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], o
             alternatives.extend(other.good.map(|n| (n, 0.15)));
         }
     }
-    confidence = confidence.min(SUREST);
     // One stream in order has a privilege that two lose: that it declines says little, unless it is by much.
-    let (least, most) = match order {
-        Order::Random => (DECLINE, WITH_A_DECLINE_AT_RANDOM),
-        Order::InOrder => (SMALLEST_FALL, WITH_A_DECLINE_IN_ORDER),
-    };
+    let least = if order == Order::Random { DECLINE } else { SMALLEST_FALL };
     if first.fallen.is_none() && factor > least {
-        confidence = confidence.min(most);
+        doubts.push(Doubt::Declines);
         remark.push_str(&format!("; they decline to {:.0} %, so that a limit may cost little here", 100.0 / factor));
     }
     if first.torn {
-        confidence *= 0.8;
         remark.push_str("; two runs of one count disagree");
     }
     if first.muddled {
-        confidence *= 0.8;
         remark.push_str("; some larger counts did not fall");
     }
     let rate = |seconds: f64| block.as_f64() / seconds;
     let row = (block, rate(first.seconds.0), rate(first.seconds.1));
-    Limit { good, fallen: first.fallen, confidence, alternatives, row, remark }
+    Limit { good, fallen: first.fallen, score, doubts, alternatives, row, remark }
 }
 
 /// All trials of one order, by block size and count.

@@ -1,6 +1,6 @@
 //! A figure with its confidence, an end of it, or why there is neither.
 
-use super::Reason;
+use super::{Doubt, Reason};
 use crate::ExperimentName;
 
 /// An inferred figure. One of three, so that a contradiction cannot be built.
@@ -36,6 +36,8 @@ pub struct Support<T> {
     pub evidence: String,
     /// The experiments that it rests on.
     pub method: Vec<ExperimentName>,
+    /// What makes it weaker than it looks, heaviest first; only until a probability is made of it.
+    pub doubts: Vec<Doubt>,
 }
 
 /// Why there is neither a figure nor a bound.
@@ -198,6 +200,26 @@ impl<T> Estimate<T> {
         }
     }
 
+    /// The same with one more doubt; what is unknown has none.
+    #[must_use]
+    pub fn but(mut self, doubt: Doubt) -> Self {
+        self.doubt(doubt);
+        self
+    }
+
+    /// Adds a doubt, once.
+    pub fn doubt(&mut self, doubt: Doubt) {
+        let Some(support) = self.support_mut() else { return };
+        if let Err(place) = support.doubts.binary_search(&doubt) {
+            support.doubts.insert(place, doubt);
+        }
+    }
+
+    /// Whether an answer has this doubt.
+    pub fn has_doubt(&self, doubt: Doubt) -> bool {
+        self.support().is_some_and(|support| support.doubts.contains(&doubt))
+    }
+
     /// No surer than `most`.
     pub fn cap(&mut self, most: f64) {
         self.change_confidence(|confidence| confidence.min(most));
@@ -272,11 +294,17 @@ impl<T> Bound<T> {
 impl<T> Support<T> {
     /// Grounds without alternatives.
     pub fn new(confidence: f64, evidence: impl Into<String>, method: &[ExperimentName]) -> Support<T> {
-        Support { confidence, alternatives: Vec::new(), evidence: evidence.into(), method: method.to_vec() }
+        Support { confidence, alternatives: Vec::new(), evidence: evidence.into(), method: method.to_vec(), doubts: Vec::new() }
     }
 
     fn map<U>(self, change: impl Fn(T) -> U) -> Support<U> {
         let alternatives = self.alternatives.into_iter().map(|(figure, share)| (change(figure), share)).collect();
-        Support { confidence: self.confidence, alternatives, evidence: self.evidence, method: self.method }
+        Support {
+            confidence: self.confidence,
+            alternatives,
+            evidence: self.evidence,
+            method: self.method,
+            doubts: self.doubts,
+        }
     }
 }

@@ -146,7 +146,7 @@ fn read<F: Figure>(value: &Value) -> Result<Estimate<F>, String> {
             let name = name.as_str().unwrap_or_default();
             ExperimentName::from_word(name).ok_or_else(|| format!("no experiment is named '{name}'"))
         })?;
-        Ok(Support { confidence, alternatives, evidence: evidence.clone(), method })
+        Ok(Support { confidence, alternatives, evidence: evidence.clone(), method, doubts: Vec::new() })
     };
     match (figure, bound, reason) {
         (Some(figure), None, None) => Ok(Estimate::Value(figure, support()?)),

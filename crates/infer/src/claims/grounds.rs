@@ -1,0 +1,144 @@
+//! What an answer rests on, in words that can be counted under.
+
+use crate::calibrated::Case;
+use flashscope_model::finding::{Bound, Cell, Doubt, Figure, Visit};
+use flashscope_model::{Estimate, ExperimentName, Finding, Geometry};
+
+/// An answer before it is a probability.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claim {
+    /// Of which finding.
+    pub finding: Finding,
+    /// What it rests on.
+    pub grounds: Grounds,
+    /// How clear it is, 0…1.
+    pub score: f64,
+}
+
+/// What an answer rests on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grounds {
+    /// A value, or which ends of it.
+    kind: &'static str,
+    /// Probes of ours, or tables that another tool prints.
+    source: &'static str,
+    /// What kind of value it is, where there are kinds.
+    said: String,
+    /// What makes it weaker, heaviest first.
+    doubts: Vec<Doubt>,
+}
+
+/// Scores nearer to 0 or 1 than this many powers of e are all the same.
+const CLEAREST: f64 = 20.0;
+
+/// The experiments that other tools do as well, whose figures are means over places, or printed.
+const TABLES: [ExperimentName; 7] = [
+    ExperimentName::Align,
+    ExperimentName::WriteAlign,
+    ExperimentName::OpenAu,
+    ExperimentName::Fat,
+    ExperimentName::Scatter,
+    ExperimentName::Interval,
+    ExperimentName::Program,
+];
+
+impl Claim {
+    /// The claim of an estimate; `None` where it is unknown.
+    pub fn of<F: Figure>(finding: Finding, estimate: &Estimate<F>) -> Option<Claim> {
+        let support = estimate.support()?;
+        let (kind, said) = match estimate {
+            Estimate::Value(value, _) => ("value", said(finding, value)),
+            Estimate::Bound(Bound::AtLeast(_), _) => ("at-least", String::new()),
+            Estimate::Bound(Bound::AtMost(_), _) => ("at-most", String::new()),
+            Estimate::Bound(Bound::Between(..), _) => ("between", String::new()),
+            Estimate::Unknown(_) => return None,
+        };
+        let source = if support.method.iter().any(|method| TABLES.contains(method)) { "tables" } else { "probes" };
+        let grounds = Grounds { kind, source, said, doubts: support.doubts.clone() };
+        Some(Claim { finding, grounds, score: support.confidence })
+    }
+
+    /// The claims of the figures that a bound leaves open, one for each alternative.
+    pub fn odds<F: Figure>(finding: Finding, estimate: &Estimate<F>) -> Vec<Claim> {
+        let (Some(bound), true) = (Claim::of(finding, estimate), estimate.bound().is_some()) else { return Vec::new() };
+        let odds = Grounds { kind: "odds", ..bound.grounds };
+        let claim = |(_, share): &(F, f64)| Claim { finding, grounds: odds.clone(), score: *share };
+        estimate.alternatives().iter().map(claim).collect()
+    }
+
+    /// Those of all findings that say something.
+    pub fn all(geometry: &Geometry) -> Vec<Claim> {
+        struct Gather(Vec<Claim>);
+        impl Visit for Gather {
+            fn visit<F: Figure>(&mut self, finding: Finding, estimate: &Estimate<F>) {
+                self.0.extend(Claim::of(finding, estimate));
+            }
+        }
+        let mut gather = Gather(Vec::new());
+        geometry.each(&mut gather);
+        gather.0
+    }
+
+    /// The question that it is counted under.
+    pub(super) fn question(&self) -> &'static str {
+        self.finding.wire()
+    }
+
+    /// The score as odds, on a scale without ends: their natural logarithm, to a hundredth.
+    pub fn clearness(&self) -> f64 {
+        let odds = (self.score / (1.0 - self.score)).ln();
+        let finite = if odds.is_nan() { 0.0 } else { odds.clamp(-CLEAREST, CLEAREST) };
+        (finite * 100.0).round() / 100.0
+    }
+
+    /// A case for each of its grounds, coarse and fine.
+    pub(super) fn cases(&self, answer: &str) -> Vec<Case> {
+        let case = |regime: String| Case {
+            question: self.question().to_owned(),
+            regime,
+            score: self.clearness(),
+            answer: answer.to_owned(),
+        };
+        self.grounds.coarse_to_fine().into_iter().map(case).collect()
+    }
+}
+
+impl Grounds {
+    /// Names from the coarsest on, each of the one before and something more.
+    pub fn coarse_to_fine(&self) -> Vec<String> {
+        let said = Some(self.said.as_str()).filter(|said| !said.is_empty());
+        let doubts = self.doubts.iter().map(|doubt| doubt.word());
+        let parts = [self.kind, self.source].into_iter().chain(said).chain(doubts);
+        let mut name = String::from("any");
+        let mut names = vec![name.clone()];
+        for part in parts {
+            name = if name == "any" { part.to_owned() } else { format!("{name} {part}") };
+            names.push(name.clone());
+        }
+        names
+    }
+
+    /// The finest of them.
+    pub fn name(&self) -> String {
+        self.coarse_to_fine().pop().unwrap_or_default()
+    }
+}
+
+/// The kind of a value: "none" where it says that there is no such thing, else its words.
+fn said<F: Figure>(finding: Finding, value: &F) -> String {
+    let cells = value.cells();
+    let is_none = match (finding, cells.first()) {
+        (Finding::ReadAhead, Some(Cell::Whole(bytes))) => *bytes == 0,
+        (Finding::RandomOrderPenalty, Some(Cell::Number(ratio))) => *ratio <= 1.0,
+        _ => false,
+    };
+    if is_none {
+        return "none".to_owned();
+    }
+    let words = cells.iter().filter_map(|cell| match cell {
+        Cell::Word(word) => Some(word.replace('_', "-")),
+        Cell::Flag(yes) => Some(if *yes { "yes" } else { "no" }.to_owned()),
+        _ => None,
+    });
+    words.collect::<Vec<String>>().join("-")
+}

@@ -1,0 +1,129 @@
+//! What an answer is worth: its score and its grounds, made a probability in one place, by counts.
+//!
+//! A family of findings says what it found, how clear that is (a *score*: any figure that rises with the evidence, 0…1, in
+//! the place of the confidence) and which doubts there are ([`Doubt`]). None of that is a probability. Here it becomes one:
+//! answers on the same *grounds* (finding, kind of answer, source, what is said, doubts) were counted on simulated devices
+//! whose inside is known, those that were right beside all of them, in ranges of scores (`table.csv`, made by the command in
+//! its first lines).
+//!
+//! Grounds of which few were seen borrow from coarser ones: the share of a range is drawn towards that of the grounds
+//! without their last doubt, by as many cases as fit the counts best (a beta prior at each step, its strength by the
+//! likelihood of cases that were not counted, [`fitted_strength`]). What was never counted keeps its score.
+
+mod grounds;
+
+pub use grounds::{Claim, Grounds};
+
+use crate::calibrated::{Case, Table, build};
+use flashscope_model::finding::{Change, Figure};
+use flashscope_model::{Estimate, Finding, Geometry};
+use std::sync::OnceLock;
+
+/// The answer of a case that was right.
+pub const RIGHT: &str = "right";
+/// The answer of one that was not.
+pub const WRONG: &str = "wrong";
+
+/// The question and the regime under which the strength of coarser grounds is kept.
+const STRENGTH: (&str, &str) = ("strength", "of coarser grounds");
+
+/// Cases that coarser grounds count for, of which the likeliest is taken.
+const STRENGTHS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
+
+/// Below this share the counts are named beside the answer, as a reader will ask why.
+const NAMED_BELOW: f64 = 0.95;
+
+/// Fewer cases are no ground to name.
+const FEWEST_NAMED: f64 = 20.0;
+
+/// The table that goes with this version.
+///
+/// # Panics
+/// Where the file in the repository is damaged, which a test looks at.
+pub fn shipped() -> &'static Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    TABLE.get_or_init(|| Table::parse(include_str!("table.csv")).expect("the table in the repository is well-formed"))
+}
+
+/// Counts claims, each with whether it was right, under all of its grounds, and adds how much coarser ones weigh.
+pub fn table(claims: &[(Claim, bool)]) -> Table {
+    let mut table = counted(claims.iter());
+    table.set(STRENGTH.0, STRENGTH.1, &[("cases", fitted_strength(claims))]);
+    table
+}
+
+fn counted<'a>(claims: impl Iterator<Item = &'a (Claim, bool)>) -> Table {
+    let cases: Vec<Case> = claims.flat_map(|(claim, right)| claim.cases(if *right { RIGHT } else { WRONG })).collect();
+    build(&cases)
+}
+
+/// The strength by which the counts of every other claim make the rest of them likeliest, both ways round.
+fn fitted_strength(claims: &[(Claim, bool)]) -> u32 {
+    let half = |odd: usize| claims.iter().skip(odd).step_by(2);
+    let halves = [(counted(half(0)), 1), (counted(half(1)), 0)];
+    let likelihood = |strength: u32| -> f64 {
+        let of = |table: &Table, odd: usize| -> f64 {
+            let shares = half(odd).filter_map(|(claim, right)| {
+                let share = share(table, claim, f64::from(strength))?.right;
+                Some(if *right { share.ln() } else { (1.0 - share).ln() })
+            });
+            shares.sum()
+        };
+        halves.iter().map(|(table, odd)| of(table, *odd)).sum()
+    };
+    let likelihoods = STRENGTHS.map(|strength| (strength, likelihood(strength)));
+    likelihoods.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(STRENGTHS[0], |best| best.0)
+}
+
+/// What a claim is worth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Worth {
+    /// Probability that it is right.
+    pub right: f64,
+    /// Right ones, and all, among the cases of the finest grounds of which enough were counted, in its range of scores.
+    pub counted: (f64, f64),
+}
+
+/// The worth of a claim by a table; `None` of a finding that was never counted.
+pub fn worth(table: &Table, claim: &Claim) -> Option<Worth> {
+    share(table, claim, table.count(STRENGTH.0, STRENGTH.1, 0.0)?.of("cases"))
+}
+
+fn share(table: &Table, claim: &Claim, strength: f64) -> Option<Worth> {
+    let mut worth: Option<Worth> = None;
+    for regime in claim.grounds.coarse_to_fine() {
+        let Some(bin) = table.count(claim.question(), &regime, claim.clearness()) else { break };
+        let (right, all) = (bin.of(RIGHT), bin.of(RIGHT) + bin.of(WRONG));
+        // Nothing coarser than the finding: one case, half of it right (Jeffreys's prior).
+        let (drawn, to) = worth.map_or((1.0, 0.5), |worth| (strength, worth.right));
+        let counted = worth.filter(|_| all < FEWEST_NAMED).map_or((right, all), |worth| worth.counted);
+        worth = Some(Worth { right: (right + drawn * to) / (all + drawn), counted });
+    }
+    worth
+}
+
+/// Makes probabilities of the scores of all answers whose like was counted, and clears their doubts.
+pub(crate) fn settle(geometry: &mut Geometry, table: &Table) {
+    struct Settle<'a>(&'a Table);
+    impl Change for Settle<'_> {
+        fn change<F: Figure>(&mut self, finding: Finding, estimate: &mut Estimate<F>) {
+            let odds: Vec<Option<Worth>> =
+                Claim::odds(finding, estimate).iter().map(|claim| worth(self.0, claim)).collect();
+            let worth = Claim::of(finding, estimate).and_then(|claim| worth(self.0, &claim));
+            let Some(support) = estimate.support_mut() else { return };
+            support.doubts.clear();
+            for ((_, share), worth) in support.alternatives.iter_mut().zip(odds) {
+                *share = worth.map_or(*share, |worth| worth.right);
+            }
+            let Some(Worth { right, counted: (good, all) }) = worth else { return };
+            support.confidence = right;
+            if right < NAMED_BELOW && all >= FEWEST_NAMED {
+                estimate.add_evidence(&format!("of {all:.0} such answers on known devices {good:.0} were right"));
+            }
+        }
+    }
+    geometry.change(&mut Settle(table));
+}
+
+#[cfg(test)]
+mod tests;

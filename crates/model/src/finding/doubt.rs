@@ -1,0 +1,81 @@
+//! What makes an answer weaker than another that looks as clear, as a kind that can be counted.
+//!
+//! A family of findings says which doubts there are, and not what they cost: how often answers with the same doubts were
+//! right on devices whose inside is known is counted, and made a probability in one place (`flashscope_infer::claims`).
+
+use super::words;
+
+words! {
+    /// A doubt. Their order is that of weight: what is counted of few devices is taken together with what has the first
+    /// doubts in common.
+    Doubt {
+        /// Another block size has another limit.
+        LimitElsewhere = "limit-elsewhere",
+        /// Only larger blocks show it, where smaller ones collapse below it.
+        Overruled = "overruled",
+        /// It shows by what does not grow with the size of a write.
+        ByFixedCost = "by-fixed-cost",
+        /// Rates decline, though no count stands out.
+        Declines = "declines",
+        /// Runs of one kind disagree.
+        RunsDisagree = "runs-disagree",
+        /// Verdicts do not rise with the count.
+        Muddled = "muddled",
+        /// Another block size cannot tell.
+        HiddenBeside = "hidden-beside",
+        /// A later count is as fast as before the fall.
+        ComesBack = "comes-back",
+        /// Some rows lose a little at an earlier count.
+        EarlierLoss = "earlier-loss",
+        /// Rows of the largest blocks are missing.
+        RowsMissing = "rows-missing",
+        /// Tables of another assumed unit say otherwise.
+        TablesDisagree = "tables-disagree",
+        /// Fewer repeats than confirm it.
+        SeenOnce = "seen-once",
+        /// No other block size was tried.
+        OneBlock = "one-block",
+        /// The allocation unit is not known.
+        UnitUnknown = "unit-unknown",
+        /// A least size of the allocation unit is known.
+        UnitBounded = "unit-bounded",
+        /// The allocation unit is known, but hardly surer than not.
+        UnitUnsure = "unit-unsure",
+        /// Regions that were taken for units begin amid one.
+        RegionsShifted = "regions-shifted",
+        /// The device was never written.
+        Blank = "blank",
+        /// An area goes on to the last unit that was compared.
+        NoEnd = "no-end",
+        /// What lies in front of an area was not compared.
+        FrontUnseen = "front-unseen",
+        /// Whether a part is mapped otherwise does not show.
+        MappingUnseen = "mapping-unseen",
+        /// Small writes do not tell.
+        SmallUnseen = "small-unseen",
+        /// A fall of less than a collapse.
+        Slight = "slight",
+        /// Larger than such figures usually are.
+        Unusual = "unusual",
+        /// So few requests that a log may have taken all of them.
+        FewRequests = "few-requests",
+        /// So few units that regions amid units may be why.
+        FewUnits = "few-units",
+        /// Written out all the time while it is filled.
+        Steady = "steady",
+        /// Nothing tells bytes from entries.
+        LimitOpen = "limit-open",
+        /// A rest does not bring it back.
+        NotBack = "not-back",
+        /// Its end is not sharp.
+        Blurred = "blurred",
+        /// It shows by the first read in each unit alone, and not by its edges.
+        ByChangesAlone = "by-changes-alone",
+        /// Writes show nothing of it.
+        NoEffect = "no-effect",
+        /// Trials met a cache now empty, now full.
+        CacheBetween = "cache-between",
+        /// Counts that differ from trial to trial.
+        CountsDiffer = "counts-differ",
+    }
+}
