@@ -7,7 +7,7 @@
 
 use flashscope_fleet::{
     ANSWERED, BIN_OFF, CALIBRATION, COST_SHARE, COVERAGE, DeviceRun, FULL_BIN, Fleet, Generator, Limits, MaxWrite,
-    Noise, Parameter, Plan, Summary, Watch, sail,
+    Noise, Parameter, Plan, Summary, Watch, beyond_chance, rejected, sail,
 };
 use flashscope_host::load::usage::CpuTime;
 use flashscope_model::Finding;
@@ -74,6 +74,11 @@ fn judge(targets: &mut Targets<Stdout>, fleet: &Fleet, quick: bool) -> io::Resul
     Ok(())
 }
 
+/// Calibration error that may be left beside chance, of answers of `inspect`.
+const BEYOND_CHANCE: f64 = 0.01;
+/// The same of answers read from logs.
+const OF_LOGS: f64 = 0.03;
+
 /// `good` of `all` are to be `least`, 0 to 1.
 fn share(
     targets: &mut Targets<Stdout>,
@@ -93,6 +98,12 @@ fn share(
 
 fn calibration(targets: &mut Targets<Stdout>, generator: Generator, summary: &Summary) -> io::Result<()> {
     let (found, name) = (&summary.calibration, generator.name());
+    for (of, found, most) in [("", found, BEYOND_CHANCE), (" of logs", &summary.log_calibration, OF_LOGS)] {
+        let error = beyond_chance(found).unwrap_or(f64::NAN);
+        targets.at_most(&format!("{name}: calibration error{of} beyond chance"), most, error, "")?;
+        let off = rejected(found).len() as f64;
+        targets.at_most(&format!("{name}: bins{of} rejected by the exact binomial test"), 0.0, off, "")?;
+    }
     if generator == Generator::Wide {
         let error = found.expected_error.unwrap_or(f64::NAN);
         return targets.at_most(&format!("{name}: expected calibration error"), CALIBRATION, error, "");

@@ -1,17 +1,20 @@
 //! The counts that make probabilities of scores: what is claimed of devices of a development fleet, and whether it is right.
 //!
-//! Every device is inspected as a user does it, and every third is worked through by hand with flashbench's tests as well,
-//! whose log is then read: probes and printed tables are counted apart. Wide and adversarial devices take turns, with noise as in the published logs;
+//! Every device is inspected as a user does it, and every fifth is worked through by hand with flashbench's tests as well,
+//! whose log is then read: probes and printed tables are counted apart. Logs are those of two operators, one who writes by
+//! what a naive reader sees in the tables of reads, and one who knows the unit, as most did whose logs are published; the
+//! latter's log is read once more without its tables of reads, as many are pasted. Wide and adversarial devices take turns, with noise as in the published logs;
 //! every fourth device draws a noise of its own. Nothing that judges uses this seed.
 
+use crate::classic::{self, Operator};
 use crate::draw::{DrawError, Generator, Noise, draw};
+use crate::run::NoResult;
 use crate::run::{Inspected, Limits, MaxWrite, inspect, open};
 use crate::score::{Parameter, judge};
-use crate::{classic, run::NoResult};
 use flashscope_device::Target;
 use flashscope_infer::calibrated::Table;
 use flashscope_infer::claims::{self, Claim};
-use flashscope_model::{Estimate, Finding, Geometry};
+use flashscope_model::{Data, Estimate, Finding, Geometry};
 use flashscope_sim::truth::{self, Fact, Truth};
 use flashscope_units::Bytes;
 use rayon::prelude::*;
@@ -23,7 +26,7 @@ pub const TABLE_SEED: u64 = 22_900;
 const SAMPLED: u32 = 3;
 
 /// One in so many devices is worked through by hand, which takes twice the time of all else.
-const BY_HAND: u32 = 3;
+const BY_HAND: u32 = 5;
 
 /// Counts what is claimed of this number of devices. A device that fails, or takes more processor time than any should, is
 /// left out.
@@ -67,14 +70,20 @@ fn claimed(seed: u64, index: u32) -> Result<Vec<(Claim, bool)>, DrawError> {
         let Inspected { report, .. } = inspect(target, drawn.seed, limits, 1, &go_on)?;
         Ok(flashscope_infer::scores(Some(&facts), &report.observations))
     });
-    let by_hand = || {
-        let by_hand = classic::work_through(opened()?, &truth, drawn.seed, &go_on)?;
+    let by_hand = |operator: Operator| -> Result<Vec<Geometry>, NoResult> {
+        let by_hand = classic::work_through(opened()?, operator, &truth, drawn.seed, &go_on)?;
         // A pasted log: neither the device nor its capacity is known.
-        let pasted = flashscope_transcript::parse(&by_hand.log).observations;
-        Ok::<Geometry, NoResult>(flashscope_infer::scores(None, &pasted))
+        let mut pasted = flashscope_transcript::parse(&by_hand.log).observations;
+        let whole = flashscope_infer::scores(None, &pasted);
+        if operator == Operator::Naive {
+            return Ok(vec![whole]);
+        }
+        pasted.runs.retain(|run| !matches!(run.data, Data::Align(_)));
+        Ok(vec![whole, flashscope_infer::scores(None, &pasted)])
     };
-    let read = index.is_multiple_of(BY_HAND).then(by_hand);
-    Ok([Some(probed), read].into_iter().flatten().flatten().flat_map(|geometry| judged(&truth, &geometry)).collect())
+    let operators = [Operator::Naive, Operator::KnowsTheUnit].into_iter().filter(|_| index.is_multiple_of(BY_HAND));
+    let read = operators.filter_map(|operator| by_hand(operator).ok()).flatten();
+    Ok(probed.into_iter().chain(read).flat_map(|geometry| judged(&truth, &geometry)).collect())
 }
 
 /// Each claim with whether it is true, of the findings that a truth is known of.

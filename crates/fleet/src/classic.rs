@@ -49,9 +49,19 @@ pub(crate) struct ByHand {
     pub(crate) cost: DeviceCost,
 }
 
+/// Who works through a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operator {
+    /// Writes by the unit that the tables of reads show to a naive reader, or by the tool's own where they show none.
+    Naive,
+    /// Knows the unit, from a data sheet or from trying others, as most of those did whose logs are published.
+    KnowsTheUnit,
+}
+
 /// Works through a fresh device.
 pub(crate) fn work_through<T: Target>(
     target: T,
+    operator: Operator,
     truth: &Truth,
     seed: u64,
     stop: &dyn Fn() -> bool,
@@ -67,7 +77,11 @@ pub(crate) fn work_through<T: Target>(
     let page = jump(&tables, Bytes::ZERO, MOST_PAGE);
 
     // A unit that does not fit, or that nobody found, is replaced by the tool's own default.
-    let erase = unit.filter(|unit| *unit * 64 <= bench.target.facts().capacity).unwrap_or(classic::ERASE);
+    let assumed = match operator {
+        Operator::Naive => unit,
+        Operator::KnowsTheUnit => truth.allocation_unit.value.or(unit),
+    };
+    let erase = assumed.filter(|unit| *unit * 64 <= bench.target.facts().capacity).unwrap_or(classic::ERASE);
     let linear = open_au(&mut bench, erase, Order::InOrder, truth.open_units_linear.value)?;
     let random = open_au(&mut bench, erase, Order::Random, truth.open_units_random.value)?;
     let area = fat(&mut bench, erase)?;

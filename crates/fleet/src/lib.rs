@@ -26,7 +26,7 @@ mod score;
 pub mod states;
 mod summary;
 
-pub use calibration::calibration;
+pub use calibration::{beyond_chance, calibration, rejected};
 pub use draw::{DrawError, Drawn, Generator, Noise, UnknownName, draw};
 pub use flashscope_model::fleet::Verdict;
 pub use markdown::{ANSWERED, BIN_OFF, CALIBRATION, COST_SHARE, COVERAGE, FULL_BIN, Sailed, Target, markdown};

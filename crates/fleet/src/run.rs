@@ -1,6 +1,6 @@
 //! One device: inspected, inspected again without noise to learn what can be told, and worked through by hand.
 
-use crate::classic;
+use crate::classic::{self, Operator};
 use crate::cost;
 use crate::coverage;
 use crate::draw::Drawn;
@@ -183,7 +183,7 @@ pub(crate) fn run_subject<T: Target>(
 
     let findings = score_all(score::judge(truth, &found.report.findings.geometry));
     let (naive, log, by_hand_cost) = if limits.by_hand {
-        let by_hand = classic::work_through(open(Copied::AsDrawn)?, truth, seed, stop)?;
+        let by_hand = classic::work_through(open(Copied::AsDrawn)?, Operator::Naive, truth, seed, stop)?;
         // A pasted log: neither the device nor its capacity is known.
         let pasted = flashscope_transcript::parse(&by_hand.log).observations;
         let read = flashscope_infer::infer(&pasted).geometry;

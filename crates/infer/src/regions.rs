@@ -37,8 +37,10 @@ enum Regions {
     Parts,
     /// They are as long as units are, but begin amid one.
     Shifted,
-    /// There is no telling.
+    /// Reads do not tell.
     Unseen,
+    /// There were none.
+    Unread,
     /// They are not.
     Broken(String),
 }
@@ -56,8 +58,8 @@ pub(crate) fn count(
         return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
     }
     // Regions amid units make small counts.
-    if found.has_doubt(Doubt::UnitUnknown) && order == Order::InOrder && found.value().is_some_and(|count| count < FEW)
-    {
+    let unknown = [Doubt::UnitUnknown, Doubt::UnitUnread].iter().any(|doubt| found.has_doubt(*doubt));
+    if unknown && order == Order::InOrder && found.value().is_some_and(|count| count < FEW) {
         found.doubt(Doubt::FewUnits);
     }
     found
@@ -93,7 +95,7 @@ pub(crate) fn penalty(
             format!("{}, but {assumed} are several units", found.evidence()),
         );
     }
-    let regions = regions.map_or(Regions::Unseen, |(_, regions)| regions);
+    let regions = regions.map_or_else(|| unknown(unit), |(_, regions)| regions);
     let known = matches!(regions, Regions::Whole);
     if let Err(why) = doubt(&mut found, regions) {
         return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
@@ -118,7 +120,7 @@ pub(crate) fn area(
         let known = unit.is_sure(KNOWN);
         // In order it shows none that is only mapped otherwise, nor one as long as the table.
         if !known {
-            found.doubt(Doubt::UnitUnknown);
+            found.doubt(if matches!(unknown(unit), Regions::Unread) { Doubt::UnitUnread } else { Doubt::UnitUnknown });
         }
         return found;
     }
@@ -126,7 +128,7 @@ pub(crate) fn area(
         Data::Fat(data) => Some((unit_of_first(observations, data)?.size, data.offset.unwrap_or(Bytes::ZERO))),
         _ => None,
     });
-    let regions = assumed.map_or(Regions::Unseen, |assumed| against(assumed, unit));
+    let regions = assumed.map_or_else(|| unknown(unit), |assumed| against(assumed, unit));
     if let Err(why) = doubt(&mut found, regions) {
         return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
     }
@@ -154,13 +156,19 @@ fn doubt<T>(found: &mut Estimate<T>, regions: Regions) -> Result<(), String> {
         Regions::Parts => found.doubt(Doubt::UnitBounded),
         Regions::Shifted => found.doubt(Doubt::RegionsShifted),
         Regions::Unseen => found.doubt(Doubt::UnitUnknown),
+        Regions::Unread => found.doubt(Doubt::UnitUnread),
         Regions::Broken(why) => return Err(why),
     }
     Ok(())
 }
 
+/// Regions whose unit is not known.
+fn unknown(unit: &Estimate<Bytes>) -> Regions {
+    if unit.reason() == Some(Reason::NotMeasured) { Regions::Unread } else { Regions::Unseen }
+}
+
 fn against((assumed, begin): (Bytes, Bytes), unit: &Estimate<Bytes>) -> Regions {
-    let Some(size) = unit.value().or(unit.least()).filter(|_| unit.is_sure(KNOWN)) else { return Regions::Unseen };
+    let Some(size) = unit.value().or(unit.least()).filter(|_| unit.is_sure(KNOWN)) else { return unknown(unit) };
     if !assumed.is_multiple_of(size) {
         return Regions::Broken(format!("it went over regions of {assumed}, which are not whole units of {size}"));
     }
@@ -208,7 +216,7 @@ mod tests {
         // 8 MiB or 24 MiB.
         check(mib(8), None, Some(mib(8)), Some(&[Doubt::UnitBounded]));
         check(mib(4), None, Some(mib(8)), None);
-        check(mib(4), None, None, Some(&[Doubt::UnitUnknown]));
+        check(mib(4), None, None, Some(&[Doubt::UnitUnread]));
     }
 
     #[test]
@@ -252,8 +260,8 @@ mod tests {
         check(3.0, 8e6, Some(4), Some(&[]));
         check(3.0, 8e6, Some(2), None);
         check(3.0, 8e6, Some(12), None);
-        check(3.0, 8e6, None, Some(&[Doubt::UnitUnknown, Doubt::Slight]));
-        check(60.0, 8e6, None, Some(&[Doubt::UnitUnknown]));
+        check(3.0, 8e6, None, Some(&[Doubt::UnitUnread, Doubt::Slight]));
+        check(60.0, 8e6, None, Some(&[Doubt::UnitUnread]));
         check(1.0, 8e6, None, Some(&[]));
         // 640 ms for each sequential write.
         check(1.0, 0.1e6, Some(4), None);

@@ -62,7 +62,7 @@ pub(crate) fn student_ln_constant(freedom: f64) -> f64 {
 }
 
 /// Pr(B ≤ k) for B binomial with `n` trials of probability `p`, 0 < p < 1.
-pub(crate) fn binomial_cdf(k: u64, n: u64, p: f64) -> f64 {
+pub fn binomial_cdf(k: u64, n: u64, p: f64) -> f64 {
     if k >= n { 1.0 } else { beta_reg((n - k) as f64, k as f64 + 1.0, 1.0 - p) }
 }
 

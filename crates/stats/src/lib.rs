@@ -33,7 +33,7 @@ mod ranking;
 #[cfg(test)]
 mod simulate;
 
-pub use distribution::normal_cdf;
+pub use distribution::{binomial_cdf, normal_cdf};
 pub use error::StatsError;
 pub use interval::Interval;
 pub use rng::Rng;

@@ -37,6 +37,8 @@ words! {
         OneBlock = "one-block",
         /// The allocation unit is not known.
         UnitUnknown = "unit-unknown",
+        /// The allocation unit is not known, as nobody read to see it: only who wrote knew what he took for it.
+        UnitUnread = "unit-unread",
         /// A least size of the allocation unit is known.
         UnitBounded = "unit-bounded",
         /// The allocation unit is known, but hardly surer than not.
