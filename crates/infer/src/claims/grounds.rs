@@ -104,7 +104,7 @@ impl Claim {
 }
 
 impl Grounds {
-    /// Names from the coarsest on, each of the one before and something more.
+    /// Names from the coarsest on, each of the one before and something more; the last of what has nothing more ("only").
     pub fn coarse_to_fine(&self) -> Vec<String> {
         let said = Some(self.said.as_str()).filter(|said| !said.is_empty());
         let doubts = self.doubts.iter().map(|doubt| doubt.word());
@@ -115,6 +115,7 @@ impl Grounds {
             name = if name == "any" { part.to_owned() } else { format!("{name} {part}") };
             names.push(name.clone());
         }
+        names.push(format!("{name} only"));
         names
     }
 
