@@ -5,11 +5,12 @@
 //! the command that profiles it alone.
 
 // A benchmark's table is its data.
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
-use flashscope_fleet::{DeviceRun, Generator, Limits, MaxWrite, Noise, Plan, Summary, Watch, sail};
-use flashscope_host::load::usage::CpuTime;
-use flashscope_units::Nanos;
+mod silent;
+
+use flashscope_fleet::{Generator, Limits, MaxWrite, Noise, Plan, Summary, sail};
+use silent::Silent;
 
 const DEVICES: u32 = 40;
 const SEED: u64 = 4001;
@@ -20,21 +21,6 @@ const TARGET_PER_S: f64 = 1000.0 / (600.0 * 2.0);
 /// Slow devices that are named.
 const SLOWEST: usize = 3;
 
-struct Clock;
-
-impl Watch for Clock {
-    fn clock(&self) -> Nanos {
-        let spent = CpuTime::of_this_thread();
-        spent.user + spent.system
-    }
-
-    fn done(&self, _device: &DeviceRun) {}
-
-    fn stop(&self) -> bool {
-        false
-    }
-}
-
 fn main() {
     println!(
         "{:<14}{:>10}{:>10}{:>10}{:>12}{:>18}",
@@ -44,7 +30,7 @@ fn main() {
         let limits =
             Limits { max_write: MaxWrite::Usual, max_time: None, by_hand: true, most_work: Limits::USUAL_WORK };
         let plan = Plan { devices: DEVICES, first: 0, seed: SEED, generator, noise: Some(Noise::Field), limits };
-        let fleet = sail(plan, &Clock).expect("devices can be drawn");
+        let fleet = sail(plan, &Silent).expect("devices can be drawn");
         let summary = Summary::of(&fleet);
         assert!(summary.failures.is_empty(), "{:?}", summary.failures);
         let per_s = f64::from(DEVICES) / summary.work_s.total;

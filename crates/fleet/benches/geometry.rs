@@ -5,15 +5,17 @@
 //! as missed in the quick part only where so many failures would come up once in a thousand fleets that just meet it.
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
+mod silent;
+
 use flashscope_fleet::{
-    ANSWERED, BIN_OFF, CALIBRATION, COST_SHARE, COVERAGE, DeviceRun, FULL_BIN, Fleet, Generator, Limits, MaxWrite,
-    Noise, Parameter, Plan, Summary, Watch, beyond_chance, rejected, sail,
+    ANSWERED, BIN_OFF, CALIBRATION, COST_SHARE, COVERAGE, FULL_BIN, Fleet, Generator, Limits, MaxWrite, Noise,
+    Parameter, Plan, Summary, beyond_chance, rejected, sail,
 };
-use flashscope_host::load::usage::CpuTime;
 use flashscope_model::Finding;
 use flashscope_model::fleet::{CostSummary, Percentiles};
 use flashscope_testkit::{Targets, may_be_chance};
 use flashscope_units::Nanos;
+use silent::Silent;
 use std::error::Error;
 use std::io::{self, Stdout};
 use std::process::ExitCode;
@@ -123,24 +125,4 @@ fn costs(targets: &mut Targets<Stdout>, name: &str, summary: &Summary) -> io::Re
         targets.at_most(&format!("{name}: geometry beside by hand, {what}"), 100.0 * COST_SHARE, 100.0 * share, "%")?;
     }
     Ok(())
-}
-
-/// Says nothing, and counts processor time, as a busy machine must not give a device up.
-struct Silent;
-
-impl Watch for Silent {
-    fn clock(&self) -> Nanos {
-        let spent = CpuTime::of_this_thread();
-        spent.user + spent.system
-    }
-
-    fn stop(&self) -> bool {
-        false
-    }
-
-    fn done(&self, device: &DeviceRun) {
-        if let Some(why) = &device.failure {
-            eprintln!("no result for device {}: {why}", device.index);
-        }
-    }
 }

@@ -1,7 +1,6 @@
 //! Knobs that are changed and put back: on a made-up tree, which has what this machine lacks, and on loop devices of our own.
 
-mod support;
-
+use crate::support::{Loop, Scratch, can_loop, machine};
 use flashscope_host::SysRoot;
 use flashscope_host::knob::{Held, KnobError, Knobs, Wanted, finish_left};
 use std::fs;
@@ -9,7 +8,6 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use support::{Loop, Scratch, can_loop, machine};
 
 /// A tree with two processors, and a card below whatever this test's files lie on.
 struct Tree {
@@ -215,7 +213,9 @@ fn the_kernel_has_its_say_on_a_loop_device() {
     let get = |name: &str| fs::read_to_string(device.sysfs().join("queue").join(name)).unwrap().trim().to_owned();
     let was = [get("scheduler"), get("read_ahead_kb"), get("nr_requests")];
     let (held, _) = match Held::take(&sys, vec![find("scheduler"), find("read_ahead_kb")]) {
-        Err(KnobError::Busy { .. }) => return support::skip(test, "another sweep holds the knobs of this machine"),
+        Err(KnobError::Busy { .. }) => {
+            return crate::support::skip(test, "another sweep holds the knobs of this machine");
+        }
         taken => taken.unwrap(),
     };
     let said = held.set(&wanted(&["nonsense", "64"])).unwrap_err().to_string();
@@ -234,13 +234,13 @@ fn the_kernel_has_its_say_on_a_loop_device() {
 #[test]
 fn options_of_a_mount_are_varied_and_put_back() {
     let test = "options_of_a_mount_are_varied_and_put_back";
-    if !can_loop(test) || !support::has("mkfs.ext4") {
-        return support::skip(test, "it needs a loop device and mkfs.ext4");
+    if !can_loop(test) || !crate::support::has("mkfs.ext4") {
+        return crate::support::skip(test, "it needs a loop device and mkfs.ext4");
     }
     let _alone = machine();
     let scratch = Scratch::new();
     let device = Loop::new(&scratch.file("mounted.img", 16 << 20));
-    support::run("mkfs.ext4", &["-q", device.path.to_str().unwrap()]);
+    crate::support::run("mkfs.ext4", &["-q", device.path.to_str().unwrap()]);
     let point = scratch.directory("a mount");
     let mounted = Mounted::new(&device, &point);
     let sys = SysRoot::live();
@@ -248,7 +248,9 @@ fn options_of_a_mount_are_varied_and_put_back() {
     let was = knob.value().unwrap().unwrap();
     assert!(was.starts_with("rw,") && knob.is("rw").unwrap() && knob.is(&was).unwrap(), "{was}");
     let (mut held, _) = match Held::take(&sys, vec![knob.clone()]) {
-        Err(KnobError::Busy { .. }) => return support::skip(test, "another sweep holds the knobs of this machine"),
+        Err(KnobError::Busy { .. }) => {
+            return crate::support::skip(test, "another sweep holds the knobs of this machine");
+        }
         taken => taken.unwrap(),
     };
     let set = |value: &str| held.set(&wanted(&[value])).map(|()| knob.value().unwrap().unwrap());
@@ -273,13 +275,13 @@ struct Mounted(PathBuf);
 
 impl Mounted {
     fn new(device: &Loop, point: &Path) -> Mounted {
-        support::run("mount", &[device.path.to_str().unwrap(), point.to_str().unwrap()]);
+        crate::support::run("mount", &[device.path.to_str().unwrap(), point.to_str().unwrap()]);
         Mounted(point.to_owned())
     }
 }
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        support::try_run("umount", &[self.0.to_str().unwrap()]);
+        crate::support::try_run("umount", &[self.0.to_str().unwrap()]);
     }
 }

@@ -1,7 +1,6 @@
 //! `list` over a recorded machine, and over this one.
 
-mod support;
-
+use crate::support::{Loop, Scratch, can_loop, machine};
 use flashscope_device::RefusalKind;
 use flashscope_host::{Bus, ListedDevice, Surroundings, SysRoot, UsedBy, list, pin_cpu};
 use flashscope_model::DeviceKind;
@@ -9,7 +8,6 @@ use flashscope_units::Bytes;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use support::{Loop, Scratch, can_loop, machine};
 
 /// Makes the files and links that a manifest describes.
 fn materialise(manifest: &str, root: &Path) {

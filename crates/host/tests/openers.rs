@@ -2,8 +2,7 @@
 //! are found by number. Provoked on loop devices and files made here, by child processes of this test program.
 #![allow(unsafe_code)]
 
-mod support;
-
+use crate::support::{Finally, Loop, Scratch, can_loop, machine, skip, try_run};
 use flashscope_device::{Refusal, RefusalKind};
 use flashscope_host::{SysRoot, safety};
 use flashscope_units::Bytes;
@@ -13,7 +12,6 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use support::{Finally, Loop, Scratch, can_loop, machine, skip, try_run};
 
 const MIB: usize = 1 << 20;
 

@@ -1,13 +1,11 @@
 //! The one door for files that are written beside a target.
 
-mod support;
-
+use crate::support::{Loop, Scratch, can_loop, content, machine, run};
 use flashscope_host::{HostError, Output, Outputs, SysRoot};
 use std::fs::{self, File, Permissions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
-use support::{Loop, Scratch, can_loop, content, machine, run};
 
 /// In these tests a file is ours where it says so.
 fn ours(file: &mut File) -> bool {

@@ -1,11 +1,9 @@
 //! What lies on a device that is to lose its power: its files, whatever the way to them.
 
-mod support;
-
+use crate::support::{Finally, Loop, Scratch, can_loop, has, machine, run, skip};
 use flashscope_host::SysRoot;
 use flashscope_host::power::stands_on;
 use std::path::Path;
-use support::{Finally, Loop, Scratch, can_loop, has, machine, run, skip};
 
 const MIB: usize = 1 << 20;
 

@@ -1,12 +1,10 @@
 //! The purge ladder of loop devices that the test makes itself.
 
-mod support;
-
+use crate::support::{Loop, Scratch, can_loop, content, machine};
 use flashscope_device::{Availability, Consent, Purge, PurgeError, PurgeStep};
 use flashscope_host::purge::{HostPurge, Tools};
 use flashscope_host::{OpenOptions, SysRoot, open_for_writing, safety};
 use flashscope_units::Bytes;
-use support::{Loop, Scratch, can_loop, content, machine};
 
 #[test]
 fn a_loop_device_has_no_secure_discard_and_keeps_what_it_holds() {

@@ -1,8 +1,7 @@
 //! Every reason for refusing to write, provoked on loop devices and files made here. After each attempt the content
 //! is what it was before, to the byte.
 
-mod support;
-
+use crate::support::{Finally, Loop, Scratch, can_loop, content, has, machine, run, skip, try_run};
 use flashscope_device::{Consent, Refusal, RefusalKind, Request, SafetyReport, Target, WriteGrant};
 use flashscope_host::{HostError, OpenOptions, SysRoot, list, open_for_reading, open_for_writing, safety};
 use flashscope_units::Bytes;
@@ -12,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use support::{Finally, Loop, Scratch, can_loop, content, has, machine, run, skip, try_run};
 
 const OPTIONS: OpenOptions = OpenOptions { read_in_use: false, allow_buffered: false, hang_after: None };
 const MIB: usize = 1 << 20;

@@ -1,8 +1,7 @@
 //! What is recognised on a device, compared with libblkid: every type that it knows is planted by its documented mark, or made by its own
 //! tool. Where `blkid` names what is there, so must we; where it wants a checksum that nobody made here, the mark alone is enough for us.
 
-mod support;
-
+use crate::support::{Scratch, has, skip, try_run};
 use flashscope_device::RefusalKind;
 use flashscope_host::{SysRoot, safety};
 use flashscope_units::Bytes;
@@ -10,7 +9,6 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Command;
-use support::{Scratch, has, skip, try_run};
 
 const SIZE: u64 = 8 << 20;
 

@@ -1,7 +1,6 @@
 //! Reading and writing loop devices and files through the kernel.
 
-mod support;
-
+use crate::support::{Finally, Loop, Scratch, can_loop, content, has, machine, run, skip};
 use flashscope_device::{
     Completion, Consent, Content, DeviceError, ExecuteExt, Fill, Outcome, Request, Target, WriteGrant,
 };
@@ -11,7 +10,6 @@ use flashscope_units::{Bytes, Nanos};
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use support::{Finally, Loop, Scratch, can_loop, content, has, machine, run, skip};
 
 const PLAIN: OpenOptions = OpenOptions { read_in_use: false, allow_buffered: false, hang_after: None };
 const GUARDED: OpenOptions = OpenOptions { hang_after: Some(Nanos::secs(20)), ..PLAIN };

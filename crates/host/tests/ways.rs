@@ -1,15 +1,13 @@
 //! What goes into a file in one of the ways that programs have comes out of it in every other. Under `scripts/sanitize` this
 //! leads through all the `unsafe` of whole files: streams of the C library, memory maps, asynchronous I/O.
 
-mod support;
-
+use crate::support::Scratch;
 use flashscope_device::{Consent, Durable, FileOpening, FileSpace, FileWay, FileWork, SafetyReport, Step, WriteGrant};
 use flashscope_host::load::HostFiles;
 use flashscope_host::{MonotonicClock, SysRoot};
 use flashscope_model::DeviceKind;
 use flashscope_units::Bytes;
 use std::sync::atomic::AtomicBool;
-use support::Scratch;
 
 const RECORD: Bytes = Bytes::kib(16);
 const RECORDS: u64 = 32;

@@ -1,9 +1,7 @@
 //! The choice of experiments, run to its end against a card of known inside.
 
 #[allow(dead_code)]
-mod common;
-
-use common::card::{Card, written};
+use crate::common::card::{Card, written};
 use flashscope_infer::{Memo, infer, infer_with, left_open, next, outlook};
 use flashscope_model::finding::{AreaKind, UpTo};
 use flashscope_model::observation::Observations;

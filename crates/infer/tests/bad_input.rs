@@ -2,10 +2,8 @@
 //! rests on it.
 
 #[allow(dead_code)]
-mod common;
-
-use common::card::{Card, written};
-use common::{fixture, observations};
+use crate::common::card::{Card, written};
+use crate::common::{fixture, observations};
 use flashscope_infer::{Memo, infer, left_open, next, of_several_devices};
 use flashscope_model::observation::{BoundariesData, CandidateData, Observations, Straddle};
 use flashscope_model::plan::Budget;
@@ -78,7 +76,7 @@ fn reads_that_slow_down_during_a_test_are_noticed() {
         };
         infer(&Observations {
             capacity: Some(Bytes::gib(4)),
-            runs: vec![common::run(Data::Boundaries(data.into()))],
+            runs: vec![crate::common::run(Data::Boundaries(data.into()))],
             ..Observations::default()
         })
     };
@@ -97,7 +95,7 @@ fn a_device_that_reads_slower_in_a_later_run_is_noticed() {
         let candidates =
             vec![CandidateData { size: Bytes::mib(4), excluded: Vec::new(), places: (0..15).map(place).collect() }];
         let data = BoundariesData { block: Bytes::kib(16), offset: Bytes::ZERO, rest: Nanos::ZERO, candidates };
-        common::run(Data::Boundaries(data.into()))
+        crate::common::run(Data::Boundaries(data.into()))
     };
     let check = |early: u64, late: u64, until: u64, expect: bool| {
         let runs = vec![boundaries(early, 1500), boundaries(late, until)];

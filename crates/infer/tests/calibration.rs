@@ -1,9 +1,7 @@
 //! How often the count of open units is right, on thousands of tables drawn with a known limit.
 
 #[allow(dead_code)]
-mod common;
-
-use common::synthetic::{Behaviour, Case, case, fat_tables};
+use crate::common::synthetic::{Behaviour, Case, case, fat_tables};
 use flashscope_infer::infer;
 use flashscope_model::finding::AreaKind;
 use flashscope_model::observation::*;
@@ -179,7 +177,12 @@ fn reads(seed: u64) -> Run {
         AlignRow { align, evidence: AlignEvidence::Printed { pre, on, post, diff } }
     };
     let rows = (12..=25).rev().map(row).collect();
-    common::run(Data::Align(AlignData { direction: Direction::Read, block: Some(Bytes::kib(1)), access: 1, rows }))
+    crate::common::run(Data::Align(AlignData {
+        direction: Direction::Read,
+        block: Some(Bytes::kib(1)),
+        access: 1,
+        rows,
+    }))
 }
 
 #[test]

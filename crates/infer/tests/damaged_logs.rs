@@ -1,9 +1,7 @@
 //! Logs that lost rows, hold what does not belong together, or were pasted twice: less is said of them, and nothing wrong.
 
 #[allow(dead_code)]
-mod common;
-
-use common::{fixture, observations};
+use crate::common::{fixture, observations};
 use flashscope_infer::infer;
 use flashscope_model::Geometry;
 use flashscope_model::finding::AreaKind;

@@ -3,8 +3,7 @@
 //! The reading is no ground truth: where it says "at least", an answer that abstains is as good; where it gives a
 //! count, the count is wanted; and nothing may be contradicted.
 
-mod common;
-
+use crate::common;
 use flashscope_infer::infer;
 use flashscope_model::Estimate;
 use flashscope_model::finding::{AreaKind, Geometry, UpTo};

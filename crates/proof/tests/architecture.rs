@@ -108,8 +108,8 @@ fn every_crate_has_its_rules_and_its_line_in_the_map() {
     assert_eq!(listed.len(), members.len(), "a crate has two rows in ARCHITECTURE.md");
 }
 
-/// Normal (not dev) dependencies of each workspace crate, transitively, by short name.
-fn reachable() -> BTreeMap<String, BTreeSet<String>> {
+/// The packages of this workspace, as cargo knows them.
+fn packages() -> Vec<serde_json::Value> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
         .current_dir(root())
@@ -117,8 +117,13 @@ fn reachable() -> BTreeMap<String, BTreeSet<String>> {
         .expect("cargo metadata runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("metadata is JSON");
+    metadata["packages"].as_array().expect("packages").clone()
+}
+
+/// Normal (not dev) dependencies of each workspace crate, transitively, by short name.
+fn reachable() -> BTreeMap<String, BTreeSet<String>> {
     let mut direct: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for package in metadata["packages"].as_array().expect("packages") {
+    for package in packages() {
         let needed = package["dependencies"].as_array().expect("dependencies").iter();
         let normal = needed.filter(|dependency| dependency["kind"].is_null());
         let names = normal.filter_map(|dependency| short(&dependency["name"])).collect();
@@ -278,6 +283,59 @@ fn inference_is_never_told_the_truth() {
     let lines = sources("infer").into_iter().flat_map(|(_, text)| text.lines().map(str::to_owned).collect::<Vec<_>>());
     let told: Vec<String> = lines.filter(|line| code(line).contains("simulated")).collect();
     assert!(told.len() <= 1 && told.iter().all(|line| line.contains("--read-only")), "{told:#?}");
+}
+
+#[test]
+fn every_file_of_tests_is_run() {
+    // A crate's tests are one program, whose parts cargo does not find by itself: a file that it does not name would never run.
+    let mut seen = 0;
+    for package in packages() {
+        let manifest = Path::new(package["manifest_path"].as_str().expect("a path"));
+        let folder = manifest.with_file_name("tests");
+        let targets = package["targets"].as_array().expect("targets");
+        let main = std::fs::read_to_string(folder.join("main.rs")).unwrap_or_default();
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let inner = path.join("main.rs");
+            let file = if path.is_dir() { &inner } else { &path };
+            if !file.is_file() || file.extension().is_none_or(|extension| extension != "rs") {
+                continue;
+            }
+            let is_target = targets.iter().any(|target| target["src_path"].as_str().map(Path::new) == Some(file));
+            let name = path.file_stem().expect("a name").to_string_lossy();
+            let is_part = main.lines().any(|line| line == format!("mod {name};"));
+            assert!(
+                is_target != is_part,
+                "{} is run by {} programs",
+                file.display(),
+                if is_part { "two" } else { "no" }
+            );
+            seen += 1;
+        }
+    }
+    assert!(seen > 90, "only {seen} files of tests");
+}
+
+#[test]
+fn every_example_in_documentation_is_run() {
+    // rustdoc takes seconds for a crate, so one without examples is not asked.
+    let mut asked = 0;
+    for package in packages() {
+        let name = short(&package["name"]).expect("every member bears the prefix");
+        let mut libraries = package["targets"].as_array().expect("targets").iter();
+        let library = libraries.find(|target| target["kind"][0] == "lib");
+        let Some(library) = library else { continue };
+        let documented = |line: &str| line.trim_start().starts_with("//!") || line.trim_start().starts_with("///");
+        let fences = sources(&name).into_iter().flat_map(|(_, text)| {
+            let lines = text.lines().filter(|line| documented(line) && line.contains("```"));
+            // Fences open and close; one that opens with another language holds no Rust.
+            lines.map(|line| line.trim_end().ends_with("```")).step_by(2).collect::<Vec<_>>()
+        });
+        let has_examples = fences.filter(|is_rust| *is_rust).count() > 0;
+        assert_eq!(library["doctest"], has_examples, "`doctest` in {name}'s Cargo.toml");
+        asked += u32::from(has_examples);
+    }
+    assert!(asked > 3, "only {asked} crates have examples");
 }
 
 #[test]

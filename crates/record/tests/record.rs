@@ -1,7 +1,6 @@
 //! The format kept: round trips, the schema, and what a reader is told about a bad file.
 
-mod fixture;
-
+use crate::fixture;
 use flashscope_model::discard::{DiscardFound, DiscardReads};
 use flashscope_model::{Data, Estimate, ExperimentName, Finding, RunRecord, StopReason};
 use flashscope_record::{RecordError, SCHEMA, from_json, from_json_many, schema, to_json, to_json_array};

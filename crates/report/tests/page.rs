@@ -1,9 +1,7 @@
 //! The page: what it holds, and that nothing in a record can break or extend it. How it looks is for
 //! `scripts/browser-test`.
 
-#[path = "../../record/tests/fixture/mod.rs"]
-mod fixture;
-
+use crate::fixture;
 use flashscope_model::finding::{NoteKind, PerformanceCell};
 use flashscope_model::observation::{ScatterData, ScatterPlace, ThroughputData};
 use flashscope_model::{Data, RunRecord};

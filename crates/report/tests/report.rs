@@ -1,8 +1,6 @@
 //! The forms of a report, from records made by hand.
 
-#[path = "../../record/tests/fixture/mod.rs"]
-mod fixture;
-
+use crate::fixture;
 use flashscope_model::{Data, Finding, RunRecord};
 use flashscope_report::{Style, csv, markdown, probe_table, terminal};
 

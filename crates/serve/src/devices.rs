@@ -119,7 +119,7 @@ pub(crate) async fn one(form: Form, State(app): State<Arc<App>>, Query(which): Q
     };
     let json = || {
         let entries: Vec<_> = newest.entries.iter().map(|(_, entry)| records::entry_json(entry)).collect();
-        json!({ "device": json(&part), "records": entries, "trends": trends.iter().map(|trend| trends::json(trend, false)).collect::<Vec<_>>() })
+        json!({ "device": json(&part), "records": entries, "trends": trends.iter().map(|trend| trend.json(false)).collect::<Vec<_>>() })
     };
     Ok(page::answer(form, &frame, page, json))
 }

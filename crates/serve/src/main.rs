@@ -20,6 +20,7 @@ mod oops;
 mod page;
 mod records;
 mod runs;
+mod scratch;
 mod secret;
 mod simulated;
 mod start;

@@ -5,13 +5,13 @@ use crate::args::Cli;
 use crate::guard::{ENTER, Names};
 use crate::listen::{self, Door};
 use crate::runs::Runs;
+use crate::scratch::Scratch;
 use crate::secret::Secret;
 use crate::web;
 use anyhow::{Context, Result, anyhow};
 use flashscope_console as console;
 use flashscope_supervisor::Folder;
 use serde_json::json;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -49,9 +49,9 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
     let url = format!("{}?token={}", names.address(ENTER), token.reveal());
     let scratch = Scratch::new()?;
     // The threads of runs begin before the runtime: they outlive all that it does.
-    let runs = Runs::begin(store.clone(), scratch.0.clone(), cli.runs as usize);
+    let runs = Runs::begin(store.clone(), scratch.path.clone(), cli.runs as usize);
     let entrance = Entrance { names, tls: tls.is_some(), port: at.port(), token, form: Secret::new()? };
-    let app = Arc::new(App::new(store, labs, runs, scratch.0.clone(), entrance));
+    let app = Arc::new(App::new(store, labs, runs, scratch.path.clone(), entrance));
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(THREADS).max_blocking_threads(READERS).enable_all().build()?;
     let served = app.clone();
@@ -126,25 +126,4 @@ async fn stopped() {
         return std::future::pending().await;
     };
     tokio::select! { _ = interrupt.recv() => {}, _ = end.recv() => {} }
-}
-
-/// A folder of its own among temporary files, which goes with the program.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Result<Scratch> {
-        let own = Secret::new()?;
-        let path =
-            std::env::temp_dir().join(format!("flashscope-serve-{}", own.reveal().get(..16).unwrap_or_default()));
-        // Made by nobody else before: what is there already is not used.
-        let made = std::fs::DirBuilder::new().mode(0o700).create(&path);
-        made.with_context(|| format!("cannot make {}", path.display()))?;
-        Ok(Scratch(path))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

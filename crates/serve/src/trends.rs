@@ -6,7 +6,6 @@ use crate::oops::Oops;
 use crate::page::{self, Form, Frame, Tab, coded, minute};
 use axum::extract::{Query, State};
 use axum::response::Response;
-use flashscope_model::comparison::Better;
 use flashscope_report::{Change, Course, course, foreign};
 use flashscope_store::{CONFIDENCE, Mark, Series, Store, StoreError, Trend};
 use flashscope_view::comparison::value;
@@ -156,7 +155,7 @@ pub(crate) async fn one(form: Form, State(app): State<Arc<App>>, Query(which): Q
             @for (number, trend) in trends.iter().enumerate() { (whole(trend, number, trends.len())) }
         }
     };
-    Ok(page::answer(form, &frame, page, || Value::Array(trends.iter().map(|trend| json(trend, true)).collect())))
+    Ok(page::answer(form, &frame, page, || Value::Array(trends.iter().map(|trend| trend.json(true)).collect())))
 }
 
 fn whole(trend: &Trend, number: usize, of: usize) -> Markup {
@@ -190,31 +189,4 @@ fn whole(trend: &Trend, number: usize, of: usize) -> Markup {
             }
         }
     }
-}
-
-/// The fields that `flashscope history trend --json` has; the points where they are wanted.
-pub(crate) fn json(trend: &Trend, with_points: bool) -> Value {
-    let series = &trend.series;
-    let point = |at: usize| json!({ "record": series.points[at].record, "at": series.points[at].at });
-    let marks = trend.marks.as_ref().map(|marks| {
-        let of = |mark: &Mark| {
-            json!({
-                "first": point(mark.at), "earliest": point(mark.earliest), "latest": point(mark.latest),
-                "ratio": mark.ratio, "ratio_low": mark.low, "ratio_high": mark.high,
-                "before": mark.levels[0], "after": mark.levels[1], "better": mark.is_better,
-            })
-        };
-        marks.iter().map(of).collect::<Vec<_>>()
-    });
-    let points = series
-        .points
-        .iter()
-        .map(|point| json!({ "record": point.record, "at": point.at, "value": point.value, "spread": point.spread }));
-    json!({
-        "figure": series.metric.name, "unit": series.metric.unit,
-        "better": if series.metric.better == Better::Higher { "higher" } else { "lower" },
-        "part": series.part, "device": series.device, "setup": series.setup.lines().collect::<Vec<_>>(),
-        "records": series.points.len(), "points": with_points.then(|| points.collect::<Vec<_>>()), "left_out": trend.left_out,
-        "confidence": CONFIDENCE, "scatter_ratio": trend.scatter, "correlation": trend.correlation, "changes": marks,
-    })
 }

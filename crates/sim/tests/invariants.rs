@@ -69,6 +69,7 @@ struct Naive {
 
 fn run(spec: &str, seed: u64, steps: &[Step]) -> Vec<Completion> {
     let mut target = open(spec, seed).unwrap();
+    target.check_always(true);
     let mut grant = WriteGrant::simulated(target.facts(), Bytes::gib(64)).unwrap();
     let first = if spec.contains("start=filled") { Some(0) } else { None };
     let mut naive = Naive { held: (0..CAPACITY / BLOCK).map(|block| (block, first)).collect(), generation: 0 };

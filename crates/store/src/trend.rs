@@ -1,9 +1,10 @@
 //! Where the level of a figure changed.
 
-use crate::Series;
+use crate::{Point, Series};
 use flashscope_model::comparison::Better;
 use flashscope_stats::change::{SHORTEST, Shifts, level_shifts};
 use flashscope_stats::location::median;
+use serde_json::{Value, json};
 
 /// Confidence of the intervals.
 pub const CONFIDENCE: f64 = 0.95;
@@ -61,6 +62,29 @@ impl Trend {
 
     /// Points that a series must have before changes are looked for.
     pub const SHORTEST: usize = SHORTEST;
+
+    /// As programs are told of it; `points` is null where the points are not wanted.
+    pub fn json(&self, with_points: bool) -> Value {
+        let Series { metric, points, part, device, setup } = &self.series;
+        let point = |at: usize| json!({ "record": points[at].record, "at": points[at].at });
+        let mark = |mark: &Mark| {
+            json!({
+                "first": point(mark.at), "earliest": point(mark.earliest), "latest": point(mark.latest),
+                "ratio": mark.ratio, "ratio_low": mark.low, "ratio_high": mark.high,
+                "before": mark.levels[0], "after": mark.levels[1], "better": mark.is_better,
+            })
+        };
+        let value = |point: &Point| json!({ "record": point.record, "at": point.at, "value": point.value, "spread": point.spread });
+        json!({
+            "figure": metric.name, "unit": metric.unit,
+            "better": if metric.better == Better::Higher { "higher" } else { "lower" },
+            "part": part, "device": device, "setup": setup.lines().collect::<Vec<_>>(),
+            "records": points.len(), "points": with_points.then(|| points.iter().map(value).collect::<Vec<_>>()),
+            "left_out": self.left_out, "confidence": CONFIDENCE, "scatter_ratio": self.scatter,
+            "correlation": self.correlation,
+            "changes": self.marks.as_ref().map(|marks| marks.iter().map(mark).collect::<Vec<_>>()),
+        })
+    }
 }
 
 fn marks(series: &Series, found: &Shifts) -> Vec<Mark> {

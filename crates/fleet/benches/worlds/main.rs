@@ -5,15 +5,17 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
 mod rows;
+#[path = "../silent/mod.rs"]
+mod silent;
 mod truth;
 
-use flashscope_fleet::{Copied, DeviceRun, Limits, MaxWrite, Subject, Watch, judge_subject};
-use flashscope_host::load::usage::CpuTime;
+use flashscope_fleet::{Copied, DeviceRun, Limits, MaxWrite, Subject, judge_subject};
 use flashscope_testkit::Targets;
 use flashscope_units::Nanos;
 use flashscope_worlds::{Kind, World, draw};
 use rayon::prelude::*;
 use rows::Judgements;
+use silent::Silent;
 use std::error::Error;
 use std::io;
 use std::process::ExitCode;
@@ -71,20 +73,4 @@ fn meet(world: World, number: u32, by_hand: bool) -> Option<Met> {
         open: &open,
     };
     judge_subject(&subject, limits, &Silent).map(|run| Met { kinds: world.kinds.clone(), not_judged, run })
-}
-
-/// Says nothing, and counts processor time, as a busy machine must not give a device up.
-struct Silent;
-
-impl Watch for Silent {
-    fn clock(&self) -> Nanos {
-        let spent = CpuTime::of_this_thread();
-        spent.user + spent.system
-    }
-
-    fn stop(&self) -> bool {
-        false
-    }
-
-    fn done(&self, _device: &DeviceRun) {}
 }

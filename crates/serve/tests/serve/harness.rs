@@ -60,7 +60,9 @@ pub(crate) fn folder() -> PathBuf {
 
 pub(crate) fn program(folder: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_flashscope-serve"));
-    command.current_dir(folder).args(["--store", "history.db"]).args(words).stdin(Stdio::null());
+    // What a killed program leaves among temporary files goes with the folder of the test.
+    command.current_dir(folder).env("TMPDIR", folder);
+    command.args(["--store", "history.db"]).args(words).stdin(Stdio::null());
     command
 }
 

@@ -5,11 +5,10 @@ use crate::beside::Program;
 use crate::error::Failure;
 use crate::{interrupt, output};
 use flashscope_app::wire::{Above, Ground, Line, Opened, Order, Play, Room, Run};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::process::CommandExt;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::process::{Child, ChildStdin};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -41,16 +40,8 @@ impl Player {
     pub(super) fn start(ground: &Ground) -> Result<(Player, Opened), Failure> {
         // Whoever asks to stop asks this program, which has the player stop in good order.
         interrupt::arm();
-        let mut child = started(&program()?)?;
-        let stdout = BufReader::new(child.stdout.take().expect("its stdout is a pipe"));
-        let (tell, told) = mpsc::channel();
-        std::thread::spawn(move || {
-            let lines = stdout.lines().map_while(Result::ok).map(|line| {
-                serde_json::from_str(&line)
-                    .unwrap_or_else(|_| Line::Error(format!("{NAME} said what is not understood: {line}")))
-            });
-            lines.into_iter().try_for_each(|line| tell.send(line))
-        });
+        let mut child = PROGRAM.start()?;
+        let told = PROGRAM.lines(&mut child, |line| serde_json::from_str(line).ok(), Line::Error);
         let to = child.stdin.take();
         let process = Arc::new(Mutex::new(Process { child, to }));
         let mut player = Player { process, told, keeps: None };
@@ -148,7 +139,9 @@ impl Player {
                 Ok(Line::Error(why)) => return Err(cannot(why)),
                 Ok(line) => return Ok(line),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(cannot(locked(&self.process).last_words())),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(cannot(PROGRAM.last_words(&mut locked(&self.process).child)));
+                }
             }
         }
     }
@@ -166,15 +159,6 @@ impl Drop for Player {
 }
 
 impl Process {
-    fn last_words(&mut self) -> String {
-        let mut words = String::new();
-        let _ = self.child.stderr.take().map(|mut stderr| stderr.read_to_string(&mut words));
-        match self.child.wait() {
-            Ok(status) => format!("{NAME} ended with {status}: {}", words.trim()),
-            Err(error) => format!("cannot wait for {NAME}: {error}"),
-        }
-    }
-
     /// Has it end, and waits for that a while.
     fn end(&mut self, most: Duration) {
         self.to = None;
@@ -201,12 +185,4 @@ fn odd() -> Failure {
 /// It is not there.
 pub(super) fn program() -> Result<PathBuf, Failure> {
     PROGRAM.found()
-}
-
-fn started(program: &Path) -> Result<Child, Failure> {
-    let mut command = Command::new(program);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // Ctrl-C is for this program, which has it stop in good order.
-    command.process_group(0);
-    command.spawn().map_err(|error| cannot(format!("cannot start {}: {error}", program.display())))
 }

@@ -8,10 +8,9 @@ use flashscope_mem::wire::{Line, Order};
 use flashscope_model::memory::MemoryRecord;
 use flashscope_model::{Envelope, StopReason};
 use flashscope_record::Recorded;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::io::Write;
+use std::process::{Child, ChildStdin};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 /// That program.
@@ -45,23 +44,18 @@ impl Measured {
 pub(super) fn run(order: &Order) -> Result<Measured, Failure> {
     // Whoever asks to stop asks this program, which has the other one stop in good order.
     interrupt::arm();
-    let mut child = started()?;
+    let mut child = PROGRAM.start()?;
     let mut to = child.stdin.take();
     let text = serde_json::to_string(order).expect("an order is plain data") + "\n";
     // Where it does not read, it says why on the other side.
     let _ = to.as_mut().map(|to| to.write_all(text.as_bytes()));
     let answer = answer(&mut child, &mut to);
     drop(to);
-    let ended = child.wait();
+    let last_words = PROGRAM.last_words(&mut child);
     match answer {
         Answer::Whole(part) => Ok(Measured { part, broken: None }),
         Answer::Broken(so_far, said) => {
-            let why = said.unwrap_or_else(|| {
-                let mut words = String::new();
-                let _ = child.stderr.take().map(|mut stderr| stderr.read_to_string(&mut words));
-                let ended = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
-                format!("{} ended with {ended}: {}", PROGRAM.name, words.trim())
-            });
+            let why = said.unwrap_or(last_words);
             match so_far {
                 Some(part) => Ok(Measured { part, broken: Some(why) }),
                 None => Err(Failure::Cannot(anyhow!("{why}"))),
@@ -79,15 +73,7 @@ enum Answer {
 }
 
 fn answer(child: &mut Child, to: &mut Option<ChildStdin>) -> Answer {
-    let stdout = BufReader::new(child.stdout.take().expect("its stdout is a pipe"));
-    let (tell, told) = mpsc::channel();
-    std::thread::spawn(move || {
-        let lines = stdout.lines().map_while(Result::ok).map(|line| {
-            let odd = |_| Line::Error(format!("{} said what is not understood: {line}", PROGRAM.name));
-            serde_json::from_str(&line).unwrap_or_else(odd)
-        });
-        lines.into_iter().try_for_each(|line| tell.send(line))
-    });
+    let told = PROGRAM.lines(child, |line| serde_json::from_str(line).ok(), Line::Error);
     let bar = progress::bar(1000, "‰");
     let mut so_far = None;
     let answer = loop {
@@ -117,13 +103,4 @@ fn odd(part: &str) -> Failure {
         "{} gave an odd answer: {start} …\nhint: it is of another version; build both with `cargo build --release`",
         PROGRAM.name
     ))
-}
-
-fn started() -> Result<Child, Failure> {
-    let program = PROGRAM.found()?;
-    let mut command = Command::new(&program);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // Ctrl-C is for this program, which has it stop in good order.
-    command.process_group(0);
-    command.spawn().map_err(|error| Failure::Cannot(anyhow!("cannot start {}: {error}", program.display())))
 }

@@ -1,0 +1,4 @@
+//! Tests of the crate from outside, in one program: each that is linked for itself costs seconds.
+
+mod full;
+mod quick;

@@ -1,0 +1,5 @@
+//! Tests of the crate from outside, in one program: each that is linked for itself costs seconds.
+
+mod check;
+mod published;
+mod sysfs;

@@ -1,0 +1,6 @@
+//! Tests of the crate from outside, in one program: each that is linked for itself costs seconds.
+
+mod arbitrary;
+mod census;
+mod original;
+mod traps;
