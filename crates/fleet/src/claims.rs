@@ -1,14 +1,14 @@
 //! The counts that make probabilities of scores: what is claimed of devices of a development fleet, and whether it is right.
 //!
-//! Every device is inspected as a user does it, and every fifth is worked through by hand with flashbench's tests as well,
-//! whose log is then read: probes and printed tables are counted apart. Logs are those of two operators, one who writes by
-//! what a naive reader sees in the tables of reads, and one who knows the unit, as most did whose logs are published; the
-//! latter's log is read once more without its tables of reads, as many are pasted. Wide and adversarial devices take turns, with noise as in the published logs;
-//! every fourth device draws a noise of its own. Nothing that judges uses this seed.
+//! Devices are inspected as a user does it, wide and adversarial ones in turn, with noise as in the published logs; every
+//! fourth draws a noise of its own. Others are worked through by hand with flashbench's tests, and the log is read: probes and
+//! printed tables are counted apart. These are wide, adversarial, and such as the published logs are of, in turn, and each is
+//! worked through by two operators: one who writes by what a naive reader sees in the tables of reads, and one who knows the
+//! unit, as most did whose logs are published; the latter's log is read once more without its tables of reads, as many are
+//! pasted. Nothing that judges uses this seed.
 
 use crate::classic::{self, Operator};
-use crate::draw::{DrawError, Generator, Noise, draw};
-use crate::run::NoResult;
+use crate::draw::{DrawError, Drawn, Generator, Noise, draw};
 use crate::run::{Inspected, Limits, MaxWrite, inspect, open};
 use crate::score::{Parameter, judge};
 use flashscope_device::Target;
@@ -25,16 +25,15 @@ pub const TABLE_SEED: u64 = 22_900;
 /// Devices of that fleet that stand for all of it where the table is looked at: as few as a test has time for.
 const SAMPLED: u32 = 3;
 
-/// One in so many devices is worked through by hand, which takes twice the time of all else.
-const BY_HAND: u32 = 5;
+/// One in so many of the devices is worked through by hand besides, which takes longer.
+const BY_HAND: u32 = 3;
 
-/// Counts what is claimed of this number of devices. A device that fails, or takes more processor time than any should, is
-/// left out.
+/// Counts what is claimed of this number of devices. A device that fails is left out.
 ///
 /// # Errors
 /// When no device can be drawn, because the catalogue's models have changed.
 pub fn table(seed: u64, devices: u32) -> Result<Table, DrawError> {
-    let claimed: Result<Vec<Vec<(Claim, bool)>>, DrawError> =
+    let claimed: Result<Vec<Claims>, DrawError> =
         (0..devices).into_par_iter().with_max_len(1).map(|index| claimed(seed, index)).collect();
     Ok(claims::table(&claimed?.concat()))
 }
@@ -55,35 +54,57 @@ pub fn samples() -> Result<String, DrawError> {
     Ok(text)
 }
 
-/// What is claimed of one device, by probes and from its log.
-fn claimed(seed: u64, index: u32) -> Result<Vec<(Claim, bool)>, DrawError> {
-    let generator = if index % 2 == 0 { Generator::Wide } else { Generator::Adversarial };
+/// Claims, each with whether it is right.
+type Claims = Vec<(Claim, bool)>;
+
+/// What is claimed of one device, and from logs of another.
+fn claimed(seed: u64, index: u32) -> Result<Claims, DrawError> {
+    let mut claims = by_probes(seed, index)?;
+    if index.is_multiple_of(BY_HAND) {
+        claims.extend(by_hand(seed ^ OTHERS, index / BY_HAND)?);
+    }
+    Ok(claims)
+}
+
+/// Tells the devices that are worked through by hand from the others.
+const OTHERS: u64 = 0x6279_6861_6e64;
+
+fn by_probes(seed: u64, index: u32) -> Result<Claims, DrawError> {
+    let generator = if index.is_multiple_of(2) { Generator::Wide } else { Generator::Adversarial };
     let noise = (index % 4 != 3).then_some(Noise::Field);
+    let (drawn, truth) = drawn(generator, seed, index, noise)?;
+    let limits = Limits { max_write: MaxWrite::Usual, max_time: None, by_hand: false, most_work: Limits::USUAL_WORK };
+    let Ok(target) = open(&drawn.text, drawn.seed) else { return Ok(Claims::new()) };
+    let facts = target.facts().clone();
+    let Ok(Inspected { report, .. }) = inspect(target, drawn.seed, limits, 1, &|| false) else {
+        return Ok(Claims::new());
+    };
+    Ok(judged(&truth, &flashscope_infer::scores(Some(&facts), &report.observations)))
+}
+
+fn by_hand(seed: u64, index: u32) -> Result<Claims, DrawError> {
+    let generator = [Generator::Wide, Generator::Adversarial, Generator::Field][index as usize % 3];
+    let (drawn, truth) = drawn(generator, seed, index, Some(Noise::Field))?;
+    let mut claims = Claims::new();
+    for (seed, operator) in (drawn.seed..).zip([Operator::Naive, Operator::KnowsTheUnit]) {
+        let Ok(target) = open(&drawn.text, seed) else { continue };
+        let Ok(by_hand) = classic::work_through(target, operator, &truth, seed, &|| false) else { continue };
+        // A pasted log: neither the device nor its capacity is known.
+        let mut pasted = flashscope_transcript::parse(&by_hand.log).observations;
+        claims.extend(judged(&truth, &flashscope_infer::scores(None, &pasted)));
+        if operator == Operator::KnowsTheUnit {
+            pasted.runs.retain(|run| !matches!(run.data, Data::Align(_)));
+            claims.extend(judged(&truth, &flashscope_infer::scores(None, &pasted)));
+        }
+    }
+    Ok(claims)
+}
+
+fn drawn(generator: Generator, seed: u64, index: u32, noise: Option<Noise>) -> Result<(Drawn, Truth), DrawError> {
     let drawn = draw(generator, seed, index, noise)?;
     let truth =
         truth::of("drawn.toml", |_| Ok(drawn.text.clone())).map_err(|error| DrawError::new(error.to_string()))?;
-    let limits = Limits { max_write: MaxWrite::Usual, max_time: None, by_hand: true, most_work: Limits::USUAL_WORK };
-    let go_on = || false;
-    let opened = || open(&drawn.text, drawn.seed).map_err(NoResult::Failed);
-    let probed = opened().and_then(|target| {
-        let facts = target.facts().clone();
-        let Inspected { report, .. } = inspect(target, drawn.seed, limits, 1, &go_on)?;
-        Ok(flashscope_infer::scores(Some(&facts), &report.observations))
-    });
-    let by_hand = |operator: Operator| -> Result<Vec<Geometry>, NoResult> {
-        let by_hand = classic::work_through(opened()?, operator, &truth, drawn.seed, &go_on)?;
-        // A pasted log: neither the device nor its capacity is known.
-        let mut pasted = flashscope_transcript::parse(&by_hand.log).observations;
-        let whole = flashscope_infer::scores(None, &pasted);
-        if operator == Operator::Naive {
-            return Ok(vec![whole]);
-        }
-        pasted.runs.retain(|run| !matches!(run.data, Data::Align(_)));
-        Ok(vec![whole, flashscope_infer::scores(None, &pasted)])
-    };
-    let operators = [Operator::Naive, Operator::KnowsTheUnit].into_iter().filter(|_| index.is_multiple_of(BY_HAND));
-    let read = operators.filter_map(|operator| by_hand(operator).ok()).flatten();
-    Ok(probed.into_iter().chain(read).flat_map(|geometry| judged(&truth, &geometry)).collect())
+    Ok((drawn, truth))
 }
 
 /// Each claim with whether it is true, of the findings that a truth is known of.

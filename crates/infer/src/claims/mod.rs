@@ -24,8 +24,8 @@ pub const RIGHT: &str = "right";
 /// The answer of one that was not.
 pub const WRONG: &str = "wrong";
 
-/// The question and the regime under which the strength of coarser grounds is kept.
-const STRENGTH: (&str, &str) = ("strength", "of coarser grounds");
+/// The question under which the strength of coarser grounds is kept, with the finding as the regime.
+const STRENGTH: &str = "strength of coarser grounds";
 
 /// Cases that coarser grounds count for, of which the likeliest is taken.
 const STRENGTHS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
@@ -48,7 +48,12 @@ pub fn shipped() -> &'static Table {
 /// Counts claims, each with whether it was right, under all of its grounds, and adds how much coarser ones weigh.
 pub fn table(claims: &[(Claim, bool)]) -> Table {
     let mut table = counted(claims.iter());
-    table.set(STRENGTH.0, STRENGTH.1, &[("cases", fitted_strength(claims))]);
+    for finding in Finding::ALL {
+        let of: Vec<&(Claim, bool)> = claims.iter().filter(|(claim, _)| claim.finding == *finding).collect();
+        if !of.is_empty() {
+            table.set(STRENGTH, finding.wire(), &[("cases", fitted_strength(&of))]);
+        }
+    }
     table
 }
 
@@ -57,9 +62,9 @@ fn counted<'a>(claims: impl Iterator<Item = &'a (Claim, bool)>) -> Table {
     build(&cases)
 }
 
-/// The strength by which the counts of every other claim make the rest of them likeliest, both ways round.
-fn fitted_strength(claims: &[(Claim, bool)]) -> u32 {
-    let half = |odd: usize| claims.iter().skip(odd).step_by(2);
+/// The strength by which the counts of every other claim on a finding make the rest of them likeliest, both ways round.
+fn fitted_strength(claims: &[&(Claim, bool)]) -> u32 {
+    let half = |odd: usize| claims.iter().skip(odd).step_by(2).copied();
     let halves = [(counted(half(0)), 1), (counted(half(1)), 0)];
     let likelihood = |strength: u32| -> f64 {
         let of = |table: &Table, odd: usize| -> f64 {
@@ -86,7 +91,7 @@ pub struct Worth {
 
 /// The worth of a claim by a table; `None` of a finding that was never counted.
 pub fn worth(table: &Table, claim: &Claim) -> Option<Worth> {
-    share(table, claim, table.count(STRENGTH.0, STRENGTH.1, 0.0)?.of("cases"))
+    share(table, claim, table.count(STRENGTH, claim.question(), 0.0)?.of("cases"))
 }
 
 fn share(table: &Table, claim: &Claim, strength: f64) -> Option<Worth> {
