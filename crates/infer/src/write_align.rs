@@ -5,7 +5,7 @@
 //! never averaged. This module reads the two classes only; boundaries are the business of the alignment module.
 
 use crate::numbers::{median, probability};
-use flashscope_model::finding::{Note, NoteKind};
+use flashscope_model::finding::{Doubt, Note, NoteKind};
 use flashscope_model::observation::{AlignData, AlignEvidence, Statistic};
 use flashscope_model::{Data, Direction, Estimate, ExperimentName, Observations};
 use flashscope_units::{Bytes, Nanos};
@@ -43,8 +43,8 @@ pub(crate) fn small_write_path(observations: &Observations) -> Option<Estimate<B
         Nanos(escape.fast as u64),
         escape.rows
     );
-    let confidence = 0.9 - 0.4 / escape.rows as f64;
-    Some(Estimate::known(escape.block, probability(confidence), evidence, &[ExperimentName::WriteAlign]))
+    let found = Estimate::known(escape.block, indirect(&escape), evidence, &[ExperimentName::WriteAlign]);
+    Some(found.but(Doubt::Indirect))
 }
 
 /// A bound on the open units (sequential): the places of the experiment were too many.
@@ -59,7 +59,12 @@ pub(crate) fn open_units_bound(observations: &Observations) -> Option<Estimate<u
         escape.rows,
         Nanos(escape.fast as u64)
     );
-    Some(Estimate::at_most(most, probability(0.85 - 0.4 / escape.rows as f64), evidence, &[ExperimentName::WriteAlign]))
+    Some(Estimate::at_most(most, indirect(&escape), evidence, &[ExperimentName::WriteAlign]).but(Doubt::Indirect))
+}
+
+/// How sure an indirect sign is. No fleet does this experiment, of which one log is public, so that this is set by hand.
+fn indirect(escape: &Escape) -> f64 {
+    probability(0.85 - 0.4 / escape.rows as f64)
 }
 
 /// Remarks on writes around boundaries.

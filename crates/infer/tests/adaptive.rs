@@ -61,7 +61,7 @@ fn limits_are_bracketed_bisected_and_confirmed() {
             64 => assert!(random.value().is_none() && random.least().is_some_and(|bound| bound >= 10), "{random:?}"),
             count => assert_eq!(random.value(), Some(count as u32), "{open:?} {random:?}"),
         }
-        assert!(geometry.open_units_linear.confidence().unwrap() > 0.97, "{:?}", geometry.open_units_linear);
+        assert!(geometry.open_units_linear.confidence().unwrap() > 0.95, "{:?}", geometry.open_units_linear);
     }
 }
 
@@ -127,7 +127,7 @@ fn a_longer_area_is_followed_to_its_end() {
     let area = session(card, Bytes::gib(1), 5).findings().geometry.fast_area;
     let found = area.value().unwrap();
     assert_eq!((found.first, found.end, found.kind), (Bytes::ZERO, Bytes::mib(28), AreaKind::Slower), "{area:?}");
-    assert!(area.confidence().unwrap() > 0.95, "{area:?}");
+    assert!(area.confidence().unwrap() > 0.9, "{area:?}");
 }
 
 #[test]

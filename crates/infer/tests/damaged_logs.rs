@@ -169,5 +169,5 @@ fn a_penalty_is_as_sure_as_it_is_determined() {
     assert_eq!(flat.value().map(|penalty| penalty.ratio), Some(1.0), "{flat:?}");
     // What it was: deep, on a whole table.
     let deep = geometry(&fixture("field/card-27.txt")).random_order_penalty;
-    assert!(deep.confidence().unwrap() > 0.75 && deep.evidence().contains("± 25 %"), "{deep:?}");
+    assert!(deep.confidence().unwrap() > 0.6 && deep.evidence().contains("± 25 %"), "{deep:?}");
 }

@@ -1,6 +1,6 @@
 //! What an answer rests on, in words that can be counted under.
 
-use crate::calibrated::Case;
+use crate::calibrated::{Case, Table};
 use flashscope_model::finding::{Bound, Cell, Doubt, Figure, Visit};
 use flashscope_model::{Estimate, ExperimentName, Finding, Geometry};
 
@@ -91,6 +91,21 @@ impl Claim {
         (finite * 100.0).round() / 100.0
     }
 
+    /// For each doubt that was never counted beside the heavier ones: the claim with that doubt alone.
+    pub(super) fn uncounted(&self, table: &Table) -> Vec<Claim> {
+        let counted = |doubts: &[Doubt]| {
+            let grounds = Grounds { doubts: doubts.to_vec(), ..self.grounds.clone() };
+            table.count(self.question(), &grounds.name(), self.clearness()).is_some()
+        };
+        let doubts = &self.grounds.doubts;
+        let together = (1..=doubts.len()).take_while(|count| counted(&doubts[..*count])).count();
+        let alone = |doubt: &Doubt| {
+            let grounds = Grounds { doubts: vec![*doubt], ..self.grounds.clone() };
+            Claim { grounds, ..self.clone() }
+        };
+        doubts[together..].iter().map(alone).collect()
+    }
+
     /// A case for each of its grounds, coarse and fine.
     pub(super) fn cases(&self, answer: &str) -> Vec<Case> {
         let case = |regime: String| Case {
@@ -119,9 +134,14 @@ impl Grounds {
         names
     }
 
-    /// The finest of them.
+    /// The finest of them, with whatever else there is.
     pub fn name(&self) -> String {
-        self.coarse_to_fine().pop().unwrap_or_default()
+        self.coarse_to_fine().into_iter().rev().nth(1).unwrap_or_default()
+    }
+
+    /// What makes the answer weaker, heaviest first.
+    pub(super) fn doubts(&self) -> &[Doubt] {
+        &self.doubts
     }
 }
 

@@ -15,7 +15,7 @@ mod grounds;
 pub use grounds::{Claim, Grounds};
 
 use crate::calibrated::{Case, Table, build};
-use flashscope_model::finding::{Change, Figure};
+use flashscope_model::finding::{Change, Doubt, Figure};
 use flashscope_model::{Estimate, Finding, Geometry};
 use std::sync::OnceLock;
 
@@ -29,6 +29,9 @@ const STRENGTH: &str = "strength of coarser grounds";
 
 /// Cases that coarser grounds count for, of which the likeliest is taken.
 const STRENGTHS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
+
+/// An answer with a doubt that no device of the development fleet had is no surer than one that contradicts itself.
+const UNCOUNTED: f64 = 0.6;
 
 /// Below this share the counts are named beside the answer, as a reader will ask why.
 const NAMED_BELOW: f64 = 0.95;
@@ -91,7 +94,19 @@ pub struct Worth {
 
 /// The worth of a claim by a table; `None` of a finding that was never counted.
 pub fn worth(table: &Table, claim: &Claim) -> Option<Worth> {
-    share(table, claim, table.count(STRENGTH, claim.question(), 0.0)?.of("cases"))
+    // What another experiment shows besides was never counted, and keeps its score.
+    if claim.grounds.doubts().contains(&Doubt::Indirect) {
+        return None;
+    }
+    let strength = table.count(STRENGTH, claim.question(), 0.0)?.of("cases");
+    let mut worth = share(table, claim, strength)?;
+    // Doubts that were never seen together cost at least what the dearest of them costs alone.
+    for alone in claim.uncounted(table) {
+        let counted = alone.uncounted(table).is_empty();
+        let right = share(table, &alone, strength).filter(|_| counted).map_or(UNCOUNTED, |worth| worth.right);
+        worth.right = worth.right.min(right);
+    }
+    Some(worth)
 }
 
 fn share(table: &Table, claim: &Claim, strength: f64) -> Option<Worth> {

@@ -19,6 +19,9 @@ const STEEPEST_DECLINE: f64 = 1.1;
 /// Blocks of these sizes are where limits show: larger ones write most of a unit at once, smaller ones are slow anyway.
 const TELLING: std::ops::RangeInclusive<Bytes> = Bytes::kib(16)..=Bytes::kib(256);
 
+/// A whole table has five of these; of fewer than half of them a table lacks what would show a limit.
+const HALF_OF_TELLING: usize = 3;
+
 /// Repeats of one test that differ by more than this factor are not of one card in one state.
 const CONTRADICTION: f64 = 3.0;
 
@@ -425,7 +428,7 @@ impl Grid {
             good: self.counts[good],
             fallen: None,
             score,
-            doubts: Vec::new(),
+            doubts: (fewest < HALF_OF_TELLING).then_some(Doubt::RowsMissing).into_iter().collect(),
             alternatives: Vec::new(),
             row: self.shown_level(good).ok_or_else(|| {
                 (Reason::TooFew, "no block size was written with both the fewest and the most units".into())

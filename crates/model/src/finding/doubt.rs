@@ -9,6 +9,8 @@ words! {
     /// A doubt. Their order is that of weight: what is counted of few devices is taken together with what has the first
     /// doubts in common.
     Doubt {
+        /// It shows by what another experiment cost, and was not looked for.
+        Indirect = "indirect",
         /// Another block size has another limit.
         LimitElsewhere = "limit-elsewhere",
         /// Only larger blocks show it, where smaller ones collapse below it.
