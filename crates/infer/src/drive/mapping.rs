@@ -6,7 +6,7 @@
 
 use crate::open_units::words;
 use crate::penalty;
-use flashscope_model::finding::{Doubt, MappingKind};
+use flashscope_model::finding::{Doubt, MappingKind, Penalty};
 use flashscope_model::{Estimate, ExperimentName, Geometry, Observations, Order, Reason};
 use flashscope_units::Bytes;
 
@@ -144,10 +144,12 @@ fn penalty(geometry: &Geometry, observations: &Observations) -> Option<Clue> {
     let small = geometry.small_write_path.value().map_or(Bytes::ZERO, |path| path.size);
     let of_pages = page.and_then(|page| penalty::of_whole_pages(observations, page, small));
     let found = &geometry.random_order_penalty;
+    // What a copy costs depends on how much there is to copy, and whether there are any does not.
+    let cheap_copies = |penalty: &Penalty| penalty.ratio > 1.0 && found.has_doubt(Doubt::Blank);
     let methods = if of_pages.is_some() { vec![ExperimentName::Throughput] } else { found.method().to_vec() };
     let (penalty, whole) = match of_pages {
         Some(penalty) => (penalty, true),
-        None => (found.value().filter(|_| sure(found.confidence()) && !found.has_doubt(Doubt::Blank))?, false),
+        None => (found.value().filter(|penalty| sure(found.confidence()) && !cheap_copies(penalty))?, false),
     };
     let likelihood = match (penalty.ratio, whole) {
         (ratio, true) if ratio < SAME => [0.97, 0.93, 0.1, 0.33],
