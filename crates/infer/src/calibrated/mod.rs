@@ -82,16 +82,25 @@ impl Counts<'_> {
 }
 
 impl Table {
-    /// The counts of a question and regime in the range of a score; a score above all others is of the last range.
-    pub fn count(&self, question: &str, regime: &str, score: f64) -> Option<Counts<'_>> {
-        let bins = self.regimes.get(&(question.to_owned(), regime.to_owned()))?;
-        bins.iter().find(|bin| score <= bin.up_to).or(bins.last()).map(Counts)
+    /// Whether anything was counted of a question in a regime.
+    pub fn has(&self, question: &str, regime: &str) -> bool {
+        self.regimes.contains_key(&(question.to_owned(), regime.to_owned()))
     }
 
-    /// Sets the counts of a regime that has no ranges.
-    pub fn set(&mut self, question: &str, regime: &str, counts: &[(&str, u32)]) {
-        let counts = counts.iter().map(|(answer, count)| ((*answer).to_owned(), *count)).collect();
-        self.regimes.insert((question.to_owned(), regime.to_owned()), vec![Bin { up_to: 0.0, counts }]);
+    /// The counts in the range that ends at this score.
+    pub fn range(&self, question: &str, regime: &str, up_to: f64) -> Option<Counts<'_>> {
+        let bins = self.regimes.get(&(question.to_owned(), regime.to_owned()))?;
+        bins.iter().find(|bin| bin.up_to == up_to).map(Counts)
+    }
+
+    /// Counts an answer as often as `cases` in the range that ends at this score.
+    pub fn add(&mut self, question: &str, regime: &str, up_to: f64, answer: &str, cases: u32) {
+        let bins = self.regimes.entry((question.to_owned(), regime.to_owned())).or_default();
+        let at = bins.partition_point(|bin| bin.up_to < up_to);
+        if bins.get(at).is_none_or(|bin| bin.up_to != up_to) {
+            bins.insert(at, Bin { up_to, ..Bin::default() });
+        }
+        *bins[at].counts.entry(answer.to_owned()).or_default() += cases;
     }
 }
 

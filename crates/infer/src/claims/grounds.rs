@@ -1,6 +1,6 @@
 //! What an answer rests on, in words that can be counted under.
 
-use crate::calibrated::{Case, Table};
+use crate::calibrated::Table;
 use flashscope_model::finding::{Bound, Cell, Doubt, Figure, Visit};
 use flashscope_model::{Estimate, ExperimentName, Finding, Geometry};
 
@@ -95,7 +95,7 @@ impl Claim {
     pub(super) fn uncounted(&self, table: &Table) -> Vec<Claim> {
         let counted = |doubts: &[Doubt]| {
             let grounds = Grounds { doubts: doubts.to_vec(), ..self.grounds.clone() };
-            table.count(self.question(), &grounds.name(), self.clearness()).is_some()
+            table.has(self.question(), &grounds.name())
         };
         let doubts = &self.grounds.doubts;
         let together = (1..=doubts.len()).take_while(|count| counted(&doubts[..*count])).count();
@@ -106,17 +106,15 @@ impl Claim {
         doubts[together..].iter().map(alone).collect()
     }
 
-    /// A case for each of its grounds, coarse and fine.
-    pub(super) fn cases(&self, answer: &str) -> Vec<Case> {
-        let case = |regime: String| Case {
-            question: self.question().to_owned(),
-            regime,
-            score: self.clearness(),
-            answer: answer.to_owned(),
-        };
-        self.grounds.coarse_to_fine().into_iter().map(case).collect()
+    /// The end of the range of scores in which it is counted.
+    pub(super) fn range(&self) -> f64 {
+        let clearness = self.clearness();
+        RANGES.into_iter().find(|end| clearness <= *end).unwrap_or(CLEAREST)
     }
 }
+
+/// Ends of the ranges in which scores are counted: odds of one to one, e to one, e² to one …
+const RANGES: [f64; 10] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, CLEAREST];
 
 impl Grounds {
     /// Names from the coarsest on, each of the one before and something more; the last of what has nothing more ("only").

@@ -8,13 +8,14 @@
 //!
 //! Grounds of which few were seen borrow from coarser ones: the share of a range is drawn towards that of the grounds
 //! without their last doubt, by as many cases as fit the counts best (a beta prior at each step, its strength by the
-//! likelihood of cases that were not counted, [`fitted_strength`]). What was never counted keeps its score.
+//! likelihood of cases that were not counted, [`fitted_strength`]), and that of the finding as a whole towards the score.
+//! What was never counted keeps its score.
 
 mod grounds;
 
 pub use grounds::{Claim, Grounds};
 
-use crate::calibrated::{Case, Table, build};
+use crate::calibrated::Table;
 use flashscope_model::finding::{Change, Doubt, Figure};
 use flashscope_model::{Estimate, Finding, Geometry};
 use std::sync::OnceLock;
@@ -32,6 +33,12 @@ const STRENGTHS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 
 /// An answer with a doubt that no device of the development fleet had is no surer than one that contradicts itself.
 const UNCOUNTED: f64 = 0.6;
+
+/// Cases that a score counts for beside the counts of its finding.
+const CASES_OF_A_SCORE: f64 = 2.0;
+
+/// Scores are taken for no more certain than this.
+const LEAST_SCORE: f64 = 0.001;
 
 /// Below this share the counts are named beside the answer, as a reader will ask why.
 const NAMED_BELOW: f64 = 0.95;
@@ -54,15 +61,21 @@ pub fn table(claims: &[(Claim, bool)]) -> Table {
     for finding in Finding::ALL {
         let of: Vec<&(Claim, bool)> = claims.iter().filter(|(claim, _)| claim.finding == *finding).collect();
         if !of.is_empty() {
-            table.set(STRENGTH, finding.wire(), &[("cases", fitted_strength(&of))]);
+            table.add(STRENGTH, finding.wire(), 0.0, "cases", fitted_strength(&of));
         }
     }
     table
 }
 
 fn counted<'a>(claims: impl Iterator<Item = &'a (Claim, bool)>) -> Table {
-    let cases: Vec<Case> = claims.flat_map(|(claim, right)| claim.cases(if *right { RIGHT } else { WRONG })).collect();
-    build(&cases)
+    let mut table = Table::default();
+    for (claim, right) in claims {
+        for regime in claim.grounds.coarse_to_fine() {
+            let answer = if *right { RIGHT } else { WRONG };
+            table.add(claim.question(), &regime, claim.range(), answer, 1);
+        }
+    }
+    table
 }
 
 /// The strength by which the counts of every other claim on a finding make the rest of them likeliest, both ways round.
@@ -98,7 +111,7 @@ pub fn worth(table: &Table, claim: &Claim) -> Option<Worth> {
     if claim.grounds.doubts().contains(&Doubt::Indirect) {
         return None;
     }
-    let strength = table.count(STRENGTH, claim.question(), 0.0)?.of("cases");
+    let strength = table.range(STRENGTH, claim.question(), 0.0)?.of("cases");
     let mut worth = share(table, claim, strength)?;
     // Doubts that were never seen together cost at least what the dearest of them costs alone.
     for alone in claim.uncounted(table) {
@@ -110,16 +123,21 @@ pub fn worth(table: &Table, claim: &Claim) -> Option<Worth> {
 }
 
 fn share(table: &Table, claim: &Claim, strength: f64) -> Option<Worth> {
-    let mut worth: Option<Worth> = None;
+    // Nothing is coarser than the finding: there what the family itself thinks of it stands for a case or two.
+    let mut worth = Worth { right: claim.score.clamp(LEAST_SCORE, 1.0 - LEAST_SCORE), counted: (0.0, 0.0) };
+    let mut drawn = CASES_OF_A_SCORE;
     for regime in claim.grounds.coarse_to_fine() {
-        let Some(bin) = table.count(claim.question(), &regime, claim.clearness()) else { break };
-        let (right, all) = (bin.of(RIGHT), bin.of(RIGHT) + bin.of(WRONG));
-        // Nothing coarser than the finding: one case, half of it right (Jeffreys's prior).
-        let (drawn, to) = worth.map_or((1.0, 0.5), |worth| (strength, worth.right));
-        let counted = worth.filter(|_| all < FEWEST_NAMED).map_or((right, all), |worth| worth.counted);
-        worth = Some(Worth { right: (right + drawn * to) / (all + drawn), counted });
+        if !table.has(claim.question(), &regime) {
+            break;
+        }
+        let of =
+            |answer: &str| table.range(claim.question(), &regime, claim.range()).map_or(0.0, |range| range.of(answer));
+        let (right, all) = (of(RIGHT), of(RIGHT) + of(WRONG));
+        let counted = if all < FEWEST_NAMED { worth.counted } else { (right, all) };
+        worth = Worth { right: (right + drawn * worth.right) / (all + drawn), counted };
+        drawn = strength;
     }
-    worth
+    table.has(claim.question(), "any").then_some(worth)
 }
 
 /// Makes probabilities of the scores of all answers whose like was counted, and clears their doubts.
