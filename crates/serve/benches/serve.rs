@@ -167,7 +167,9 @@ impl Served {
     fn begin(folder: &Path) -> Result<Served, Box<dyn Error>> {
         let program = PathBuf::from(env!("CARGO_BIN_EXE_flashscope-serve"));
         let mut command = Command::new(program);
-        command.current_dir(folder).args(["--json", "--listen", "127.0.0.1:0", "--store", "history.db"]);
+        // What is left of it, once it is killed, goes with the folder.
+        command.current_dir(folder).env("TMPDIR", folder);
+        command.args(["--json", "--listen", "127.0.0.1:0", "--store", "history.db"]);
         let mut child = command.stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
         BufReader::new(child.stdout.take().ok_or("no stdout")?).read_line(&mut line)?;

@@ -1,7 +1,7 @@
 //! `app`: what is played, what is refused, and what an end at any moment leaves behind.
 
 use crate::devices::Mounted;
-use crate::harness::{Run, flashscope, interrupt, left_out, scratch};
+use crate::harness::{Run, flashscope, have_built, interrupt, left_out, scratch};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,15 +12,10 @@ const DONE: i32 = 0;
 const FAILED: i32 = 1;
 const CANNOT: i32 = 2;
 
-/// The program that plays lies beside the one under test: the whole workspace's tests have built it, those of this crate alone
-/// have not.
+/// The program that plays lies beside the one under test.
 pub(crate) fn with_player() {
     static BUILT: Once = Once::new();
-    BUILT.call_once(|| {
-        // Always: one of an earlier build may speak otherwise, and cargo sees at once where nothing is to be done.
-        let words = ["build", "--locked", "-q", "-p", "flashscope-player"];
-        assert!(Command::new(env!("CARGO")).args(words).status().expect("cargo runs").success());
-    });
+    BUILT.call_once(|| have_built("flashscope-player"));
 }
 
 pub(crate) fn record(run: &Run) -> Value {

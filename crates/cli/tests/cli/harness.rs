@@ -77,6 +77,18 @@ pub(crate) fn fixture(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name).to_str().expect("a plain path").to_owned()
 }
 
+/// Has a program built that lies beside the one under test, of the crate of this name: the tests of this crate alone have not built
+/// it, and one of an earlier build may speak otherwise.
+///
+/// `scripts/run-tests` has built all programs, and says so. Cargo would build one of them with the features that it alone asks for,
+/// which are not the whole workspace's: much would be compiled anew.
+pub(crate) fn have_built(package: &str) {
+    if std::env::var_os("FLASHSCOPE_PROGRAMS_ARE_BUILT").is_none() {
+        let built = Command::new(env!("CARGO")).args(["build", "--locked", "-q", "-p", package]).status();
+        assert!(built.expect("cargo runs").success());
+    }
+}
+
 /// What Ctrl-C sends.
 pub(crate) fn interrupt(child: &Child) {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");

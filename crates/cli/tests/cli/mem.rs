@@ -1,8 +1,8 @@
 //! `mem`: records that keep to their schema, what is refused, and what an interrupt keeps.
 
-use crate::harness::{Run, flashscope, interrupt, scratch};
+use crate::harness::{Run, flashscope, have_built, interrupt, scratch};
 use serde_json::Value;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Once;
 use std::time::Duration;
 
@@ -12,10 +12,7 @@ const CANNOT: i32 = 2;
 /// The program that measures lies beside the one under test, as the player does.
 fn with_memory() {
     static BUILT: Once = Once::new();
-    BUILT.call_once(|| {
-        let words = ["build", "--locked", "-q", "-p", "flashscope-memory"];
-        assert!(Command::new(env!("CARGO")).args(words).status().expect("cargo runs").success());
-    });
+    BUILT.call_once(|| have_built("flashscope-memory"));
 }
 
 /// A record that keeps to the schema.
