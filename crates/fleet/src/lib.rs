@@ -18,6 +18,7 @@ pub mod histories;
 pub mod integrity;
 mod markdown;
 mod meter;
+mod part;
 pub mod qualify;
 mod record;
 mod run;
@@ -29,6 +30,7 @@ pub use calibration::calibration;
 pub use draw::{DrawError, Drawn, Generator, Noise, UnknownName, draw};
 pub use flashscope_model::fleet::Verdict;
 pub use markdown::{ANSWERED, BIN_OFF, CALIBRATION, COST_SHARE, COVERAGE, FULL_BIN, Sailed, Target, markdown};
+pub use part::{Joined, PartError, part};
 pub use record::record;
 pub use run::{Copied, DeviceRun, Limits, MaxWrite, Scored, Subject};
 pub use score::{Judged, Parameter, RATIO_TOLERANCE, judge};
@@ -88,18 +90,33 @@ pub struct Fleet {
 pub fn sail(plan: Plan, watch: &dyn Watch) -> Result<Fleet, DrawError> {
     draw(plan.generator, plan.seed, 0, plan.noise)?;
     // Each device is a piece of work of its own, so that no core sits idle while another has several left.
-    let devices =
-        (plan.first..plan.first.saturating_add(plan.devices)).into_par_iter().with_max_len(1).filter_map(|index| {
-            if watch.stop() {
-                return None;
-            }
-            let guard = Guard::new(watch, plan.limits.most_work);
-            let mut done = one(plan, index, &guard)?;
-            done.work = guard.work();
-            watch.done(&done);
-            Some(done)
-        });
+    let devices = numbers(plan).into_par_iter().with_max_len(1).filter_map(|index| watched(plan, index, watch));
     Ok(Fleet { plan, devices: devices.collect() })
+}
+
+/// The same one device after the other, on the calling thread: where others run beside it, each with devices of its own.
+///
+/// # Errors
+/// As [`sail`].
+pub fn sail_alone(plan: Plan, watch: &dyn Watch) -> Result<Fleet, DrawError> {
+    draw(plan.generator, plan.seed, 0, plan.noise)?;
+    Ok(Fleet { plan, devices: numbers(plan).filter_map(|index| watched(plan, index, watch)).collect() })
+}
+
+fn numbers(plan: Plan) -> std::ops::Range<u32> {
+    plan.first..plan.first.saturating_add(plan.devices)
+}
+
+/// A device, where nobody wants to stop.
+fn watched(plan: Plan, index: u32, watch: &dyn Watch) -> Option<DeviceRun> {
+    if watch.stop() {
+        return None;
+    }
+    let guard = Guard::new(watch, plan.limits.most_work);
+    let mut done = one(plan, index, &guard)?;
+    done.work = guard.work();
+    watch.done(&done);
+    Some(done)
 }
 
 /// A device on which the program breaks is a result as well, and must not take the others with it.

@@ -5,6 +5,7 @@
 
 use crate::ask::{AgentAnswer, AgentAsk, AgentTold, End, OperatorAnswer, OperatorAsk, RunTold};
 use crate::engine::{AttemptEnd, Claim, Completion, Engine, Entry, RunState};
+use crate::fleet::FleetPlan;
 use crate::order::Order;
 use crate::plan::{Address, Plan, PlanError};
 use crate::run::{Device, expand};
@@ -399,6 +400,9 @@ fn agent_of(owner: &str) -> &str {
 
 /// The runs of a plan without any host at hand.
 fn runs_of(text: &str) -> Result<(Vec<Entry>, Vec<Order>), PlanError> {
+    if let Some(fleet) = FleetPlan::of(text) {
+        return fleet?.runs();
+    }
     let plan = Plan::read(text)?;
     let refuse = |what: &str, hint: &str| PlanError { what: what.to_owned(), hint: hint.to_owned() };
     if plan.neighbours.is_some() {
@@ -426,19 +430,7 @@ fn runs_of(text: &str) -> Result<(Vec<Entry>, Vec<Order>), PlanError> {
     for run in runs {
         let (device, work) = (&devices[run.device], &plan.works[run.work]);
         let (name, identity, work) = (device.name.clone(), device.identity.clone(), work.name.clone());
-        let entry = Entry {
-            run,
-            device: name,
-            identity,
-            work,
-            state: RunState::Waiting,
-            failures: 0,
-            attempts: 0,
-            sha256: None,
-            began: None,
-            ended: None,
-            why: None,
-        };
+        let entry = Entry::waiting(run, name, identity, work);
         orders.push(Order::of(&entry, device.simulated, device.seed, 0));
         entries.push(entry);
     }

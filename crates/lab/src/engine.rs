@@ -76,6 +76,25 @@ pub struct Entry {
     pub why: Option<String>,
 }
 
+impl Entry {
+    /// A run that nobody has begun, of a device and a work that are called so.
+    pub fn waiting(run: Run, device: String, identity: String, work: String) -> Entry {
+        Entry {
+            run,
+            device,
+            identity,
+            work,
+            state: RunState::Waiting,
+            failures: 0,
+            attempts: 0,
+            sha256: None,
+            began: None,
+            ended: None,
+            why: None,
+        }
+    }
+}
+
 /// The right to do a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {

@@ -84,16 +84,8 @@ impl Engine for Ledger {
                 continue;
             }
             let place = self.order.last_key_value().map_or(0, |(place, _)| place + 1);
-            let new = Entry {
-                state: RunState::Waiting,
-                failures: 0,
-                attempts: 0,
-                sha256: None,
-                began: None,
-                ended: None,
-                why: None,
-                ..entry.clone()
-            };
+            let Entry { run, device, identity, work, .. } = entry.clone();
+            let new = Entry::waiting(run, device, identity, work);
             self.changed.insert(entry.run.id.clone());
             self.put(Kept { place, entry: new, owner: None, attempts: Vec::new() }, 0);
         }

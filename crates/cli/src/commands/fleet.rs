@@ -7,6 +7,7 @@ use crate::output::{self, Saved};
 use crate::{envelope, interrupt};
 use anyhow::anyhow;
 use flashscope_fleet::{DeviceRun, Limits, MaxWrite, Plan, Summary, Watch};
+use flashscope_host::Output;
 use flashscope_host::load::usage::CpuTime;
 use flashscope_model::Kind;
 use flashscope_record::AnyRecord;
@@ -19,6 +20,7 @@ use std::time::{Duration, Instant};
 
 mod capacity;
 mod compare;
+mod hosts;
 mod integrity;
 mod qualify;
 mod scored;
@@ -61,9 +63,15 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     }
 
     let mut door = output::door(args.replace.force, None::<PathBuf>);
+    if let Some(path) = &args.part {
+        return part(plan, &output::plan(&mut door, path)?);
+    }
     let outputs = reports::outputs(&mut door, args.html.as_deref(), args.output.as_ref())?;
     let progress = Progress::new(plan.devices);
-    let fleet = flashscope_fleet::sail(plan, &progress).map_err(anyhow::Error::from)?;
+    let (fleet, left) = match &args.server {
+        Some(server) => hosts::sail(plan, server, &progress)?,
+        None => (flashscope_fleet::sail(plan, &progress).map_err(anyhow::Error::from)?, None),
+    };
     progress.bar.finish_and_clear();
     if fleet.devices.is_empty() {
         return Err(Failure::Cannot(anyhow!("no device was done before the stop")));
@@ -77,6 +85,19 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         reports::save(&mut saved, &outputs, &AnyRecord::Fleet(Box::new(record.clone())));
     }
     saved.after(output::data(&text))?;
+    match left {
+        Some(why) => Err(Failure::Cannot(why)),
+        None => Ok(Outcome::Done),
+    }
+}
+
+/// Finds some devices of a fleet for whoever joins them. Fewer than were asked for would be taken for all of them.
+fn part(plan: Plan, to: &Output) -> Result<Outcome, Failure> {
+    let fleet = flashscope_fleet::sail_alone(plan, &Progress::new(plan.devices)).map_err(anyhow::Error::from)?;
+    if fleet.devices.len() < plan.devices as usize {
+        return Err(Failure::Cannot(anyhow!("stopped before all devices were done; nothing was written")));
+    }
+    output::save(to, "Part", flashscope_fleet::part(&hosts::version(), &fleet))?;
     Ok(Outcome::Done)
 }
 
