@@ -133,7 +133,7 @@ pub struct Attempt {
     pub number: u32,
     /// Who held it.
     pub owner: String,
-    /// How it ended: `done`, `failed`, `stopped`; `None` while it goes on, and where nobody lived to say.
+    /// How it ended: `done`, `failed`, `stopped`, `lied`; `None` while it goes on, and where nobody lived to say.
     pub end: Option<String>,
 }
 

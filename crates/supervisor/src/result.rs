@@ -146,3 +146,29 @@ pub(crate) fn last_words(folder: &Path) -> String {
     let from = lines.iter().rposition(|line| line.starts_with("error: ")).unwrap_or(lines.len().saturating_sub(1));
     lines[from.min(lines.len())..].join("; ").trim_start_matches("error: ").chars().take(500).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_fleet_is_that_of_the_range_and_the_version_that_were_asked_for() {
+        let words = ["fleet", "--devices=2", "--first=7", "--generator=wide"].map(str::to_owned);
+        let part = r#"{"schema":"flashscope.fleet-part/1","version":"1.0","generator":"wide","first":7,
+                      "devices":[{"index":7},{"index":8}]}"#;
+        let judged = |text: &str| judge(text.as_bytes(), &words, "fleet:1.0", true).map_err(|why| why.to_string());
+        assert_eq!(judged(part), Ok(()));
+        for (from, to, why) in [
+            ("/1\"", "/2\"", "none of a fleet"),
+            ("1.0", "1.1", "version 1.1 answered"),
+            ("wide", "field", "other devices"),
+            ("\"first\":7", "\"first\":6", "other devices"),
+            ("{\"index\":7},", "", "other devices"),
+            ("\"index\":8", "\"index\":9", "other devices"),
+            ("]}", "]", "not whole"),
+        ] {
+            let told = judged(&part.replace(from, to)).expect_err(to);
+            assert!(told.contains(why), "{to}: {told}");
+        }
+    }
+}

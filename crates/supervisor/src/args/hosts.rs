@@ -16,8 +16,8 @@ pub(crate) struct Coordinator {
     /// Give a run up after this number of failures
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) tries: u32,
-    /// Give an agent no more work after this number of records that were not what their hash said
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// Give an agent no more work after this number of records that were not what their hash said; a larger number forgives it
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) lies: u32,
 }
 

@@ -2,7 +2,7 @@
 //! as it is there, a line each, and at the end a line that says how it ended. `flashscope fleet --lab` reads the lines.
 
 use super::connected;
-use crate::args;
+use crate::args::{self, Cli};
 use crate::stop;
 use anyhow::{Context, Result, anyhow};
 use flashscope_console as console;
@@ -19,7 +19,7 @@ const LOOK: Duration = Duration::from_millis(500);
 const AGAIN: Duration = Duration::from_secs(60);
 
 /// `lab fleet`.
-pub(crate) fn sail(args: &args::Fleet) -> Result<u8> {
+pub(crate) fn sail(args: &args::Fleet, cli: &Cli) -> Result<u8> {
     stop::arm(|| ())?;
     let plan = plan(args)?;
     let (entries, _) = plan.runs().map_err(|error| anyhow!("{error}"))?;
@@ -28,7 +28,7 @@ pub(crate) fn sail(args: &args::Fleet) -> Result<u8> {
     let operator = Operator(&link);
     // What was given up earlier begins anew: whoever types the same again wants it done.
     operator.submit(&plan.text(), true)?;
-    let mut talk = Talk::default();
+    let mut talk = Talk { quiet: cli.manner.quiet, ..Talk::default() };
     let mut failed: BTreeMap<String, String> = BTreeMap::new();
     // Places never change: what was submitted before the first of these runs need not be heard of again.
     let mut from = 0;
@@ -88,24 +88,32 @@ fn plan(args: &args::Fleet) -> Result<FleetPlan> {
 /// What is said while it waits, none of it more often than makes sense.
 #[derive(Default)]
 struct Talk {
+    /// Notices are unwanted.
+    quiet: bool,
     silent: bool,
     idle: Option<Instant>,
 }
 
 impl Talk {
+    fn say(&self, text: &str) {
+        if !self.quiet {
+            console::say(text);
+        }
+    }
+
     fn silent(&mut self, error: &HostsError) {
         if !std::mem::replace(&mut self.silent, true) {
-            console::say(&format!("{}; it is asked again", error.what));
+            self.say(&format!("{}; it is asked again", error.what));
         }
     }
 
     fn answered(&mut self, idle: bool) {
         if std::mem::take(&mut self.silent) {
-            console::say("the coordinator answers again");
+            self.say("the coordinator answers again");
         }
         if idle && self.idle.is_none_or(|said| said.elapsed() >= AGAIN) {
             self.idle = Some(Instant::now());
-            console::say("no agent was heard of yet\nhint: `flashscope lab agent` on each host that is to work");
+            self.say("no agent was heard of yet\nhint: `flashscope lab agent` on each host that is to work");
         }
     }
 }
