@@ -17,6 +17,7 @@ const LAST_INDEX: i64 = 1_000_000_000;
   flashscope fleet --devices 200 --seed 7 --noise field
   flashscope fleet --devices 1000 --generator adversarial --json > fleet.json
   flashscope fleet --seed 7 --show 12 > device.toml
+  flashscope fleet --devices 50 --records samples
   flashscope fleet --devices 10000 --lab tls://lab:4222 \
     --ca ca.pem --token operator.token
 
@@ -74,6 +75,10 @@ pub(crate) struct Fleet {
     /// Find these devices one after the other, and write what came of each to this file, to be joined; agents of a lab do so
     #[arg(long, value_name = "FILE", hide = true, conflicts_with_all = ["show", "json", "html", "output"])]
     pub(crate) part: Option<PathBuf>,
+    /// Keep the record that inspect would write of each device in this directory, as GENERATOR-SEED-INDEX.json: all samples, some MiB
+    /// each
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["show", "part", "server"])]
+    pub(crate) records: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) server: Option<Server>,
     #[command(flatten)]

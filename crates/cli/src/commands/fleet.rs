@@ -6,7 +6,7 @@ use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
 use crate::{envelope, interrupt};
 use anyhow::anyhow;
-use flashscope_fleet::{DeviceRun, Limits, MaxWrite, Plan, Summary, Watch};
+use flashscope_fleet::{DeviceRun, Inspection, Limits, MaxWrite, Plan, Summary, Watch};
 use flashscope_host::Output;
 use flashscope_host::load::usage::CpuTime;
 use flashscope_model::Kind;
@@ -23,6 +23,7 @@ mod compare;
 mod hosts;
 mod integrity;
 mod qualify;
+mod records;
 mod scored;
 mod state;
 mod trend;
@@ -67,10 +68,14 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         return part(plan, &output::plan(&mut door, path)?);
     }
     let outputs = reports::outputs(&mut door, args.html.as_deref(), args.output.as_ref())?;
+    let records = args.records.as_deref().map(|folder| records::Records::new(folder, plan, args.replace.force));
     let progress = Progress::new(plan.devices);
     let (fleet, left) = match &args.server {
         Some(server) => hosts::sail(plan, server, &progress)?,
-        None => (flashscope_fleet::sail(plan, &progress).map_err(anyhow::Error::from)?, None),
+        None => {
+            let see = |found: Inspection<'_>| records.iter().for_each(|records| records.keep(&found));
+            (flashscope_fleet::sail_seen(plan, &progress, &see).map_err(anyhow::Error::from)?, None)
+        }
     };
     progress.bar.finish_and_clear();
     if fleet.devices.is_empty() {
@@ -81,6 +86,9 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let record = flashscope_fleet::record(envelope, &fleet, &summary);
     let text = if args.json { flashscope_record::to_json(&record) } else { report::fleet::text(&record) };
     let mut saved = Saved::default();
+    if let Some(why) = records.and_then(records::Records::failure) {
+        saved.failed(why);
+    }
     if !outputs.is_empty() {
         reports::save(&mut saved, &outputs, &AnyRecord::Fleet(Box::new(record.clone())));
     }

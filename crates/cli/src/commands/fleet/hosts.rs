@@ -5,7 +5,7 @@ use super::Progress;
 use crate::beside::Program;
 use crate::envelope;
 use crate::error::Failure;
-use crate::interrupt;
+use crate::{interrupt, output};
 use anyhow::anyhow;
 use flashscope_console::Server;
 use flashscope_fleet::{Fleet, Joined, MaxWrite, Plan, Watch};
@@ -39,6 +39,7 @@ pub(super) fn sail(
 ) -> Result<(Fleet, Option<anyhow::Error>), Failure> {
     let program = PROGRAM.found()?;
     let mut child = Command::new(&program)
+        .args(output::manner().words())
         .args(words(plan, server))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
