@@ -1,13 +1,15 @@
 //! What every program of flashscope that speaks to a person shares, the main one and those beside it: options of how results are
-//! said ([`Manner`]), the one writer of stdout, the talk on stderr, and how a program ends.
+//! said ([`Manner`]), where the server of many hosts is ([`Server`]), the one writer of stdout, the talk on stderr, and how a program ends.
 //!
 //! stdout is data; stderr is talk.
 
 mod manner;
 mod output;
+mod server;
 
 pub use manner::{ColorWhen, HEADING, Manner};
 pub use output::{bytes, is_closed_pipe, report, say, stderr_width, text, width, wrapped};
+pub use server::Server;
 
 use std::process::ExitCode;
 

@@ -19,6 +19,7 @@ pub mod histories;
 pub mod integrity;
 mod markdown;
 mod meter;
+mod part;
 pub mod qualify;
 mod record;
 mod run;
@@ -30,8 +31,9 @@ pub use calibration::{beyond_chance, calibration, rejected};
 pub use draw::{DrawError, Drawn, Generator, Noise, UnknownName, draw};
 pub use flashscope_model::fleet::Verdict;
 pub use markdown::{ANSWERED, BIN_OFF, CALIBRATION, COST_SHARE, COVERAGE, FULL_BIN, Sailed, Target, markdown};
+pub use part::{Joined, PartError, part};
 pub use record::record;
-pub use run::{Copied, DeviceRun, Limits, MaxWrite, Scored, Subject};
+pub use run::{Copied, DeviceRun, Inspection, Limits, MaxWrite, Scored, See, Subject};
 pub use score::{Judged, Parameter, RATIO_TOLERANCE, judge};
 pub use summary::{Reader, Slow, Summary, WorstCase};
 
@@ -87,36 +89,59 @@ pub struct Fleet {
 /// # Errors
 /// When no device can be drawn, because the catalogue's models have changed.
 pub fn sail(plan: Plan, watch: &dyn Watch) -> Result<Fleet, DrawError> {
+    sail_seen(plan, watch, &|_| {})
+}
+
+/// The same, and what `inspect` measured on each device is shown to `see`.
+///
+/// # Errors
+/// As [`sail`].
+pub fn sail_seen(plan: Plan, watch: &dyn Watch, see: See<'_>) -> Result<Fleet, DrawError> {
     draw(plan.generator, plan.seed, 0, plan.noise)?;
     // Each device is a piece of work of its own, so that no core sits idle while another has several left.
-    let devices =
-        (plan.first..plan.first.saturating_add(plan.devices)).into_par_iter().with_max_len(1).filter_map(|index| {
-            if watch.stop() {
-                return None;
-            }
-            let guard = Guard::new(watch, plan.limits.most_work);
-            let mut done = one(plan, index, &guard)?;
-            done.work = guard.work();
-            watch.done(&done);
-            Some(done)
-        });
+    let devices = numbers(plan).into_par_iter().with_max_len(1).filter_map(|index| watched(plan, index, watch, see));
     Ok(Fleet { plan, devices: devices.collect() })
 }
 
+/// The same one device after the other, on the calling thread: where others run beside it, each with devices of its own.
+///
+/// # Errors
+/// As [`sail`].
+pub fn sail_alone(plan: Plan, watch: &dyn Watch) -> Result<Fleet, DrawError> {
+    draw(plan.generator, plan.seed, 0, plan.noise)?;
+    Ok(Fleet { plan, devices: numbers(plan).filter_map(|index| watched(plan, index, watch, &|_| {})).collect() })
+}
+
+fn numbers(plan: Plan) -> std::ops::Range<u32> {
+    plan.first..plan.first.saturating_add(plan.devices)
+}
+
+/// A device, where nobody wants to stop.
+fn watched(plan: Plan, index: u32, watch: &dyn Watch, see: See<'_>) -> Option<DeviceRun> {
+    if watch.stop() {
+        return None;
+    }
+    let guard = Guard::new(watch, plan.limits.most_work);
+    let mut done = one(plan, index, &guard, see)?;
+    done.work = guard.work();
+    watch.done(&done);
+    Some(done)
+}
+
 /// A device on which the program breaks is a result as well, and must not take the others with it.
-fn one(plan: Plan, index: u32, guard: &Guard<'_>) -> Option<DeviceRun> {
+fn one(plan: Plan, index: u32, guard: &Guard<'_>, see: See<'_>) -> Option<DeviceRun> {
     let drawn = match draw(plan.generator, plan.seed, index, plan.noise) {
         Ok(drawn) => drawn,
         Err(error) => return Some(DeviceRun::failed(index, 0, String::new(), error.to_string())),
     };
-    let run = |stop: &dyn Fn() -> bool| run::run(index, &drawn, plan.limits, stop);
+    let run = |stop: &dyn Fn() -> bool| run::run(index, &drawn, plan.limits, stop, see);
     guarded((index, drawn.seed, &drawn.title), plan.limits, guard, run)
 }
 
 /// Runs and judges a device that somebody else made, as [`sail`] does those that it draws; `None` where the operator stops it.
 pub fn judge_subject<T: Device>(subject: &Subject<'_, T>, limits: Limits, watch: &dyn Watch) -> Option<DeviceRun> {
     let guard = Guard::new(watch, limits.most_work);
-    let run = |stop: &dyn Fn() -> bool| run::run_subject(subject, limits, stop);
+    let run = |stop: &dyn Fn() -> bool| run::run_subject(subject, limits, stop, &|_| {});
     let mut done = guarded((subject.index, subject.seed, &subject.title), limits, &guard, run)?;
     done.work = guard.work();
     Some(done)

@@ -7,9 +7,10 @@ use crate::draw::Drawn;
 use crate::meter::{Metered, StepWatch};
 use crate::score::{self, Judged};
 use flashscope_device::{Target, Wear, WriteGrant};
-use flashscope_model::StopReason;
 use flashscope_model::fleet::{Coverage, DeviceCost, Verdict};
 use flashscope_model::plan::Budget;
+use flashscope_model::run::PathTaken;
+use flashscope_model::{DeviceFacts, StopReason};
 use flashscope_session::{Options, SessionReport, usual_write_budget};
 use flashscope_sim::SimTarget;
 use flashscope_sim::truth::{self, Truth};
@@ -154,8 +155,31 @@ pub enum Copied {
     Again,
 }
 
+/// What `inspect` found on a device as it was drawn, with all that it measured.
+pub struct Inspection<'a> {
+    /// Number of the device in its fleet.
+    pub index: u32,
+    /// Seed of its run.
+    pub seed: u64,
+    /// What the device says of itself.
+    pub facts: DeviceFacts,
+    /// How requests reached it.
+    pub path: PathTaken,
+    /// Everything else.
+    pub report: &'a SessionReport,
+}
+
+/// Told what was found on a device, from any thread.
+pub type See<'a> = &'a (dyn Fn(Inspection<'_>) + Sync);
+
 /// Runs one drawn device. `stop` is asked between requests.
-pub(crate) fn run(index: u32, drawn: &Drawn, limits: Limits, stop: &dyn Fn() -> bool) -> Result<DeviceRun, NoResult> {
+pub(crate) fn run(
+    index: u32,
+    drawn: &Drawn,
+    limits: Limits,
+    stop: &dyn Fn() -> bool,
+    see: See<'_>,
+) -> Result<DeviceRun, NoResult> {
     let truth =
         truth::of("drawn.toml", |_| Ok(drawn.text.clone())).map_err(|error| NoResult::Failed(error.to_string()))?;
     let open = |copied: Copied| match copied {
@@ -163,7 +187,7 @@ pub(crate) fn run(index: u32, drawn: &Drawn, limits: Limits, stop: &dyn Fn() -> 
         Copied::Quiet => open(&drawn.quiet, drawn.seed),
         Copied::Again => open(&drawn.text, drawn.seed ^ 0x5eed),
     };
-    run_subject(&Subject { index, seed: drawn.seed, title: drawn.title.clone(), truth, open: &open }, limits, stop)
+    run_subject(&Subject { index, seed: drawn.seed, title: drawn.title.clone(), truth, open: &open }, limits, stop, see)
 }
 
 /// Runs one device: with noise, without, and by hand where that is asked for.
@@ -171,10 +195,14 @@ pub(crate) fn run_subject<T: Target>(
     subject: &Subject<'_, T>,
     limits: Limits,
     stop: &dyn Fn() -> bool,
+    see: See<'_>,
 ) -> Result<DeviceRun, NoResult> {
     let (truth, seed) = (&subject.truth, subject.seed);
     let open = |copied| (subject.open)(copied).map_err(NoResult::Failed);
-    let found = inspect(open(Copied::AsDrawn)?, seed, limits, 1, stop)?;
+    let target = open(Copied::AsDrawn)?;
+    let (facts, path) = (target.facts().clone(), target.path());
+    let found = inspect(target, seed, limits, 1, stop)?;
+    see(Inspection { index: subject.index, seed, facts, path, report: &found.report });
     let reference = inspect(open(Copied::Quiet)?, seed, limits, REFERENCE_BUDGET, stop)?;
     let could = score::judge(truth, &reference.report.findings.geometry);
     let score_all = |judged: Vec<Judged>| -> Vec<Scored> {

@@ -1,8 +1,8 @@
 //! Small fleets, whole: drawn, inspected, scored, counted and printed.
 
 use flashscope_fleet::{
-    DeviceRun, Fleet, Generator, Limits, MaxWrite, Noise, Parameter, Plan, Reader, Summary, Verdict, Watch, record,
-    sail,
+    DeviceRun, Fleet, Generator, Joined, Limits, MaxWrite, Noise, Parameter, Plan, Reader, Summary, Verdict, Watch,
+    part, record, sail, sail_alone,
 };
 use flashscope_model::Finding;
 use flashscope_model::envelope::{Envelope, Kind, Tool};
@@ -148,4 +148,26 @@ fn a_device_that_takes_too_long_is_given_up_and_named() {
     assert!(summary.failures.iter().all(|(_, why)| why.contains("not finished")), "{:?}", summary.failures);
     assert!(fleet.devices.iter().all(|device| device.work > plan.limits.most_work), "what it took is known");
     assert!(text(&recorded(&fleet)).contains("no result for device 2"));
+}
+
+#[test]
+fn a_fleet_joined_of_parts_is_the_fleet_of_one_host() {
+    let plan = plan(5, true);
+    let whole = sailed(plan, u32::MAX);
+    let watch = Counter { done: AtomicU32::new(0), most: u32::MAX };
+    let mut joined = Joined::new(plan, "1");
+    // In any order, and one of them twice.
+    for (first, devices) in [(3, 2), (0, 2), (2, 1), (0, 2)] {
+        let range = sail_alone(Plan { first, devices, ..plan }, &watch).expect("devices can be drawn");
+        let text = part("1", &range);
+        assert!(!text.contains('\n'));
+        joined.add(&text).expect("a part of it");
+    }
+    let other = part("1", &sail_alone(Plan { first: 0, devices: 1, seed: 9, ..plan }, &watch).expect("drawn"));
+    for odd in [other.as_str(), &other.replace("\"version\":\"1\"", "\"version\":\"2\""), "{}", ""] {
+        assert!(joined.add(odd).is_err(), "{odd}");
+    }
+    let joined = joined.fleet();
+    assert_eq!(joined, whole);
+    assert_eq!(to_json(&recorded(&joined)), to_json(&recorded(&whole)));
 }

@@ -339,6 +339,10 @@ impl Archive for Streams {
         if known { Ok(()) } else { self.keep_bytes(format!("{PLAN}.{sha256}"), fold(text.as_bytes())) }
     }
 
+    fn keep_lie(&mut self, id: &str, agent: &str) -> Result<bool, HostsError> {
+        self.change(|ledger| ledger.note_lie(id, agent))
+    }
+
     fn plans(&self) -> Result<Vec<String>, HostsError> {
         let all = self.all(&self.archive, &format!("{PLAN}.*"))?.into_iter();
         Ok(all.filter_map(|(_, bytes)| String::from_utf8(unfold(&bytes)?).ok()).collect())

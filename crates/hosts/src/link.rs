@@ -184,7 +184,7 @@ impl Link {
     }
 
     /// Lets the connection work for a while.
-    pub(crate) fn rest(&self, time: Duration) {
+    pub fn rest(&self, time: Duration) {
         self.runtime.block_on(async { tokio::time::sleep(time).await });
     }
 }

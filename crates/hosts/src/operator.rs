@@ -37,11 +37,19 @@ impl Operator<'_> {
     /// # Errors
     /// See [`Operator::submit`].
     pub fn status(&self) -> Result<(Vec<RunTold>, Vec<AgentTold>), HostsError> {
+        self.status_from(0)
+    }
+
+    /// The same from a place in the order of submission on.
+    ///
+    /// # Errors
+    /// See [`Operator::submit`].
+    pub fn status_from(&self, from: usize) -> Result<(Vec<RunTold>, Vec<AgentTold>), HostsError> {
         let mut all: Vec<RunTold> = Vec::new();
         loop {
-            match self.ask(&OperatorAsk::Status { from: all.len() }, &[])?.0 {
+            match self.ask(&OperatorAsk::Status { from: from + all.len() }, &[])?.0 {
                 OperatorAnswer::Runs { runs, of, agents } => {
-                    let is_last = runs.is_empty() || all.len() + runs.len() >= of;
+                    let is_last = runs.is_empty() || from + all.len() + runs.len() >= of;
                     all.extend(runs);
                     if is_last {
                         return Ok((all, agents));

@@ -5,6 +5,8 @@
 
 use crate::ask::{AgentAnswer, AgentAsk, AgentTold, End, OperatorAnswer, OperatorAsk, RunTold};
 use crate::engine::{AttemptEnd, Claim, Completion, Engine, Entry, RunState};
+use crate::fleet::FleetPlan;
+use crate::ledger::{LIED, agent_of};
 use crate::order::Order;
 use crate::plan::{Address, Plan, PlanError};
 use crate::run::{Device, expand};
@@ -24,6 +26,9 @@ pub trait Archive: Engine {
 
     /// Keeps the text of a plan.
     fn keep_plan(&mut self, sha256: &str, text: &str) -> Result<(), Self::Error>;
+
+    /// Keeps that an agent's record of a run was not what its hash said. Answers whether that is new.
+    fn keep_lie(&mut self, id: &str, agent: &str) -> Result<bool, Self::Error>;
 
     /// All plans in the order in which they were kept first.
     fn plans(&self) -> Result<Vec<String>, Self::Error>;
@@ -105,7 +110,7 @@ impl<A: Archive> Coordinator<A> {
         Ok(coordinator)
     }
 
-    /// Learns anew what is kept, as at the beginning. What an agent was caught at is remembered.
+    /// Learns anew what is kept, as at the beginning.
     ///
     /// # Errors
     /// As [`Coordinator::open`].
@@ -119,7 +124,11 @@ impl<A: Archive> Coordinator<A> {
             }
         }
         let mut last: BTreeMap<String, (String, u32)> = BTreeMap::new();
+        self.agents.values_mut().for_each(|agent| agent.lies = 0);
         for attempt in self.archive.attempts()? {
+            if attempt.end.as_deref() == Some(LIED) {
+                self.agents.entry(agent_of(&attempt.owner).to_owned()).or_default().lies += 1;
+            }
             if let Some(known) = self.known.get_mut(&attempt.id) {
                 known.given.insert(agent_of(&attempt.owner).to_owned());
             }
@@ -277,7 +286,8 @@ impl<A: Archive> Coordinator<A> {
         let wrong = match found == told {
             true => (self.judge)(record, &known.order).err(),
             false => {
-                self.agents.entry(name.to_owned()).or_default().lies += 1;
+                let is_new = self.archive.keep_lie(id, name)?;
+                self.agents.entry(name.to_owned()).or_default().lies += u32::from(is_new);
                 Some(format!("the record is not what its hash says: {found}"))
             }
         };
@@ -392,13 +402,11 @@ fn refused(why: &str) -> OperatorAnswer {
     OperatorAnswer::Refused { why: why.to_owned() }
 }
 
-/// The agent of an owner, which is `AGENT/INCARNATION`.
-fn agent_of(owner: &str) -> &str {
-    owner.split_once('/').map_or(owner, |(agent, _)| agent)
-}
-
 /// The runs of a plan without any host at hand.
 fn runs_of(text: &str) -> Result<(Vec<Entry>, Vec<Order>), PlanError> {
+    if let Some(fleet) = FleetPlan::of(text) {
+        return fleet?.runs();
+    }
     let plan = Plan::read(text)?;
     let refuse = |what: &str, hint: &str| PlanError { what: what.to_owned(), hint: hint.to_owned() };
     if plan.neighbours.is_some() {
@@ -426,19 +434,7 @@ fn runs_of(text: &str) -> Result<(Vec<Entry>, Vec<Order>), PlanError> {
     for run in runs {
         let (device, work) = (&devices[run.device], &plan.works[run.work]);
         let (name, identity, work) = (device.name.clone(), device.identity.clone(), work.name.clone());
-        let entry = Entry {
-            run,
-            device: name,
-            identity,
-            work,
-            state: RunState::Waiting,
-            failures: 0,
-            attempts: 0,
-            sha256: None,
-            began: None,
-            ended: None,
-            why: None,
-        };
+        let entry = Entry::waiting(run, name, identity, work);
         orders.push(Order::of(&entry, device.simulated, device.seed, 0));
         entries.push(entry);
     }

@@ -52,6 +52,10 @@ impl Archive for Memory {
         Ok(())
     }
 
+    fn keep_lie(&mut self, id: &str, agent: &str) -> Result<bool, Infallible> {
+        Ok(self.ledger.note_lie(id, agent))
+    }
+
     fn plans(&self) -> Result<Vec<String>, Infallible> {
         Ok(self.plans.clone())
     }
@@ -204,6 +208,12 @@ fn a_record_that_is_not_what_its_hash_says_is_rejected_and_its_agent_found_out()
     }
     assert!(work(&mut coordinator, "liar/1", &[], 3, &[], 5).is_empty(), "no more work");
     assert!(work(&mut coordinator, "liar/2", &[], 3, &[], 6).is_empty(), "under whatever incarnation");
+    // Another coordinator in the place of this one has not forgotten, and one that is told to bear more gives it work.
+    let archive = coordinator.archive().clone();
+    let mut other = Coordinator::open(archive.clone(), TERMS, coordinator.judge, 6).unwrap();
+    assert!(work(&mut other, "liar/3", &[], 3, &[], 6).is_empty(), "no more work");
+    let mut patient = Coordinator::open(archive, Terms { lies: 3, ..TERMS }, coordinator.judge, 6).unwrap();
+    assert_eq!(work(&mut patient, "liar/3", &[], 1, &[], 6).len(), 1);
     let honest = work(&mut coordinator, "b/1", &[], 3, &[], 7);
     assert_eq!(honest.len(), 3);
     assert!(coordinator.archive().records.is_empty());

@@ -76,6 +76,25 @@ pub struct Entry {
     pub why: Option<String>,
 }
 
+impl Entry {
+    /// A run that nobody has begun, of a device and a work that are called so.
+    pub fn waiting(run: Run, device: String, identity: String, work: String) -> Entry {
+        Entry {
+            run,
+            device,
+            identity,
+            work,
+            state: RunState::Waiting,
+            failures: 0,
+            attempts: 0,
+            sha256: None,
+            began: None,
+            ended: None,
+            why: None,
+        }
+    }
+}
+
 /// The right to do a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
@@ -114,7 +133,7 @@ pub struct Attempt {
     pub number: u32,
     /// Who held it.
     pub owner: String,
-    /// How it ended: `done`, `failed`, `stopped`; `None` while it goes on, and where nobody lived to say.
+    /// How it ended: `done`, `failed`, `stopped`, `lied`; `None` while it goes on, and where nobody lived to say.
     pub end: Option<String>,
 }
 

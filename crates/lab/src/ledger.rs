@@ -5,6 +5,14 @@ use crate::engine::{Attempt, AttemptEnd, Claim, Completion, Engine, Entry, RunSt
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
+/// How an attempt ended whose record was not what its hash said.
+pub(crate) const LIED: &str = "lied";
+
+/// The agent of an owner, which is `AGENT/INCARNATION`.
+pub(crate) fn agent_of(owner: &str) -> &str {
+    owner.split_once('/').map_or(owner, |(agent, _)| agent)
+}
+
 /// A run with all that happened to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
@@ -64,6 +72,24 @@ impl Ledger {
         }
     }
 
+    /// Notes that an agent's record of a run was not what its hash said: at the last attempt that was the agent's, once. Whether
+    /// that is new.
+    pub fn note_lie(&mut self, id: &str, agent: &str) -> bool {
+        let mut is_new = false;
+        self.change(
+            id,
+            |_| true,
+            |kept| {
+                let its = kept.attempts.iter_mut().rfind(|(_, attempt)| agent_of(&attempt.owner) == agent);
+                if let Some((_, attempt)) = its.filter(|(_, attempt)| attempt.end.as_deref() != Some(LIED)) {
+                    attempt.end = Some(LIED.to_owned());
+                    is_new = true;
+                }
+            },
+        );
+        is_new
+    }
+
     fn end_attempt(&mut self, id: &str, number: u32, how: &str) {
         let Some(kept) = self.runs.get_mut(id) else { return };
         let open = kept.attempts.iter_mut().find(|(_, attempt)| attempt.number == number && attempt.end.is_none());
@@ -84,16 +110,8 @@ impl Engine for Ledger {
                 continue;
             }
             let place = self.order.last_key_value().map_or(0, |(place, _)| place + 1);
-            let new = Entry {
-                state: RunState::Waiting,
-                failures: 0,
-                attempts: 0,
-                sha256: None,
-                began: None,
-                ended: None,
-                why: None,
-                ..entry.clone()
-            };
+            let Entry { run, device, identity, work, .. } = entry.clone();
+            let new = Entry::waiting(run, device, identity, work);
             self.changed.insert(entry.run.id.clone());
             self.put(Kept { place, entry: new, owner: None, attempts: Vec::new() }, 0);
         }

@@ -11,6 +11,7 @@
 pub mod ask;
 mod coordinate;
 mod engine;
+mod fleet;
 mod host_file;
 pub mod keep;
 mod ledger;
@@ -25,6 +26,7 @@ pub mod work;
 
 pub use coordinate::{Archive, Coordinator, Judge, Terms, sha256};
 pub use engine::{Attempt, AttemptEnd, Claim, Completion, Engine, Entry, RunState};
+pub use fleet::{FleetPlan, is_simulated};
 pub use host_file::{HostFile, Power};
 pub use ledger::{Kept, Ledger};
 pub use order::{Order, Refusal};

@@ -3,9 +3,10 @@
 //! destroyed. Nothing that a server says adds to that list.
 
 use crate::engine::Entry;
+use crate::fleet;
 use crate::plan::{PlanError, simulated};
 use crate::run::{Phase, run_id};
-use crate::work::{Work, is_name};
+use crate::work::{Command, Work, is_name};
 use serde::{Deserialize, Serialize};
 
 /// One run, as it is told to a host.
@@ -82,7 +83,12 @@ impl Order {
         let work = Work::of_words(&self.work, &self.words, self.power.clone())
             .map_err(|PlanError { what, .. }| Refusal::Unsound(what))?;
         match self.simulated {
+            true if work.command == Command::Fleet => match fleet::is_fleet(&self.identity) {
+                true => {}
+                false => return Err(unsound("it names no fleet")),
+            },
             true => drop(simulated(self.identity.clone()).map_err(|error| Refusal::Unsound(error.what))?),
+            false if work.command == Command::Fleet => return Err(unsound("a fleet is told as a real device")),
             false if self.identity.starts_with("sim:") => {
                 return Err(unsound("a simulated device is told as a real one"));
             }
@@ -173,6 +179,24 @@ mod tests {
     }
 
     #[test]
+    fn a_fleet_is_refused_that_is_told_as_something_else() {
+        let words = ["fleet", "--devices=4", "--first=0", "--generator=wide"];
+        let good = Order { simulated: true, ..order("fleet:0.1.0", &words) };
+        assert!(good.check(&[], &[]).is_ok(), "{:?}", good.check(&[], &[]));
+        for lie in [
+            Order { simulated: false, ..good.clone() },
+            Order { simulated: true, ..order("sim:sd-4mib", &words) },
+            Order { simulated: true, ..order("fleet:../x", &words) },
+            Order { simulated: true, ..order("fleet:0.1.0", &["inspect"]) },
+            Order { simulated: true, ..order("fleet:0.1.0", &["fleet", "--first=0", "--generator=wide"]) },
+            Order { simulated: true, ..order("fleet:0.1.0", &[&words[..], &["--html=/etc/passwd"]].concat()) },
+            Order { simulated: true, ..order("fleet:0.1.0", &[&words[..], &["--lab=nats://x:1"]].concat()) },
+        ] {
+            assert!(matches!(lie.check(&[], &[]), Err(Refusal::Unsound(_))), "{lie:?}");
+        }
+    }
+
+    #[test]
     fn words_of_every_command_are_read_back() {
         for words in [
             &["app", "contacts", "--rounds=3"][..],
@@ -180,6 +204,7 @@ mod tests {
             &["capacity", "--full"],
             &["inspect", "--max-time=10s", "--read-only"],
             &["state", "--make=dirty"],
+            &["fleet", "--devices=4", "--first=0", "--generator=wide", "--max-work=120000000000ns", "--no-naive"],
         ] {
             let owned: Vec<String> = words.iter().map(|word| word.to_string()).collect();
             assert_eq!(Work::of_words("w", &owned, None).unwrap().words(), owned);

@@ -24,6 +24,9 @@ pub enum Command {
     Integrity,
     /// Whether one device may replace another, by requirements.
     Qualify,
+    /// How often inspect is right on some of a fleet of simulated devices. No work of a device: only a fleet has it
+    /// ([`crate::FleetPlan`]).
+    Fleet,
 }
 
 /// What an option takes.
@@ -33,6 +36,8 @@ enum Takes {
     Flag,
     /// A whole number from 1 up to this.
     Count(u64),
+    /// A whole number from 0 up to this.
+    Place(u64),
     /// A size with its unit (`64MiB`).
     Size,
     /// A time with its unit (`10s`).
@@ -45,7 +50,7 @@ enum Takes {
     OneOf(&'static [&'static str]),
 }
 
-use Takes::{Count, Flag, Name, OneOf, Share, Size, Time};
+use Takes::{Count, Flag, Name, OneOf, Place, Share, Size, Time};
 
 const STATES: Takes = OneOf(&["clean", "sequential", "full", "dirty", "steady", "aged"]);
 const PATTERNS: Takes = OneOf(&["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]);
@@ -102,9 +107,22 @@ const INTEGRITY: &[(&str, Takes)] = &[
 ];
 const QUALIFY: &[(&str, Takes)] =
     &[("plan", Name), ("quick", Flag), ("max-time", Time), ("max-write", Size), ("rated-writes", Size)];
+/// Devices of a fleet that one run takes at most: what comes of them is one message.
+pub(crate) const MOST_OF_A_FLEET: u64 = 256;
+const FLEET: &[(&str, Takes)] = &[
+    ("generator", OneOf(&["field", "wide", "adversarial"])),
+    ("noise", OneOf(&["none", "bench", "field", "harsh"])),
+    ("first", Place(1_001_000_000)),
+    ("devices", Count(MOST_OF_A_FLEET)),
+    ("max-write", Size),
+    ("overwrite", Count(10)),
+    ("max-time", Time),
+    ("max-work", Time),
+    ("no-naive", Flag),
+];
 
 impl Command {
-    /// All of them.
+    /// All that a plan may do with a device.
     pub const ALL: [Command; 7] = [
         Command::Inspect,
         Command::State,
@@ -125,6 +143,7 @@ impl Command {
             Command::Capacity => "capacity",
             Command::Integrity => "integrity",
             Command::Qualify => "qualify",
+            Command::Fleet => "fleet",
         }
     }
 
@@ -137,6 +156,7 @@ impl Command {
             Command::Capacity => CAPACITY,
             Command::Integrity => INTEGRITY,
             Command::Qualify => QUALIFY,
+            Command::Fleet => FLEET,
         }
     }
 
@@ -144,7 +164,9 @@ impl Command {
     /// it out or cuts its power looks at what it holds.
     pub const fn phase(self) -> Phase {
         match self {
-            Command::Inspect | Command::State | Command::Bench | Command::App | Command::Qualify => Phase::Timed,
+            Command::Inspect | Command::State | Command::Bench | Command::App | Command::Qualify | Command::Fleet => {
+                Phase::Timed
+            }
             Command::Capacity | Command::Integrity => Phase::Wear,
         }
     }
@@ -177,11 +199,23 @@ impl Work {
         power: Option<String>,
         qualification: Option<Qualification>,
     ) -> Result<Work, PlanError> {
-        let of = |what: String, hint: String| PlanError { what: format!("work '{name}': {what}"), hint };
         let command = Command::ALL.into_iter().find(|known| known.word() == command).ok_or_else(|| {
             let known: Vec<&str> = Command::ALL.iter().map(|known| known.word()).collect();
-            of(format!("there is no command '{command}' for a plan"), format!("there are {}", known.join(", ")))
+            let what = format!("work '{name}': there is no command '{command}' for a plan");
+            PlanError { what, hint: format!("there are {}", known.join(", ")) }
         })?;
+        Work::of(name, command, given, power, qualification)
+    }
+
+    /// A command that is known, with its options.
+    pub(crate) fn of(
+        name: &str,
+        command: Command,
+        given: &[(String, String)],
+        power: Option<String>,
+        qualification: Option<Qualification>,
+    ) -> Result<Work, PlanError> {
+        let of = |what: String, hint: String| PlanError { what: format!("work '{name}': {what}"), hint };
         let mut options = Vec::new();
         for (option, value) in given {
             let known = command.options().iter().find(|(known, _)| known == option);
@@ -217,7 +251,10 @@ impl Work {
         };
         let given: Vec<(String, String)> = rest.iter().map(option).collect();
         // Runs of one host hold devices against each other, as no order names several.
-        let work = Work::new(name, command, &given, power, None)?;
+        let work = match command == Command::Fleet.word() {
+            true => Work::of(name, Command::Fleet, &given, power, None)?,
+            false => Work::new(name, command, &given, power, None)?,
+        };
         // Of an option that stands there twice, this and the worker could each heed another one.
         let is_twice = work.options.windows(2).any(|pair| pair[0].0 == pair[1].0);
         match work.words() == words && !is_twice {
@@ -248,6 +285,9 @@ impl Work {
             Command::App if self.option("app").is_none() => {
                 Err((hint("no app is named"), hint("app = \"contacts\" under options; `flashscope app list` has them")))
             }
+            Command::Fleet if ["generator", "first", "devices"].iter().any(|name| self.option(name).is_none()) => {
+                Err((hint("no devices are named"), hint("it has generator, first and devices")))
+            }
             Command::Bench if self.option("preset").is_none() && self.option("rw").is_none() => {
                 Err((hint("no load is named"), hint("rw = \"randread\" or preset = \"sd-class\" under options")))
             }
@@ -258,7 +298,8 @@ impl Work {
         }
     }
 
-    fn option(&self, name: &str) -> Option<&str> {
+    /// The value of an option; empty for a flag that is set.
+    pub fn option(&self, name: &str) -> Option<&str> {
         self.options.iter().find(|(other, _)| *other == name).map(|(_, value)| value.as_str())
     }
 
@@ -288,7 +329,7 @@ impl Work {
         let reads = self.option("rw").is_some_and(|pattern| matches!(pattern, "read" | "randread"));
         makes
             || match self.command {
-                Command::Inspect | Command::State => false,
+                Command::Inspect | Command::State | Command::Fleet => false,
                 Command::Bench => self.option("preset").is_some() || !reads,
                 // Requirements that only read are told by their text ([`crate::Asked`]).
                 Command::App | Command::Capacity | Command::Integrity | Command::Qualify => true,
@@ -315,6 +356,7 @@ impl Takes {
                 _ => false,
             },
             Count(most) => text.parse::<u64>().is_ok_and(|count| (1..=most).contains(&count)),
+            Place(most) => text.parse::<u64>().is_ok_and(|place| place <= most),
             Size => plain(text) && text.parse::<Bytes>().is_ok(),
             Time => plain(text) && text.parse::<Nanos>().is_ok(),
             Share => text.strip_suffix('%').is_some_and(|number| {
@@ -332,6 +374,7 @@ impl fmt::Display for Takes {
         match self {
             Flag => write!(f, "it is true or false"),
             Count(most) => write!(f, "it is a whole number from 1 to {most}"),
+            Place(most) => write!(f, "it is a whole number from 0 to {most}"),
             Size => write!(f, "it is a size with its unit, as \"64MiB\""),
             Time => write!(f, "it is a time with its unit, as \"10s\""),
             Share => write!(f, "it is a percentage, as \"95%\""),
@@ -395,6 +438,7 @@ mod tests {
             ("qualify", "runs", "/etc"),
             ("qualify", "anyway", "true"),
             ("qualify", "power-off", "reboot"),
+            ("fleet", "devices", "1"),
             ("sh", "c", "true"),
         ] {
             let with = [("rw", "read"), (option, value)];

@@ -17,6 +17,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -36,7 +37,7 @@ const SPEEDS: [f64; MODELS] = [1.0, 1.15, 0.8, 1.3, 0.95, 1.05];
 /// A record's figures.
 const FIGURES: usize = 20;
 /// Records that go in together.
-const BATCH: usize = 500;
+const BATCH: usize = 2000;
 /// What the sixth question asks for, in bytes per second.
 const LIMIT: f64 = 1e9;
 
@@ -60,9 +61,10 @@ fn main() -> Result<ExitCode> {
     let mut targets = Targets::begin(io::stdout())?;
     let all = filled(&place, records.div_ceil(MODELS * parts), parts)?;
     let store = Store::open(&place.0.join("history.db"), Access::Read)?;
-    let began = Instant::now();
+    let began = Phase::begin();
     let done = Dataset::open(&place.0.join("results"))?.export(&store, &Filter::default(), &mut |_, _| {})?;
-    println!("  {} records, {} figures out in {:.1} s", done.new, done.figures, began.elapsed().as_secs_f64());
+    println!("  {} records, {} figures out in {}", done.new, done.figures, began.told());
+    println!("  {:.0} MiB of history, {:.0} MiB of dataset", place.mebibytes("history.db"), place.mebibytes("results"));
     let rows = (done.new, done.figures) == (all.len() as u64, (all.len() * FIGURES) as u64);
     targets.row("records and figures in the dataset", "all", &format!("{}, {}", done.new, done.figures), rows)?;
     let again = Dataset::open(&place.0.join("results"))?.export(&store, &Filter::default(), &mut |_, _| {})?;
@@ -71,9 +73,9 @@ fn main() -> Result<ExitCode> {
     names.sort();
     asked(&place.0.join("results"), &all, &names, quick, &mut targets)?;
     let mut other = Store::open(&place.0.join("other.db"), Access::Write)?;
-    let began = Instant::now();
+    let began = Phase::begin();
     let back = import(&mut other, &place.0.join("results"), &mut |_, _| {})?;
-    println!("  back in {:.1} s", began.elapsed().as_secs_f64());
+    println!("  back in {}", began.told());
     let sample = (0..100).map(|n| all[n * (all.len() - 1) / 99]);
     let same = sample.map(|one| Ok(text(&store, one)? == text(&other, one)?)).collect::<Result<Vec<bool>>>()?;
     let same = same.into_iter().filter(|same| *same).count();
@@ -130,10 +132,55 @@ impl Place {
     }
 }
 
+impl Place {
+    /// What a file, or all below a folder, takes of the disk.
+    fn mebibytes(&self, name: &str) -> f64 {
+        fn below(path: &Path) -> u64 {
+            let Ok(found) = std::fs::metadata(path) else { return 0 };
+            match std::fs::read_dir(path) {
+                Ok(inner) => inner.flatten().map(|one| below(&one.path())).sum(),
+                Err(_) => found.blocks() * 512,
+            }
+        }
+        below(&self.0.join(name)) as f64 / f64::from(1 << 20)
+    }
+}
+
 impl Drop for Place {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// What something takes: time on the clock and of this process, and the most memory meanwhile.
+struct Phase {
+    began: Instant,
+    worked: f64,
+}
+
+impl Phase {
+    fn begin() -> Phase {
+        // From now on the kernel counts the peak anew.
+        let _ = std::fs::write("/proc/self/clear_refs", "5");
+        Phase { began: Instant::now(), worked: worked() }
+    }
+
+    fn told(&self) -> String {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+        let peak = peak.and_then(|text| text.parse::<f64>().ok()).map_or(f64::NAN, |kib| kib / 1024.0);
+        let (took, worked) = (self.began.elapsed().as_secs_f64(), worked() - self.worked);
+        format!("{took:.1} s ({worked:.1} s of a processor, {peak:.0} MiB at most)")
+    }
+}
+
+/// Processor time of this process in seconds.
+fn worked() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    // User and system time (fields 14 and 15 of proc(5)), in hundredths on every Linux that this runs on.
+    let ticks = |at: usize| fields.get(at).and_then(|text| text.parse::<f64>().ok()).unwrap_or(f64::NAN);
+    (ticks(11) + ticks(12)) / 100.0
 }
 
 /// How fast a part is on a day beside the fixture, scatter apart.
@@ -156,7 +203,7 @@ fn filled(place: &Place, days: usize, parts: usize) -> Result<Vec<One>> {
     let mut store = Store::open(&place.0.join("history.db"), Access::Write)?;
     let (mut all, mut texts) = (Vec::new(), Vec::new());
     let mut rng = Rng::new(21_004);
-    let began = Instant::now();
+    let began = Phase::begin();
     for (day, model) in (0..days).flat_map(|day| (0..MODELS).map(move |model| (day, model))) {
         for part in 0..parts {
             // Every fourth part of one model was given away before the last ten days.
@@ -188,7 +235,7 @@ fn filled(place: &Place, days: usize, parts: usize) -> Result<Vec<One>> {
         }
     }
     store.add(&texts)?;
-    println!("  {} records kept in {:.1} s", all.len(), began.elapsed().as_secs_f64());
+    println!("  {} records kept in {}", all.len(), began.told());
     Ok(all)
 }
 
@@ -245,7 +292,8 @@ fn asked(dataset: &Path, all: &[One], names: &[String], quick: bool, targets: &m
             println!("  found {}\n  known {rows:?}", answer["rows"]);
         }
         let took = answer["ms"].as_f64().unwrap_or(f64::NAN);
-        let took = if quick { String::new() } else { format!(" in {took:.0} ms") };
+        let peak = answer["mib"].as_f64().unwrap_or(f64::NAN);
+        let took = if quick { String::new() } else { format!(" in {took:.0} ms, {peak:.0} MiB") };
         let words = format!("{} rows{took}", found.len());
         targets.row(&format!("question {}", number + 1), "as known", &words, right)?;
     }

@@ -66,24 +66,17 @@ impl Store {
         Ok(found)
     }
 
-    /// Every figure of the records that are meant, one row each, in this order.
+    /// Every figure of the records that are meant, one row each, those of the oldest records first.
     ///
     /// # Errors
     /// Where the file cannot be read, or `each` fails.
     pub(crate) fn rows<E: From<StoreError>>(
         &self,
         filter: &Filter,
-        order: Order,
         mut each: impl FnMut(Row) -> Result<(), E>,
     ) -> Result<(), E> {
         let of = |error| E::from(StoreError::of(&self.path, error));
-        let sql = format!(
-            "SELECT {COLUMNS}, at, setup.text, name, unit, higher_is_better, value, runs, spread, digest
-             FROM record JOIN reading ON reading.record = record.id JOIN figure ON figure.id = reading.figure
-             LEFT JOIN setup ON setup.id = record.setup
-             WHERE {MEANT} ORDER BY {}, figure.id",
-            order.sql()
-        );
+        let sql = format!("{} {MEANT} ORDER BY at, record.id, figure.id", rows_where());
         let mut statement = self.connection.prepare(&sql).map_err(of)?;
         let meant = params![filter.target, filter.kind_word(), filter.since, filter.before];
         let mut rows = statement.query(meant).map_err(of)?;
@@ -93,54 +86,69 @@ impl Store {
         Ok(())
     }
 
-    /// Day, model and key of the records that are meant, in the order of slices.
-    pub(crate) fn keys(&self, filter: &Filter, mut each: impl FnMut(String, String, Key)) -> Result<(), StoreError> {
+    /// Number, day, model and key of the records that are meant: those of the earliest day first, and on it model by model.
+    pub(crate) fn slices(
+        &self,
+        filter: &Filter,
+        mut each: impl FnMut(i64, String, String, Key),
+    ) -> Result<(), StoreError> {
         let sql = format!(
-            "SELECT date(at, 'unixepoch'), device, digest FROM record WHERE {MEANT} ORDER BY {}",
-            Order::Slice.sql()
+            "SELECT id, date(at, 'unixepoch'), device, digest FROM record WHERE {MEANT}
+             ORDER BY date(at, 'unixepoch'), device, at, id"
         );
         let mut all = || {
             let mut statement = self.connection.prepare(&sql)?;
             let meant = params![filter.target, filter.kind_word(), filter.since, filter.before];
             let mut rows = statement.query(meant)?;
             while let Some(row) = rows.next()? {
-                let digest: Vec<u8> = row.get(2)?;
+                let digest: Vec<u8> = row.get(3)?;
                 let key = digest.first_chunk().ok_or(rusqlite::Error::InvalidQuery)?;
-                each(row.get(0)?, row.get(1)?, *key);
+                each(row.get(0)?, row.get(1)?, row.get(2)?, *key);
             }
             Ok(())
         };
         all().map_err(|error| StoreError::of(&self.path, error))
     }
 
-    /// The records that are meant themselves, in the order of slices.
+    /// Every figure of these records, in their order. Looked up record by record: to sort rows as wide as these would be to write
+    /// all of them into a temporary file and to read them again.
+    ///
+    /// # Errors
+    /// Where the file cannot be read, or `each` fails; here as below.
+    pub(crate) fn rows_of(
+        &self,
+        ids: &[i64],
+        mut each: impl FnMut(Row) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let of = |error| StoreError::of(&self.path, error);
+        let sql = format!("{} record.id = ?1 ORDER BY figure.id", rows_where());
+        let mut statement = self.connection.prepare(&sql).map_err(of)?;
+        for id in ids {
+            let mut rows = statement.query([id]).map_err(of)?;
+            while let Some(row) = rows.next().map_err(of)? {
+                each(exported(row).map_err(of)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// These records themselves, in their order.
     pub(crate) fn bodies(
         &self,
-        filter: &Filter,
+        ids: &[i64],
         mut each: impl FnMut(Body) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let of = |error| StoreError::of(&self.path, error);
         let sql = format!(
             "SELECT {COLUMNS}, at, setup.text, digest, deflated FROM record JOIN body ON body.record = record.id
-             LEFT JOIN setup ON setup.id = record.setup WHERE {MEANT} ORDER BY {}",
-            Order::Slice.sql()
+             LEFT JOIN setup ON setup.id = record.setup WHERE record.id = ?1"
         );
         let mut statement = self.connection.prepare(&sql).map_err(of)?;
-        let meant = params![filter.target, filter.kind_word(), filter.since, filter.before];
-        let mut rows = statement.query(meant).map_err(of)?;
-        while let Some(row) = rows.next().map_err(of)? {
-            let entry = entry(row).map_err(of)?;
-            let deflated: Vec<u8> = row.get(13).map_err(of)?;
-            let text = inflated(&deflated, entry.bytes).ok_or_else(|| {
-                StoreError::Damaged(self.path.clone(), format!("record {} is not what was kept", entry.id))
-            })?;
-            each(Body {
-                seconds: row.get(10).map_err(of)?,
-                setup: row.get::<_, Option<String>>(11).map_err(of)?.unwrap_or_default(),
-                key: key(row, 12).map_err(of)?,
-                text,
-                entry,
-            })?;
+        for id in ids {
+            let (body, deflated) = statement.query_one([id], body).map_err(of)?;
+            let text = inflated(&deflated, body.entry.bytes)
+                .ok_or_else(|| StoreError::Damaged(self.path.clone(), format!("record {id} is not what was kept")))?;
+            each(Body { text, ..body })?;
         }
         Ok(())
     }
@@ -151,28 +159,31 @@ impl Store {
     }
 }
 
-/// Which of the rows come first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// Those of the oldest records.
-    Time,
-    /// Those of the earliest day, and on it model by model.
-    Slice,
-}
-
-impl Order {
-    const fn sql(self) -> &'static str {
-        match self {
-            Order::Time => "at, record.id",
-            Order::Slice => "date(at, 'unixepoch'), device, at, record.id",
-        }
-    }
+/// What [`exported`] reads, up to the records that are meant.
+fn rows_where() -> String {
+    format!(
+        "SELECT {COLUMNS}, at, setup.text, name, unit, higher_is_better, value, runs, spread, digest
+         FROM record JOIN reading ON reading.record = record.id JOIN figure ON figure.id = reading.figure
+         LEFT JOIN setup ON setup.id = record.setup WHERE"
+    )
 }
 
 /// The first half of a digest, in digits.
 fn key(row: &rusqlite::Row<'_>, at: usize) -> rusqlite::Result<String> {
     let digest: Vec<u8> = row.get(at)?;
     Ok(dataset::digits(digest.get(..16).unwrap_or_default()))
+}
+
+/// A record without its text, and the text as it is kept.
+fn body(row: &rusqlite::Row<'_>) -> rusqlite::Result<(Body, Vec<u8>)> {
+    let body = Body {
+        entry: entry(row)?,
+        seconds: row.get(10)?,
+        setup: row.get::<_, Option<String>>(11)?.unwrap_or_default(),
+        key: key(row, 12)?,
+        text: String::new(),
+    };
+    Ok((body, row.get(13)?))
 }
 
 fn exported(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {

@@ -1,6 +1,5 @@
 //! All figures as one long table, for DuckDB, pandas and spreadsheets: a row per record and figure.
 
-use crate::ask::Order;
 use crate::table::{Cell, Column, Table, column};
 use crate::{Filter, Row, Store, StoreError};
 use flashscope_model::comparison::Better;
@@ -39,7 +38,7 @@ impl Store {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let of = |error: csv::Error| StoreError::Export(error.to_string());
         writer.write_record(COLUMNS.iter().map(|column| column.name)).map_err(of)?;
-        self.rows(filter, Order::Time, |row| {
+        self.rows(filter, |row| {
             writer.write_record(COLUMNS.iter().map(|column| words(&column.cell, &row))).map_err(of)
         })?;
         writer.into_inner().map_err(|error| StoreError::Export(error.to_string()))
@@ -52,7 +51,7 @@ impl Store {
     pub fn parquet(&self, filter: &Filter) -> Result<Vec<u8>, StoreError> {
         let of = |error: ParquetError| StoreError::Export(error.to_string());
         let mut table = Table::new("history", &COLUMNS, Vec::new()).map_err(of)?;
-        self.rows(filter, Order::Time, |row| table.push(row).map_err(of))?;
+        self.rows(filter, |row| table.push(row).map_err(of))?;
         table.close().map_err(of)
     }
 }

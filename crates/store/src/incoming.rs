@@ -9,6 +9,31 @@ use flate2::read::{DeflateDecoder, DeflateEncoder};
 use rusqlite::{OptionalExtension, Transaction, params};
 use sha2::{Digest, Sha256};
 use std::io::Read;
+use std::panic::resume_unwind;
+
+/// Records that one thread reads at least: below that, the start of a thread costs more than it saves.
+const FEWEST: usize = 32;
+
+/// A record that is ready to be kept: what it says, and its text compressed.
+pub(crate) type Ready<'a> = Result<(Incoming<'a>, Vec<u8>), StoreError>;
+
+/// Reads and compresses records on all processors, which is most of the work of keeping them.
+pub(crate) fn read_all<T: AsRef<str> + Sync>(texts: &[T]) -> Vec<Ready<'_>> {
+    fn read<T: AsRef<str>>(texts: &[T]) -> Vec<Ready<'_>> {
+        let texts = texts.iter().map(AsRef::as_ref);
+        texts.map(|text| Ok((Incoming::read(text)?, deflated(text)))).collect()
+    }
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = texts.len().div_ceil(threads).max(FEWEST);
+    if texts.len() <= share {
+        return read(texts);
+    }
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = texts.chunks(share).map(|some| scope.spawn(move || read(some))).collect();
+        let all = readers.into_iter().flat_map(|reader| reader.join().unwrap_or_else(|why| resume_unwind(why)));
+        all.collect()
+    })
+}
 
 /// A record that was understood.
 pub(crate) struct Incoming<'a> {
@@ -23,7 +48,8 @@ impl<'a> Incoming<'a> {
         Ok(Incoming { text, envelope: record.envelope().clone(), readings: figures::of(&record) })
     }
 
-    pub(crate) fn keep(&self, transaction: &Transaction<'_>) -> rusqlite::Result<Kept> {
+    /// Keeps it with its text, which was compressed before.
+    pub(crate) fn keep(&self, deflated: &[u8], transaction: &Transaction<'_>) -> rusqlite::Result<Kept> {
         let digest = Sha256::digest(self.text.as_bytes());
         let known = transaction
             .prepare_cached("SELECT id FROM record WHERE digest = ?1")?
@@ -54,7 +80,7 @@ impl<'a> Incoming<'a> {
         let id = transaction.last_insert_rowid();
         transaction
             .prepare_cached("INSERT INTO body (record, deflated) VALUES (?1, ?2)")?
-            .execute(params![id, deflated(self.text)])?;
+            .execute(params![id, deflated])?;
         self.index(transaction, id)?;
         Ok(Kept::New(id))
     }

@@ -1,6 +1,6 @@
 //! The file itself: opened, added to, asked.
 
-use crate::incoming::{Incoming, inflated};
+use crate::incoming::{inflated, read_all};
 use crate::schema::{self, Found};
 use crate::{Entry, Filter, Kept, StoreError};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
@@ -63,15 +63,15 @@ impl Store {
     ///
     /// # Errors
     /// Where the file cannot take them.
-    pub fn add<T: AsRef<str>>(&mut self, texts: &[T]) -> Result<Vec<Result<Kept, StoreError>>, StoreError> {
+    pub fn add<T: AsRef<str> + Sync>(&mut self, texts: &[T]) -> Result<Vec<Result<Kept, StoreError>>, StoreError> {
         let of = |error| StoreError::of(&self.path, error);
         // Read before the file is locked: large records take a while.
-        let read: Vec<_> = texts.iter().map(|text| Incoming::read(text.as_ref())).collect();
+        let read = read_all(texts);
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(of)?;
         let mut answers = Vec::new();
         for incoming in read {
             answers.push(match incoming {
-                Ok(incoming) => Ok(incoming.keep(&transaction).map_err(of)?),
+                Ok((incoming, deflated)) => Ok(incoming.keep(&deflated, &transaction).map_err(of)?),
                 Err(error) => Err(error),
             });
         }

@@ -2,10 +2,10 @@
 
 mod hosts;
 
-pub(crate) use hosts::{Agent, Coordinator, OfServer, Server, Submit};
+pub(crate) use hosts::{Agent, Coordinator, Fleet, OfServer, Submit};
 
 use clap::{Args, Parser, Subcommand};
-use flashscope_console::Manner;
+use flashscope_console::{Manner, Server};
 use flashscope_units::Nanos;
 use std::path::PathBuf;
 
@@ -59,6 +59,11 @@ here, or in the host's own file (--host).\n\n{EXIT_CODES}"))]
   flashscope lab submit incoming.toml --server tls://lab:4222 \\
     --ca ca.pem --token operator.token\n\n{EXIT_CODES}"))]
     Submit(Submit),
+    /// Have a fleet done by many hosts, and print what came of each range of its devices as it comes; `flashscope fleet --lab`
+    /// starts this
+    #[command(hide = true, after_help = format!("Example: flashscope fleet --devices 1000 --lab tls://lab:4222 \\
+    --ca ca.pem --token operator.token\n\n{EXIT_CODES}"))]
+    Fleet(Fleet),
     /// Fetch the records of all runs that are done, each checked by its hash
     #[command(after_help = format!("Example:
   flashscope lab results --into results --server tls://lab:4222 \\
@@ -81,18 +86,8 @@ pub(crate) struct Run {
     /// Keep the queue and the records in this directory [default: NAME.lab, as the plan is called]
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
-    /// Allow writing to the device of this identity, as `flashscope list` prints it (its content is destroyed); once for each
-    #[arg(long, value_name = "IDENTITY")]
-    pub(crate) destroy_data: Vec<String>,
-    /// Also overwrite a partition table or file system that is not in use, on devices that may be written to
-    #[arg(long)]
-    pub(crate) destroy_signatures: bool,
-    /// What only this host says (TOML): destroy-data, at-once and power commands [default: flashscope/lab.toml below ~/.config]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) host: Option<PathBuf>,
-    /// Have at most this number of real devices under way at once [default: at-once of the host's file, else 64]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub(crate) at_once: Option<u32>,
+    #[command(flatten)]
+    pub(crate) here: Here,
     /// Have this number of simulated devices under way at once [default: the processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) cores: Option<u32>,
@@ -113,6 +108,24 @@ pub(crate) struct Run {
     pub(crate) sysfs: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) results: Results,
+}
+
+/// What is allowed on this host, and nowhere else.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Here {
+    /// Allow writing to the device of this identity, as `flashscope list` prints it, whoever hands the work in (its
+    /// content is destroyed); once for each
+    #[arg(long, value_name = "IDENTITY")]
+    pub(crate) destroy_data: Vec<String>,
+    /// Also overwrite a partition table or file system that is not in use, on devices that may be written to
+    #[arg(long)]
+    pub(crate) destroy_signatures: bool,
+    /// What only this host says (TOML): destroy-data, at-once and power commands [default: flashscope/lab.toml below ~/.config]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) host: Option<PathBuf>,
+    /// Have at most this number of real devices under way at once [default: at-once of the host's file, else 64]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) at_once: Option<u32>,
 }
 
 /// A server is asked only where one is named.

@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Status(args) => hosts::coded(status::run(args, &cli)),
         Command::Coordinator(args) => hosts::coded(hosts::coordinate(args)),
         Command::Agent(args) => hosts::attend(args, &cli),
+        Command::Fleet(args) => hosts::coded(hosts::sail(args, &cli)),
         Command::Submit(args) => hosts::coded(hosts::submit(args)),
         Command::Results(args) => hosts::coded(hosts::results(args, &cli)),
         Command::Limits(args) => calibrate::run(args, &cli),

@@ -5,7 +5,7 @@ use crate::{qualify, result, shelf};
 use anyhow::{Context, Result, anyhow};
 use flashscope_console as console;
 use flashscope_host::SysRoot;
-use flashscope_lab::{Asked, Device, Entry, HostFile, Limits, Plan, Run, RunState, expand};
+use flashscope_lab::{Asked, Device, Entry, HostFile, Limits, Plan, Run, expand};
 use flashscope_supervisor::{Folder, IDENTITIES, NAMES};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,13 +45,13 @@ pub(crate) struct Unconsented {
 pub(crate) fn prepare(args: &args::Run) -> Result<Lab> {
     let text = read(&args.plan)?;
     let plan = Plan::read(&text).map_err(|error| anyhow!("{}: {error}", args.plan.display()))?;
-    let host = host_file(args.host.as_deref())?;
+    let host = host_file(args.here.host.as_deref())?;
     let sys = args.sysfs.as_ref().map_or_else(SysRoot::live, SysRoot::at);
     let devices = shelf::find(&sys, &plan)?;
     let runs = expand(&plan, &devices).map_err(|error| anyhow!("{}: {error}", args.plan.display()))?;
     let consent = consent(args, &host, &devices)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let at_once = args.at_once.or(host.at_once).unwrap_or(64);
+    let at_once = args.here.at_once.or(host.at_once).unwrap_or(64);
     let limits = Limits { busy: args.cores.map_or(cores, |cores| cores as usize), waiting: at_once as usize };
     let real = devices.iter().filter(|device| !device.simulated).count();
     if plan.neighbours.is_some() && real > limits.waiting {
@@ -64,18 +64,11 @@ pub(crate) fn prepare(args: &args::Run) -> Result<Lab> {
     let of = |run: &Run, told: fn(&Device) -> &str, between: &str| {
         run.devices().map(|place| told(&devices[place])).collect::<Vec<_>>().join(between)
     };
-    let entries = runs.into_iter().map(|run| Entry {
-        device: of(&run, |device| &device.name, NAMES),
-        identity: of(&run, |device| &device.identity, IDENTITIES),
-        work: plan.works[run.work].name.clone(),
-        run,
-        state: RunState::Waiting,
-        failures: 0,
-        attempts: 0,
-        sha256: None,
-        began: None,
-        ended: None,
-        why: None,
+    let entries = runs.into_iter().map(|run| {
+        let device = of(&run, |device| &device.name, NAMES);
+        let identity = of(&run, |device| &device.identity, IDENTITIES);
+        let work = plan.works[run.work].name.clone();
+        Entry::waiting(run, device, identity, work)
     });
     let entries = entries.collect();
     let folder = Folder::of(args.dir.as_deref(), &plan.name)?;
@@ -114,13 +107,13 @@ pub(crate) fn host_file(named: Option<&Path>) -> Result<HostFile> {
 /// What may be written to. What is typed must be a device of the plan, or it was a slip.
 fn consent(args: &args::Run, host: &HostFile, devices: &[Device]) -> Result<Vec<String>> {
     let is_there = |identity: &String| devices.iter().any(|device| !device.simulated && device.identity == *identity);
-    if let Some(other) = args.destroy_data.iter().find(|identity| !is_there(identity)) {
+    if let Some(other) = args.here.destroy_data.iter().find(|identity| !is_there(identity)) {
         return Err(anyhow!(
             "no device of the plan is {other}\nhint: `flashscope lab run {} --dry-run` shows their identities",
             args.plan.display()
         ));
     }
-    Ok(args.destroy_data.iter().chain(&host.destroy_data).filter(|identity| is_there(identity)).cloned().collect())
+    Ok(args.here.destroy_data.iter().chain(&host.destroy_data).filter(|identity| is_there(identity)).cloned().collect())
 }
 
 /// The host's commands that the plan names, and whether all of its commands are some.

@@ -261,12 +261,17 @@ impl<'a> Supervisor<'a> {
         let mut words: Vec<OsString> = entry.run.words.iter().map(OsString::from).collect();
         let seed = self.lab.devices[entry.run.device].seed;
         words.extend(["--quiet".into(), format!("--seed={seed}").into()]);
-        words.push(of("--output=", folder.join("record.json").as_os_str()));
+        // What comes of a fleet is joined elsewhere, and so is no record yet; it draws its devices itself.
+        let is_fleet = self.lab.plan.works[entry.run.work].command == flashscope_lab::Command::Fleet;
+        words.push(of(if is_fleet { "--part=" } else { "--output=" }, folder.join("record.json").as_os_str()));
+        if is_fleet {
+            return Ok(words);
+        }
         let devices = || entry.run.devices().map(|place| &self.lab.devices[place]);
         for device in devices().filter(|device| self.lab.consent.contains(&device.identity)) {
             words.push(format!("--destroy-data={}", device.identity).into());
         }
-        if self.args.destroy_signatures && devices().any(|device| self.lab.consent.contains(&device.identity)) {
+        if self.args.here.destroy_signatures && devices().any(|device| self.lab.consent.contains(&device.identity)) {
             words.push("--destroy-signatures".into());
         }
         if let Some(power) = entry.run.power.as_ref().and_then(|name| self.lab.host.power.get(name)) {

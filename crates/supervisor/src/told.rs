@@ -2,7 +2,7 @@
 
 use crate::folder::Folder;
 use crate::{Queue, QueueError};
-use flashscope_lab::{Command, Engine, Entry, Phase, RunState};
+use flashscope_lab::{Command, Engine, Entry, Phase, RunState, is_simulated};
 use flashscope_model::envelope::Tool;
 use flashscope_model::lab::{LabDevice, LabPhase, LabRecord, LabRun, LabRunState};
 use flashscope_model::{AnyRecord, Envelope, Kind};
@@ -53,7 +53,7 @@ pub fn devices(entries: &[Entry]) -> Vec<LabDevice> {
             devices.push(LabDevice {
                 name: name.to_owned(),
                 identity: identity.to_owned(),
-                simulated: identity.starts_with("sim:"),
+                simulated: is_simulated(identity),
                 seed: 0,
                 parts: Vec::new(),
                 host_limited: None,

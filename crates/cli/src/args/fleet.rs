@@ -2,6 +2,7 @@
 
 use super::{Replace, up_to};
 use clap::{Args, Subcommand};
+use flashscope_console::Server;
 use flashscope_fleet::{Generator, Noise};
 use flashscope_units::{Bytes, Nanos};
 use std::path::PathBuf;
@@ -16,9 +17,15 @@ const LAST_INDEX: i64 = 1_000_000_000;
   flashscope fleet --devices 200 --seed 7 --noise field
   flashscope fleet --devices 1000 --generator adversarial --json > fleet.json
   flashscope fleet --seed 7 --show 12 > device.toml
+  flashscope fleet --devices 50 --records samples
+  flashscope fleet --devices 10000 --lab tls://lab:4222 \
+    --ca ca.pem --token operator.token
 
 The rules of scoring stand in docs/fleet.md.")]
 #[command(args_conflicts_with_subcommands = true)]
+#[command(mut_arg("server", |arg| arg.long("lab").required(false).requires("token").conflicts_with_all(["show", "part"])
+    .help("Have agents of this lab find it (docs/hosts.md): tls://HOST:PORT; nats://HOST:PORT without TLS, on this host alone")))]
+#[command(mut_arg("token", |arg| arg.required(false).requires("server")), mut_arg("ca", |arg| arg.requires("server")))]
 pub(crate) struct Fleet {
     #[command(subcommand)]
     pub(crate) kind: Option<FleetKind>,
@@ -65,6 +72,15 @@ pub(crate) struct Fleet {
     /// Write a report to this file, by its ending: .html, .json, .csv, .md, .txt or .xlsx
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Find these devices one after the other, and write what came of each to this file, to be joined; agents of a lab do so
+    #[arg(long, value_name = "FILE", hide = true, conflicts_with_all = ["show", "json", "html", "output"])]
+    pub(crate) part: Option<PathBuf>,
+    /// Keep the record that inspect would write of each device in this directory, as GENERATOR-SEED-INDEX.json: all samples, some MiB
+    /// each
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["show", "part", "server"])]
+    pub(crate) records: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) server: Option<Server>,
     #[command(flatten)]
     pub(crate) replace: Replace,
 }

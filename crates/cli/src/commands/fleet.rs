@@ -6,7 +6,8 @@ use crate::error::{Failure, Outcome};
 use crate::output::{self, Saved};
 use crate::{envelope, interrupt};
 use anyhow::anyhow;
-use flashscope_fleet::{DeviceRun, Limits, MaxWrite, Plan, Summary, Watch};
+use flashscope_fleet::{DeviceRun, Inspection, Limits, MaxWrite, Plan, Summary, Watch};
+use flashscope_host::Output;
 use flashscope_host::load::usage::CpuTime;
 use flashscope_model::Kind;
 use flashscope_record::AnyRecord;
@@ -19,8 +20,10 @@ use std::time::{Duration, Instant};
 
 mod capacity;
 mod compare;
+mod hosts;
 mod integrity;
 mod qualify;
+mod records;
 mod scored;
 mod state;
 mod trend;
@@ -61,9 +64,19 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     }
 
     let mut door = output::door(args.replace.force, None::<PathBuf>);
+    if let Some(path) = &args.part {
+        return part(plan, &output::plan(&mut door, path)?);
+    }
     let outputs = reports::outputs(&mut door, args.html.as_deref(), args.output.as_ref())?;
+    let records = args.records.as_deref().map(|folder| records::Records::new(folder, plan, args.replace.force));
     let progress = Progress::new(plan.devices);
-    let fleet = flashscope_fleet::sail(plan, &progress).map_err(anyhow::Error::from)?;
+    let (fleet, left) = match &args.server {
+        Some(server) => hosts::sail(plan, server, &progress)?,
+        None => {
+            let see = |found: Inspection<'_>| records.iter().for_each(|records| records.keep(&found));
+            (flashscope_fleet::sail_seen(plan, &progress, &see).map_err(anyhow::Error::from)?, None)
+        }
+    };
     progress.bar.finish_and_clear();
     if fleet.devices.is_empty() {
         return Err(Failure::Cannot(anyhow!("no device was done before the stop")));
@@ -73,10 +86,26 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let record = flashscope_fleet::record(envelope, &fleet, &summary);
     let text = if args.json { flashscope_record::to_json(&record) } else { report::fleet::text(&record) };
     let mut saved = Saved::default();
+    if let Some(why) = records.and_then(records::Records::failure) {
+        saved.failed(why);
+    }
     if !outputs.is_empty() {
         reports::save(&mut saved, &outputs, &AnyRecord::Fleet(Box::new(record.clone())));
     }
     saved.after(output::data(&text))?;
+    match left {
+        Some(why) => Err(Failure::Cannot(why)),
+        None => Ok(Outcome::Done),
+    }
+}
+
+/// Finds some devices of a fleet for whoever joins them. Fewer than were asked for would be taken for all of them.
+fn part(plan: Plan, to: &Output) -> Result<Outcome, Failure> {
+    let fleet = flashscope_fleet::sail_alone(plan, &Progress::new(plan.devices)).map_err(anyhow::Error::from)?;
+    if fleet.devices.len() < plan.devices as usize {
+        return Err(Failure::Cannot(anyhow!("stopped before all devices were done; nothing was written")));
+    }
+    output::save(to, "Part", flashscope_fleet::part(&hosts::version(), &fleet))?;
     Ok(Outcome::Done)
 }
 

@@ -190,3 +190,26 @@ fn a_bench_keeps_what_a_comparison_needs() {
     assert!(one["session"].is_string() && one["session"] == other["session"], "nothing was taken away in between");
     assert!(one["started"].as_str() <= one["finished"].as_str() && one["host"]["kernel"].is_string());
 }
+
+#[test]
+fn a_fleet_keeps_the_records_that_inspect_writes() {
+    let folder = scratch();
+    std::fs::create_dir(folder.join("samples")).unwrap();
+    let limits = ["--max-write", "1MiB", "--max-time", "300ms"];
+    let fleet = |records| {
+        let words = ["fleet", "-n", "2", "--seed", "7", "--no-naive", "--records", records];
+        flashscope(&[&words[..], &limits].concat()).current_dir(&folder).run()
+    };
+    fleet("samples").expect(DONE);
+    let shown = flashscope(&["fleet", "--seed", "7", "--show", "1"]).run();
+    std::fs::write(folder.join("wide-7-1.toml"), &shown.stdout).unwrap();
+    let seed = shown.stderr.split_whitespace().last().expect("it says the seed").to_owned();
+    let words = ["inspect", "sim:wide-7-1.toml", "--json", "--seed", &seed];
+    let inspected = flashscope(&[&words[..], &limits].concat()).current_dir(&folder).run();
+    let kept = std::fs::read_to_string(folder.join("samples/wide-7-1.json")).expect("its record");
+    assert_eq!(kept.trim_end(), inspected.stdout.trim_end());
+    assert!(folder.join("samples/wide-7-0.json").exists());
+    let nowhere = fleet("nowhere");
+    nowhere.expect(CANNOT);
+    assert!(nowhere.stderr.contains("not every record is kept"), "{}", nowhere.stderr);
+}

@@ -11,9 +11,9 @@ use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Records that go in together, at most this number and this many bytes.
-const BATCH: usize = 256;
-const BATCH_BYTES: usize = 16 << 20;
+/// Bytes of records that go in together, of however many files: whatever goes in is on the disk before it goes on, and a file may
+/// hold a single record.
+const BATCH_BYTES: usize = 32 << 20;
 
 /// What came of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,9 +36,8 @@ pub fn import(store: &mut Store, root: &Path, progress: Progress<'_>) -> Result<
         return Err(StoreError::NoDataset(root.to_owned()));
     }
     let mut done = Imported::default();
+    let (mut batch, mut bytes) = (Batch::default(), 0);
     for (at, file) in files.iter().enumerate() {
-        let mut batch: Vec<String> = Vec::new();
-        let mut bytes = 0;
         let read = each(file, "record, text", |row| {
             let (key, text) = (row.get_string(0)?, row.get_string(1)?);
             if digits(&Sha256::digest(text.as_bytes())[..16]) != *key {
@@ -46,14 +45,14 @@ pub fn import(store: &mut Store, root: &Path, progress: Progress<'_>) -> Result<
                 return Ok(());
             }
             bytes += text.len();
-            batch.push(text.clone());
-            if batch.len() >= BATCH || bytes >= BATCH_BYTES {
+            batch.texts.push(text.clone());
+            batch.files.push(at);
+            if bytes >= BATCH_BYTES {
                 bytes = 0;
-                taken(store, file, std::mem::take(&mut batch), &mut done)?;
+                taken(store, &files, std::mem::take(&mut batch), &mut done)?;
             }
             Ok(())
         });
-        taken(store, file, batch, &mut done)?;
         match read {
             Err(Stop::File(why)) => done.refused.push((file.clone(), why)),
             Err(Stop::Store(error)) => return Err(error),
@@ -61,15 +60,23 @@ pub fn import(store: &mut Store, root: &Path, progress: Progress<'_>) -> Result<
         }
         progress(at as u64 + 1, files.len() as u64);
     }
+    taken(store, &files, batch, &mut done)?;
     Ok(done)
 }
 
-fn taken(store: &mut Store, file: &Path, texts: Vec<String>, done: &mut Imported) -> Result<(), StoreError> {
-    for answer in store.add(&texts)? {
+/// Records on their way in, each with the place of its file.
+#[derive(Default)]
+struct Batch {
+    texts: Vec<String>,
+    files: Vec<usize>,
+}
+
+fn taken(store: &mut Store, files: &[PathBuf], batch: Batch, done: &mut Imported) -> Result<(), StoreError> {
+    for (answer, at) in store.add(&batch.texts)?.into_iter().zip(batch.files) {
         match answer {
             Ok(Kept::New(_)) => done.new += 1,
             Ok(Kept::Already(_)) => done.already += 1,
-            Err(error) => done.refused.push((file.to_owned(), error.to_string())),
+            Err(error) => done.refused.push((files[at].clone(), error.to_string())),
         }
     }
     Ok(())

@@ -1,8 +1,7 @@
 //! A history into a dataset: what is not there yet, file by file.
 
 use super::place::{self, Dataset, unfinished};
-use super::{Key, Progress, digits, key_of};
-use crate::ask::Order;
+use super::{Key, Progress, digits};
 use crate::export::figures;
 use crate::kept::Body;
 use crate::table::{Cell, Column, Table, column};
@@ -62,8 +61,9 @@ impl Dataset {
         let _snapshot = store.snapshot()?;
         let mut done = Exported::default();
         let mut keys: Vec<Key> = Vec::new();
+        let (mut ids, mut added): (Vec<i64>, Vec<Key>) = (Vec::new(), Vec::new());
         let mut slices: Vec<Slice> = Vec::new();
-        store.keys(filter, |day, model, key| {
+        store.slices(filter, |id, day, model, key| {
             if self.known.contains(&key) {
                 done.already += 1;
                 return;
@@ -74,17 +74,15 @@ impl Dataset {
                 slices.push(Slice { day, model, name: String::new() });
             }
             keys.push(key);
-            done.new += 1;
+            added.push(key);
+            ids.push(id);
         })?;
         close(slices.last_mut(), &mut keys);
-        done.slices = slices.len() as u64;
+        (done.slices, done.new) = (slices.len() as u64, ids.len() as u64);
         let all = 2 * done.new;
         let mut files = Files::new(&self.root, place::Table::Figures, &FIGURES, &slices);
         let (mut last, mut seen) = (String::new(), 0);
-        store.rows(filter, Order::Slice, |row| {
-            if self.holds(&row.key) {
-                return Ok(());
-            }
+        store.rows_of(&ids, |row| {
             if last != row.key {
                 last.clone_from(&row.key);
                 seen += 1;
@@ -96,21 +94,14 @@ impl Dataset {
         files.end()?;
         let mut files = Files::new(&self.root, place::Table::Records, &RECORDS, &slices);
         let mut seen = done.new;
-        store.bodies(filter, |body| {
-            if self.holds(&body.key) {
-                return Ok(());
-            }
+        store.bodies(&ids, |body| {
             seen += 1;
             progress(seen, all);
             files.put(body.entry.at[..10].to_owned(), body.entry.device.clone(), body)
         })?;
         files.end()?;
-        store.keys(filter, |_, _, key| _ = self.known.insert(key))?;
+        self.known.extend(added);
         Ok(done)
-    }
-
-    fn holds(&self, key: &str) -> bool {
-        key_of(key).is_some_and(|key| self.known.contains(&key))
     }
 }
 

@@ -81,7 +81,7 @@ fn kills(runs: usize, seed: u64, targets: &mut Targets<Stdout>) -> Outcome {
         targets.left_out("an agent whose clock is three days ahead", "it needs cc")?;
     }
     rig.server()?;
-    rig.coordinator(&["--lease", "2s", "--tries", "1000", "--lies", "1000"])?;
+    rig.coordinator(&["--lease", "2s", "--tries", "1000", "--lies", "1000000"])?;
     let asked = rig.submit(runs)?;
     for name in AGENTS {
         rig.agent(name, &[])?;
@@ -174,7 +174,7 @@ fn full(runs: usize, targets: &mut Targets<Stdout>) -> Outcome {
     // Larger than what a file system has left over in pages that are written to already.
     rig.filler = 48 << 10;
     rig.server()?;
-    rig.coordinator(&["--lease", "2s", "--tries", "1000", "--lies", "1000"])?;
+    rig.coordinator(&["--lease", "2s", "--tries", "1000", "--lies", "1000000"])?;
     let asked = rig.submit(runs)?;
     rig.agent("a", &[])?;
     let began = Instant::now();

@@ -1,23 +1,10 @@
 //! What can be typed where many hosts work.
 
-use super::Results;
+use super::{Here, Results};
 use clap::Args;
+use flashscope_console::Server;
 use flashscope_units::Nanos;
 use std::path::PathBuf;
-
-/// Where the server is, and who speaks.
-#[derive(Args, Debug)]
-pub(crate) struct Server {
-    /// The server: tls://HOST:PORT; nats://HOST:PORT without TLS, on this host alone
-    #[arg(long, value_name = "URL")]
-    pub(crate) server: String,
-    /// The file that says who speaks (NAME:SECRET), as scripts/nats-server makes it
-    #[arg(long, value_name = "FILE")]
-    pub(crate) token: PathBuf,
-    /// The certificate that vouches for the server (ca.pem) [default: those that this host trusts]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ca: Option<PathBuf>,
-}
 
 #[derive(Args, Debug)]
 pub(crate) struct Coordinator {
@@ -29,8 +16,8 @@ pub(crate) struct Coordinator {
     /// Give a run up after this number of failures
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) tries: u32,
-    /// Give an agent no more work after this number of records that were not what their hash said
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// Give an agent no more work after this number of records that were not what their hash said; a larger number forgives it
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) lies: u32,
 }
 
@@ -41,18 +28,8 @@ pub(crate) struct Agent {
     /// Keep records in this directory until the server has confirmed them [default: NAME.agent, as the token says]
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
-    /// Allow writing to the device of this identity, whatever a server says (its content is destroyed); once for each
-    #[arg(long, value_name = "IDENTITY")]
-    pub(crate) destroy_data: Vec<String>,
-    /// Also overwrite a partition table or file system that is not in use, on devices that may be written to
-    #[arg(long)]
-    pub(crate) destroy_signatures: bool,
-    /// What only this host says (TOML): destroy-data, at-once and power commands [default: flashscope/lab.toml below ~/.config]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) host: Option<PathBuf>,
-    /// Have at most this number of real devices under way at once [default: at-once of the host's file, else 64]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub(crate) at_once: Option<u32>,
+    #[command(flatten)]
+    pub(crate) here: Here,
     /// Have this number of simulated devices under way at once [default: the processors; 0 for none]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1024))]
     pub(crate) cores: Option<u32>,
@@ -71,6 +48,27 @@ pub(crate) struct Submit {
     pub(crate) retry_failed: bool,
     #[command(flatten)]
     pub(crate) server: Server,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Fleet {
+    #[command(flatten)]
+    pub(crate) server: Server,
+    /// Version of the program that every host has to have
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) of_version: String,
+    /// Seed of the fleet
+    #[arg(long)]
+    pub(crate) seed: u64,
+    /// Number of the first device
+    #[arg(long, value_name = "INDEX")]
+    pub(crate) first: u32,
+    /// How many devices
+    #[arg(long, value_name = "N")]
+    pub(crate) devices: u32,
+    /// How each device is drawn and run, as NAME=VALUE; once for each option of `flashscope fleet`
+    #[arg(long = "option", value_name = "NAME=VALUE")]
+    pub(crate) options: Vec<String>,
 }
 
 #[derive(Args, Debug)]

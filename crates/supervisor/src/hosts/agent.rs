@@ -27,8 +27,8 @@ fn agent(args: &args::Agent, cli: &Cli) -> Result<u8> {
     let desk = Arc::new(Desk::default());
     let waking = Arc::clone(&desk);
     stop::arm(move || waking.wake())?;
-    let file = prepare::host_file(args.host.as_deref())?;
-    let consent: Vec<String> = args.destroy_data.iter().chain(&file.destroy_data).cloned().collect();
+    let file = prepare::host_file(args.here.host.as_deref())?;
+    let consent: Vec<String> = args.here.destroy_data.iter().chain(&file.destroy_data).cloned().collect();
     let name = Token::read(&args.server.token)?.name;
     let named = args.dir.clone().unwrap_or_else(|| format!("{name}.agent").into());
     let folder = Folder::of(Some(&named), &name)?;
@@ -36,7 +36,7 @@ fn agent(args: &args::Agent, cli: &Cli) -> Result<u8> {
     let _lock = folder.lock()?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let busy = args.cores.map_or(cores, |cores| cores as usize);
-    let limits = Limits { busy, waiting: args.at_once.or(file.at_once).unwrap_or(64) as usize };
+    let limits = Limits { busy, waiting: args.here.at_once.or(file.at_once).unwrap_or(64) as usize };
     let Some(link) = super::link(&args.server, true)? else { return Ok(0) };
     let mut host = Host::new(folder.clone(), file.clone(), consent.clone(), busy as u32 * AHEAD, Arc::clone(&desk));
     let idle = args.until_idle.map(|idle| Duration::from_nanos(idle.get()));

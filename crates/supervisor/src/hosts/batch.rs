@@ -31,19 +31,7 @@ pub(crate) fn entry_of(order: &Order) -> Entry {
         power: order.power.clone(),
         phase: work.map_or(Phase::Timed, |work| work.command.phase()),
     };
-    Entry {
-        run,
-        device: order.device.clone(),
-        identity: order.identity.clone(),
-        work: order.work.clone(),
-        state: RunState::Waiting,
-        failures: 0,
-        attempts: 0,
-        sha256: None,
-        began: None,
-        ended: None,
-        why: None,
-    }
+    Entry::waiting(run, order.device.clone(), order.identity.clone(), order.work.clone())
 }
 
 /// How this host works.
@@ -171,10 +159,8 @@ fn typed(args: &Agent) -> Run {
     Run {
         plan: PathBuf::new(),
         dir: None,
-        destroy_data: Vec::new(),
-        destroy_signatures: args.destroy_signatures,
-        host: None,
-        at_once: None,
+        // Whoever is consented to stands in the lab itself.
+        here: args.here.clone(),
         cores: None,
         tries: 1,
         retry_after: Nanos::ZERO,

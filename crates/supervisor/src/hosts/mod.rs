@@ -2,16 +2,18 @@
 
 mod agent;
 mod batch;
+mod fleet;
 mod host;
 mod operate;
 
 pub(crate) use agent::attend;
+pub(crate) use fleet::sail;
 pub(crate) use operate::{results, status, submit};
 
-use crate::args::{self, Server};
+use crate::args;
 use crate::{result, stop};
 use anyhow::{Result, anyhow};
-use flashscope_console as console;
+use flashscope_console::{self as console, Server};
 use flashscope_hosts::{Address, HostsError, Kind, Link, Streams, Token, now, serve};
 use flashscope_lab::{Coordinator, Order, Terms};
 use std::rc::Rc;
@@ -35,7 +37,7 @@ pub(crate) fn coordinate(args: &args::Coordinator) -> Result<u8> {
 
 /// Why bytes are not the record of a run.
 fn judge(record: &[u8], order: &Order) -> Result<(), String> {
-    result::judge(record, order.words.first().map_or("", String::as_str), &order.identity, order.simulated)
+    result::judge(record, &order.words, &order.identity, order.simulated).map_err(|why| why.to_string())
 }
 
 /// Connects. One that is `patient` waits for a server that is not there yet; `None` where it was stopped meanwhile.

@@ -1,11 +1,11 @@
 //! What an operator asks for: submit, status, results.
 
 use super::connected;
-use crate::args::{self, Cli, Server};
+use crate::args::{self, Cli};
 use crate::run::print;
 use crate::{output, prepare, result};
 use anyhow::{Context, Result};
-use flashscope_console as console;
+use flashscope_console::{self as console, Server};
 use flashscope_hosts::Operator;
 use flashscope_lab::ask::{AgentTold, RunTold};
 use flashscope_lab::work::Work;

@@ -28,12 +28,18 @@ impl Place {
 
     /// The program with these words, in this folder and without the settings of whoever runs the test.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_flashscope-lab"));
-        command.args(words).current_dir(&self.0).env("XDG_CONFIG_HOME", &self.0).env("XDG_DATA_HOME", &self.0);
+        let mut command = self.program(Path::new(env!("CARGO_BIN_EXE_flashscope-lab")));
+        command.args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// A program in this folder and without the settings of whoever runs the test.
+    pub(crate) fn program(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.0).env("XDG_CONFIG_HOME", &self.0).env("XDG_DATA_HOME", &self.0);
         for name in ["FLASHSCOPE_SEED", "FLASHSCOPE_MAX_WRITE", "FLASHSCOPE_SETTINGS"] {
             command.env_remove(name);
         }
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 

@@ -1,6 +1,7 @@
 //! The program as a whole: plans on simulated devices, kills, and machines whose sysfs was written down.
 #![allow(clippy::print_stderr)]
 
+mod fleet;
 mod harness;
 mod kills;
 mod limits;

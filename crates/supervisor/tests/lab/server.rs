@@ -53,7 +53,7 @@ impl Drop for Process {
 
 /// A server with its directory.
 pub(crate) struct Server<'a> {
-    place: &'a Place,
+    pub(crate) place: &'a Place,
     port: u16,
     process: Option<Process>,
 }
@@ -82,10 +82,14 @@ impl<'a> Server<'a> {
         self.process = None;
     }
 
+    pub(crate) fn address(&self) -> String {
+        format!("tls://127.0.0.1:{}", self.port)
+    }
+
     fn words(&self, words: &[&str], who: &str) -> Vec<String> {
         let mut all: Vec<String> = words.iter().map(|word| word.to_string()).collect();
         let file = |name: &str| self.place.path("nats").join(name).display().to_string();
-        all.extend(["--server".into(), format!("tls://127.0.0.1:{}", self.port)]);
+        all.extend(["--server".into(), self.address()]);
         all.extend(["--ca".into(), file("ca.pem"), "--token".into(), file(&format!("tokens/{who}"))]);
         all
     }
@@ -144,9 +148,13 @@ impl<'a> Server<'a> {
         if run.code == Some(0) { serde_json::from_str(&run.stdout).ok() } else { None }
     }
 
+    /// All runs; none where nobody answers.
+    pub(crate) fn runs(&self) -> Vec<serde_json::Value> {
+        self.status().and_then(|status| status["lab_runs"].as_array().cloned()).unwrap_or_default()
+    }
+
     /// How many runs are done.
     pub(crate) fn done(&self) -> usize {
-        let runs = self.status().and_then(|status| status["lab_runs"].as_array().cloned()).unwrap_or_default();
-        runs.iter().filter(|run| run["state"] == "done").count()
+        self.runs().iter().filter(|run| run["state"] == "done").count()
     }
 }
