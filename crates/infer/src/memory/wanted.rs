@@ -26,6 +26,9 @@ const SIZED_BURSTS: usize = 5;
 /// Fewest writes in a burst of larger blocks.
 const LEAST_BURST: u32 = 26;
 
+/// Device time of one experiment after which no further burst is begun: where each takes so long, a few say what more would.
+const MOST_TIME: Nanos = Nanos::secs(30);
+
 /// Rest before each burst.
 const REST: Nanos = Nanos::millis(250);
 
@@ -80,8 +83,9 @@ pub(crate) fn buffer(now: &Situation) -> Option<Choice> {
     let some = (taken - 1).clamp(1, 8);
     let burst = |writes, pause, then| Burst { writes, pause, then };
     let mut bursts = Vec::new();
-    for then in [Then::Flush, Then::Read] {
-        for _ in 0..COMPARED {
+    // In turn, so that both are seen where there is no time for all.
+    for _ in 0..COMPARED {
+        for then in [Then::Flush, Then::Read] {
             bursts.extend([burst(0, Nanos::ZERO, then), burst(some, Nanos::ZERO, then)]);
         }
     }
@@ -99,7 +103,7 @@ fn bursting(now: &Situation, block: Bytes, bursts: Vec<Burst>, why: &str) -> Opt
     let pool = now.pool();
     let start = *pool.take(1, &mut now.rng(block.get() + 3))?.first()?;
     let length = now.unit().min(LONGEST_REGION);
-    let plan = Buffer { block, start, length, rest: REST, bursts };
+    let plan = Buffer { block, start, length, rest: REST, bursts, most_time: Some(MOST_TIME) };
     (length >= block * 2).then(|| Choice { experiment: Experiment::Buffer(plan), why: why.to_owned() })
 }
 
