@@ -22,10 +22,10 @@ const MOST_SUSPECTS: usize = 32;
 const AREA_TRIALS: [(Bytes, Order, u32); 3] =
     [(Bytes::kib(128), Order::InOrder, 16), (Bytes::kib(4), Order::Random, 24), (Bytes::kib(32), Order::Random, 12)];
 
-/// Where writes take this long on average, each of them is copied for, which half as many of them show.
+/// Where writes take this long on average, each of them is copied for, which a third of them show.
 const SLOW_WRITE: Nanos = Nanos::millis(30);
 /// Fewest requests to each unit even so.
-const ENOUGH_REQUESTS: u32 = 8;
+const ENOUGH_REQUESTS: u32 = 6;
 
 /// What the first look at the area at the start takes; nothing once it was looked at.
 pub(crate) fn left_for_area(now: &Situation) -> Bytes {
@@ -124,7 +124,7 @@ fn compare(
 ) -> Experiment {
     let unit = now.unit();
     let units = (suspects.len() + controls.len()) as u64;
-    let enough = Some(Enough { rounds: (requests / 2).max(ENOUGH_REQUESTS), slow: SLOW_WRITE * units });
+    let enough = Some(Enough { rounds: (requests / 3).max(ENOUGH_REQUESTS), slow: SLOW_WRITE * units });
     Experiment::FastArea(FastArea {
         unit,
         reach,
