@@ -24,6 +24,7 @@ mod run;
 mod score;
 pub mod states;
 mod summary;
+pub mod worth;
 
 pub use calibration::calibration;
 pub use draw::{DrawError, Drawn, Generator, Noise, UnknownName, draw};

@@ -280,7 +280,29 @@ pub fn next(
         return None;
     }
     let now = Situation::new(device, observations, memo, budget.write, seed);
-    by_plan(&now, budget.write, Want::All)
+    by_plan(&now, budget.write, Want::All).map(|(_, choice)| choice)
+}
+
+/// A question that experiments answer, as far as others are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Its name in the table of what experiments settle.
+    pub key: &'static str,
+    /// The findings that it may settle.
+    pub settles: &'static [Finding],
+}
+
+/// What [`next`] chooses, with the question that it is for.
+pub fn next_of_plan(
+    device: &DeviceFacts,
+    observations: &Observations,
+    memo: &Memo,
+    write: Bytes,
+    seed: u64,
+) -> Option<(Question, Choice)> {
+    let now = Situation::new(device, observations, memo, write, seed);
+    let (Subject { key, settles, .. }, choice) = by_plan(&now, write, Want::All)?;
+    Some((Question { key, settles }, choice))
 }
 
 /// The same for what is wanted, and within the time that is left, where that is limited.
@@ -294,18 +316,18 @@ pub fn next_for(
 ) -> Option<Choice> {
     let now = Situation::new(device, observations, memo, budget.write, seed);
     match budget.time {
-        None => by_plan(&now, budget.write, aim.want),
+        None => by_plan(&now, budget.write, aim.want).map(|(_, choice)| choice),
         Some(Nanos::ZERO) => None,
         Some(left) => worth::next(&now, budget, left, aim),
     }
 }
 
-fn by_plan(now: &Situation, write: Bytes, want: Want) -> Option<Choice> {
+fn by_plan(now: &Situation, write: Bytes, want: Want) -> Option<(&'static Subject, Choice)> {
     let wanted = || SUBJECTS.iter().filter(|subject| want.needs(subject));
     // A search for open units may go on to sixty-four of them: what settles more for less comes before its dear end.
-    let affordable = |subject: &Subject, kept_back: Bytes| {
+    let affordable = |subject: &'static Subject, kept_back: Bytes| {
         let choice = (subject.choice)(now)?;
-        (choice.experiment.bytes_written() + kept_back <= write).then_some(choice)
+        (choice.experiment.bytes_written() + kept_back <= write).then_some((subject, choice))
     };
     let searches = || wanted().filter(|subject| subject.role == Role::Search);
     let first = wanted().find_map(|subject| {
@@ -318,9 +340,9 @@ fn by_plan(now: &Situation, write: Bytes, want: Want) -> Option<Choice> {
     });
     // What that leaves goes to the cheapest question first.
     let cheapest = || {
-        let choices = wanted().filter_map(|subject| (subject.choice)(now));
-        let costs = choices.map(|choice| (choice.experiment.bytes_written(), choice));
-        costs.filter(|(cost, _)| *cost <= write).min_by_key(|(cost, _)| *cost).map(|(_, choice)| choice)
+        let choices = wanted().filter_map(|subject| Some((subject, (subject.choice)(now)?)));
+        let cost = |(_, choice): &(&Subject, Choice)| choice.experiment.bytes_written();
+        choices.filter(|one| cost(one) <= write).min_by_key(cost)
     };
     first.or_else(cheapest)
 }
@@ -353,18 +375,24 @@ const USUAL_SHARE: u64 = 8;
 
 /// What a run within this budget would do, said before anything is measured.
 pub fn outlook(device: &DeviceFacts, budget: Budget) -> Outlook {
+    outlook_for(Want::All, device, budget)
+}
+
+/// The same for what is wanted.
+pub fn outlook_for(want: Want, device: &DeviceFacts, budget: Budget) -> Outlook {
     let unit = assumed_unit(device);
     let at_worst = |subject: &Subject| (subject.words, (subject.most_at_outset)(device, unit, budget.write));
     let parts: Vec<(&str, Bytes)> = match budget.write {
         Bytes::ZERO => Vec::new(),
-        _ => SUBJECTS.iter().map(at_worst).filter(|(_, bytes)| *bytes > Bytes::ZERO).collect(),
+        _ => SUBJECTS.iter().filter(|subject| want.needs(subject)).map(at_worst).filter(|(_, bytes)| *bytes > Bytes::ZERO).collect(),
     };
     // Only where addresses are mapped by page, which nobody knows yet.
     let all_over = [
         ("all of it, for whether a cache of fast cells shrinks", slc_cache::fill_within(device, budget.write)),
         ("all of it more than once, for spare space", drive::overwritten_within(device, budget.write)),
     ];
-    let all_over: Vec<(&str, Bytes)> = all_over.into_iter().filter_map(|(name, bytes)| Some((name, bytes?))).collect();
+    let all_over = all_over.into_iter().filter(|_| want == Want::All);
+    let all_over: Vec<(&str, Bytes)> = all_over.filter_map(|(name, bytes)| Some((name, bytes?))).collect();
     let total: Bytes = parts.iter().chain(&all_over).map(|(_, bytes)| *bytes).sum();
     let will_read_about = reading::about_read(device);
     let seconds = |written: Bytes, (read_rate, write_rate): (f64, f64)| {

@@ -46,7 +46,7 @@ mod write_align;
 mod writing;
 
 pub use ahead::{Upcoming, ahead};
-pub use choose::{Outlook, next, next_for, outlook};
+pub use choose::{Outlook, Question, next, next_for, next_of_plan, outlook, outlook_for};
 pub use drive::{channels_plan, map_reach_plan, overwrite_plan, parallel_plan};
 pub use for_twin::{for_twin, most_for_twin};
 pub use memo::Memo;

@@ -95,13 +95,21 @@ impl fmt::Display for Want {
 }
 
 /// A name that no [`Want`] has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownWant;
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownWant(String);
+
+impl fmt::Display for UnknownWant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no '{}' to ask for; known are geometry, advice and all", self.0)
+    }
+}
+
+impl std::error::Error for UnknownWant {}
 
 impl FromStr for Want {
     type Err = UnknownWant;
 
     fn from_str(text: &str) -> Result<Want, UnknownWant> {
-        Want::ALL.into_iter().find(|want| want.name() == text).ok_or(UnknownWant)
+        Want::ALL.into_iter().find(|want| want.name() == text).ok_or_else(|| UnknownWant(text.to_owned()))
     }
 }
