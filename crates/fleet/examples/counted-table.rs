@@ -78,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Devices that the worth of experiments is counted on, where nobody says.
-const WORTH_DEVICES: u32 = 150;
+const WORTH_DEVICES: u32 = 90;
 
 /// What experiments settle: counts of a plan, not of a signal, so that no sample of scores tells whether it is stale.
 fn write_worth(devices: u32) -> Result<(), Box<dyn Error>> {

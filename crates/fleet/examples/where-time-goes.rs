@@ -48,8 +48,7 @@ fn one(generator: Generator, seed: u64, index: u32, time: Option<Nanos>) -> Resu
     let drawn = draw(generator, seed, index, Some(Noise::Field)).map_err(|error| error.to_string())?;
     let open = |_: &str| Ok(drawn.text.clone());
     let truth = truth::of("drawn.toml", open).map_err(|error| error.to_string())?;
-    let mut target =
-        flashscope_sim::open_with("drawn.toml", drawn.seed, open).map_err(|error| error.to_string())?;
+    let mut target = flashscope_sim::open_with("drawn.toml", drawn.seed, open).map_err(|error| error.to_string())?;
     let write = usual_write_budget(target.facts().capacity);
     let mut grant = WriteGrant::simulated(target.facts(), write).ok_or("no grant")?;
     let options = Options { seed: drawn.seed, budget: Budget { write, time } };

@@ -69,16 +69,15 @@ const READS: Subject = Subject {
 
 /// All of them, in the order of the plan.
 pub(crate) const SUBJECTS: &[Subject] = &[
-    Subject {
-        key: "floor",
-        words: "the floor",
-        settles: &[],
-        after: &[], choice: reading::floor, ..READS },
+    Subject { key: "floor", words: "the floor", settles: &[], after: &[], choice: reading::floor, ..READS },
     Subject {
         key: "survey",
         words: "which parts hold data",
         settles: &[F::NeverWritten],
-        after: &[], choice: reading::survey, ..READS },
+        after: &[],
+        choice: reading::survey,
+        ..READS
+    },
     Subject {
         key: "fill",
         words: "the geometry of a device that was never written",
@@ -93,12 +92,19 @@ pub(crate) const SUBJECTS: &[Subject] = &[
         key: "boundaries",
         words: "allocation unit and page",
         settles: &[F::AllocationUnit, F::BoundaryOffset, F::Page, F::PageInner, F::BitsPerCell],
-        after: &["floor", "survey", "fill"], choice: reading::boundaries, left: ahead::boundaries, ..READS },
+        after: &["floor", "survey", "fill"],
+        choice: reading::boundaries,
+        left: ahead::boundaries,
+        ..READS
+    },
     Subject {
         key: "interval",
         words: "access time",
         settles: &[],
-        after: &["boundaries"], choice: reading::interval, ..READS },
+        after: &["boundaries"],
+        choice: reading::interval,
+        ..READS
+    },
     Subject {
         key: "read-speed",
         words: "speed of reads",
@@ -112,17 +118,26 @@ pub(crate) const SUBJECTS: &[Subject] = &[
         key: "parallel",
         words: "stripe and parallel units",
         settles: &[F::Stripe, F::ParallelUnits, F::Channels, F::Page],
-        after: &["boundaries"], choice: drive::parallel_choice, ..READS },
+        after: &["boundaries"],
+        choice: drive::parallel_choice,
+        ..READS
+    },
     Subject {
         key: "map-reach",
         words: "mapping-table reach",
         settles: &[F::MapReach, F::Mapping],
-        after: &["survey", "fill"], choice: drive::map_reach_choice, ..READS },
+        after: &["survey", "fill"],
+        choice: drive::map_reach_choice,
+        ..READS
+    },
     Subject {
         key: "cells",
         words: "bits per cell",
         settles: &[F::BitsPerCell],
-        after: &["boundaries"], choice: drive::cells_choice, ..READS },
+        after: &["boundaries"],
+        choice: drive::cells_choice,
+        ..READS
+    },
     Subject {
         key: "open-in-order",
         words: "open units, sequential",
@@ -262,7 +277,11 @@ pub(crate) const SUBJECTS: &[Subject] = &[
         key: "discard",
         words: "discard",
         settles: &[F::Discard],
-        after: &["boundaries"], choice: discard::choice, most_left: discard::most_left, ..READS },
+        after: &["boundaries"],
+        choice: discard::choice,
+        most_left: discard::most_left,
+        ..READS
+    },
 ];
 
 /// The experiment that would settle most for least wear, or `None` when nothing is left that the budget covers: all
@@ -384,7 +403,12 @@ pub fn outlook_for(want: Want, device: &DeviceFacts, budget: Budget) -> Outlook 
     let at_worst = |subject: &Subject| (subject.words, (subject.most_at_outset)(device, unit, budget.write));
     let parts: Vec<(&str, Bytes)> = match budget.write {
         Bytes::ZERO => Vec::new(),
-        _ => SUBJECTS.iter().filter(|subject| want.needs(subject)).map(at_worst).filter(|(_, bytes)| *bytes > Bytes::ZERO).collect(),
+        _ => SUBJECTS
+            .iter()
+            .filter(|subject| want.needs(subject))
+            .map(at_worst)
+            .filter(|(_, bytes)| *bytes > Bytes::ZERO)
+            .collect(),
     };
     // Only where addresses are mapped by page, which nobody knows yet.
     let all_over = [

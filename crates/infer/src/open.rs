@@ -32,8 +32,7 @@ pub fn left_open_for(
 ) -> Vec<Note> {
     let now = Situation::new(device, observations, memo, budget.write, 0);
     let wanted = SUBJECTS.iter().filter(|subject| aim.want.needs(subject));
-    let open: Vec<(&Subject, Choice)> =
-        wanted.filter_map(|subject| Some((subject, (subject.choice)(&now)?))).collect();
+    let open: Vec<(&Subject, Choice)> = wanted.filter_map(|subject| Some((subject, (subject.choice)(&now)?))).collect();
     let too_dear = |choice: &Choice| choice.experiment.bytes_written() > budget.write;
     let (dear, late): (Vec<_>, Vec<_>) = open.iter().partition(|(_, choice)| too_dear(choice));
     let mut notes = Vec::new();

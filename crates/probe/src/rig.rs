@@ -5,8 +5,8 @@ use crate::error::ProbeError;
 use crate::rng::Rng;
 use flashscope_device::{Completion, Content, DeviceError, ExecuteExt, Fill, GrantError, Outcome, Request, Target};
 use flashscope_model::Data;
-use flashscope_model::plan::Enough;
 use flashscope_model::observation::{AreaState, IoFailure, Run, Source, Spent};
+use flashscope_model::plan::Enough;
 use flashscope_model::{Direction, StopReason};
 use flashscope_units::{Bytes, Instant, Nanos};
 

@@ -271,8 +271,7 @@ impl<'a, T: Target> Session<'a, T> {
         let facts = self.target.facts();
         let time_of = |experiment: &Experiment| self.paces.time(experiment, facts);
         let aim = Aim { want: self.want, time_of: &time_of };
-        let mut notes =
-            flashscope_infer::left_open_for(&aim, facts, &self.observations, &self.memo, self.budget());
+        let mut notes = flashscope_infer::left_open_for(&aim, facts, &self.observations, &self.memo, self.budget());
         notes.extend(self.capacity_left_open());
         notes
     }
@@ -371,7 +370,14 @@ impl<'a, T: Target> Session<'a, T> {
         let upcoming = match self.alone {
             true => Vec::new(),
             // Chance decides where the next experiment of a question happens, not what it costs.
-            false => flashscope_infer::ahead(self.want, device, &self.observations, &self.memo, self.budget(), self.options.seed),
+            false => flashscope_infer::ahead(
+                self.want,
+                device,
+                &self.observations,
+                &self.memo,
+                self.budget(),
+                self.options.seed,
+            ),
         };
         let mut ahead = self.paces.ahead(this, &upcoming, device, spent);
         // One experiment that the operator chose has no test behind it, which then is not planned either.

@@ -110,8 +110,8 @@ fn in_order(device: &Device, limit: Nanos) -> Result<Geometry, DrawError> {
             observer: &mut Until(left),
             report: Report::default(),
         };
-        let run = flashscope_probe::run(&choice.experiment, &mut target, &mut context);
-        observations.runs.push(run.map_err(|error| DrawError::new(error.to_string()))?);
+        let Ok(run) = flashscope_probe::run(&choice.experiment, &mut target, &mut context) else { break };
+        observations.runs.push(run);
     }
     Ok(infer_with(Some(&facts), &observations, &memo).geometry)
 }

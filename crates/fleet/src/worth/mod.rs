@@ -29,14 +29,16 @@ struct Device {
 impl Device {
     fn draw(seed: u64, index: u32) -> Result<Device, DrawError> {
         let drawn = draw(Generator::Wide, seed, index, Some(Noise::Field))?;
-        let truth = truth::of("drawn.toml", |_| Ok(drawn.text.clone())).map_err(|error| DrawError::new(error.to_string()))?;
+        let truth =
+            truth::of("drawn.toml", |_| Ok(drawn.text.clone())).map_err(|error| DrawError::new(error.to_string()))?;
         Ok(Device { drawn, truth })
     }
 
     fn open(&self) -> Result<(SimTarget, WriteGrant), DrawError> {
         let target = open(&self.drawn.text, self.drawn.seed).map_err(|error| DrawError::new(error.to_string()))?;
         let write = usual_write_budget(target.facts().capacity);
-        let grant = WriteGrant::simulated(target.facts(), write).ok_or_else(|| DrawError::new("no grant for a simulated device"))?;
+        let grant = WriteGrant::simulated(target.facts(), write)
+            .ok_or_else(|| DrawError::new("no grant for a simulated device"))?;
         Ok((target, grant))
     }
 

@@ -3,7 +3,7 @@
 use super::{Device, wanted};
 use crate::DrawError;
 use flashscope_device::Target;
-use flashscope_infer::worth::table::Table;
+use flashscope_infer::worth::table::{STEPS, Table};
 use flashscope_infer::{Memo, Question, Want, infer_with, next_of_plan};
 use flashscope_model::{Finding, Observations};
 use flashscope_probe::{Context, Report, Unobserved};
@@ -23,7 +23,8 @@ const MOST_STEPS: u32 = 400;
 /// When no device can be drawn, because the catalogue's models have changed.
 pub fn table(devices: u32) -> Result<Table, DrawError> {
     let each = devices / TABLE_SEEDS.len() as u32;
-    let all: Vec<(u64, u32)> = TABLE_SEEDS.into_iter().flat_map(|seed| (0..each).map(move |index| (seed, index))).collect();
+    let all: Vec<(u64, u32)> =
+        TABLE_SEEDS.into_iter().flat_map(|seed| (0..each).map(move |index| (seed, index))).collect();
     let cases: Result<Vec<Vec<Case>>, DrawError> =
         all.into_par_iter().with_max_len(1).map(|(seed, index)| cases(seed, index)).collect();
     let mut table = Table::default();
@@ -41,10 +42,11 @@ struct Case {
     settled: [u32; 3],
 }
 
-/// An experiment, by its question and what was right before it.
+/// An experiment: its question, how many of that were done before, and what was right then, where that was worked out.
 struct Step {
     question: Question,
-    before: BTreeSet<Finding>,
+    done: u32,
+    before: Option<BTreeSet<Finding>>,
 }
 
 fn cases(seed: u64, index: u32) -> Result<Vec<Case>, DrawError> {
@@ -58,29 +60,32 @@ fn cases(seed: u64, index: u32) -> Result<Vec<Case>, DrawError> {
     for number in 0..MOST_STEPS {
         let chosen = next_of_plan(&facts, &observations, &memo, grant.left(), run_seed ^ u64::from(number));
         let Some((question, choice)) = chosen else { break };
-        steps.push(Step { question, before: right(&observations) });
+        let done = steps.iter().filter(|step| step.question.key == question.key).count() as u32;
+        let is_next = steps.last().is_some_and(|step| step.question.key == question.key);
+        // What is right takes longer to work out than a device's requests: only where a row begins, or a question.
+        let before = (!is_next || STEPS.contains(&done)).then(|| right(&observations));
+        steps.push(Step { question, done, before });
         let mut context = Context {
             grant: Some(&mut grant),
             seed: seed_of_run(run_seed, number + 1),
             observer: &mut Unobserved,
             report: Report::default(),
         };
-        let run = flashscope_probe::run(&choice.experiment, &mut target, &mut context);
-        observations.runs.push(run.map_err(|error| DrawError::new(error.to_string()))?);
+        // A device that is lost on the way has shown what it showed.
+        let Ok(run) = flashscope_probe::run(&choice.experiment, &mut target, &mut context) else { break };
+        observations.runs.push(run);
     }
     let end = right(&observations);
-    let after = |at: usize| steps.get(at + 1).map_or(&end, |next| &next.before);
     let case = |(at, step): (usize, &Step)| {
-        let of_it = |other: &Step| other.question.key == step.question.key;
-        let last = steps.iter().rposition(of_it).unwrap_or(at);
-        let behind = after(last).difference(&step.before).copied();
-        let settled: BTreeSet<Finding> = behind.filter(|finding| step.question.settles.contains(finding)).collect();
-        Case {
-            question: step.question.key,
-            done: steps[..at].iter().filter(|other| of_it(other)).count() as u32,
-            left: steps[at..].iter().filter(|other| of_it(other)).count() as u32,
-            settled: Want::ALL.map(|want| wanted(want, &settled)),
-        }
+        let of_it = |other: &&Step| other.question.key == step.question.key;
+        let before = step.before.as_ref().filter(|_| STEPS.contains(&step.done))?;
+        let left = steps[at..].iter().filter(of_it).count();
+        let behind = steps.iter().rposition(|other| of_it(&other)).and_then(|last| steps.get(last + 1));
+        let after = behind.and_then(|next| next.before.as_ref()).unwrap_or(&end);
+        let settled = after.difference(before).filter(|finding| step.question.settles.contains(finding));
+        let settled: BTreeSet<Finding> = settled.copied().collect();
+        let settled = Want::ALL.map(|want| wanted(want, &settled));
+        Some(Case { question: step.question.key, done: step.done, left: left as u32, settled })
     };
-    Ok(steps.iter().enumerate().map(case).collect())
+    Ok(steps.iter().enumerate().filter_map(case).collect())
 }
