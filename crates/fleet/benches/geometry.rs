@@ -37,6 +37,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let devices = after("--devices").map_or(Ok(if quick { 12 } else { 1000 }), |text| text.parse())?;
     let seed: u64 = after("--seed").map_or(Ok(12_001), |text| text.parse())?;
     let mut targets = Targets::begin(io::stdout())?;
+    // What experiments are worth can be looked at alone.
+    if after("--part").is_some_and(|part| part == "worth") {
+        worth(&mut targets, devices, seed, quick)?;
+        return Ok(if targets.end()? { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
     let fleets: &[Generator] = if quick { &[Generator::Wide] } else { &[Generator::Wide, Generator::Adversarial] };
     for (number, generator) in (0..).zip(fleets) {
         let limits =

@@ -18,7 +18,7 @@ pub use overwrite::plan as overwrite_plan;
 pub use parallel::plan as parallel_plan;
 
 pub(crate) use cells::choice as cells_choice;
-pub(crate) use map_reach::{choice as map_reach_choice, without_room as map_reach_without_room};
+pub(crate) use map_reach::choice as map_reach_choice;
 pub(crate) use overwrite::{
     choice as overwrite_choice, most_within as overwritten_within, most_written as most_overwritten,
 };

@@ -1,13 +1,13 @@
 //! What a run left open, and what would settle it: a budget that was used up never leaves anything "not measured" without a
 //! word.
 
+use crate::Choice;
 use crate::Want;
 use crate::choose::{Role, SUBJECTS, Subject};
 use crate::drive::slc_cache;
 use crate::memo::Memo;
 use crate::situation::Situation;
 use crate::worth::{self, Aim};
-use crate::{Choice, drive};
 use flashscope_model::finding::{Note, NoteKind};
 use flashscope_model::plan::Budget;
 use flashscope_model::{DeviceFacts, DeviceKind, Observations};
@@ -118,12 +118,6 @@ fn without_room(now: &Situation, want: Want) -> Vec<Note> {
         && let Some((why, hint)) = slc_cache::without_room(now)
     {
         notes.push(Note::new(NoteKind::LeftOpen, format!("left open, because {why}: SLC cache")).with_hint(hint));
-    }
-    if asked("map-reach")
-        && let Some(why) = drive::map_reach_without_room(now)
-    {
-        let text = format!("left open, because {why}: mapping-table reach");
-        notes.push(Note::new(NoteKind::LeftOpen, text).with_hint("nothing: it only shows on larger devices"));
     }
     notes
 }

@@ -49,14 +49,6 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
     })
 }
 
-/// Why it was not looked for, where what can be read is too short.
-pub(crate) fn without_room(now: &Situation) -> Option<String> {
-    let whole = Span { start: Bytes::ZERO, length: now.device.capacity };
-    let length = readable(now).unwrap_or(whole).length;
-    let done = now.has(|data| matches!(data, Data::MapReach(_)));
-    (!done && length < SHORTEST * 4).then(|| format!("it needs reads over {}, and {length} can be read", SHORTEST * 4))
-}
-
 /// Reaches that are tried, per doubling.
 const PER_DOUBLING: i32 = 16;
 

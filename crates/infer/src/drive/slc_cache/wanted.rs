@@ -168,7 +168,7 @@ pub(crate) fn without_room(now: &Situation) -> Option<(String, String)> {
     let why = format!(
         "it takes {LEAST} of long writes at a stretch to see one, and the {most} that are a {share}th of this device are less"
     );
-    Some((why, format!("`probe slc-cache --size {}M` writes as much", LEAST / Bytes::mib(1))))
+    Some((why, format!("probe slc-cache --size {}M is enough", LEAST / Bytes::mib(1))))
 }
 
 /// What a run can write for this subject at the worst.
