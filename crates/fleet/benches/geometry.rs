@@ -7,10 +7,12 @@
 
 mod silent;
 
+use flashscope_fleet::worth::{Predicted, limited};
 use flashscope_fleet::{
     ANSWERED, BIN_OFF, CALIBRATION, COST_SHARE, COVERAGE, FULL_BIN, Fleet, Generator, Limits, MaxWrite, Noise,
     Parameter, Plan, Summary, beyond_chance, rejected, sail,
 };
+use flashscope_infer::Want;
 use flashscope_model::Finding;
 use flashscope_model::fleet::{CostSummary, Percentiles};
 use flashscope_testkit::{Targets, may_be_chance};
@@ -37,6 +39,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let devices = after("--devices").map_or(Ok(if quick { 12 } else { 1000 }), |text| text.parse())?;
     let seed: u64 = after("--seed").map_or(Ok(12_001), |text| text.parse())?;
     let mut targets = Targets::begin(io::stdout())?;
+    // What experiments are worth can be looked at alone.
+    if after("--part").is_some_and(|part| part == "worth") {
+        worth(&mut targets, devices, seed, quick)?;
+        return Ok(if targets.end()? { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
     let fleets: &[Generator] = if quick { &[Generator::Wide] } else { &[Generator::Wide, Generator::Adversarial] };
     for (number, generator) in (0..).zip(fleets) {
         let limits =
@@ -46,6 +53,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         let fleet = sail(Plan { devices, first: 0, seed, generator, noise, limits }, &Silent)?;
         judge(&mut targets, &fleet, quick)?;
     }
+    let (devices, seed) = if quick { (2, seed) } else { ((devices / 10).max(1), seed) };
+    worth(&mut targets, devices, seed, quick)?;
     Ok(if targets.end()? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -125,4 +134,57 @@ fn costs(targets: &mut Targets<Stdout>, name: &str, summary: &Summary) -> io::Re
         targets.at_most(&format!("{name}: geometry beside by hand, {what}"), 100.0 * COST_SHARE, 100.0 * share, "%")?;
     }
     Ok(())
+}
+
+/// What the time of an inspection is to be, in minutes: of all of it, and of how the device is built alone.
+const MINUTES: [(Want, f64, f64); 2] = [(Want::All, 5.0, 25.0), (Want::Geometry, 2.5, 25.0)];
+
+/// The limit of time under which runs are compared.
+const LIMIT: Nanos = Nanos::secs(120);
+
+/// Predicted times are to lie within this factor of the real ones for half of all experiments.
+const PREDICTED_WITHIN: f64 = 2.0;
+
+/// Device time, and what a run comes to in a limited one. A fleet of two devices says nothing of percentiles: in the quick part
+/// it is looked at whether a limit is kept.
+fn worth(targets: &mut Targets<Stdout>, devices: u32, seed: u64, quick: bool) -> Result<(), Box<dyn Error>> {
+    for (want, p50, p95) in MINUTES.into_iter().filter(|(want, ..)| !quick || *want == Want::Geometry) {
+        let found = limited(seed, devices, want, LIMIT)?;
+        let of = |what: &str| format!("wide: --want {want}: {what}");
+        if !quick {
+            for (share, most) in [(0.5, p50), (0.95, p95)] {
+                let name = of(&format!("device time, p{:.0}", 100.0 * share));
+                targets.at_most(&name, most, quantile(&found.seconds, share) / 60.0, "min")?;
+            }
+            let right = |count: u32| 100.0 * f64::from(count) / f64::from(found.in_any_time.max(1));
+            let (by_worth, in_order) = (right(found.by_worth), right(found.in_order));
+            let name = of(&format!(
+                "right within {LIMIT} beside all that is right in the end; in the fixed order {in_order:.1} %"
+            ));
+            targets.at_least(&name, in_order, by_worth, "%")?;
+            let [wrong, in_order] = found.wrong.map(f64::from);
+            targets.at_most(
+                &of(&format!("wrong within {LIMIT}; in the fixed order {in_order}")),
+                in_order,
+                wrong,
+                "",
+            )?;
+            let real: Vec<&Predicted> =
+                found.predicted.iter().filter(|one| one.real > 0.0 && one.expected > 0.0).collect();
+            let off = |one: &&Predicted| (one.real / one.expected).ln().abs().exp();
+            let factors: Vec<f64> = real.iter().map(off).collect();
+            let name = of("predicted time of an experiment, median factor beside the real one");
+            targets.at_most(&name, PREDICTED_WITHIN, quantile(&factors, 0.5), "")?;
+        }
+        let longest = quantile(&found.limited_seconds, 1.0);
+        targets.at_most(&of(&format!("longest run of {LIMIT}")), 1.1 * LIMIT.as_secs_f64(), longest, "s")?;
+    }
+    Ok(())
+}
+
+fn quantile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = (sorted.len().saturating_sub(1) as f64 * share).round() as usize;
+    sorted.get(at).copied().unwrap_or(f64::NAN)
 }

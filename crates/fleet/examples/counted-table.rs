@@ -2,7 +2,7 @@
 //! a test looks for staleness by: `cargo run -p flashscope-fleet --example counted-table -- state`.
 #![allow(missing_docs)]
 
-use flashscope_fleet::{DrawError, capacities, claims, endurance, integrity, states};
+use flashscope_fleet::{DrawError, capacities, claims, endurance, integrity, states, worth};
 use std::error::Error;
 use std::path::Path;
 
@@ -63,7 +63,10 @@ const TABLES: [Counted; 5] = [
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
-    let wanted = words.next().ok_or("name the table: claims, state, capacity, integrity or endurance")?;
+    let wanted = words.next().ok_or("name the table: claims, state, capacity, integrity, endurance or worth")?;
+    if wanted == "worth" {
+        return write_worth(words.next().map_or(Ok(WORTH_DEVICES), |text| text.parse())?);
+    }
     let Counted { name, folder, devices, seed, table, samples } =
         TABLES.iter().find(|one| one.name == wanted).ok_or("there is no such table")?;
     let devices: u32 = words.next().map_or(Ok(*devices), |text| text.parse())?;
@@ -79,5 +82,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = Path::new(folder);
     std::fs::write(folder.join("table.csv"), table(*seed, devices, &remarks)?)?;
     std::fs::write(folder.join("sample.csv"), samples()?)?;
+    Ok(())
+}
+
+/// Devices that the worth of experiments is counted on, where nobody says.
+const WORTH_DEVICES: u32 = 90;
+
+/// What experiments settle: counts of a plan, not of a signal, so that no sample of scores tells whether it is stale.
+fn write_worth(devices: u32) -> Result<(), Box<dyn Error>> {
+    let remarks = format!(
+        "What experiments settle: question, experiments done, cases, experiments left, findings that became right behind\n\
+         them (geometry, advice, all). Made by\n\
+         cargo run --release -p flashscope-fleet --example counted-table -- worth {devices}\n\
+         from simulated devices of seeds {:?} (docs/calibration.md).",
+        worth::TABLE_SEEDS
+    );
+    let table = worth::table(devices)?.to_text(&remarks);
+    std::fs::write("crates/infer/src/worth/table.csv", table)?;
     Ok(())
 }

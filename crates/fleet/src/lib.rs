@@ -26,6 +26,7 @@ mod run;
 mod score;
 pub mod states;
 mod summary;
+pub mod worth;
 
 pub use calibration::{beyond_chance, calibration, rejected};
 pub use draw::{DrawError, Drawn, Generator, Noise, UnknownName, draw};

@@ -2,6 +2,7 @@
 //!
 //! For whoever watches a run, and no part of the choice: [`crate::next`] alone decides what is done.
 
+use crate::Want;
 use crate::choose::SUBJECTS;
 use crate::memo::Memo;
 use crate::open_units::is_table;
@@ -31,9 +32,10 @@ pub(crate) enum Left {
     Usually(u32, u32),
 }
 
-/// The open questions that the budget covers, each with what it still asks for, in the order of the plan. A question that
+/// The open questions of what is wanted that the budget covers, each with what it still asks for, in the order of the plan. A question that
 /// arises from the answer to another is not among them yet.
 pub fn ahead(
+    want: Want,
     device: &DeviceFacts,
     observations: &Observations,
     memo: &Memo,
@@ -45,7 +47,7 @@ pub fn ahead(
     }
     let now = Situation::new(device, observations, memo, budget.write, seed);
     let mut unspent = budget.write;
-    let upcoming = SUBJECTS.iter().filter_map(|subject| {
+    let upcoming = SUBJECTS.iter().filter(|subject| want.needs(subject)).filter_map(|subject| {
         let next = (subject.choice)(&now)?.experiment;
         let (count, exact) = match (subject.left)(&now) {
             Left::One => (1, true),

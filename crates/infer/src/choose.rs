@@ -1,4 +1,5 @@
-//! What to do next: of all subjects the first that still has a question and whose experiment the budget covers.
+//! What to do next: where time is not limited, of all wanted subjects the first that still has a question and whose
+//! experiment the budget covers; where it is, what is worth most of it ([`crate::worth`]).
 //!
 //! Reads come before writes, cheap before dear, and what others lean on before them. The choice is a pure function of
 //! what was observed: there is no state between calls, so that a stored record can be gone on with.
@@ -7,18 +8,26 @@ use crate::ahead::{self, Left};
 use crate::drive::slc_cache;
 use crate::memo::Memo;
 use crate::situation::{Situation, assumed_unit};
-use crate::{Choice, discard, drive, memory, reading, writing};
-use flashscope_model::finding::{Note, NoteKind};
+use crate::worth::{self, Aim};
+use crate::{Choice, Want, discard, drive, memory, reading, writing};
+use flashscope_model::Finding as F;
+use flashscope_model::Finding;
 use flashscope_model::plan::Budget;
-use flashscope_model::{DeviceFacts, DeviceKind, Direction, Observations, Order};
+use flashscope_model::{DeviceFacts, Direction, Observations, Order};
 use flashscope_units::{Bytes, Nanos};
 
 /// A question that experiments answer.
 pub(crate) struct Subject {
+    /// Its name in the table of what experiments settle.
+    pub(crate) key: &'static str,
     /// What it is, for people.
-    words: &'static str,
+    pub(crate) words: &'static str,
+    /// The findings that it may settle.
+    pub(crate) settles: &'static [Finding],
+    /// Questions that come first where they are open: this one leans on what they settle, or would disturb them.
+    pub(crate) after: &'static [&'static str],
     /// What it is to the choice of others.
-    role: Role,
+    pub(crate) role: Role,
     /// The next experiment on it; `None` where it is settled, or cannot be.
     pub(crate) choice: fn(&Situation) -> Option<Choice>,
     /// How many experiments it still needs, where there is a next one.
@@ -26,14 +35,14 @@ pub(crate) struct Subject {
     /// What it can write at the worst before anything is known of a device, given an assumed unit and what may be written.
     most_at_outset: fn(&DeviceFacts, Bytes, Bytes) -> Bytes,
     /// What it can still write at the worst.
-    most_left: fn(&Situation) -> Bytes,
+    pub(crate) most_left: fn(&Situation) -> Bytes,
     /// What an experiment on it must leave for others, which settle more for less.
     kept_back: fn(&Situation) -> Bytes,
 }
 
 /// What a subject is to the choice of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+pub(crate) enum Role {
     /// A search for open units, which may go on to its dear end once nothing is kept back any more.
     Search,
     /// Follows where a search found a limit.
@@ -46,7 +55,10 @@ enum Role {
 
 /// A subject that only reads.
 const READS: Subject = Subject {
+    key: "",
     words: "",
+    settles: &[],
+    after: &[],
     role: Role::Plain,
     choice: |_| None,
     left: ahead::one,
@@ -57,28 +69,80 @@ const READS: Subject = Subject {
 
 /// All of them, in the order of the plan.
 pub(crate) const SUBJECTS: &[Subject] = &[
-    Subject { words: "the floor", choice: reading::floor, ..READS },
-    Subject { words: "which parts hold data", choice: reading::survey, ..READS },
+    Subject { key: "floor", words: "the floor", settles: &[], after: &[], choice: reading::floor, ..READS },
     Subject {
+        key: "survey",
+        words: "which parts hold data",
+        settles: &[F::NeverWritten],
+        after: &[],
+        choice: reading::survey,
+        ..READS
+    },
+    Subject {
+        key: "fill",
         words: "the geometry of a device that was never written",
+        settles: &[],
+        after: &["survey"],
         choice: writing::fill,
         most_at_outset: |device, unit, _| writing::most_fill(device, unit),
         most_left: |now| writing::most_fill(now.device, now.unit()),
         ..READS
     },
-    Subject { words: "allocation unit and page", choice: reading::boundaries, left: ahead::boundaries, ..READS },
-    Subject { words: "access time", choice: reading::interval, ..READS },
     Subject {
+        key: "boundaries",
+        words: "allocation unit and page",
+        settles: &[F::AllocationUnit, F::BoundaryOffset, F::Page, F::PageInner, F::BitsPerCell],
+        after: &["floor", "survey", "fill"],
+        choice: reading::boundaries,
+        left: ahead::boundaries,
+        ..READS
+    },
+    Subject {
+        key: "interval",
+        words: "access time",
+        settles: &[],
+        after: &["boundaries"],
+        choice: reading::interval,
+        ..READS
+    },
+    Subject {
+        key: "read-speed",
         words: "speed of reads",
+        settles: &[],
+        after: &["survey", "fill"],
         choice: reading::performance,
         left: |now| ahead::cells(now, Direction::Read, reading::CELLS),
         ..READS
     },
-    Subject { words: "stripe and parallel units", choice: drive::parallel_choice, ..READS },
-    Subject { words: "mapping-table reach", choice: drive::map_reach_choice, ..READS },
-    Subject { words: "bits per cell", choice: drive::cells_choice, ..READS },
     Subject {
+        key: "parallel",
+        words: "stripe and parallel units",
+        settles: &[F::Stripe, F::ParallelUnits, F::Channels, F::Page],
+        after: &["boundaries"],
+        choice: drive::parallel_choice,
+        ..READS
+    },
+    Subject {
+        key: "map-reach",
+        words: "mapping-table reach",
+        settles: &[F::MapReach, F::Mapping],
+        after: &["survey", "fill"],
+        choice: drive::map_reach_choice,
+        ..READS
+    },
+    Subject {
+        key: "cells",
+        words: "bits per cell",
+        settles: &[F::BitsPerCell],
+        after: &["boundaries"],
+        choice: drive::cells_choice,
+        ..READS
+    },
+    Subject {
+        key: "open-in-order",
         words: "open units, sequential",
+        settles: &[F::OpenUnitsLinear, F::Mapping],
+        after: &["boundaries"],
         role: Role::Search,
         choice: |now| writing::open_units(now, Order::InOrder),
         left: |now| ahead::search(now, Order::InOrder),
@@ -89,7 +153,10 @@ pub(crate) const SUBJECTS: &[Subject] = &[
         },
     },
     Subject {
+        key: "open-random",
         words: "open units, random",
+        settles: &[F::OpenUnitsRandom, F::Mapping],
+        after: &["open-in-order"],
         role: Role::Search,
         choice: |now| writing::open_units(now, Order::Random),
         left: |now| ahead::search(now, Order::Random),
@@ -98,7 +165,10 @@ pub(crate) const SUBJECTS: &[Subject] = &[
         kept_back: |now| writing::left_for_one_unit(now) + writing::left_for_area(now) + inside(now),
     },
     Subject {
+        key: "one-unit",
         words: "random-order penalty and small-write path",
+        settles: &[F::RandomOrderPenalty, F::SmallWritePath, F::Mapping],
+        after: &["boundaries"],
         choice: writing::one_unit,
         left: ahead::one_unit,
         most_at_outset: |_, _, _| writing::most_one_unit(Bytes(u64::MAX)),
@@ -106,7 +176,10 @@ pub(crate) const SUBJECTS: &[Subject] = &[
         ..READS
     },
     Subject {
+        key: "escape",
         words: "small writes beyond the open units",
+        settles: &[F::SmallWritePath],
+        after: &["open-random", "one-unit"],
         role: Role::BeyondALimit,
         choice: writing::escape,
         left: |_| Left::Usually(1, 0),
@@ -115,7 +188,10 @@ pub(crate) const SUBJECTS: &[Subject] = &[
         kept_back: inside,
     },
     Subject {
+        key: "area",
         words: "an area at the start that differs",
+        settles: &[F::FastArea, F::FastAreaParts],
+        after: &["open-in-order", "open-random"],
         choice: writing::area,
         left: ahead::area,
         most_at_outset: |_, _, _| writing::most_area(),
@@ -124,7 +200,10 @@ pub(crate) const SUBJECTS: &[Subject] = &[
         ..READS
     },
     Subject {
+        key: "other-block",
         words: "whether the count of open units depends on the block size",
+        settles: &[F::OpenUnitsLinear, F::OpenUnitsRandom],
+        after: &["open-random"],
         choice: writing::other_block,
         left: ahead::other_block,
         most_left: writing::most_other_block,
@@ -132,7 +211,10 @@ pub(crate) const SUBJECTS: &[Subject] = &[
         ..READS
     },
     Subject {
+        key: "longer",
         words: "what order costs small writes when a log is full",
+        settles: &[F::RandomOrderPenalty],
+        after: &["one-unit"],
         choice: writing::longer,
         left: |_| Left::Usually(1, 0),
         most_left: writing::most_longer,
@@ -140,13 +222,19 @@ pub(crate) const SUBJECTS: &[Subject] = &[
         ..READS
     },
     Subject {
+        key: "read-cache",
         words: "read buffer and read-ahead",
+        settles: &[F::ReadBuffer, F::ReadAhead],
+        after: &["boundaries", "interval"],
         choice: memory::wanted_reads::read_cache,
         left: ahead::read_cache,
         ..READS
     },
     Subject {
+        key: "buffer",
         words: "write buffer",
+        settles: &[F::WriteBuffer, F::WriteBufferVolatile, F::WriteBufferFlushedByRead, F::WriteBufferFlushWindow],
+        after: &["boundaries"],
         choice: memory::wanted::buffer,
         left: ahead::buffer,
         most_at_outset: |_, _, _| memory::wanted::most_written(),
@@ -154,7 +242,10 @@ pub(crate) const SUBJECTS: &[Subject] = &[
         ..READS
     },
     Subject {
+        key: "write-speed",
         words: "speed of writes",
+        settles: &[F::Collection],
+        after: &["one-unit"],
         role: Role::SpeedOfWrites,
         choice: writing::performance,
         left: |now| ahead::cells(now, Direction::Write, writing::CELL_COUNT),
@@ -163,7 +254,10 @@ pub(crate) const SUBJECTS: &[Subject] = &[
         kept_back: slc_cache::left_for_cache,
     },
     Subject {
+        key: "slc-cache",
         words: "SLC cache",
+        settles: &[F::SlcCache, F::SlcCacheRecovery],
+        after: &["open-in-order"],
         choice: slc_cache::choice,
         left: ahead::slc_cache,
         most_at_outset: |device, _, write_budget| slc_cache::most_on(device, write_budget),
@@ -171,15 +265,27 @@ pub(crate) const SUBJECTS: &[Subject] = &[
         ..READS
     },
     Subject {
+        key: "spare",
         words: "spare space and write amplification",
+        settles: &[F::WriteAmplification, F::PhysicalOverUser],
+        after: &["open-random", "slc-cache"],
         choice: drive::overwrite_choice,
         most_left: drive::most_overwritten,
         ..READS
     },
-    Subject { words: "discard", choice: discard::choice, most_left: discard::most_left, ..READS },
+    Subject {
+        key: "discard",
+        words: "discard",
+        settles: &[F::Discard],
+        after: &["boundaries"],
+        choice: discard::choice,
+        most_left: discard::most_left,
+        ..READS
+    },
 ];
 
-/// The experiment that would settle most for least wear, or `None` when nothing is left that the budget covers.
+/// The experiment that would settle most for least wear, or `None` when nothing is left that the budget covers: all
+/// questions in the order of the plan, whatever time is left.
 ///
 /// The memo says nothing; it saves working out again what the last calls of the run worked out.
 pub fn next(
@@ -193,64 +299,71 @@ pub fn next(
         return None;
     }
     let now = Situation::new(device, observations, memo, budget.write, seed);
+    by_plan(&now, budget.write, Want::All).map(|(_, choice)| choice)
+}
+
+/// A question that experiments answer, as far as others are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Its name in the table of what experiments settle.
+    pub key: &'static str,
+    /// The findings that it may settle.
+    pub settles: &'static [Finding],
+}
+
+/// What [`next`] chooses, with the question that it is for.
+pub fn next_of_plan(
+    device: &DeviceFacts,
+    observations: &Observations,
+    memo: &Memo,
+    write: Bytes,
+    seed: u64,
+) -> Option<(Question, Choice)> {
+    let now = Situation::new(device, observations, memo, write, seed);
+    let (Subject { key, settles, .. }, choice) = by_plan(&now, write, Want::All)?;
+    Some((Question { key, settles }, choice))
+}
+
+/// The same for what is wanted, and within the time that is left, where that is limited.
+pub fn next_for(
+    aim: &Aim<'_>,
+    device: &DeviceFacts,
+    observations: &Observations,
+    memo: &Memo,
+    budget: Budget,
+    seed: u64,
+) -> Option<Choice> {
+    let now = Situation::new(device, observations, memo, budget.write, seed);
+    match budget.time {
+        None => by_plan(&now, budget.write, aim.want).map(|(_, choice)| choice),
+        Some(Nanos::ZERO) => None,
+        Some(left) => worth::next(&now, budget, left, aim),
+    }
+}
+
+fn by_plan(now: &Situation, write: Bytes, want: Want) -> Option<(&'static Subject, Choice)> {
+    let wanted = || SUBJECTS.iter().filter(|subject| want.needs(subject));
     // A search for open units may go on to sixty-four of them: what settles more for less comes before its dear end.
-    let affordable = |subject: &Subject, kept_back: Bytes| {
-        let choice = (subject.choice)(&now)?;
-        (choice.experiment.bytes_written() + kept_back <= budget.write).then_some(choice)
+    let affordable = |subject: &'static Subject, kept_back: Bytes| {
+        let choice = (subject.choice)(now)?;
+        (choice.experiment.bytes_written() + kept_back <= write).then_some((subject, choice))
     };
-    let searches = || SUBJECTS.iter().filter(|subject| subject.role == Role::Search);
-    let first = SUBJECTS.iter().find_map(|subject| {
+    let searches = || wanted().filter(|subject| subject.role == Role::Search);
+    let first = wanted().find_map(|subject| {
         // What was kept back and is not wanted any more goes to the searches, before the speed of writes is measured.
         let before = (subject.role == Role::SpeedOfWrites).then(|| {
-            let left = slc_cache::left_for_cache(&now);
+            let left = slc_cache::left_for_cache(now);
             searches().find_map(|search| affordable(search, left))
         });
-        before.flatten().or_else(|| affordable(subject, (subject.kept_back)(&now)))
+        before.flatten().or_else(|| affordable(subject, (subject.kept_back)(now)))
     });
     // What that leaves goes to the cheapest question first.
     let cheapest = || {
-        let choices = SUBJECTS.iter().filter_map(|subject| (subject.choice)(&now));
-        let costs = choices.map(|choice| (choice.experiment.bytes_written(), choice));
-        costs.filter(|(cost, _)| *cost <= budget.write).min_by_key(|(cost, _)| *cost).map(|(_, choice)| choice)
+        let choices = wanted().filter_map(|subject| Some((subject, (subject.choice)(now)?)));
+        let cost = |(_, choice): &(&Subject, Choice)| choice.experiment.bytes_written();
+        choices.filter(|one| cost(one) <= write).min_by_key(cost)
     };
     first.or_else(cheapest)
-}
-
-/// Remarks on the questions that the budget left open, each with the flag that would settle it.
-pub fn left_open(device: &DeviceFacts, observations: &Observations, memo: &Memo, budget: Budget) -> Vec<Note> {
-    let now = Situation::new(device, observations, memo, budget.write, 0);
-    let out_of_time = budget.time == Some(Nanos::ZERO);
-    let unsettled: Vec<(&Subject, Choice)> =
-        SUBJECTS.iter().filter_map(|subject| Some((subject, (subject.choice)(&now)?))).collect();
-    let too_dear = |choice: &Choice| choice.experiment.bytes_written() > budget.write;
-    let names: Vec<&str> = unsettled
-        .iter()
-        .filter(|(_, choice)| out_of_time || too_dear(choice))
-        .map(|(subject, _)| subject.words)
-        .collect();
-    if names.is_empty() {
-        return Vec::new();
-    }
-    let written = observations.spent().written;
-    let (why, hint) = if out_of_time {
-        ("the time was used up (--max-time)", "allow more with --max-time".to_owned())
-    } else if written == Bytes::ZERO && budget.write == Bytes::ZERO {
-        ("they need writes", grant_hint(device).to_owned())
-    } else {
-        // What an open question leads to is counted as well, so that nobody is asked to raise it twice.
-        let is_open = |role: Role| unsettled.iter().any(|(subject, _)| subject.role == role);
-        let leads_on = is_open(Role::Search) && !is_open(Role::BeyondALimit);
-        let follows = SUBJECTS.iter().filter(|subject| leads_on && subject.role == Role::BeyondALimit);
-        let left = unsettled.iter().map(|(subject, _)| *subject).chain(follows);
-        let needed: Bytes = left.map(|subject| (subject.most_left)(&now)).sum();
-        let enough = (written + needed).align_up(Bytes::mib(1));
-        (
-            "they did not fit what may be written (--max-write)",
-            format!("--max-write {}M is enough for everything at the worst", enough / Bytes::mib(1)),
-        )
-    };
-    let text = format!("left open, because {why}: {}", names.join("; "));
-    vec![Note::new(NoteKind::LeftOpen, text).with_hint(hint)]
 }
 
 /// What a full run may write, for the operator's consent before the first write.
@@ -281,18 +394,29 @@ const USUAL_SHARE: u64 = 8;
 
 /// What a run within this budget would do, said before anything is measured.
 pub fn outlook(device: &DeviceFacts, budget: Budget) -> Outlook {
+    outlook_for(Want::All, device, budget)
+}
+
+/// The same for what is wanted.
+pub fn outlook_for(want: Want, device: &DeviceFacts, budget: Budget) -> Outlook {
     let unit = assumed_unit(device);
     let at_worst = |subject: &Subject| (subject.words, (subject.most_at_outset)(device, unit, budget.write));
     let parts: Vec<(&str, Bytes)> = match budget.write {
         Bytes::ZERO => Vec::new(),
-        _ => SUBJECTS.iter().map(at_worst).filter(|(_, bytes)| *bytes > Bytes::ZERO).collect(),
+        _ => SUBJECTS
+            .iter()
+            .filter(|subject| want.needs(subject))
+            .map(at_worst)
+            .filter(|(_, bytes)| *bytes > Bytes::ZERO)
+            .collect(),
     };
     // Only where addresses are mapped by page, which nobody knows yet.
     let all_over = [
         ("all of it, for whether a cache of fast cells shrinks", slc_cache::fill_within(device, budget.write)),
         ("all of it more than once, for spare space", drive::overwritten_within(device, budget.write)),
     ];
-    let all_over: Vec<(&str, Bytes)> = all_over.into_iter().filter_map(|(name, bytes)| Some((name, bytes?))).collect();
+    let all_over = all_over.into_iter().filter(|_| want == Want::All);
+    let all_over: Vec<(&str, Bytes)> = all_over.filter_map(|(name, bytes)| Some((name, bytes?))).collect();
     let total: Bytes = parts.iter().chain(&all_over).map(|(_, bytes)| *bytes).sum();
     let will_read_about = reading::about_read(device);
     let seconds = |written: Bytes, (read_rate, write_rate): (f64, f64)| {
@@ -348,15 +472,16 @@ fn inside(now: &Situation) -> Bytes {
     memory::wanted::left_for_buffer(now) + slc_cache::left_for_cache(now)
 }
 
-/// How writing is allowed. The identity itself is never spelled out: naming it is the operator's part of the consent, and
-/// what can be copied from a screen is no consent.
-fn grant_hint(device: &DeviceFacts) -> &'static str {
-    match device.kind {
-        _ if device.simulated => "leave out --read-only",
-        DeviceKind::File => "--allow-write allows it, and overwrites what is there",
-        _ => {
-            "look the identity up with `flashscope list`, then allow it with --destroy-data=IDENTITY; what is there is \
-             overwritten"
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_lean_on_earlier_ones() {
+        for (at, subject) in SUBJECTS.iter().enumerate() {
+            for key in subject.after {
+                assert!(SUBJECTS[..at].iter().any(|before| before.key == *key), "{} after {key}", subject.key);
+            }
         }
     }
 }

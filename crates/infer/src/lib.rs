@@ -26,6 +26,7 @@ mod memo;
 mod memory;
 mod notes;
 mod numbers;
+mod open;
 mod open_units;
 mod penalty;
 mod performance;
@@ -40,14 +41,19 @@ pub mod steady;
 mod survey;
 mod transfer;
 mod unfinished;
+mod want;
+pub mod worth;
 mod write_align;
 mod writing;
 
 pub use ahead::{Upcoming, ahead};
-pub use choose::{Outlook, left_open, next, outlook};
+pub use choose::{Outlook, Question, next, next_for, next_of_plan, outlook, outlook_for};
 pub use drive::{channels_plan, map_reach_plan, overwrite_plan, parallel_plan};
 pub use for_twin::{for_twin, most_for_twin};
 pub use memo::Memo;
+pub use open::{left_open, left_open_for};
+pub use want::{UnknownWant, Want};
+pub use worth::Aim;
 
 use calibrated::Table;
 use change::Scope;

@@ -19,7 +19,7 @@ use crate::pool::filled;
 use crate::situation::Situation;
 use flashscope_model::plan::{Purpose, Throughput};
 use flashscope_model::{Direction, Experiment, Order};
-use flashscope_units::Bytes;
+use flashscope_units::{Bytes, Nanos};
 
 /// A unit must hold this many blocks of the leading size: eight rounds of the second size, twice as large.
 const LEAST_BLOCKS: u64 = 16;
@@ -44,6 +44,12 @@ const LARGE_BUDGET: Bytes = Bytes::mib(256);
 /// must be, and rounds as few as still make a median, so that the limit is reached rather than one count be told well.
 const SHORT_BUDGET: Bytes = Bytes::mib(192);
 
+/// Device time of a look at one unit, after which fewer requests serve: where each of them is copied for, all take alike.
+const TIME_OF_ONE_UNIT: Nanos = Nanos::secs(15);
+
+/// Requests of a first look at one unit.
+const MOST_OF_ONE_UNIT: u32 = 40;
+
 fn throughput(
     direction: Direction,
     order: Order,
@@ -54,7 +60,8 @@ fn throughput(
 ) -> Experiment {
     let length = length.align_down(block);
     let requests = u32::try_from(requests).unwrap_or(u32::MAX);
-    let most_time = None;
+    // Another experiment goes by how many requests a longer look at one unit has.
+    let most_time = (purpose == Purpose::OneUnit && requests <= MOST_OF_ONE_UNIT).then_some(TIME_OF_ONE_UNIT);
     Experiment::Throughput(Throughput { direction, order, block, start, length, requests, most_time, purpose })
 }
 

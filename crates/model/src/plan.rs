@@ -153,6 +153,18 @@ pub struct OpenUnits {
     pub units: Vec<Bytes>,
     /// First offset within each unit, so that a unit can go on where an earlier trial stopped.
     pub first_offset: Bytes,
+    /// When fewer rounds are enough; all of them are done where `None`.
+    pub enough: Option<Enough>,
+}
+
+/// When an experiment of rounds has seen enough before its last one: what is plainly slow need not be seen so slow as often
+/// as what is fast, where one round in which something else was in the way would make a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Enough {
+    /// Rounds that are done in any case.
+    pub rounds: u32,
+    /// No further one is begun once each of the last three took this long.
+    pub slow: Nanos,
 }
 
 /// Parameters of [`crate::Experiment::Fat`]: flashbench `-f --fat-nr=count [-r]`.
@@ -190,6 +202,8 @@ pub struct FastArea {
     pub order: Order,
     /// Requests to each unit.
     pub requests: u32,
+    /// When fewer of them are enough, a round being one request to each unit; all of them are made where `None`.
+    pub enough: Option<Enough>,
 }
 
 /// Parameters of [`crate::Experiment::Scatter`]: flashbench `-s --scatter-order --scatter-span -b`.

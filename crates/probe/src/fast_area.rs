@@ -7,7 +7,7 @@ use crate::checks;
 use crate::error::PlanError;
 use crate::experiment::{Cost, Probe};
 use crate::open_au::offsets;
-use crate::rig::{Halt, Rig};
+use crate::rig::{Halt, Rig, rounds};
 use crate::rng::Rng;
 use flashscope_device::Target;
 use flashscope_model::Data;
@@ -40,10 +40,10 @@ impl Probe for FastArea {
     ) -> (Data, Result<(), Halt>) {
         let mut units: Vec<UnitTimes> = starts(self).map(|at| UnitTimes { at, times: Vec::new() }).collect();
         let offsets: Vec<Vec<Bytes>> = units.iter().map(|_| offsets(self.order, self.reach, self.block, rng)).collect();
-        let end = (0..self.requests as usize).try_for_each(|request| {
+        let end = rounds(self.requests, self.enough, rig, |request, rig| {
             rng.permutation(units.len() as u64).into_iter().try_for_each(|index| {
                 let (unit, offsets) = (&mut units[index as usize], &offsets[index as usize]);
-                let at = unit.at + offsets[request % offsets.len()];
+                let at = unit.at + offsets[request as usize % offsets.len()];
                 rig.time_into(&mut unit.times, self.direction, at, self.block)
             })
         });

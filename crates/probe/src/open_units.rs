@@ -8,7 +8,7 @@
 use crate::checks;
 use crate::error::PlanError;
 use crate::experiment::{Cost, Probe};
-use crate::rig::{Halt, Rig};
+use crate::rig::{Halt, Rig, rounds};
 use crate::rng::Rng;
 use flashscope_device::Target;
 use flashscope_model::Data;
@@ -42,10 +42,11 @@ impl Probe for OpenUnits {
     ) -> (Data, Result<(), Halt>) {
         let mut turn: Vec<(Bytes, Vec<Bytes>)> = self.units.iter().map(|&unit| (unit, offsets(self, rng))).collect();
         rng.shuffle(&mut turn);
-        let positions =
-            (0..self.rounds as usize).flat_map(|round| turn.iter().map(move |(at, offsets)| *at + offsets[round]));
         let mut times = Vec::new();
-        let end = rig.visit(&mut times, Direction::Write, self.block, positions);
+        let end = rounds(self.rounds, self.enough, rig, |round, rig| {
+            let positions = turn.iter().map(|(at, offsets)| *at + offsets[round as usize]);
+            rig.visit(&mut times, Direction::Write, self.block, positions)
+        });
         let data = OpenUnitsData {
             order: self.order,
             count: Some(self.units.len() as u32),

@@ -6,6 +6,7 @@ use crate::rng::Rng;
 use flashscope_device::{Completion, Content, DeviceError, ExecuteExt, Fill, GrantError, Outcome, Request, Target};
 use flashscope_model::Data;
 use flashscope_model::observation::{AreaState, IoFailure, Run, Source, Spent};
+use flashscope_model::plan::Enough;
 use flashscope_model::{Direction, StopReason};
 use flashscope_units::{Bytes, Instant, Nanos};
 
@@ -45,6 +46,30 @@ pub(crate) type Sample = Option<Served>;
 pub(crate) struct Served {
     pub(crate) time: Nanos,
     pub(crate) content: Content,
+}
+
+/// Rounds that must be slow, one behind the other, before what is slow is taken to stay so.
+const SLOW_ROUNDS: u32 = 3;
+
+/// One round behind the other, all of them or as many as are enough.
+pub(crate) fn rounds<T: Target + ?Sized>(
+    all: u32,
+    enough: Option<Enough>,
+    rig: &mut Rig<'_, '_, T>,
+    mut one: impl FnMut(u32, &mut Rig<'_, '_, T>) -> Result<(), Halt>,
+) -> Result<(), Halt> {
+    let mut slow = 0;
+    for round in 0..all {
+        let begun = rig.elapsed();
+        one(round, rig)?;
+        let Some(enough) = enough else { continue };
+        let took = rig.elapsed().saturating_sub(begun);
+        slow = if took >= enough.slow { slow + 1 } else { 0 };
+        if round + 1 >= enough.rounds && slow >= SLOW_ROUNDS {
+            break;
+        }
+    }
+    Ok(())
 }
 
 impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {

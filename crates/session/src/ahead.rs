@@ -1,6 +1,7 @@
 //! How long what is still to come will take, by how long what was done took.
 
 use flashscope_infer::Upcoming;
+use flashscope_model::observation::Spent;
 use flashscope_model::plan::SlcCache;
 use flashscope_model::{DeviceFacts, Experiment, ExperimentName, Order};
 use flashscope_probe::cost;
@@ -58,13 +59,15 @@ const LONGEST: Nanos = Nanos::secs(864_000);
 
 impl Paces {
     /// Takes note of an experiment that was done.
-    pub(crate) fn note(&mut self, experiment: &Experiment, device: &DeviceFacts, took: Nanos) {
+    pub(crate) fn note(&mut self, experiment: &Experiment, device: &DeviceFacts, spent: Spent) {
         let of = Requests::of(experiment, device);
-        // One that its own time ended did fewer requests than it was given.
-        let whole = most_time(experiment).is_none_or(|most| took < most);
-        if of.count > 0.0 && whole {
-            let busy = took.saturating_sub(rests(experiment)).as_f64();
-            self.0.push(Pace { of, each_ns: busy / of.count });
+        // One that ended early did fewer requests than it was given.
+        let whole = of.count * of.length;
+        let share = if whole > 0.0 { ((spent.read + spent.written).as_f64() / whole).min(1.0) } else { 1.0 };
+        let done = of.count * share;
+        if done > 0.0 {
+            let busy = spent.time.saturating_sub(rests(experiment)).as_f64();
+            self.0.push(Pace { of, each_ns: busy / done });
         }
     }
 
@@ -181,13 +184,24 @@ mod tests {
         Experiment::SlcCache(plan::SlcCache { block: Bytes::mib(1), bursts })
     }
 
+    fn took(bytes: Bytes, time: Nanos) -> Spent {
+        Spent { read: bytes, written: Bytes::ZERO, time }
+    }
+
     #[test]
     fn what_is_alike_takes_alike() {
         let mut paces = Paces::default();
-        paces.note(&reads(Bytes::kib(4), 100), &device(), Nanos::millis(100));
+        paces.note(&reads(Bytes::kib(4), 100), &device(), took(Bytes::kib(400), Nanos::millis(100)));
         assert_eq!(paces.time(&reads(Bytes::kib(4), 300), &device()), Nanos::millis(300));
         assert_eq!(paces.time(&reads(Bytes::kib(8), 100), &device()), Nanos::millis(200), "longer ones in proportion");
         assert_eq!(paces.time(&reads(Bytes::kib(2), 100), &device()), Nanos::millis(100), "shorter ones no less");
+    }
+
+    #[test]
+    fn what_ended_early_counts_for_what_it_did() {
+        let mut paces = Paces::default();
+        paces.note(&reads(Bytes::kib(4), 100), &device(), took(Bytes::kib(100), Nanos::millis(100)));
+        assert_eq!(paces.time(&reads(Bytes::kib(4), 100), &device()), Nanos::millis(400));
     }
 
     fn writes(order: Order, length: Bytes) -> Experiment {
@@ -207,8 +221,8 @@ mod tests {
     fn random_writes_tell_nothing_of_sequential_ones_where_there_are_such() {
         let mut paces = Paces::default();
         let unit = Bytes::mib(4);
-        paces.note(&writes(Order::InOrder, unit), &device(), Nanos::millis(100));
-        paces.note(&writes(Order::Random, unit), &device(), Nanos::secs(10));
+        paces.note(&writes(Order::InOrder, unit), &device(), took(Bytes::kib(640), Nanos::millis(100)));
+        paces.note(&writes(Order::Random, unit), &device(), took(Bytes::kib(640), Nanos::secs(10)));
         assert_eq!(paces.time(&writes(Order::InOrder, unit), &device()), Nanos::millis(100));
         assert_eq!(paces.time(&writes(Order::InOrder, unit * 9), &device()), Nanos::millis(100));
         assert_eq!(paces.time(&writes(Order::Random, unit), &device()), Nanos::secs(10));
@@ -217,7 +231,7 @@ mod tests {
     #[test]
     fn a_rest_is_counted_where_it_is_taken() {
         let mut paces = Paces::default();
-        paces.note(&burst(Nanos::secs(30), Bytes::mib(32)), &device(), Nanos::secs(34));
+        paces.note(&burst(Nanos::secs(30), Bytes::mib(32)), &device(), took(Bytes::mib(32), Nanos::secs(34)));
         assert_eq!(paces.time(&burst(Nanos::ZERO, Bytes::mib(32)), &device()), Nanos::secs(4));
         assert_eq!(paces.time(&burst(Nanos::secs(30), Bytes::mib(64)), &device()), Nanos::secs(38));
     }

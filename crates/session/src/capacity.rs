@@ -6,6 +6,8 @@ use crate::ahead::Ahead;
 use crate::{Session, Watcher};
 use flashscope_capacity::{Plan, USUAL_BUDGET, Watch, quick};
 use flashscope_device::Target;
+use flashscope_infer::Want;
+use flashscope_model::finding::{Note, NoteKind};
 use flashscope_model::observation::{CapacityTest, Spent};
 use flashscope_model::plan::{Purpose, Throughput};
 use flashscope_model::run::Step;
@@ -13,23 +15,39 @@ use flashscope_model::{Direction, Experiment, ExperimentName, Order, StopReason}
 use flashscope_stats::rng::mix;
 use flashscope_units::{Bytes, Nanos};
 
-/// A run that is limited in time must have so much left: what the test takes on a slow card.
-const ENOUGH_TIME: Nanos = Nanos::secs(300);
+/// A run that is limited in time must have this many times as much left as the random writes take: they are most of the test.
+const ENOUGH_TIMES: u64 = 2;
 
 impl<T: Target> Session<'_, T> {
     /// What the test would do; `None` where it is not granted, or what is left does not cover it.
     fn capacity_plan(&self) -> Option<Plan> {
+        let plan = self.capacity_plan_in_any_time()?;
+        let needs = self.time_of(&plan) * ENOUGH_TIMES;
+        self.budget().time.is_none_or(|left| left >= needs).then_some(plan)
+    }
+
+    /// The same whatever time is left.
+    fn capacity_plan_in_any_time(&self) -> Option<Plan> {
         let budget = self.budget();
         let (facts, able) = (self.target.facts(), self.target.capabilities());
         let block = facts.logical_block.max(able.granularity);
-        let in_time = budget.time.is_none_or(|left| left >= ENOUGH_TIME);
         let plan = Plan::new(facts.capacity, block, budget.write.min(USUAL_BUDGET), self.options.seed).ok();
-        plan.filter(|_| in_time && able.write && self.observations.capacity_test.is_none())
+        plan.filter(|_| self.want == Want::All && able.write && self.observations.capacity_test.is_none())
     }
 
     /// How long the test will take, where there will be one.
     pub(crate) fn capacity_ahead(&self) -> Option<Nanos> {
         self.capacity_plan().map(|plan| self.time_of(&plan))
+    }
+
+    /// What is said where there was no time for it.
+    pub(crate) fn capacity_left_open(&self) -> Option<Note> {
+        self.options.budget.time?;
+        let plan = self.capacity_plan_in_any_time()?;
+        let about = (self.time_of(&plan) * ENOUGH_TIMES).as_secs_f64().ceil();
+        let text = "left open, because the time was used up (--max-time): whether all of the device is there";
+        let note = Note::new(NoteKind::LeftOpen, format!("{text} (about {about} s)"));
+        Some(note.with_hint("`flashscope capacity` tests it alone"))
     }
 
     /// As long as its random writes, which are most of it.

@@ -17,15 +17,15 @@ use ahead::Paces;
 pub use budget::{twin_write_budget, usual_diagnosis_budget, usual_write_budget};
 
 use flashscope_device::{DeviceError, Target, WriteGrant};
-use flashscope_infer::{Choice, Memo};
+use flashscope_infer::{Aim, Choice, Memo, Want};
 use flashscope_model::finding::{Note, NoteKind};
 use flashscope_model::plan::Budget;
 use flashscope_model::run::{Cost, Plan, Step};
-use flashscope_model::{DeviceFacts, Experiment, StopReason};
+use flashscope_model::{Experiment, StopReason};
 use flashscope_model::{Findings, Observations};
 use flashscope_probe::{Context, HOPELESS_FAILURES, ProbeError, Report};
 use flashscope_stats::rng::stream;
-use flashscope_units::Bytes;
+use flashscope_units::{Bytes, Nanos};
 use std::cell::OnceCell;
 
 /// What the run is allowed and how its random choices begin.
@@ -78,9 +78,6 @@ pub struct SessionReport {
     pub stop: StopReason,
 }
 
-/// What chooses the next experiment.
-type Choose = fn(&DeviceFacts, &Observations, &Memo, Budget, u64) -> Option<Choice>;
-
 /// No adaptive run needs more experiments than this; a plan that does is going in circles.
 const MOST_STEPS: u32 = 400;
 
@@ -91,7 +88,17 @@ pub fn inspect<T: Target>(
     options: Options,
     watcher: &mut dyn Watcher,
 ) -> SessionReport {
-    whole(Session::new(target, grant, options), watcher)
+    inspect_wanted(target, grant, (options, Want::All), watcher)
+}
+
+/// The same for a part of the findings, and what they lean on.
+pub fn inspect_wanted<T: Target>(
+    target: &mut T,
+    grant: Option<&mut WriteGrant>,
+    (options, want): (Options, Want),
+    watcher: &mut dyn Watcher,
+) -> SessionReport {
+    whole(Session { want, ..Session::new(target, grant, options) }, watcher)
 }
 
 /// The same, and behind it the experiments that a twin is fitted to. What they write is kept back for them, so that what comes
@@ -108,15 +115,17 @@ pub fn inspect_for_twin<T: Target>(
 }
 
 fn whole<T: Target>(mut session: Session<'_, T>, watcher: &mut dyn Watcher) -> SessionReport {
-    let mut stop = session.go_on(flashscope_infer::next, watcher);
+    let mut stop = session.go_on(Session::most_worth, watcher);
     if stop == StopReason::Complete && session.for_twin {
         stop = session.measure_for_twin(watcher);
     }
-    if stop == StopReason::Complete {
+    if stop == StopReason::Complete && session.want == Want::All {
         stop = session.test_capacity(watcher);
     }
-    let left =
-        flashscope_infer::left_open(session.target.facts(), &session.observations, &session.memo, session.budget());
+    let left = session.left_open();
+    if stop == StopReason::Complete && session.options.budget.time.is_some() && !left.is_empty() {
+        stop = StopReason::BudgetSpent;
+    }
     session.notes.extend(left);
     session.finish(stop)
 }
@@ -129,7 +138,7 @@ pub fn diagnose<T: Target>(
     watcher: &mut dyn Watcher,
 ) -> SessionReport {
     let mut session = Session { alone: true, ..Session::new(target, grant, options) };
-    let stop = session.go_on(flashscope_infer::state::next, watcher);
+    let stop = session.go_on(Session::of_the_state, watcher);
     session.finish(stop)
 }
 
@@ -146,6 +155,11 @@ pub fn single<T: Target>(
     let stop = session.run(choice, watcher)?.unwrap_or(StopReason::Complete);
     Ok(session.finish(stop))
 }
+
+/// An experiment that takes this many times as long as expected is cut off where time is short …
+const OVERDUE: u64 = 3;
+/// … unless it has not taken this part of all that was left.
+const WORTH_WAITING: u64 = 4;
 
 fn too_many_steps(choice: &Choice) -> String {
     let (next, why) = (choice.experiment.name(), &choice.why);
@@ -189,6 +203,8 @@ struct Session<'a, T> {
     kept_back: Bytes,
     /// Whether experiments for a twin come behind them.
     for_twin: bool,
+    /// The findings that are wanted.
+    want: Want,
 }
 
 impl<'a, T: Target> Session<'a, T> {
@@ -208,23 +224,20 @@ impl<'a, T: Target> Session<'a, T> {
             alone: false,
             kept_back: Bytes::ZERO,
             for_twin: false,
+            want: Want::All,
         }
     }
 
     /// Experiment after experiment until nothing is left to choose; says how that ended.
-    fn go_on(&mut self, next: Choose, watcher: &mut dyn Watcher) -> StopReason {
+    fn go_on(&mut self, next: fn(&Self) -> Option<Choice>, watcher: &mut dyn Watcher) -> StopReason {
         loop {
             if watcher.stop() {
                 return StopReason::Interrupted;
             }
-            let budget = self.budget();
-            if budget.time.is_some_and(|time| time.get() == 0) {
+            if self.budget().time.is_some_and(|time| time.get() == 0) {
                 return StopReason::BudgetSpent;
             }
-            let seed = self.seed_for(Purpose::Choice);
-            let Some(choice) = next(self.target.facts(), &self.observations, &self.memo, budget, seed) else {
-                return StopReason::Complete;
-            };
+            let Some(choice) = next(self) else { return StopReason::Complete };
             if self.number == MOST_STEPS {
                 return StopReason::InternalError(too_many_steps(&choice));
             }
@@ -237,6 +250,37 @@ impl<'a, T: Target> Session<'a, T> {
                 }
             }
         }
+    }
+
+    /// The next experiment of an inspection.
+    fn most_worth(&self) -> Option<Choice> {
+        let (facts, seed) = (self.target.facts(), self.seed_for(Purpose::Choice));
+        let time_of = |experiment: &Experiment| self.paces.time(experiment, facts);
+        let aim = Aim { want: self.want, time_of: &time_of };
+        flashscope_infer::next_for(&aim, facts, &self.observations, &self.memo, self.budget(), seed)
+    }
+
+    /// The next experiment of a diagnosis.
+    fn of_the_state(&self) -> Option<Choice> {
+        let seed = self.seed_for(Purpose::Choice);
+        flashscope_infer::state::next(self.target.facts(), &self.observations, &self.memo, self.budget(), seed)
+    }
+
+    /// What the budget left open, and what would settle it.
+    fn left_open(&self) -> Vec<Note> {
+        let facts = self.target.facts();
+        let time_of = |experiment: &Experiment| self.paces.time(experiment, facts);
+        let aim = Aim { want: self.want, time_of: &time_of };
+        let mut notes = flashscope_infer::left_open_for(&aim, facts, &self.observations, &self.memo, self.budget());
+        notes.extend(self.capacity_left_open());
+        notes
+    }
+
+    /// How long an experiment may go on: where time is short, one that takes far longer than expected makes way for others.
+    fn most_time(&self, experiment: &Experiment) -> Option<Nanos> {
+        let left = self.budget().time?;
+        let expected = self.paces.time(experiment, self.target.facts());
+        Some(if self.alone { left } else { left.min((expected * OVERDUE).max(left / WORTH_WAITING)) })
     }
 
     /// One experiment for a twin after the other, as far as they may write.
@@ -288,7 +332,8 @@ impl<'a, T: Target> Session<'a, T> {
         self.steps.push(step);
 
         let seed = self.seed_for(Purpose::Run);
-        let mut adapter = Adapter::new(watcher, self.budget().time);
+        let (most_time, left) = (self.most_time(&choice.experiment), self.budget().time);
+        let mut adapter = Adapter::new(watcher, most_time);
         let mut context =
             Context { grant: self.grant.as_deref_mut(), seed, observer: &mut adapter, report: Report::default() };
         let outcome = flashscope_probe::run(&choice.experiment, self.target, &mut context);
@@ -296,15 +341,16 @@ impl<'a, T: Target> Session<'a, T> {
         let out_of_time = adapter.out_of_time();
         match outcome {
             Ok(run) => {
-                self.paces.note(&choice.experiment, self.target.facts(), run.spent.time);
+                self.paces.note(&choice.experiment, self.target.facts(), run.spent);
+                let all_spent = left.is_none_or(|left| run.spent.time >= left);
                 self.observations.runs.push(run);
-                Ok(stop.map(|stop| match stop {
-                    StopReason::Interrupted if out_of_time => StopReason::BudgetSpent,
-                    StopReason::Failing => {
-                        StopReason::DeviceLost(format!("{HOPELESS_FAILURES} requests in a row failed"))
+                Ok(match stop {
+                    Some(StopReason::Interrupted) if out_of_time => all_spent.then_some(StopReason::BudgetSpent),
+                    Some(StopReason::Failing) => {
+                        Some(StopReason::DeviceLost(format!("{HOPELESS_FAILURES} requests in a row failed")))
                     }
                     stop => stop,
-                }))
+                })
             }
             Err(ProbeError::Device { error, partial }) => {
                 self.observations.runs.push(*partial);
@@ -324,7 +370,14 @@ impl<'a, T: Target> Session<'a, T> {
         let upcoming = match self.alone {
             true => Vec::new(),
             // Chance decides where the next experiment of a question happens, not what it costs.
-            false => flashscope_infer::ahead(device, &self.observations, &self.memo, self.budget(), self.options.seed),
+            false => flashscope_infer::ahead(
+                self.want,
+                device,
+                &self.observations,
+                &self.memo,
+                self.budget(),
+                self.options.seed,
+            ),
         };
         let mut ahead = self.paces.ahead(this, &upcoming, device, spent);
         // One experiment that the operator chose has no test behind it, which then is not planned either.

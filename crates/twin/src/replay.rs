@@ -212,6 +212,7 @@ fn experiment(data: &Data) -> Option<Experiment> {
             direction: data.direction,
             order: data.order,
             requests: count(data.suspects.iter().map(|unit| unit.times.len()).max()?)?,
+            enough: None,
         }),
         Data::Scatter(data) => Experiment::Scatter(scatter(data)?),
         Data::Interval(data) => Experiment::Interval(interval(data)?),
@@ -300,7 +301,7 @@ fn open_units(data: &OpenUnitsData) -> Option<Experiment> {
         let rounds = count(times.len().div_ceil(data.units.len()))?;
         let whole = row.block == unit;
         let (order, units, first_offset) = (data.order, data.units.clone(), Bytes::ZERO);
-        let plan = OpenUnits { order, unit, block: row.block, rounds, units, first_offset };
+        let plan = OpenUnits { order, unit, block: row.block, rounds, units, first_offset, enough: None };
         return (!whole).then_some(Experiment::OpenUnits(plan));
     }
     let largest = data.rows.iter().map(|row| row.block).max()?;

@@ -65,7 +65,7 @@ fn inspect<T: Target>(
         )));
     }
     let budget = Budget { write: grant.as_ref().map_or(Bytes::ZERO, |grant| grant.left()), time: args.max_time };
-    let mut outlook = flashscope_infer::outlook(target.facts(), budget);
+    let mut outlook = flashscope_infer::outlook_for(args.want, target.facts(), budget);
     if args.for_twin && budget.write > Bytes::ZERO {
         let most = flashscope_infer::most_for_twin(target.facts());
         outlook.experiments.push(format!("requests as applications mix them, for a twin: usually {most}"));
@@ -96,7 +96,7 @@ fn inspect<T: Target>(
     let mut progress = Progress::new(args.json, keep);
     let report = match args.for_twin {
         true => flashscope_session::inspect_for_twin(target, grant, options, &mut progress),
-        false => flashscope_session::inspect(target, grant, options, &mut progress),
+        false => flashscope_session::inspect_wanted(target, grant, (options, args.want), &mut progress),
     };
     progress.finish();
     drop(progress);

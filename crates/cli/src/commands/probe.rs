@@ -257,6 +257,7 @@ fn resolve(kind: &ProbeKind, facts: &DeviceFacts) -> Experiment {
                 length: args.region,
                 rest: args.rest,
                 bursts: vec![burst; args.count as usize],
+                most_time: None,
             };
             Experiment::Buffer(plan)
         }

@@ -46,4 +46,5 @@ mod trace;
 mod twin;
 mod under;
 mod words;
+mod worth;
 mod write_budget;

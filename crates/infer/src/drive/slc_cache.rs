@@ -12,7 +12,7 @@ mod series;
 mod wanted;
 
 pub(crate) use series::stretches;
-pub(crate) use wanted::{choice, fill_within, left_for_cache, most_on, most_written};
+pub(crate) use wanted::{choice, fill_within, left_for_cache, most_on, most_written, without_room};
 
 use crate::numbers::{SEEN, digits, probability};
 use crate::open_units;

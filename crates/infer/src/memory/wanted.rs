@@ -4,7 +4,7 @@ use super::write_buffer;
 use crate::Choice;
 use crate::situation::Situation;
 use flashscope_model::plan::{Buffer, Burst, Then};
-use flashscope_model::{Data, Experiment};
+use flashscope_model::{Data, Experiment, Observations};
 use flashscope_units::{Bytes, Nanos};
 
 /// Block of the first bursts, and the shortest of re-reads.
@@ -25,6 +25,12 @@ const MOST_ENTRIES: usize = 256;
 const SIZED_BURSTS: usize = 5;
 /// Fewest writes in a burst of larger blocks.
 const LEAST_BURST: u32 = 26;
+
+/// Device time of one experiment after which no further burst is begun: where each takes so long, a few say what more would.
+const MOST_TIME: Nanos = Nanos::secs(30);
+
+/// Longer bursts are not worth more device time than this.
+const MOST_ON_LONGER: Nanos = Nanos::secs(400);
 
 /// Rest before each burst.
 const REST: Nanos = Nanos::millis(250);
@@ -50,6 +56,9 @@ pub(crate) fn buffer(now: &Situation) -> Option<Choice> {
     };
     let Some(taken) = first.taken else {
         let more = TRIES.into_iter().find(|(writes, _)| *writes as usize > first.tried)?;
+        if each_write(now.observations) * (u64::from(more.0) * more.1 as u64) > MOST_ON_LONGER {
+            return None;
+        }
         return sized(now, first.block, more, "longer bursts: none of the writes had to wait");
     };
     if first.again.is_none() && !first.steady && 2 * taken <= LONGEST_BURST {
@@ -80,8 +89,9 @@ pub(crate) fn buffer(now: &Situation) -> Option<Choice> {
     let some = (taken - 1).clamp(1, 8);
     let burst = |writes, pause, then| Burst { writes, pause, then };
     let mut bursts = Vec::new();
-    for then in [Then::Flush, Then::Read] {
-        for _ in 0..COMPARED {
+    // In turn, so that both are seen where there is no time for all.
+    for _ in 0..COMPARED {
+        for then in [Then::Flush, Then::Read] {
             bursts.extend([burst(0, Nanos::ZERO, then), burst(some, Nanos::ZERO, then)]);
         }
     }
@@ -89,6 +99,15 @@ pub(crate) fn buffer(now: &Situation) -> Option<Choice> {
         bursts.extend(PAUSES_MS.map(|pause| burst(taken, Nanos::millis(pause), Then::Write)));
     }
     bursting(now, first.block, bursts, "what happens to dirty data on a flush, on a read and when left alone")
+}
+
+/// What a write of the bursts so far took, with what came behind each burst.
+fn each_write(observations: &Observations) -> Nanos {
+    let runs = observations.runs.iter().filter_map(|run| match &run.data {
+        Data::Buffer(data) => Some((run.spent.time, data.bursts.iter().map(|burst| burst.writes.len() as u64).sum())),
+        _ => None,
+    });
+    runs.map(|(time, writes): (Nanos, u64)| time / writes.max(1)).max().unwrap_or(Nanos::ZERO)
 }
 
 fn sized(now: &Situation, block: Bytes, (writes, bursts): (u32, usize), why: &str) -> Option<Choice> {
@@ -99,7 +118,7 @@ fn bursting(now: &Situation, block: Bytes, bursts: Vec<Burst>, why: &str) -> Opt
     let pool = now.pool();
     let start = *pool.take(1, &mut now.rng(block.get() + 3))?.first()?;
     let length = now.unit().min(LONGEST_REGION);
-    let plan = Buffer { block, start, length, rest: REST, bursts };
+    let plan = Buffer { block, start, length, rest: REST, bursts, most_time: Some(MOST_TIME) };
     (length >= block * 2).then(|| Choice { experiment: Experiment::Buffer(plan), why: why.to_owned() })
 }
 

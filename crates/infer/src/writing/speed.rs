@@ -39,8 +39,8 @@ const CLOSING_TIME: Nanos = Nanos::secs(35);
 /// More units than this are not closed within the time of any cell.
 const FEW_UNITS: u64 = 16;
 
-/// Device time of one run of a cell: that of `bench` where nothing is asked for.
-const TIME: Nanos = Nanos::secs(10);
+/// Device time of one run of a cell: what makes the interval of a rate that has settled narrow enough.
+const TIME: Nanos = Nanos::secs(5);
 
 /// Device time of a cell, all its runs together, after which it is left as it is.
 const MOST_TIME: Nanos = Nanos::secs(19);

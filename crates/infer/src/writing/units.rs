@@ -2,13 +2,14 @@
 
 use super::filling::{filling, more_filled};
 use super::{LEAST_BLOCKS, is_short, trial_blocks};
+use crate::numbers::median;
 use crate::open_units::{self, search};
 use crate::pool::Pool;
 use crate::situation::Situation;
 use crate::{Choice, small_write};
-use flashscope_model::plan::OpenUnits;
+use flashscope_model::plan::{Enough, OpenUnits};
 use flashscope_model::{DeviceFacts, Experiment, Order};
-use flashscope_units::Bytes;
+use flashscope_units::{Bytes, Nanos};
 
 /// Rounds of a trial of several units: two that pay for what was open before, and eight that count.
 const ROUNDS: u32 = 10;
@@ -46,6 +47,24 @@ fn rounds_of(now: &Situation, count: u32) -> u32 {
     }
 }
 
+/// A count whose writes take this many times as long as those of a good one has fallen, whatever further rounds say.
+const PLAINLY_SLOW: f64 = 3.0;
+
+/// A write that takes this many seconds is copied for, and a few such rounds are as steady as many of others.
+const COPIED_FOR: f64 = 0.1;
+
+/// When a trial of several units need not go on: its writes are plainly slower than those of the largest count that is good.
+/// Before any is known, all rounds are done.
+fn enough(now: &Situation, order: Order, count: u32, block: Bytes) -> Option<Enough> {
+    let lead = trial_blocks(now)[0];
+    let counts = open_units::live_counts(now.observations, order);
+    let good = open_units::state(&counts, lead, order).good?;
+    let trial = counts.iter().find(|trial| (trial.block, trial.count) == (lead, good))?;
+    let longer = (block.as_f64() / lead.as_f64()).max(1.0);
+    let each = (median(&trial.seconds)? * longer * PLAINLY_SLOW).min(COPIED_FOR);
+    (count > 1).then(|| Enough { rounds: ROUNDS_OF_MOST, slow: Nanos((each * f64::from(count) * 1e9) as u64) })
+}
+
 /// The most units that trials can have: the first round of a trial, which does not count, begins a unit anew that was
 /// written before.
 fn most_units(pool: &Pool) -> u32 {
@@ -71,7 +90,9 @@ pub(crate) fn other_block(now: &Situation) -> Option<Choice> {
 
 fn bounds(now: &Situation, order: Order, pool: &Pool) -> search::Bounds {
     let most = filling(now).map_or(most_units(pool), |(ready, more)| (ready + more).clamp(1, search::MOST_UNITS));
-    search::Bounds::of(now.observations, order, trial_blocks(now)[0], most, !is_short(now))
+    // Where the unit is known, no two places of a trial lie in the same one.
+    let confirm = search::Confirm { limit: !is_short(now), collapse: is_short(now) || !now.unit_is_measured() };
+    search::Bounds::of(now.observations, order, trial_blocks(now)[0], most, confirm)
 }
 
 fn one_trial(now: &Situation, order: Order, trial: search::Trial, pool: &Pool) -> Option<Choice> {
@@ -81,7 +102,9 @@ fn one_trial(now: &Situation, order: Order, trial: search::Trial, pool: &Pool) -
     let rounds = (rounds_of(now, trial.count) * times).min(u32::try_from(now.unit() / trial.block).unwrap_or(u32::MAX));
     let units_in_words = if trial.count == 1 { "one unit".to_owned() } else { format!("{} units", trial.count) };
     let why = format!("{units_in_words} {}: {}", open_units::words(order), trial.why);
-    let plan = OpenUnits { order, unit: now.unit(), block: trial.block, rounds, units, first_offset: Bytes::ZERO };
+    let enough = enough(now, order, trial.count, trial.block);
+    let plan =
+        OpenUnits { order, unit: now.unit(), block: trial.block, rounds, units, first_offset: Bytes::ZERO, enough };
     Some(Choice { experiment: Experiment::OpenUnits(plan), why })
 }
 
@@ -115,7 +138,8 @@ pub(crate) fn escape(now: &Situation) -> Option<Choice> {
     let pool = now.pool();
     let units = pool.take(count as usize, &mut now.rng(block.get() + 2))?;
     let rounds = rounds_of(now, count.max(2));
-    let plan = OpenUnits { order, unit: now.unit(), block, rounds, units, first_offset: Bytes::ZERO };
+    let enough = enough(now, order, count, block).map(|enough| Enough { rounds: SHORT_ROUNDS, ..enough });
+    let plan = OpenUnits { order, unit: now.unit(), block, rounds, units, first_offset: Bytes::ZERO, enough };
     let why =
         format!("{count} units {} are too many: do writes of {block} escape the copies?", open_units::words(order));
     Some(Choice { experiment: Experiment::OpenUnits(plan), why })

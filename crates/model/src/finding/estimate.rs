@@ -294,7 +294,13 @@ impl<T> Bound<T> {
 impl<T> Support<T> {
     /// Grounds without alternatives.
     pub fn new(confidence: f64, evidence: impl Into<String>, method: &[ExperimentName]) -> Support<T> {
-        Support { confidence, alternatives: Vec::new(), evidence: evidence.into(), method: method.to_vec(), doubts: Vec::new() }
+        Support {
+            confidence,
+            alternatives: Vec::new(),
+            evidence: evidence.into(),
+            method: method.to_vec(),
+            doubts: Vec::new(),
+        }
     }
 
     fn map<U>(self, change: impl Fn(T) -> U) -> Support<U> {

@@ -16,6 +16,8 @@ pub struct Buffer {
     pub rest: Nanos,
     /// The bursts, in the order in which they are done.
     pub bursts: Vec<Burst>,
+    /// After this much device time no further burst is begun, but for the first three; all of them are done where `None`.
+    pub most_time: Option<Nanos>,
 }
 
 /// One burst of writes, and what comes behind it.

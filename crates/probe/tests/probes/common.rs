@@ -84,6 +84,7 @@ pub(crate) fn one_of_each() -> Vec<Experiment> {
             rounds: 6,
             units: units(&[90, 40, 65]),
             first_offset: Bytes::kib(128),
+            enough: None,
         }),
         Experiment::Fat(Fat { erase: unit, ..classic::fat(Order::InOrder) }),
         Experiment::FastArea(FastArea {
@@ -95,6 +96,7 @@ pub(crate) fn one_of_each() -> Vec<Experiment> {
             direction: Direction::Write,
             order: Order::Random,
             requests: 11,
+            enough: None,
         }),
         Experiment::Scatter(Scatter { order: 6, span: 3, tries: 4, ..classic::scatter(Bytes::kib(8)) }),
         Experiment::Interval(classic::interval()),

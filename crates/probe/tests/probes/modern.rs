@@ -161,6 +161,7 @@ fn open_units(order: Order) -> OpenUnits {
         rounds: 10,
         units: [40, 8, 24, 80].map(Bytes::mib).to_vec(),
         first_offset: Bytes::kib(512),
+        enough: None,
     }
 }
 
@@ -212,6 +213,7 @@ fn suspects_and_controls_take_turns() {
         direction: Direction::Write,
         order: Order::InOrder,
         requests: 6,
+        enough: None,
     };
     let mut target = ScriptedTarget::new(Bytes::mib(100), |request, _| Nanos(request.offset().get() / (256 * KIB)));
     let run = run_on(&Experiment::FastArea(plan), &mut target, 1).unwrap();

@@ -128,6 +128,7 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
         rounds: 8,
         units: vec![Bytes::mib(8), Bytes::mib(16)],
         first_offset: Bytes::ZERO,
+        enough: None,
     };
     let overlapping = OpenUnits { units: vec![Bytes::mib(8), Bytes::mib(10)], ..units.clone() };
     check(Experiment::OpenUnits(overlapping), "the units overlap at byte 10485760");
@@ -147,6 +148,7 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
             direction: Direction::Write,
             order: Order::InOrder,
             requests: 1,
+            enough: None,
         }),
         "suspects and controls overlap",
     );

@@ -275,7 +275,13 @@ impl Mirror<model::MemoryFinding> for MemoryFinding {
         let bound = Bound::from_ends(self.at_least, self.at_most);
         let support = |alternatives: Vec<MemoryAlternative>, evidence| -> Result<Support<f64>, RecordError> {
             let confidence = self.confidence.ok_or_else(|| odd("an answer without a confidence".to_owned()))?;
-            Ok(Support { confidence, alternatives: alternatives.into_model()?, evidence, method: Vec::new(), doubts: Vec::new() })
+            Ok(Support {
+                confidence,
+                alternatives: alternatives.into_model()?,
+                evidence,
+                method: Vec::new(),
+                doubts: Vec::new(),
+            })
         };
         let estimate = match (self.value, bound, self.reason_unknown) {
             (Some(value), None, None) => Estimate::Value(value, support(self.alternatives, self.evidence)?),

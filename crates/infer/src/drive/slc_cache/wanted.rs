@@ -15,7 +15,7 @@ const BLOCK: Bytes = Bytes::mib(1);
 const PIECE: Bytes = Bytes::mib(32);
 
 /// Rest before the first burst, and before the second.
-const REST: Nanos = Nanos::millis(30_000);
+const REST: Nanos = Nanos::secs(15);
 
 /// Longest run at a stretch.
 const MOST: Bytes = Bytes::gib(1);
@@ -156,6 +156,20 @@ pub(crate) fn left_for_cache(now: &Situation) -> Bytes {
 
 /// The share of all that may be written, for which that look goes before the dear end of a search.
 const CACHE_SHARE: u64 = 6;
+
+/// Why no burst was tried, where there is no room for one, and what would help.
+pub(crate) fn without_room(now: &Situation) -> Option<(String, String)> {
+    let most = most(now);
+    if most >= LEAST || !stretches(now.observations).is_empty() {
+        return None;
+    }
+    let limited = open_units::estimate(now.observations, Order::InOrder).value().is_some();
+    let share = if limited { SHARE_OF_UNITS } else { SHARE };
+    let why = format!(
+        "it takes {LEAST} of long writes at a stretch to see one, and the {most} that are a {share}th of this device are less"
+    );
+    Some((why, format!("probe slc-cache --size {}M is enough", LEAST / Bytes::mib(1))))
+}
 
 /// What a run can write for this subject at the worst.
 pub(crate) fn most_written(now: &Situation) -> Bytes {
