@@ -71,6 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         TABLES.iter().find(|one| one.name == wanted).ok_or("there is no such table")?;
     let devices: u32 = words.next().map_or(Ok(*devices), |text| text.parse())?;
     let holds = match *name {
+        "claims" => "Claims on findings: finding, grounds, end of a range of log odds of scores:right/wrong … Made by",
         "endurance" => "Quantiles of the first error: regime, units of its scale at 0, 1/40, … 1 of the cases. Made by",
         _ => "Counts of true answers: question, regime, score up to, answer, cases. Made by",
     };

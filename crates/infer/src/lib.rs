@@ -55,7 +55,6 @@ pub use open::{left_open, left_open_for};
 pub use want::{UnknownWant, Want};
 pub use worth::Aim;
 
-use calibrated::Table;
 use change::Scope;
 use flashscope_model::finding::UpTo;
 use flashscope_model::{DeviceFacts, Estimate, Experiment, Findings, Geometry, Observations, Order, Reason};
@@ -82,7 +81,12 @@ pub fn scores(device: Option<&DeviceFacts>, observations: &Observations) -> Geom
     conclude(device, observations, &Memo::default(), None).geometry
 }
 
-fn conclude(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo, table: Option<&Table>) -> Findings {
+fn conclude(
+    device: Option<&DeviceFacts>,
+    observations: &Observations,
+    memo: &Memo,
+    table: Option<&claims::Table>,
+) -> Findings {
     let (observations, copies) = copies::without(observations);
     let observations = observations.as_ref();
     let alignment = alignment::estimate(&unfinished::left_out(situation::readable_part(observations)), memo);

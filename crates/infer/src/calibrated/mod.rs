@@ -70,40 +70,6 @@ impl Table {
     }
 }
 
-/// How often each answer was true in one range of scores.
-#[derive(Clone, Copy, Debug)]
-pub struct Counts<'a>(&'a Bin);
-
-impl Counts<'_> {
-    /// Of one answer.
-    pub fn of(self, answer: &str) -> f64 {
-        self.0.count(answer)
-    }
-}
-
-impl Table {
-    /// Whether anything was counted of a question in a regime.
-    pub fn has(&self, question: &str, regime: &str) -> bool {
-        self.regimes.contains_key(&(question.to_owned(), regime.to_owned()))
-    }
-
-    /// The counts in the range that ends at this score.
-    pub fn range(&self, question: &str, regime: &str, up_to: f64) -> Option<Counts<'_>> {
-        let bins = self.regimes.get(&(question.to_owned(), regime.to_owned()))?;
-        bins.iter().find(|bin| bin.up_to == up_to).map(Counts)
-    }
-
-    /// Counts an answer as often as `cases` in the range that ends at this score.
-    pub fn add(&mut self, question: &str, regime: &str, up_to: f64, answer: &str, cases: u32) {
-        let bins = self.regimes.entry((question.to_owned(), regime.to_owned())).or_default();
-        let at = bins.partition_point(|bin| bin.up_to < up_to);
-        if bins.get(at).is_none_or(|bin| bin.up_to != up_to) {
-            bins.insert(at, Bin { up_to, ..Bin::default() });
-        }
-        *bins[at].counts.entry(answer.to_owned()).or_default() += cases;
-    }
-}
-
 impl Bin {
     fn count(&self, answer: &str) -> f64 {
         self.counts.get(answer).copied().map_or(0.0, f64::from)

@@ -1,6 +1,6 @@
 //! What an answer rests on, in words that can be counted under.
 
-use crate::calibrated::Table;
+use super::Table;
 use flashscope_model::finding::{Bound, Cell, Doubt, Figure, Visit};
 use flashscope_model::{Estimate, ExperimentName, Finding, Geometry};
 
@@ -79,11 +79,6 @@ impl Claim {
         gather.0
     }
 
-    /// The question that it is counted under.
-    pub(super) fn question(&self) -> &'static str {
-        self.finding.wire()
-    }
-
     /// The score as odds, on a scale without ends: their natural logarithm, to a hundredth.
     pub fn clearness(&self) -> f64 {
         let odds = (self.score / (1.0 - self.score)).ln();
@@ -95,7 +90,7 @@ impl Claim {
     pub(super) fn uncounted(&self, table: &Table) -> Vec<Claim> {
         let counted = |doubts: &[Doubt]| {
             let grounds = Grounds { doubts: doubts.to_vec(), ..self.grounds.clone() };
-            table.has(self.question(), &grounds.name())
+            table.counted(self, &grounds.name()).is_some()
         };
         let doubts = &self.grounds.doubts;
         let together = (1..=doubts.len()).take_while(|count| counted(&doubts[..*count])).count();
@@ -105,16 +100,7 @@ impl Claim {
         };
         doubts[together..].iter().map(alone).collect()
     }
-
-    /// The end of the range of scores in which it is counted.
-    pub(super) fn range(&self) -> f64 {
-        let clearness = self.clearness();
-        RANGES.into_iter().find(|end| clearness <= *end).unwrap_or(CLEAREST)
-    }
 }
-
-/// Ends of the ranges in which scores are counted: odds of one to one, e to one, e² to one …
-const RANGES: [f64; 10] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, CLEAREST];
 
 impl Grounds {
     /// Names from the coarsest on, each of the one before and something more; the last of what has nothing more ("only").

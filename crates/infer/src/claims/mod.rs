@@ -12,21 +12,14 @@
 //! What was never counted keeps its score.
 
 mod grounds;
+mod table;
 
 pub use grounds::{Claim, Grounds};
+pub use table::{Table, TableError};
 
-use crate::calibrated::Table;
 use flashscope_model::finding::{Change, Doubt, Figure};
 use flashscope_model::{Estimate, Finding, Geometry};
 use std::sync::OnceLock;
-
-/// The answer of a case that was right.
-pub const RIGHT: &str = "right";
-/// The answer of one that was not.
-pub const WRONG: &str = "wrong";
-
-/// The question under which the strength of coarser grounds is kept, with the finding as the regime.
-const STRENGTH: &str = "strength of coarser grounds";
 
 /// Cases that coarser grounds count for, of which the likeliest is taken.
 const STRENGTHS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
@@ -61,7 +54,7 @@ pub fn table(claims: &[(Claim, bool)]) -> Table {
     for finding in Finding::ALL {
         let of: Vec<&(Claim, bool)> = claims.iter().filter(|(claim, _)| claim.finding == *finding).collect();
         if !of.is_empty() {
-            table.add(STRENGTH, finding.wire(), 0.0, "cases", fitted_strength(&of));
+            table.set_strength(finding.wire(), fitted_strength(&of));
         }
     }
     table
@@ -69,12 +62,7 @@ pub fn table(claims: &[(Claim, bool)]) -> Table {
 
 fn counted<'a>(claims: impl Iterator<Item = &'a (Claim, bool)>) -> Table {
     let mut table = Table::default();
-    for (claim, right) in claims {
-        for regime in claim.grounds.coarse_to_fine() {
-            let answer = if *right { RIGHT } else { WRONG };
-            table.add(claim.question(), &regime, claim.range(), answer, 1);
-        }
-    }
+    claims.for_each(|(claim, right)| table.add(claim, *right));
     table
 }
 
@@ -111,7 +99,7 @@ pub fn worth(table: &Table, claim: &Claim) -> Option<Worth> {
     if claim.grounds.doubts().contains(&Doubt::Indirect) {
         return None;
     }
-    let strength = table.range(STRENGTH, claim.question(), 0.0)?.of("cases");
+    let strength = table.strength(claim)?;
     let mut worth = share(table, claim, strength)?;
     // Doubts that were never seen together cost at least what the dearest of them costs alone.
     for alone in claim.uncounted(table) {
@@ -126,18 +114,14 @@ fn share(table: &Table, claim: &Claim, strength: f64) -> Option<Worth> {
     // Nothing is coarser than the finding: there what the family itself thinks of it stands for a case or two.
     let mut worth = Worth { right: claim.score.clamp(LEAST_SCORE, 1.0 - LEAST_SCORE), counted: (0.0, 0.0) };
     let mut drawn = CASES_OF_A_SCORE;
-    for regime in claim.grounds.coarse_to_fine() {
-        if !table.has(claim.question(), &regime) {
-            break;
-        }
-        let of =
-            |answer: &str| table.range(claim.question(), &regime, claim.range()).map_or(0.0, |range| range.of(answer));
-        let (right, all) = (of(RIGHT), of(RIGHT) + of(WRONG));
+    let mut any = false;
+    for grounds in claim.grounds.coarse_to_fine() {
+        let Some((right, all)) = table.counted(claim, &grounds) else { break };
         let counted = if all < FEWEST_NAMED { worth.counted } else { (right, all) };
         worth = Worth { right: (right + drawn * worth.right) / (all + drawn), counted };
-        drawn = strength;
+        (drawn, any) = (strength, true);
     }
-    table.has(claim.question(), "any").then_some(worth)
+    any.then_some(worth)
 }
 
 /// Makes probabilities of the scores of all answers whose like was counted, and clears their doubts.

@@ -1,0 +1,133 @@
+//! The counts that probabilities are made from, and how they are kept in a file.
+//!
+//! A line for each finding and its grounds: `finding,grounds,end of a range:right/wrong …`; and for each finding one more,
+//! `finding,=,cases`: how many cases the counts of coarser grounds stand for. Lines that begin with `#` are remarks.
+
+use super::Claim;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Right and wrong claims, by finding, grounds and range of scores.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// By finding and grounds: right and wrong ones, by the number of the range.
+    counts: BTreeMap<(String, String), BTreeMap<usize, (u32, u32)>>,
+    /// By finding.
+    strength: BTreeMap<String, u32>,
+}
+
+/// Ends of the ranges in which scores are counted: odds of one to one, e to one, e² to one …
+const RANGES: [f64; 10] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, f64::INFINITY];
+
+/// The grounds under which the strength of a finding stands in a file.
+const STRENGTH: &str = "=";
+
+/// What is wrong with the text of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableError {
+    /// Its line, counted from 1.
+    line: usize,
+}
+
+impl fmt::Display for TableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {} is no count of claims\nhint: make the table anew", self.line)
+    }
+}
+
+impl std::error::Error for TableError {}
+
+impl Table {
+    /// Counts a claim under all of its grounds.
+    pub(super) fn add(&mut self, claim: &Claim, is_right: bool) {
+        for grounds in claim.grounds.coarse_to_fine() {
+            let ranges = self.counts.entry((claim.finding.wire().to_owned(), grounds)).or_default();
+            let (right, wrong) = ranges.entry(range(claim)).or_default();
+            *(if is_right { right } else { wrong }) += 1;
+        }
+    }
+
+    /// Sets how many cases the counts of coarser grounds of a finding stand for.
+    pub(super) fn set_strength(&mut self, finding: &str, cases: u32) {
+        self.strength.insert(finding.to_owned(), cases);
+    }
+
+    /// How many cases the counts of coarser grounds stand for; `None` of a finding that was never counted.
+    pub(super) fn strength(&self, claim: &Claim) -> Option<f64> {
+        self.strength.get(claim.finding.wire()).copied().map(f64::from)
+    }
+
+    /// Right ones, and all, of the same range of scores; `None` where nothing was ever counted on these grounds.
+    pub(super) fn counted(&self, claim: &Claim, grounds: &str) -> Option<(f64, f64)> {
+        let ranges = self.counts.get(&(claim.finding.wire().to_owned(), grounds.to_owned()))?;
+        let (right, wrong) = ranges.get(&range(claim)).copied().unwrap_or_default();
+        Some((f64::from(right), f64::from(right + wrong)))
+    }
+
+    /// Reads what [`Table::to_text`] wrote.
+    ///
+    /// # Errors
+    /// The first line that is no count.
+    pub fn parse(text: &str) -> Result<Table, TableError> {
+        let mut table = Table::default();
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
+            table.take(line).ok_or(TableError { line: number + 1 })?;
+        }
+        Ok(table)
+    }
+
+    fn take(&mut self, line: &str) -> Option<()> {
+        let [finding, grounds, counts] = line.split(',').collect::<Vec<&str>>().try_into().ok()?;
+        if grounds == STRENGTH {
+            self.set_strength(finding, counts.parse().ok()?);
+            return Some(());
+        }
+        let ranges = self.counts.entry((finding.to_owned(), grounds.to_owned())).or_default();
+        for count in counts.split(' ') {
+            let (end, count) = count.split_once(':')?;
+            let (right, wrong) = count.split_once('/')?;
+            let end: f64 = end.parse().ok()?;
+            let range = RANGES.iter().position(|other| *other == end)?;
+            ranges.insert(range, (right.parse().ok()?, wrong.parse().ok()?));
+        }
+        Some(())
+    }
+
+    /// As a file, behind some remarks.
+    pub fn to_text(&self, remarks: &str) -> String {
+        let mut text: String = remarks.lines().map(|line| format!("# {line}\n")).collect();
+        for (finding, cases) in &self.strength {
+            text.push_str(&format!("{finding},{STRENGTH},{cases}\n"));
+        }
+        for ((finding, grounds), ranges) in &self.counts {
+            let count = |(range, (right, wrong)): (&usize, &(u32, u32))| format!("{}:{right}/{wrong}", RANGES[*range]);
+            let counts: Vec<String> = ranges.iter().map(count).collect();
+            text.push_str(&format!("{finding},{grounds},{}\n", counts.join(" ")));
+        }
+        text
+    }
+}
+
+/// The number of the range of a claim's score.
+fn range(claim: &Claim) -> usize {
+    let clearness = claim.clearness();
+    RANGES.iter().position(|end| clearness <= *end).unwrap_or(RANGES.len() - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_count_is_refused_by_its_line() {
+        let good = "# remark\n\npage,=,8\npage,any,0:1/2 inf:30/0\n";
+        let table = Table::parse(good).unwrap();
+        assert_eq!(table.to_text(""), "page,=,8\npage,any,0:1/2 inf:30/0\n");
+        let check = |text: &str, line: usize| assert_eq!(Table::parse(text), Err(TableError { line }), "{text}");
+        check("page,any", 1);
+        check("page,=,8\npage,any,0:1", 2);
+        check("page,any,7:1/2", 1);
+        check("page,any,0:1/-2", 1);
+        check("page,=,many", 1);
+    }
+}
