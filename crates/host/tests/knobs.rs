@@ -174,7 +174,7 @@ fn holds_until_it_is_killed() {
 fn after_a_kill_the_next_one_finishes() {
     let tree = Tree::new();
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "holds_until_it_is_killed", "--nocapture"])
+        .args(["--exact", "knobs::holds_until_it_is_killed", "--nocapture"])
         .env("FLASHSCOPE_HELD_TREE", &tree.scratch.0)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -63,7 +63,7 @@ struct Holder(Child);
 impl Holder {
     fn new(how: &str, what: &Path) -> Holder {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child", "--nocapture"])
+            .args(["--exact", "openers::child", "--nocapture"])
             .env(HOW, how)
             .env(WHAT, what)
             .stdin(Stdio::null())

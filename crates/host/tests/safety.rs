@@ -646,7 +646,14 @@ fn without_rights_the_message_says_what_to_do() {
     let program = scratch.0.join("test program");
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     let output = Command::new("setpriv")
-        .args(["--reuid=65534", "--regid=65534", "--clear-groups", program.to_str().unwrap(), "--exact", test])
+        .args([
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+            program.to_str().unwrap(),
+            "--exact",
+            &format!("safety::{test}"),
+        ])
         .env(CHILD, &file)
         .output()
         .unwrap();
