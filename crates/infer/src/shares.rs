@@ -18,8 +18,8 @@ pub(crate) fn fit(geometry: &mut Geometry) {
 struct Fit;
 
 impl Change for Fit {
-    fn change<F: Figure>(&mut self, _: Finding, estimate: &mut Estimate<F>) {
-        let is_bound = estimate.bound().is_some();
+    fn change<F: Figure>(&mut self, finding: Finding, estimate: &mut Estimate<F>) {
+        let is_bound = matches!(finding, Finding::AllocationUnit | Finding::Page) && estimate.bound().is_some();
         let Some(support) = estimate.support_mut() else { return };
         let others: f64 = support.alternatives.iter().map(|(_, share)| share).sum();
         let left = if is_bound { support.confidence } else { (1.0 - support.confidence).max(0.0) };

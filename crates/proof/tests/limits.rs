@@ -23,7 +23,8 @@ fn the_time_ends_a_long_experiment() {
         let report = run("sd-4mib", time);
         assert_eq!(report.stop, StopReason::BudgetSpent);
         // A single request may take long, and progress is looked at every 50 ms.
-        assert!(report.cost.time >= time && report.cost.time < time + Nanos::secs(1), "{}", report.cost.time);
+        // What no experiment fits into is left.
+        assert!(report.cost.time * 10 >= time * 9 && report.cost.time < time + Nanos::secs(1), "{}", report.cost.time);
         let note =
             report.findings.notes.iter().find(|note| note.text.contains("--max-time")).expect("which budget it was");
         assert!(note.text.contains("open units"), "{note:?}");

@@ -63,7 +63,8 @@ fn answers_appear_while_inspect_runs_and_nothing_is_wider_than_the_terminal() {
             assert!(last.is_none_or(|c| c == ' '), "wider than {columns} columns: {line}");
         }
         let place = |what: &dyn Fn(&str) -> bool| lines.iter().position(|line| what(line));
-        let answer = place(&|line| line.starts_with("allocation unit") && line.contains("4 MiB  99"));
+        let answer =
+            place(&|line| line.starts_with("allocation unit") && line.contains("4 MiB") && line.contains("99"));
         let last_step = lines.iter().rposition(|line| line.starts_with("step "));
         let (answer, last_step) = (answer.expect("the answer is said"), last_step.expect("a step is said"));
         assert!(answer < last_step, "the answer comes before the end: line {answer} of {last_step}");

@@ -58,9 +58,11 @@ impl Claim {
         Some(Claim { finding, grounds, score: support.confidence })
     }
 
-    /// The claims of the figures that a bound leaves open, one for each alternative.
+    /// The claims of the sizes that a bound leaves open, one for each alternative; of what else has bounds, alternatives are
+    /// other answers.
     pub fn odds<F: Figure>(finding: Finding, estimate: &Estimate<F>) -> Vec<Claim> {
-        let (Some(bound), true) = (Claim::of(finding, estimate), estimate.bound().is_some()) else { return Vec::new() };
+        let open = matches!(finding, Finding::AllocationUnit | Finding::Page) && estimate.bound().is_some();
+        let Some(bound) = Claim::of(finding, estimate).filter(|_| open) else { return Vec::new() };
         let odds = Grounds { kind: "odds", ..bound.grounds };
         let claim = |(_, share): &(F, f64)| Claim { finding, grounds: odds.clone(), score: *share };
         estimate.alternatives().iter().map(claim).collect()
@@ -90,7 +92,7 @@ impl Claim {
     pub(super) fn uncounted(&self, table: &Table) -> Vec<Claim> {
         let counted = |doubts: &[Doubt]| {
             let grounds = Grounds { doubts: doubts.to_vec(), ..self.grounds.clone() };
-            table.counted(self, &grounds.name()).is_some()
+            table.has(self, &grounds.name())
         };
         let doubts = &self.grounds.doubts;
         let together = (1..=doubts.len()).take_while(|count| counted(&doubts[..*count])).count();

@@ -8,13 +8,14 @@
 //!
 //! Grounds of which few were seen borrow from coarser ones: the share of a range is drawn towards that of the grounds
 //! without their last doubt, by as many cases as fit the counts best (a beta prior at each step, its strength by the
-//! likelihood of cases that were not counted, [`fitted_strength`]), and that of the finding as a whole towards the score.
+//! likelihood of each case by all others), and that of the finding as a whole towards the score.
 //! What was never counted keeps its score.
 
 mod grounds;
 mod table;
 
 pub use grounds::{Claim, Grounds};
+use table::Cases;
 pub use table::{Table, TableError};
 
 use flashscope_model::finding::{Change, Doubt, Figure};
@@ -50,38 +51,22 @@ pub fn shipped() -> &'static Table {
 
 /// Counts claims, each with whether it was right, under all of its grounds, and adds how much coarser ones weigh.
 pub fn table(claims: &[(Claim, bool)]) -> Table {
-    let mut table = counted(claims.iter());
-    for finding in Finding::ALL {
-        let of: Vec<&(Claim, bool)> = claims.iter().filter(|(claim, _)| claim.finding == *finding).collect();
-        if !of.is_empty() {
-            table.set_strength(finding.wire(), fitted_strength(&of));
-        }
-    }
-    table
-}
-
-fn counted<'a>(claims: impl Iterator<Item = &'a (Claim, bool)>) -> Table {
     let mut table = Table::default();
-    claims.for_each(|(claim, right)| table.add(claim, *right));
+    claims.iter().for_each(|(claim, right)| table.add(claim, *right));
+    table.fit(&STRENGTHS, |cases, strength| likelihood(cases, f64::from(strength)));
     table
 }
 
-/// The strength by which the counts of every other claim on a finding make the rest of them likeliest, both ways round.
-fn fitted_strength(claims: &[&(Claim, bool)]) -> u32 {
-    let half = |odd: usize| claims.iter().skip(odd).step_by(2).copied();
-    let halves = [(counted(half(0)), 1), (counted(half(1)), 0)];
-    let likelihood = |strength: u32| -> f64 {
-        let of = |table: &Table, odd: usize| -> f64 {
-            let shares = half(odd).filter_map(|(claim, right)| {
-                let share = share(table, claim, f64::from(strength))?.right;
-                Some(if *right { share.ln() } else { (1.0 - share).ln() })
-            });
-            shares.sum()
-        };
-        halves.iter().map(|(table, odd)| of(table, *odd)).sum()
+/// Logarithm of how likely the cases of one kind are by all others: each is left out in turn.
+fn likelihood(Cases { score, levels }: &Cases, strength: f64) -> f64 {
+    let [right, wrong] = levels.last().copied().unwrap_or_default();
+    let without = |one: [f64; 2]| -> Vec<[f64; 2]> {
+        levels.iter().map(|[right, wrong]| [right - one[0], wrong - one[1]]).collect()
     };
-    let likelihoods = STRENGTHS.map(|strength| (strength, likelihood(strength)));
-    likelihoods.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(STRENGTHS[0], |best| best.0)
+    let share = |one: [f64; 2]| share(&without(one), *score, strength);
+    let of_right = if right > 0.0 { right * share([1.0, 0.0]).ln() } else { 0.0 };
+    let of_wrong = if wrong > 0.0 { wrong * (1.0 - share([0.0, 1.0])).ln() } else { 0.0 };
+    of_right + of_wrong
 }
 
 /// What a claim is worth.
@@ -89,7 +74,7 @@ fn fitted_strength(claims: &[&(Claim, bool)]) -> u32 {
 pub struct Worth {
     /// Probability that it is right.
     pub right: f64,
-    /// Right ones, and all, among the cases of the finest grounds of which enough were counted, in its range of scores.
+    /// Right ones, and all, among the cases on the same grounds with such a score.
     pub counted: (f64, f64),
 }
 
@@ -100,28 +85,33 @@ pub fn worth(table: &Table, claim: &Claim) -> Option<Worth> {
         return None;
     }
     let strength = table.strength(claim)?;
-    let mut worth = share(table, claim, strength)?;
+    let share = |claim: &Claim| {
+        let levels = table.levels(claim);
+        (share(&levels, claim.score, strength), levels.last().copied().unwrap_or_default())
+    };
+    let (mut right, [good, bad]) = share(claim);
+    let uncounted = claim.uncounted(table);
+    let counted = if uncounted.is_empty() { (good, good + bad) } else { (0.0, 0.0) };
     // Doubts that were never seen together cost at least what the dearest of them costs alone.
-    for alone in claim.uncounted(table) {
-        let counted = alone.uncounted(table).is_empty();
-        let right = share(table, &alone, strength).filter(|_| counted).map_or(UNCOUNTED, |worth| worth.right);
-        worth.right = worth.right.min(right);
+    for alone in uncounted {
+        let of_it = if alone.uncounted(table).is_empty() { share(&alone).0 } else { UNCOUNTED };
+        right = right.min(of_it);
     }
-    Some(worth)
+    Some(Worth { right, counted })
 }
 
-fn share(table: &Table, claim: &Claim, strength: f64) -> Option<Worth> {
-    // Nothing is coarser than the finding: there what the family itself thinks of it stands for a case or two.
-    let mut worth = Worth { right: claim.score.clamp(LEAST_SCORE, 1.0 - LEAST_SCORE), counted: (0.0, 0.0) };
-    let mut drawn = CASES_OF_A_SCORE;
-    let mut any = false;
-    for grounds in claim.grounds.coarse_to_fine() {
-        let Some((right, all)) = table.counted(claim, &grounds) else { break };
-        let counted = if all < FEWEST_NAMED { worth.counted } else { (right, all) };
-        worth = Worth { right: (right + drawn * worth.right) / (all + drawn), counted };
-        (drawn, any) = (strength, true);
+/// The share of right ones, from right and wrong ones on grounds from the coarsest to the finest, each of which holds those
+/// of the next: at each step the cases that are not among the next ones count, so that none counts twice. Nothing is
+/// coarser than the finding: there what the family itself thinks of it, its score, stands for a case or two.
+fn share(levels: &[[f64; 2]], score: f64, strength: f64) -> f64 {
+    let (mut share, mut drawn) = (score.clamp(LEAST_SCORE, 1.0 - LEAST_SCORE), CASES_OF_A_SCORE);
+    for (at, [right, wrong]) in levels.iter().enumerate() {
+        let [next_right, next_wrong] = levels.get(at + 1).copied().unwrap_or_default();
+        let (right, wrong) = (right - next_right, wrong - next_wrong);
+        share = (right + drawn * share) / (right + wrong + drawn);
+        drawn = strength;
     }
-    any.then_some(worth)
+    share
 }
 
 /// Makes probabilities of the scores of all answers whose like was counted, and clears their doubts.

@@ -19,6 +19,17 @@ pub struct Table {
 /// Ends of the ranges in which scores are counted: odds of one to one, e to one, e² to one …
 const RANGES: [f64; 10] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, f64::INFINITY];
 
+/// What the name of the finest grounds ends with.
+const ONLY: &str = " only";
+
+/// Cases of one kind, and of the coarser ones that they belong to.
+pub(super) struct Cases {
+    /// The score of such a claim.
+    pub(super) score: f64,
+    /// Right and wrong ones, from the coarsest grounds to the finest.
+    pub(super) levels: Vec<[f64; 2]>,
+}
+
 /// The grounds under which the strength of a finding stands in a file.
 const STRENGTH: &str = "=";
 
@@ -47,9 +58,40 @@ impl Table {
         }
     }
 
-    /// Sets how many cases the counts of coarser grounds of a finding stand for.
-    pub(super) fn set_strength(&mut self, finding: &str, cases: u32) {
-        self.strength.insert(finding.to_owned(), cases);
+    /// Takes for each finding the strength that makes its cases likeliest.
+    pub(super) fn fit(&mut self, strengths: &[u32], likelihood: impl Fn(&Cases, u32) -> f64) {
+        let findings: Vec<String> = self.counts.keys().map(|(finding, _)| finding.clone()).collect();
+        for finding in findings {
+            if self.strength.contains_key(&finding) {
+                continue;
+            }
+            let cases = self.cases(&finding);
+            let all = |strength: u32| cases.iter().map(|cases| likelihood(cases, strength)).sum::<f64>();
+            let likelihoods = strengths.iter().map(|strength| (*strength, all(*strength)));
+            if let Some((best, _)) = likelihoods.max_by(|a, b| a.1.total_cmp(&b.1)) {
+                self.strength.insert(finding, best);
+            }
+        }
+    }
+
+    /// All cases on a finding, by their finest grounds and ranges of scores.
+    fn cases(&self, finding: &str) -> Vec<Cases> {
+        let of_it = self.counts.range((finding.to_owned(), String::new())..).take_while(|((of, _), _)| of == finding);
+        let finest = of_it.filter_map(|((_, grounds), ranges)| Some((grounds.strip_suffix(ONLY)?, ranges)));
+        let cases = finest.flat_map(|(grounds, ranges)| {
+            ranges.keys().map(|range| {
+                let levels =
+                    levels_of(grounds).iter().filter_map(|grounds| self.at(finding, grounds, *range)).collect();
+                Cases { score: middle(*range), levels }
+            })
+        });
+        cases.collect()
+    }
+
+    fn at(&self, finding: &str, grounds: &str, range: usize) -> Option<[f64; 2]> {
+        let ranges = self.counts.get(&(finding.to_owned(), grounds.to_owned()))?;
+        let (right, wrong) = ranges.get(&range).copied().unwrap_or_default();
+        Some([f64::from(right), f64::from(wrong)])
     }
 
     /// How many cases the counts of coarser grounds stand for; `None` of a finding that was never counted.
@@ -57,11 +99,15 @@ impl Table {
         self.strength.get(claim.finding.wire()).copied().map(f64::from)
     }
 
-    /// Right ones, and all, of the same range of scores; `None` where nothing was ever counted on these grounds.
-    pub(super) fn counted(&self, claim: &Claim, grounds: &str) -> Option<(f64, f64)> {
-        let ranges = self.counts.get(&(claim.finding.wire().to_owned(), grounds.to_owned()))?;
-        let (right, wrong) = ranges.get(&range(claim)).copied().unwrap_or_default();
-        Some((f64::from(right), f64::from(right + wrong)))
+    /// Right and wrong ones of the same range of scores, on grounds from the coarsest to the finest of which there are any.
+    pub(super) fn levels(&self, claim: &Claim) -> Vec<[f64; 2]> {
+        let names = claim.grounds.coarse_to_fine().into_iter();
+        names.map_while(|grounds| self.at(claim.finding.wire(), &grounds, range(claim))).collect()
+    }
+
+    /// Whether anything was ever counted on these grounds.
+    pub(super) fn has(&self, claim: &Claim, grounds: &str) -> bool {
+        self.counts.contains_key(&(claim.finding.wire().to_owned(), grounds.to_owned()))
     }
 
     /// Reads what [`Table::to_text`] wrote.
@@ -79,7 +125,7 @@ impl Table {
     fn take(&mut self, line: &str) -> Option<()> {
         let [finding, grounds, counts] = line.split(',').collect::<Vec<&str>>().try_into().ok()?;
         if grounds == STRENGTH {
-            self.set_strength(finding, counts.parse().ok()?);
+            self.strength.insert(finding.to_owned(), counts.parse().ok()?);
             return Some(());
         }
         let ranges = self.counts.entry((finding.to_owned(), grounds.to_owned())).or_default();
@@ -114,9 +160,37 @@ fn range(claim: &Claim) -> usize {
     RANGES.iter().position(|end| clearness <= *end).unwrap_or(RANGES.len() - 1)
 }
 
+/// The score in the middle of a range.
+fn middle(range: usize) -> f64 {
+    let end = RANGES[range].min(RANGES[RANGES.len() - 2] + 1.0);
+    let clearness = end - 0.5;
+    1.0 / (1.0 + (-clearness).exp())
+}
+
+/// The names of grounds from the coarsest on, of the finest name without its end; see [`super::Grounds::coarse_to_fine`].
+fn levels_of(finest: &str) -> Vec<String> {
+    let words = finest.match_indices(' ').map(|(at, _)| finest[..at].to_owned());
+    let all = std::iter::once("any".to_owned()).chain(words);
+    all.chain([finest.to_owned(), format!("{finest}{ONLY}")]).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_grounds_are_those_that_claims_have() {
+        let names = ["any", "value", "value probes", "value probes blank", "value probes blank only"];
+        assert_eq!(levels_of("value probes blank"), names);
+    }
+
+    #[test]
+    fn the_shipped_strengths_are_those_that_the_shipped_counts_make_likeliest() {
+        let shipped = super::super::shipped();
+        let mut fitted = Table { counts: shipped.counts.clone(), strength: BTreeMap::new() };
+        fitted.fit(&super::super::STRENGTHS, |cases, strength| super::super::likelihood(cases, f64::from(strength)));
+        assert_eq!(fitted.strength, shipped.strength, "{}", fitted.to_text(""));
+    }
 
     #[test]
     fn what_is_no_count_is_refused_by_its_line() {

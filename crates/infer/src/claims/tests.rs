@@ -46,7 +46,7 @@ fn a_share_is_that_of_the_like_in_the_same_range() {
 #[test]
 fn a_finding_that_was_never_counted_keeps_its_score_and_none_keeps_its_doubts() {
     let mut geometry = Geometry::unknown(Reason::NotMeasured);
-    geometry.page = Estimate::known(Bytes::kib(16), 0.7, "a step", &[ExperimentName::Boundaries]).but(Doubt::Blank);
+    geometry.page = Estimate::known(Bytes::kib(16), 0.99, "a step", &[ExperimentName::Boundaries]).but(Doubt::Blank);
     geometry.allocation_unit = Estimate::known(Bytes::mib(4), 0.77, "a step", &[ExperimentName::Boundaries]);
     settle(&mut geometry, &counted());
     assert_eq!(geometry.allocation_unit.confidence(), Some(0.77));

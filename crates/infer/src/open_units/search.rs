@@ -13,9 +13,6 @@ pub(crate) const MOST_UNITS: u32 = 64;
 /// A limit, and the count beyond it, are tried this often before they are believed.
 const REPLICATES: u32 = 2;
 
-/// A fall by this factor is plain.
-const PLAIN: f64 = 3.0;
-
 /// A count that was tried so often is not tried again, whatever it says.
 const PATIENCE: u32 = 3;
 
@@ -39,30 +36,21 @@ pub(crate) struct Bounds {
     most: u32,
     /// A count that is as likely the limit as all smaller ones together, and the first that may be too many then.
     hint: Option<(u32, u32)>,
-    /// What is tried again.
-    confirm: Confirm,
-}
-
-/// What of a search is tried again before it is believed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Confirm {
-    /// The limit.
-    pub(crate) limit: bool,
-    /// The count beyond it even where it is plainly slower: what goes wrong in a trial makes it slower. A lesser fall always is
-    /// tried again.
-    pub(crate) collapse: bool,
+    /// How often the limit is tried. The count beyond it always is tried again: what goes wrong in a trial makes it slower.
+    replicates: u32,
 }
 
 impl Bounds {
     /// `room` is the largest count that the device has room for. At random the sequential limit is the likeliest; and where
     /// every random write costs a copy already, counts far beyond it cost much and hardly show more.
     /// Whether the limit is tried again is a question of what may be written.
-    pub(crate) fn of(observations: &Observations, order: Order, lead: Bytes, room: u32, confirm: Confirm) -> Bounds {
+    pub(crate) fn of(observations: &Observations, order: Order, lead: Bytes, room: u32, confirm: bool) -> Bounds {
         let room = room.min(MOST_UNITS);
+        let replicates = if confirm { REPLICATES } else { 1 };
         let in_order = live_counts(observations, Order::InOrder);
         let seen = state(&in_order, lead, Order::InOrder);
         let (Order::Random, Some((good, fallen))) = (order, seen.good.zip(seen.fallen)) else {
-            return Bounds { most: room, hint: None, confirm };
+            return Bounds { most: room, hint: None, replicates };
         };
         let single = |counts: &[LiveCount]| {
             let one = counts.iter().find(|trial| (trial.block, trial.count) == (lead, 1));
@@ -71,7 +59,7 @@ impl Bounds {
         let (before, after) = (single(&in_order), single(&live_counts(observations, Order::Random)));
         let copies = before.zip(after).is_some_and(|(before, after)| after > COLLAPSE * before);
         let most = if copies { room.min((fallen - 1) * 2) } else { room };
-        Bounds { most, hint: Some((good, fallen)).filter(|(good, _)| *good <= most), confirm }
+        Bounds { most, hint: Some((good, fallen)).filter(|(good, _)| *good <= most), replicates }
     }
 
     /// Where to look while nothing has fallen up to `good`.
@@ -109,9 +97,7 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
         Some(fallen) => [(good, "once more, to confirm the limit"), (fallen, "once more, to confirm the fall")]
             .into_iter()
             .find(|(count, _)| {
-                let collapsed = seen.seconds.1 > PLAIN * seen.seconds.0 && !bounds.confirm.collapse;
-                let once = if *count == good { !bounds.confirm.limit } else { collapsed };
-                let wanted = if once { 1 } else { REPLICATES };
+                let wanted = if *count == good { bounds.replicates } else { REPLICATES };
                 runs(lead, *count) < if torn(*count) { PATIENCE } else { wanted }
             })
             .map(|(count, why)| (lead, count, why)),

@@ -90,9 +90,7 @@ pub(crate) fn other_block(now: &Situation) -> Option<Choice> {
 
 fn bounds(now: &Situation, order: Order, pool: &Pool) -> search::Bounds {
     let most = filling(now).map_or(most_units(pool), |(ready, more)| (ready + more).clamp(1, search::MOST_UNITS));
-    // Where the unit is known, no two places of a trial lie in the same one.
-    let confirm = search::Confirm { limit: !is_short(now), collapse: is_short(now) || !now.unit_is_measured() };
-    search::Bounds::of(now.observations, order, trial_blocks(now)[0], most, confirm)
+    search::Bounds::of(now.observations, order, trial_blocks(now)[0], most, !is_short(now))
 }
 
 fn one_trial(now: &Situation, order: Order, trial: search::Trial, pool: &Pool) -> Option<Choice> {
