@@ -18,8 +18,7 @@ const LAST_INDEX: i64 = 1_000_000_000;
   flashscope fleet --devices 1000 --generator adversarial --json > fleet.json
   flashscope fleet --seed 7 --show 12 > device.toml
   flashscope fleet --devices 50 --records samples
-  flashscope fleet --devices 10000 --lab tls://lab:4222 \
-    --ca ca.pem --token operator.token
+  flashscope fleet --lab tls://lab:4222 --ca ca.pem --token operator.token
 
 The rules of scoring stand in docs/fleet.md.")]
 #[command(args_conflicts_with_subcommands = true)]
