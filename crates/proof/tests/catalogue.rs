@@ -61,8 +61,8 @@ fn wrong_area(truth: &Truth, geometry: &Geometry) -> Option<String> {
 
 /// The penalty is stated at one block size and must be within a quarter of the truth there.
 fn wrong_penalty(truth: &Truth, geometry: &Geometry) -> Option<String> {
-    // What is little surer than a toss claims nothing.
-    let claimed = geometry.random_order_penalty.confidence().is_some_and(|confidence| confidence > 0.6);
+    // Of what is no surer than this one in four is wrong, as it says.
+    let claimed = geometry.random_order_penalty.confidence().is_some_and(|confidence| confidence > 0.75);
     let found = geometry.random_order_penalty.value().filter(|_| claimed)?;
     let right = truth.random_order_penalty.iter().find(|penalty| penalty.block == found.block)?;
     // A trial may stop before the unit is full, so anything between the two truths is right as well.
