@@ -35,7 +35,9 @@ fn main() -> Result<(), Error> {
         writeln!(std::io::stderr(), "{}: {:.3} within 15 %", twin.model, fit.goodness.within())?;
         if wanted.is_empty() {
             let file = format!("crates/sim/catalogue/{}.toml", twin.model);
-            std::fs::write(root.join(file), &fit.model)?;
+            // What `show` says behind every model stands in no file.
+            let model = fit.model.split("\n# Short names").next().unwrap_or_default();
+            std::fs::write(root.join(file), model)?;
         }
     }
     match wanted.is_empty() {
