@@ -1,7 +1,7 @@
 //! Two engines answer alike: SQLite for one host, and the ledger that the one of many hosts keeps in JetStream.
 
 use crate::Queue;
-use flashscope_lab::{AttemptEnd, Claim, Engine, Entry, Ledger, Phase, Run, RunState};
+use flashscope_lab::{AttemptEnd, Claim, Engine, Entry, Ledger, Phase, Run};
 use flashscope_stats::Rng;
 
 const IDS: [&str; 4] = ["a", "b", "c", "d"];
@@ -9,19 +9,9 @@ const OWNERS: [&str; 3] = ["x", "y", "z"];
 
 fn entry(id: &str) -> Entry {
     let words = vec!["inspect".to_owned()];
-    Entry {
-        run: Run { id: id.to_owned(), device: 0, work: 0, others: Vec::new(), words, power: None, phase: Phase::Timed },
-        device: format!("card-{id}"),
-        identity: format!("0x{id}:1"),
-        work: "look".to_owned(),
-        state: RunState::Waiting,
-        failures: 0,
-        attempts: 0,
-        sha256: None,
-        began: None,
-        ended: None,
-        why: None,
-    }
+    let run =
+        Run { id: id.to_owned(), device: 0, work: 0, others: Vec::new(), words, power: None, phase: Phase::Timed };
+    Entry::waiting(run, format!("card-{id}"), format!("0x{id}:1"), "look".to_owned())
 }
 
 /// Something that an engine is asked.

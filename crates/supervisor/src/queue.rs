@@ -358,8 +358,8 @@ mod tests {
     }
 
     fn entries() -> Vec<Entry> {
-        let entry = |id: &str| Entry {
-            run: Run {
+        let entry = |id: &str| {
+            let run = Run {
                 id: id.to_owned(),
                 device: 0,
                 others: Vec::new(),
@@ -367,17 +367,8 @@ mod tests {
                 words: vec!["bench".to_owned(), "--rw=read".to_owned()],
                 power: None,
                 phase: Phase::Beside(2),
-            },
-            device: "a".to_owned(),
-            identity: "\u{1b}[2J'; DROP TABLE run; --".to_owned(),
-            work: "speed".to_owned(),
-            state: RunState::Waiting,
-            failures: 0,
-            attempts: 0,
-            sha256: None,
-            began: None,
-            ended: None,
-            why: None,
+            };
+            Entry::waiting(run, "a".to_owned(), "\u{1b}[2J'; DROP TABLE run; --".to_owned(), "speed".to_owned())
         };
         ["1", "2"].map(entry).to_vec()
     }
