@@ -121,7 +121,7 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<DiscardFound> {
         format!("; random {} writes behind one are {}× as fast as without", data.rewrite_block, digits(ratio))
     });
     let found = Estimate::known(found, SEEN, format!("{effect}{later}"), method);
-    doubts.into_iter().flatten().fold(found, Estimate::but)
+    found.with_doubts(doubts.into_iter().flatten())
 }
 
 /// The trials of each size, rising.

@@ -217,7 +217,7 @@ fn found(
         if runs == 1 { "run" } else { "runs" }
     );
     let area = FastArea { first: start, end, kind: verdict.kind, ratio };
-    doubts.into_iter().fold(Estimate::known(area, probability(score), evidence, &[method]), Estimate::but)
+    Estimate::known(area, probability(score), evidence, &[method]).with_doubts(doubts)
 }
 
 /// Whether a difference of small writes the other way round would have shown: where they scatter little, and take no longer

@@ -17,6 +17,7 @@ mod change;
 mod choose;
 pub mod claims;
 mod copies;
+mod counts;
 mod discard;
 mod drive;
 pub mod endurance;
@@ -48,6 +49,7 @@ mod writing;
 
 pub use ahead::{Upcoming, ahead};
 pub use choose::{Outlook, Question, next, next_for, next_of_plan, outlook, outlook_for};
+pub use counts::TableError;
 pub use drive::{channels_plan, map_reach_plan, overwrite_plan, parallel_plan};
 pub use for_twin::{for_twin, most_for_twin};
 pub use memo::Memo;
@@ -55,8 +57,8 @@ pub use open::{left_open, left_open_for};
 pub use want::{UnknownWant, Want};
 pub use worth::Aim;
 
-use change::Scope;
-use flashscope_model::finding::UpTo;
+use change::{Contradiction, Scope};
+use flashscope_model::finding::{Note, UpTo};
 use flashscope_model::{DeviceFacts, Estimate, Experiment, Findings, Geometry, Observations, Order, Reason};
 
 /// All that can be concluded from what was observed; everything else is unknown, with a reason.
@@ -72,23 +74,62 @@ pub fn infer_on(device: Option<&DeviceFacts>, observations: &Observations) -> Fi
 
 /// The same at the end of a run whose questions a memo has served.
 pub fn infer_with(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo) -> Findings {
-    conclude(device, observations, memo, Some(claims::shipped()))
+    let (observations, copies) = copies::without(observations);
+    let observations = observations.as_ref();
+    let Weighed { mut geometry, contradiction, change, notes } = weigh(device, observations, memo);
+    claims::settle(&mut geometry, claims::shipped());
+    let scope = change.as_ref().map(|change| change.scope);
+    match (contradiction.is_some(), scope) {
+        (_, Some(Scope::Devices)) => {
+            caution::of_everything(&mut geometry, caution::SEVERAL_DEVICES);
+            caution::of_tables_taken_together(&mut geometry);
+        }
+        (_, Some(Scope::Everything)) => caution::of_everything(&mut geometry, caution::CONTRADICTED),
+        (true, _) | (_, Some(Scope::Writes)) => caution::of_writes(&mut geometry, caution::CONTRADICTED),
+        (false, Some(Scope::Counts | Scope::Cache) | None) => {}
+    }
+    let host_file = caution::host_file(device);
+    let no_card = host_file.is_some();
+    if no_card {
+        caution::of_everything(&mut geometry, caution::NO_CARD);
+    }
+    shares::fit(&mut geometry);
+    let mut notes: Vec<_> = host_file.into_iter().chain(notes).collect();
+    notes.extend(write_align::notes(observations));
+    notes.extend(contradiction.map(notes::contradiction));
+    notes.extend(change.map(notes::changed));
+    notes.extend(notes::lost_head(observations));
+    notes.extend(notes::copies(copies));
+    notes.extend(notes::remarks(observations, &geometry));
+    let several = scope == Some(Scope::Devices);
+    Findings {
+        transfer: transfer::estimate(observations),
+        performance: performance::table(observations),
+        advice: if no_card || several { Vec::new() } else { advice::advise(&geometry, observations.capacity) },
+        notes,
+        geometry,
+    }
 }
 
 /// What was found with scores and doubts in the place of probabilities: what the counts are made from
 /// ([`claims::table`]). Nobody else should go by them.
 pub fn scores(device: Option<&DeviceFacts>, observations: &Observations) -> Geometry {
-    conclude(device, observations, &Memo::default(), None).geometry
+    let (observations, _) = copies::without(observations);
+    weigh(device, observations.as_ref(), &Memo::default()).geometry
 }
 
-fn conclude(
-    device: Option<&DeviceFacts>,
-    observations: &Observations,
-    memo: &Memo,
-    table: Option<&claims::Table>,
-) -> Findings {
-    let (observations, copies) = copies::without(observations);
-    let observations = observations.as_ref();
+/// What was found, before it is known what it is worth.
+struct Weighed {
+    /// With scores and doubts.
+    geometry: Geometry,
+    /// Of tables of writes.
+    contradiction: Option<String>,
+    change: Option<Contradiction>,
+    /// About boundaries.
+    notes: Vec<Note>,
+}
+
+fn weigh(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo) -> Weighed {
     let alignment = alignment::estimate(&unfinished::left_out(situation::readable_part(observations)), memo);
     let unit = &alignment.allocation_unit.clone();
     let counted = |found, order| {
@@ -117,47 +158,13 @@ fn conclude(
     capacity::estimate(&mut geometry, observations);
     drive::settle(&mut geometry, alignment.page_step, alignment.kinds.as_ref(), device, observations, memo);
     caution::of_units_without_effect(&mut geometry);
-    let contradiction = open_units::contradiction(observations);
     let change = change::contradiction(observations, &geometry.slc_cache);
     match change.as_ref().map(|change| change.scope) {
         Some(Scope::Counts) => caution::counts_differ(&mut geometry),
         Some(Scope::Cache) => caution::cache_between(&mut geometry),
         _ => {}
     }
-    if let Some(table) = table {
-        claims::settle(&mut geometry, table);
-    }
-    match (contradiction.is_some(), change.as_ref().map(|change| change.scope)) {
-        (_, Some(Scope::Devices)) => {
-            caution::of_everything(&mut geometry, caution::SEVERAL_DEVICES);
-            caution::of_tables_taken_together(&mut geometry);
-        }
-        (_, Some(Scope::Everything)) => caution::of_everything(&mut geometry, caution::CONTRADICTED),
-        (true, _) | (_, Some(Scope::Writes)) => caution::of_writes(&mut geometry, caution::CONTRADICTED),
-        (false, Some(Scope::Counts | Scope::Cache) | None) => {}
-    }
-    let host_file = caution::host_file(device);
-    let no_card = host_file.is_some();
-    let several = change.as_ref().is_some_and(|change| change.scope == Scope::Devices);
-    if no_card {
-        caution::of_everything(&mut geometry, caution::NO_CARD);
-    }
-    shares::fit(&mut geometry);
-    let mut notes: Vec<_> = host_file.into_iter().collect();
-    notes.extend(alignment.notes);
-    notes.extend(write_align::notes(observations));
-    notes.extend(contradiction.map(notes::contradiction));
-    notes.extend(change.map(notes::changed));
-    notes.extend(notes::lost_head(observations));
-    notes.extend(notes::copies(copies));
-    notes.extend(notes::remarks(observations, &geometry));
-    Findings {
-        transfer: transfer::estimate(observations),
-        performance: performance::table(observations),
-        advice: if no_card || several { Vec::new() } else { advice::advise(&geometry, observations.capacity) },
-        notes,
-        geometry,
-    }
+    Weighed { geometry, contradiction: open_units::contradiction(observations), change, notes: alignment.notes }
 }
 
 /// Marks what was found in a log of more than one device: figures of different tables do not belong together, so that no

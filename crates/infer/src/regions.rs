@@ -37,10 +37,8 @@ enum Regions {
     Parts,
     /// They are as long as units are, but begin amid one.
     Shifted,
-    /// Reads do not tell.
-    Unseen,
-    /// There were none.
-    Unread,
+    /// The unit is not known.
+    Unknown(Doubt),
     /// They are not.
     Broken(String),
 }
@@ -95,7 +93,7 @@ pub(crate) fn penalty(
             format!("{}, but {assumed} are several units", found.evidence()),
         );
     }
-    let regions = regions.map_or_else(|| unknown(unit), |(_, regions)| regions);
+    let regions = regions.map_or_else(|| Regions::Unknown(unknown_unit(unit)), |(_, regions)| regions);
     let known = matches!(regions, Regions::Whole);
     if let Err(why) = doubt(&mut found, regions) {
         return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
@@ -117,18 +115,14 @@ pub(crate) fn area(
     let of_table = found.method().contains(&ExperimentName::Fat);
     let Some(kind) = found.value().map(|area| area.kind).filter(|_| of_table) else { return found };
     if kind == AreaKind::None {
-        let known = unit.is_sure(KNOWN);
         // In order it shows none that is only mapped otherwise, nor one as long as the table.
-        if !known {
-            found.doubt(if matches!(unknown(unit), Regions::Unread) { Doubt::UnitUnread } else { Doubt::UnitUnknown });
-        }
-        return found;
+        return if unit.is_sure(KNOWN) { found } else { found.but(unknown_unit(unit)) };
     }
     let assumed = observations.runs.iter().find_map(|run| match &run.data {
         Data::Fat(data) => Some((unit_of_first(observations, data)?.size, data.offset.unwrap_or(Bytes::ZERO))),
         _ => None,
     });
-    let regions = assumed.map_or_else(|| unknown(unit), |assumed| against(assumed, unit));
+    let regions = assumed.map_or_else(|| Regions::Unknown(unknown_unit(unit)), |assumed| against(assumed, unit));
     if let Err(why) = doubt(&mut found, regions) {
         return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
     }
@@ -155,20 +149,21 @@ fn doubt<T>(found: &mut Estimate<T>, regions: Regions) -> Result<(), String> {
         Regions::Whole => {}
         Regions::Parts => found.doubt(Doubt::UnitBounded),
         Regions::Shifted => found.doubt(Doubt::RegionsShifted),
-        Regions::Unseen => found.doubt(Doubt::UnitUnknown),
-        Regions::Unread => found.doubt(Doubt::UnitUnread),
+        Regions::Unknown(doubt) => found.doubt(doubt),
         Regions::Broken(why) => return Err(why),
     }
     Ok(())
 }
 
-/// Regions whose unit is not known.
-fn unknown(unit: &Estimate<Bytes>) -> Regions {
-    if unit.reason() == Some(Reason::NotMeasured) { Regions::Unread } else { Regions::Unseen }
+/// Whether reads do not tell the unit, or there were none.
+fn unknown_unit(unit: &Estimate<Bytes>) -> Doubt {
+    if unit.reason() == Some(Reason::NotMeasured) { Doubt::UnitUnread } else { Doubt::UnitUnknown }
 }
 
 fn against((assumed, begin): (Bytes, Bytes), unit: &Estimate<Bytes>) -> Regions {
-    let Some(size) = unit.value().or(unit.least()).filter(|_| unit.is_sure(KNOWN)) else { return unknown(unit) };
+    let Some(size) = unit.value().or(unit.least()).filter(|_| unit.is_sure(KNOWN)) else {
+        return Regions::Unknown(unknown_unit(unit));
+    };
     if !assumed.is_multiple_of(size) {
         return Regions::Broken(format!("it went over regions of {assumed}, which are not whole units of {size}"));
     }

@@ -361,5 +361,5 @@ pub(super) fn estimate(unit: &Estimate<Bytes>, phase: Bytes) -> Estimate<Bytes> 
         _ => format!("units show at multiples of {size} plus {offset}, and not at multiples"),
     };
     let found = Estimate::known(offset, unit.confidence().unwrap_or(0.0), evidence, unit.method());
-    unit.support().map_or(Vec::new(), |support| support.doubts.clone()).into_iter().fold(found, Estimate::but)
+    found.with_doubts(unit.support().iter().flat_map(|support| support.doubts.iter().copied()))
 }

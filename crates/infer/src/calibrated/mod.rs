@@ -10,7 +10,6 @@ mod build;
 mod text;
 
 pub use build::{Case, build};
-pub use text::TableError;
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

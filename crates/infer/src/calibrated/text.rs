@@ -2,22 +2,7 @@
 //! remarks.
 
 use super::{Bin, Table};
-use std::fmt;
-
-/// What is wrong with the text of a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableError {
-    /// Its line, counted from 1.
-    line: usize,
-}
-
-impl fmt::Display for TableError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {} is no count of a table of probabilities\nhint: make the table anew", self.line)
-    }
-}
-
-impl std::error::Error for TableError {}
+use crate::counts::{self, TableError};
 
 impl Table {
     /// Reads what [`Table::to_text`] wrote.
@@ -26,9 +11,7 @@ impl Table {
     /// The first line that is no count, or whose scores do not rise within a regime.
     pub fn parse(text: &str) -> Result<Table, TableError> {
         let mut table = Table::default();
-        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
-            table.take(line).ok_or(TableError { line: number + 1 })?;
-        }
+        counts::read(text, |line| table.take(line))?;
         Ok(table)
     }
 
@@ -45,7 +28,7 @@ impl Table {
 
     /// As a file, behind some remarks.
     pub fn to_text(&self, remarks: &str) -> String {
-        let mut text: String = remarks.lines().map(|line| format!("# {line}\n")).collect();
+        let mut text = counts::remarks(remarks);
         for ((question, regime), bins) in &self.regimes {
             for bin in bins {
                 for (answer, count) in &bin.counts {
@@ -64,7 +47,7 @@ mod tests {
     #[test]
     fn what_is_no_count_is_refused_by_its_line() {
         assert!(Table::parse("# remark\n\norder,a,0.5,yes,3\norder,a,0.5,no,1\norder,a,1,yes,9\n").is_ok());
-        let check = |text: &str, line: usize| assert_eq!(Table::parse(text), Err(TableError { line }), "{text}");
+        let check = |text: &str, line: usize| counts::assert_refused(Table::parse(text), line);
         check("order,a,0.5,yes", 1);
         check("order,a,0.5,yes,3\norder,a,0.4,yes,3", 2);
         check("order,a,0.5,yes,3\norder,a,0.5,yes,3", 2);

@@ -16,7 +16,7 @@ mod table;
 
 pub use grounds::{Claim, Grounds};
 use table::Cases;
-pub use table::{Table, TableError};
+pub use table::Table;
 
 use flashscope_model::finding::{Change, Doubt, Figure};
 use flashscope_model::{Estimate, Finding, Geometry};

@@ -4,8 +4,8 @@
 //! `finding,=,cases`: how many cases the counts of coarser grounds stand for. Lines that begin with `#` are remarks.
 
 use super::Claim;
+use crate::counts::{self, TableError};
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// Right and wrong claims, by finding, grounds and range of scores.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,21 +32,6 @@ pub(super) struct Cases {
 
 /// The grounds under which the strength of a finding stands in a file.
 const STRENGTH: &str = "=";
-
-/// What is wrong with the text of a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableError {
-    /// Its line, counted from 1.
-    line: usize,
-}
-
-impl fmt::Display for TableError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {} is no count of claims\nhint: make the table anew", self.line)
-    }
-}
-
-impl std::error::Error for TableError {}
 
 impl Table {
     /// Counts a claim under all of its grounds.
@@ -116,9 +101,7 @@ impl Table {
     /// The first line that is no count.
     pub fn parse(text: &str) -> Result<Table, TableError> {
         let mut table = Table::default();
-        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
-            table.take(line).ok_or(TableError { line: number + 1 })?;
-        }
+        counts::read(text, |line| table.take(line))?;
         Ok(table)
     }
 
@@ -141,7 +124,7 @@ impl Table {
 
     /// As a file, behind some remarks.
     pub fn to_text(&self, remarks: &str) -> String {
-        let mut text: String = remarks.lines().map(|line| format!("# {line}\n")).collect();
+        let mut text = counts::remarks(remarks);
         for (finding, cases) in &self.strength {
             text.push_str(&format!("{finding},{STRENGTH},{cases}\n"));
         }
@@ -197,7 +180,7 @@ mod tests {
         let good = "# remark\n\npage,=,8\npage,any,0:1/2 inf:30/0\n";
         let table = Table::parse(good).unwrap();
         assert_eq!(table.to_text(""), "page,=,8\npage,any,0:1/2 inf:30/0\n");
-        let check = |text: &str, line: usize| assert_eq!(Table::parse(text), Err(TableError { line }), "{text}");
+        let check = |text: &str, line: usize| counts::assert_refused(Table::parse(text), line);
         check("page,any", 1);
         check("page,=,8\npage,any,0:1", 2);
         check("page,any,7:1/2", 1);

@@ -5,7 +5,7 @@ use flashscope_units::Bytes;
 
 fn page(score: f64, doubts: &[Doubt]) -> Claim {
     let found = Estimate::known(Bytes::kib(16), score, "e", &[ExperimentName::Boundaries]);
-    let found = doubts.iter().fold(found, |found, doubt| found.but(*doubt));
+    let found = found.with_doubts(doubts.iter().copied());
     Claim::of(Finding::Page, &found).unwrap()
 }
 

@@ -93,7 +93,7 @@ fn measured(observations: &Observations, stretches: &[Series]) -> (Estimate<SlcC
             } else {
                 Estimate::at_least(rest, SEEN, format!("not as much as before{words}"), &[ExperimentName::SlcCache])
             };
-            (doubt.into_iter().fold(found(observations, better.0, &better.1, &words), Estimate::but), recovery)
+            (found(observations, better.0, &better.1, &words).with_doubts(doubt), recovery)
         }
     }
 }

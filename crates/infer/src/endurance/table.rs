@@ -35,8 +35,7 @@ impl Quantiles {
             let units: Vec<String> = units.iter().map(|unit| format!("{unit:.4}")).collect();
             format!("{regime},{}\n", units.join(","))
         };
-        let remarks = remarks.lines().map(|remark| format!("# {remark}\n"));
-        remarks.chain(self.0.iter().map(line)).collect()
+        std::iter::once(crate::counts::remarks(remarks)).chain(self.0.iter().map(line)).collect()
     }
 
     /// Reads a file; a line that is none is left out.

@@ -56,7 +56,7 @@ pub(crate) fn estimate(observations: &Observations, area: &Estimate<FastArea>) -
         .collect();
     let only_long = looks.iter().all(|look| look.small.is_none() && look.by_page.is_none());
     let found = Estimate::known(described, score, evidence(&places, &parts, &looks, &compared), &[method]);
-    doubts.into_iter().chain(only_long.then_some(Doubt::SmallUnseen)).fold(found, Estimate::but)
+    found.with_doubts(doubts.into_iter().chain(only_long.then_some(Doubt::SmallUnseen)))
 }
 
 /// Where the units at these places begin to be of another kind: the ranges of those that are alike. `least` is the

@@ -80,7 +80,7 @@ fn there(observations: &Observations, runs: &Gains, distances: &Gains) -> Estima
             Estimate::unknown(Reason::TooNoisy, "reads in rising order are faster, but nothing behind them is at hand")
         }
     };
-    blurred.into_iter().fold(found, Estimate::but)
+    found.with_doubts(blurred)
 }
 
 /// Reads in a row that it takes, and whether runs of that length were tried.

@@ -39,11 +39,11 @@ pub(super) fn read_buffer(observations: &Observations) -> Estimate<Bytes> {
                 "a block is read again {} faster than {usual} when at most {held} were read since, not after {gone}",
                 Nanos(gains.best() as u64)
             );
-            blurred.into_iter().fold(Estimate::known(held, SEEN, evidence, METHOD), Estimate::but)
+            Estimate::known(held, SEEN, evidence, METHOD).with_doubts(blurred)
         }
         Reach::Between(held, gone) => {
             let evidence = format!("a block is still at hand after {held} were read, not after {gone}");
-            blurred.into_iter().fold(Estimate::between(held, gone, SEEN, evidence, METHOD), Estimate::but)
+            Estimate::between(held, gone, SEEN, evidence, METHOD).with_doubts(blurred)
         }
         Reach::Beyond(held) => {
             Estimate::at_least(held, SEEN, format!("a block is still at hand after {held} were read"), METHOD)

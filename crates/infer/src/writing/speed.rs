@@ -1,9 +1,9 @@
 //! The writing half of the performance table, measured until the rate no longer changes.
 //!
 //! Sequential cells come before random ones, which leave every unit that they touch open; large blocks come before small ones, so
-//! that the first cell of either kind closes what was left open ([`crate::performance::course`]). A cell goes on for ten seconds, or until it
-//! has the thousand requests of a 99th percentile, whichever is first, as a benchmark does; and once more where the rate changed on
-//! the way and what follows is too short to tell how fast it is.
+//! that the first cell of either kind closes what was left open ([`crate::performance::course`]). A cell goes on for five seconds, or
+//! until it has the thousand requests of a 99th percentile, whichever is first; and once more where the rate is not known well
+//! enough by then, or changed on the way and what follows is too short to tell how fast it is.
 
 use crate::Choice;
 use crate::performance::course::{AFTER_CLOSING, cells_of, courses, open_at_once};
@@ -39,11 +39,14 @@ const CLOSING_TIME: Nanos = Nanos::secs(35);
 /// More units than this are not closed within the time of any cell.
 const FEW_UNITS: u64 = 16;
 
-/// Device time of one run of a cell: what makes the interval of a rate that has settled narrow enough.
+/// Device time of one run of a cell.
 const TIME: Nanos = Nanos::secs(5);
 
 /// Device time of a cell, all its runs together, after which it is left as it is.
 const MOST_TIME: Nanos = Nanos::secs(19);
+
+/// A rate is known well enough where the highest that it may be is no more than this times the lowest.
+const NARROW: f64 = 1.5;
 
 /// Requests that must have been made at the rate that is stated.
 const LEAST_SETTLED: usize = 24;
@@ -100,7 +103,7 @@ fn cell(now: &Situation, block: Bytes, order: Order, requests: u64) -> Option<Ch
     let bytes = wanted.min(most).align_down(block).max(block);
     let why = match done.runs {
         0 => "a cell of the performance table",
-        _ => "a cell of the performance table once more: its rate had changed on the way",
+        _ => "a cell of the performance table once more: its rate had changed on the way, or is not well known yet",
     };
     let part = match order {
         Order::InOrder => {
@@ -166,14 +169,16 @@ impl Done {
         Done { runs: runs.len(), time, times }
     }
 
-    /// Whether the rate is known: it had settled, for long enough.
+    /// Whether the rate is known: it had settled, for long enough, and is known well.
     fn is_enough(&self, requests: u64) -> bool {
         if self.runs == 0 {
             return false;
         }
         let found = sustained(&self.times);
-        let settled = found
-            .is_ok_and(|found| found.is_settled && (found.from == 0 || self.times.len() - found.from >= LEAST_SETTLED));
+        let settled = found.is_ok_and(|found| {
+            let for_long = found.from == 0 || self.times.len() - found.from >= LEAST_SETTLED;
+            found.is_settled && for_long && found.high <= NARROW * found.low
+        });
         let long = self.time >= TIME || self.times.len() as u64 >= requests / 2;
         (settled && long) || self.time >= MOST_TIME || self.runs > 2
     }

@@ -207,6 +207,12 @@ impl<T> Estimate<T> {
         self
     }
 
+    /// The same with all of these doubts.
+    #[must_use]
+    pub fn with_doubts(self, doubts: impl IntoIterator<Item = Doubt>) -> Self {
+        doubts.into_iter().fold(self, Self::but)
+    }
+
     /// Adds a doubt, once.
     pub fn doubt(&mut self, doubt: Doubt) {
         let Some(support) = self.support_mut() else { return };
