@@ -155,7 +155,7 @@ impl Changes {
 
     /// What the reads right behind a change take more than others, clipped.
     fn behind_changes(&self, stretch: &Stretch) -> Vec<f64> {
-        self.changes(stretch).into_iter().map(|index| stretch.clipped(index)).collect()
+        self.changes(stretch).into_iter().map(|index| stretch.clipped[index]).collect()
     }
 
     /// The places right behind a change.

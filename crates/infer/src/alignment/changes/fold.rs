@@ -34,15 +34,9 @@ pub(super) struct Stretch {
     pub(super) first: Bytes,
     pub(super) step: Bytes,
     pub(super) above: Vec<f64>,
+    /// The same, where a host that was away for once counts as little.
+    pub(super) clipped: Vec<f64>,
     pub(super) deviation: f64,
-}
-
-impl Stretch {
-    /// How far a place stands out, where a host that was away for once counts as little.
-    pub(super) fn clipped(&self, index: usize) -> f64 {
-        let most = CLIPPED * self.deviation;
-        self.above[index].clamp(-most, most)
-    }
 }
 
 impl Fold {
@@ -52,12 +46,16 @@ impl Fold {
             return None;
         }
         let intervals = (size / stretch.step) as usize;
-        let mut sums = vec![(0.0, 0usize); intervals];
-        for index in 0..stretch.above.len() {
-            let sum = &mut sums[index % intervals];
-            *sum = (sum.0 + stretch.clipped(index), sum.1 + 1);
+        let mut sums = vec![0.0; intervals];
+        for unit in stretch.clipped.chunks(intervals) {
+            sums.iter_mut().zip(unit).for_each(|(sum, place)| *sum += place);
         }
-        let ln: Vec<f64> = sums.into_iter().map(|(sum, count)| ln(sum / count.max(1) as f64, count)).collect();
+        let (units, rest) = (stretch.clipped.len() / intervals, stretch.clipped.len() % intervals);
+        let of = |(index, sum): (usize, f64)| {
+            let count = units + usize::from(index < rest);
+            ln(sum / count.max(1) as f64, count)
+        };
+        let ln: Vec<f64> = sums.into_iter().enumerate().map(of).collect();
         let top = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         Some(Fold { size, first: Bytes(stretch.first.get() % size.get()), step: stretch.step, ln, top })
     }
@@ -121,5 +119,7 @@ pub(super) fn stretch(places: &[ScatterPlace], step: Bytes) -> Option<Stretch> {
     let last = times.len().checked_sub(1)?;
     let above: Vec<f64> = (0..last).map(|index| Some(times[index] - others(index)?)).collect::<Option<_>>()?;
     let deviation = mad_raw(&above)? * MAD_NORMAL_FACTOR;
-    (deviation > 0.0).then(|| Stretch { first: places[0].at, step, above, deviation })
+    let most = CLIPPED * deviation;
+    let clipped = above.iter().map(|above| above.clamp(-most, most)).collect();
+    (deviation > 0.0).then(|| Stretch { first: places[0].at, step, above, clipped, deviation })
 }
