@@ -19,6 +19,7 @@ pub mod histories;
 pub mod integrity;
 mod markdown;
 mod meter;
+pub mod paired;
 mod part;
 pub mod qualify;
 mod record;
