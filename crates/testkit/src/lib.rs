@@ -9,13 +9,11 @@
 
 mod chance;
 mod content;
-mod program;
 mod scripted;
 mod targets;
 mod wrappers;
 
 pub use chance::{exact_interval, may_be_chance};
-pub use program::speaks_for_itself;
 pub use scripted::{History, ScriptedTarget};
 pub use targets::Targets;
 pub use wrappers::{Failing, Recorded, Recording, Vanishing};
