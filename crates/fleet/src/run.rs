@@ -118,7 +118,7 @@ impl DeviceRun {
 pub struct Scored {
     /// The finding against the truth.
     pub judged: Judged,
-    /// Whether a noise-free run with ten times the budget found it.
+    /// Whether a noise-free run with ten times the budget found it, and it is not lost in the noise.
     pub can_be_told: bool,
 }
 
@@ -206,7 +206,7 @@ pub(crate) fn run_subject<T: Target>(
     let reference = inspect(open(Copied::Quiet)?, seed, limits, REFERENCE_BUDGET, stop)?;
     let could = score::judge(truth, &reference.report.findings.geometry);
     let score_all = |judged: Vec<Judged>| -> Vec<Scored> {
-        judged.into_iter().zip(&could).map(|(judged, could)| scored(judged, could)).collect()
+        judged.into_iter().zip(&could).map(|(judged, could)| scored(judged, could, truth)).collect()
     };
 
     let findings = score_all(score::judge(truth, &found.report.findings.geometry));
@@ -246,9 +246,11 @@ fn without_claims(judged: Vec<Judged>) -> Vec<Judged> {
     judged.into_iter().map(|judged| Judged { claim: None, ..judged }).collect()
 }
 
-fn scored(judged: Judged, could: &Judged) -> Scored {
+fn scored(judged: Judged, could: &Judged, truth: &Truth) -> Scored {
     // A penalty that the reference states at a block without a truth is told all the same.
-    Scored { judged, can_be_told: matches!(could.verdict, Verdict::Exact | Verdict::Unscored) }
+    let found = matches!(could.verdict, Verdict::Exact | Verdict::Unscored);
+    let can_be_told = found && score::stands_out(judged.parameter, truth);
+    Scored { judged, can_be_told }
 }
 
 /// A device after its inspection.

@@ -3,7 +3,10 @@
 mod area;
 mod discard;
 mod drive;
+mod faint;
 mod memory;
+
+pub(crate) use faint::stands_out;
 
 use flashscope_model::finding::Penalty;
 use flashscope_model::fleet::Verdict;

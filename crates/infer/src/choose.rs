@@ -251,7 +251,7 @@ pub(crate) const SUBJECTS: &[Subject] = &[
         left: |now| ahead::cells(now, Direction::Write, writing::CELL_COUNT),
         most_at_outset: |_, _, write_budget| writing::most_cells(write_budget),
         most_left: |now| writing::most_cells(now.write_budget),
-        kept_back: slc_cache::left_for_cache,
+        kept_back: |now| slc_cache::left_for_cache(now) + discard::left_for_discard(now),
     },
     Subject {
         key: "slc-cache",
@@ -262,6 +262,7 @@ pub(crate) const SUBJECTS: &[Subject] = &[
         left: ahead::slc_cache,
         most_at_outset: |device, _, write_budget| slc_cache::most_on(device, write_budget),
         most_left: slc_cache::most_written,
+        kept_back: discard::left_for_discard,
         ..READS
     },
     Subject {
@@ -352,7 +353,7 @@ fn by_plan(now: &Situation, write: Bytes, want: Want) -> Option<(&'static Subjec
     let first = wanted().find_map(|subject| {
         // What was kept back and is not wanted any more goes to the searches, before the speed of writes is measured.
         let before = (subject.role == Role::SpeedOfWrites).then(|| {
-            let left = slc_cache::left_for_cache(now);
+            let left = slc_cache::left_for_cache(now) + discard::left_for_discard(now);
             searches().find_map(|search| affordable(search, left))
         });
         before.flatten().or_else(|| affordable(subject, (subject.kept_back)(now)))

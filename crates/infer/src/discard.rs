@@ -42,10 +42,9 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
     if now.has(|data| matches!(data, Data::Discard(_))) {
         return None;
     }
-    let pool = now.pool();
-    let places = PLACES.into_iter().find_map(|count| pool.take(count, &mut now.rng(0xd15c)))?;
     let block = now.block(BLOCK);
     let unit = now.unit().align_down(block).clamp(block, LARGEST_UNIT);
+    let places = places(now, unit + block)?;
     let rewrite_block = now.block(REWRITE_BLOCK.min((unit / LEAST_OF_UNIT).align_down(block)));
     let mut sizes: Vec<Bytes> = std::iter::successors(Some(block), |size| Some(*size * 2))
         .take_while(|size| *size <= LARGEST.min(unit))
@@ -53,12 +52,30 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
         .collect();
     sizes.sort_unstable();
     sizes.dedup();
-    let reach = unit + block;
-    let fits = places.iter().all(|place| *place + reach <= now.device.capacity);
     let plan = Discard { block, sizes, repeats: REPEATS, places, span: unit, rewrites: REWRITES, rewrite_block };
     let why = "what discard does, and from which size on".to_owned();
-    fits.then_some(Choice { experiment: Experiment::Discard(plan), why })
+    Some(Choice { experiment: Experiment::Discard(plan), why })
 }
+
+/// Places with room for what is written there: behind the last unit of a device there is none for a block more.
+fn places(now: &Situation, reach: Bytes) -> Option<Vec<Bytes>> {
+    let pool = now.pool();
+    PLACES.into_iter().find_map(|count| {
+        let mut places = pool.take((count + 1).min(pool.size()), &mut now.rng(0xd15c))?;
+        places.retain(|place| *place + reach <= now.device.capacity);
+        places.truncate(count);
+        (places.len() == count).then_some(places)
+    })
+}
+
+/// What it takes, where that is no large part of all that may be written: one experiment tells all that discard does.
+pub(crate) fn left_for_discard(now: &Situation) -> Bytes {
+    let next = most_left(now);
+    if next * BUDGET_SHARE <= now.write_budget { next } else { Bytes::ZERO }
+}
+
+/// That part.
+const BUDGET_SHARE: u64 = 5;
 
 /// What it can still write at the worst.
 pub(crate) fn most_left(now: &Situation) -> Bytes {

@@ -141,6 +141,10 @@ pub struct Truth {
     pub page: Fact<Bytes>,
     /// Page level inside the effective page.
     pub page_inner: Fact<Bytes>,
+    /// By how much reads of the shortest kind have to be told apart for that level, be it that of a chunk.
+    pub inner_step: Nanos,
+    /// What noise typically adds to a request.
+    pub noise: Nanos,
     /// Units that can be half-written sequentially.
     pub open_units_linear: Fact<u32>,
     /// The same at random.
@@ -190,6 +194,8 @@ fn of_au_log(model: &Model, params: &AuLogParams) -> Truth {
         boundary_offset: boundary_offset(params),
         page: page(params),
         page_inner: page_inner(model, params),
+        inner_step: inner_step(model, params),
+        noise: noise::typical(model.noise.level),
         open_units_linear: open_units_linear(model, params),
         open_units_random: open_units_random(model, params),
         random_order_penalty: random_order_penalty(model, params),
@@ -276,6 +282,20 @@ fn page_inner(model: &Model, params: &AuLogParams) -> Fact<Bytes> {
         return Fact::hidden(None, "there is none; short reads may show the chunk").or(vec![params.read.chunk]);
     }
     Fact::hidden(None, "there is none")
+}
+
+/// What an edge of the inner page costs, or of a chunk where there is none: a chunk is decoded while the half of a short read
+/// before it is on its way, and what that hides does not show. Where page and inner page cost the same, the difference between
+/// them tells both, or the chunk tells that there is a level inside what looks like a page.
+fn inner_step(model: &Model, params: &AuLogParams) -> Nanos {
+    let read = &params.read;
+    let decoded = read.decode.saturating_sub(model.link.transfer(model.device.logical_block));
+    let chunk = if read.chunk < params.page_inner { decoded } else { Nanos::ZERO };
+    match read.inner_edge {
+        edge if params.page_inner == params.page || edge == Nanos::ZERO => chunk,
+        edge if edges_alike(params) => chunk.max(Nanos(read.sense.get().abs_diff(edge.get()))),
+        edge => edge,
+    }
 }
 
 /// In order, a unit too many costs a merge per write; the limit shows where that is dear against the write. A unit whose

@@ -47,10 +47,21 @@ pub(super) struct Seen {
     again: Option<f64>,
     /// Whether it stands out as well where two stretches are read in turn; `None` where that was not tried.
     in_turn: Option<bool>,
-    /// The stretches and the number of places of the first run.
-    first: Option<(Vec<Bytes>, u32)>,
+    /// The runs in which it stands out, or the latest of those in which nothing does, as the first was planned.
+    first: Option<First>,
     /// The runs, each by its step and the first places of its stretches.
     runs: Vec<(Bytes, Vec<Bytes>)>,
+}
+
+/// Where a run looks for what stands out.
+#[derive(Clone, Debug, PartialEq)]
+struct First {
+    /// The first places of the stretches.
+    starts: Vec<Bytes>,
+    /// Distance of the places.
+    step: Bytes,
+    /// Number of places.
+    places: u32,
 }
 
 /// Units that show by what their first read takes.
@@ -86,9 +97,15 @@ impl Seen {
     pub(super) fn of(slides: &[SlideData]) -> Seen {
         let merged = merged(slides);
         let runs = slides.iter().map(|data| (data.step, starts(data))).collect();
-        let first = slides.first().map(|data| (starts(data), u32::try_from(data.places.len()).unwrap_or(u32::MAX)));
-        let mut seen = Seen { found: None, again: None, in_turn: None, first, runs };
-        let Some((first, later)) = merged.split_first() else { return seen };
+        let mut seen = Seen { found: None, again: None, in_turn: None, first: None, runs };
+        // As long as nothing stands out, each stretch is a new beginning.
+        let shows = merged.iter().position(|run| first_found(run).0.is_some());
+        let Some((first, later)) =
+            merged.get(shows.unwrap_or(merged.len().saturating_sub(1))..).and_then(<[_]>::split_first)
+        else {
+            return seen;
+        };
+        seen.first = first.first().map(|data| First::of(data));
         let (Some(mut found), again) = first_found(first) else { return seen };
         seen.again = again;
         for run in later.iter().map(|run| stretches(&whole(run))) {
@@ -116,6 +133,13 @@ impl Seen {
 
     fn times(&self, plan: &Slide) -> usize {
         self.runs.iter().filter(|(step, starts)| (*step, starts) == (plan.step, &plan.starts)).count()
+    }
+}
+
+impl First {
+    fn of(data: &SlideData) -> First {
+        let places = u32::try_from(data.places.len()).unwrap_or(u32::MAX);
+        First { starts: starts(data), step: data.step, places }
     }
 }
 

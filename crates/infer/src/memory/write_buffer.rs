@@ -133,10 +133,19 @@ pub(super) fn volatile(observations: &Observations) -> Estimate<bool> {
     let Some((clean, dirty, writes)) = pair(clean, dirty) else {
         return Estimate::unknown(Reason::NotMeasured, "no flush was timed with and without dirty data");
     };
-    compared(clean, dirty, |clean, dirty| {
+    let least = LEAST_OF_WAIT * waits(observations);
+    compared(clean, dirty, least, |clean, dirty| {
         format!("a flush takes {clean} with nothing dirty, {dirty} behind {writes} writes")
     })
 }
+
+/// What a write that has to wait takes longer than one that does not, in nanoseconds; zero where none was seen.
+fn waits(observations: &Observations) -> f64 {
+    fillings(observations).first().map_or(0.0, |first| (first.slow - first.fast).max(0.0))
+}
+
+/// Writing out what is dirty takes this part of it at least.
+const LEAST_OF_WAIT: f64 = 0.1;
 
 /// Whether a read waits until it is written out.
 pub(super) fn flushed_by_read(observations: &Observations) -> Estimate<bool> {
@@ -151,7 +160,8 @@ pub(super) fn flushed_by_read(observations: &Observations) -> Estimate<bool> {
             "it is written out all the time, so that a read may have to wait either way",
         );
     }
-    compared(clean, dirty, |clean, dirty| {
+    let least = LEAST_OF_WAIT * waits(observations);
+    compared(clean, dirty, least, |clean, dirty| {
         format!("a read elsewhere takes {clean} with nothing dirty, {dirty} right behind {writes} writes")
     })
 }
@@ -247,13 +257,11 @@ impl Filling {
             bursts.iter().filter_map(|burst| burst.writes.first()).map(|time| time.as_f64()).collect();
         let fast = median(&firsts)?;
         let tried = bursts.iter().map(|burst| burst.writes.len()).max()?;
+        let limit = fast * waits_from(bursts, fast);
         // Share of the bursts that reach so far in which this write waited.
         let waited = |index: usize| {
-            let times: Vec<bool> = bursts
-                .iter()
-                .filter_map(|burst| burst.writes.get(index))
-                .map(|time| time.as_f64() > fast * WAITED)
-                .collect();
+            let times: Vec<bool> =
+                bursts.iter().filter_map(|burst| burst.writes.get(index)).map(|time| time.as_f64() > limit).collect();
             let count = times.iter().filter(|waited| **waited).count();
             (!times.is_empty()).then(|| count as f64 / times.len() as f64)
         };
@@ -301,6 +309,17 @@ impl Filling {
         2.0 * normal_cdf(1.5 / (gone * self.slow_error + ROUNDING)) - 1.0
     }
 }
+
+/// How many times what the first write took one that has to wait takes at least. Where the link is slow against the flash, a
+/// write that waits takes less than [`WAITED`] times one that does not: half way to what writes take in the end, then.
+fn waits_from(bursts: &[&BurstTimes], fast: f64) -> f64 {
+    let end = |burst: &&BurstTimes| ns(&burst.writes[burst.writes.len() / 2..]);
+    let in_the_end = median(&bursts.iter().flat_map(end).collect::<Vec<_>>()).unwrap_or(fast) / fast;
+    if (LEAST_STEP..WAITED * CLOSE).contains(&in_the_end) { 0.5 * (1.0 + in_the_end) } else { WAITED }
+}
+
+/// Waits that take no more than so many times what surely is one are not all as long.
+const CLOSE: f64 = 1.1;
 
 /// Writes that one burst found room for: those up to the first that waits, less what the flash took meanwhile. `None` where
 /// it does not show both.
@@ -421,17 +440,23 @@ fn pair(clean: Vec<f64>, dirty: Vec<(usize, f64)>) -> Option<(Vec<f64>, Vec<f64>
     (clean.len() >= 4 && dirty.len() >= 4).then(|| (clean, dirty.into_iter().map(|(_, time)| time).collect(), writes))
 }
 
-/// Longer where data are dirty: clearly, clearly not, or neither.
-fn compared(clean: Vec<f64>, dirty: Vec<f64>, words: impl Fn(Nanos, Nanos) -> String) -> Estimate<bool> {
+/// Times that differ by less than this factor are alike.
+const ALIKE: f64 = 1.25;
+
+/// Longer where data are dirty: clearly, clearly not (by less than `least`, in nanoseconds, or hardly), or neither.
+fn compared(clean: Vec<f64>, dirty: Vec<f64>, least: f64, words: impl Fn(Nanos, Nanos) -> String) -> Estimate<bool> {
     let (Some(without), Some(with)) = (median(&clean), median(&dirty)) else {
         return Estimate::unknown(Reason::NotMeasured, "nothing was timed");
     };
     let words = words(Nanos(without as u64), Nanos(with as u64));
-    let longer = dirty.iter().filter(|time| **time > without * WAITED).count() as f64 / dirty.len() as f64;
-    let usual = clean.iter().filter(|time| **time > without * WAITED).count() as f64 / clean.len() as f64;
+    // What a host adds may be as long as a flush of nothing: what is many times as long is told apart half way to it.
+    let limit = (without * WAITED).max((without * with).sqrt());
+    let share = |times: &[f64]| times.iter().filter(|time| **time > limit).count() as f64 / times.len() as f64;
+    let (longer, usual) = (share(&dirty), share(&clean));
+    let alike = with < without * ALIKE || with - without < least;
     match longer - usual {
         more if more >= 0.7 => Estimate::known(true, probability(more), words, METHOD),
-        more if more <= 0.3 && with < without * 1.25 => Estimate::known(false, probability(1.0 - more), words, METHOD),
+        more if more <= 0.3 && alike => Estimate::known(false, probability(1.0 - more), words, METHOD),
         _ => Estimate::unknown(Reason::TooNoisy, format!("too close to tell: {words}")),
     }
 }

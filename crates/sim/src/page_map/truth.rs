@@ -41,6 +41,8 @@ pub(crate) fn of(model: &Model, params: &PageMapParams) -> Truth {
         boundary_offset: Fact::hidden(Some(Bytes::ZERO), "no request pays for a superblock's edge"),
         page: page(model, params),
         page_inner: page_inner(model, params),
+        inner_step: Edges::of(model, params).inner_step(),
+        noise: noise::typical(model.noise.level),
         open_units_linear: no_limit(),
         open_units_random: no_limit(),
         random_order_penalty: random_order_penalty(model),
@@ -110,6 +112,11 @@ impl Edges {
             _ => params.issue.as_f64() - model.link.transfer(model.device.logical_block).as_f64(),
         };
         Edges { unit, plane, row }
+    }
+
+    /// By how much the edges inside a page stand out: those of a plane's page from those of the map's unit, or these from none.
+    fn inner_step(&self) -> Nanos {
+        Nanos((self.plane - self.unit).abs().max(self.unit) as u64)
     }
 
     /// Whether two edges differ by half of what noise adds to a request, which averaging twenty times just shows.

@@ -20,6 +20,13 @@ const FEWEST_PLACES: u32 = 64;
 /// more than half of such a step.
 const BEYOND_AHEAD: (Bytes, u64) = (Bytes::mib(1), 1024);
 
+/// Where the first runs show nothing, places are this many times as far apart: the same reads meet so many times the changes of
+/// large units, which are few in a short stretch.
+const WIDER: u64 = 4;
+
+/// Runs with places close to each other before that.
+const CLOSE_RUNS: usize = 2;
+
 /// So far behind multiples of the steps the places lie: units begin right before a place, and no read crosses an edge.
 const OFF_MULTIPLES: Bytes = Bytes::kib(64);
 
@@ -45,20 +52,29 @@ pub(in crate::alignment) fn wanted(
 ) -> Option<Choice> {
     let part = within.unwrap_or(Span { start: Bytes::ZERO, length: device.capacity });
     let (step, most) = if rest > Nanos::ZERO { BEYOND_AHEAD } else { (STEP, MOST_PLACES) };
-    let first = descending(device, part, (step, most), OFF_MULTIPLES + small_block(device));
+    let off = OFF_MULTIPLES + small_block(device);
+    let close = descending(device, part, (step, most), off);
     // What is known to hold data may grow meanwhile; the places stay.
-    let first = seen.first.as_ref().map_or(first.clone(), |(starts, places)| Slide {
-        starts: starts.clone(),
-        places: *places,
-        ..first
+    let first = seen.first.as_ref().map_or(close.clone(), |first| Slide {
+        starts: first.starts.clone(),
+        step: first.step,
+        places: first.places,
+        ..close.clone()
     });
     let times = seen.times(&first);
-    let rounds = |runs: usize| ROUNDS.iter().take(runs.max(1)).sum();
+    // Runs before those over these places.
+    let before = if first.step > step { CLOSE_RUNS } else { 0 };
+    let rounds = |runs: usize| ROUNDS.iter().skip(before).take(runs.max(1)).sum();
     let (plan, why) = match (&seen.found, seen.in_turn) {
-        (None, _) if times == 0 || !known.unit => (
-            Slide { rounds: *ROUNDS.get(times)?, ..first },
-            "whether the first read in a unit takes longer than others",
-        ),
+        (None, _) if times == 0 || !known.unit => {
+            let wider = descending(device, part, (step * WIDER, most), off);
+            let goes_wider = before == 0 && times == CLOSE_RUNS && wider.places > close.places / 2;
+            let plan = if goes_wider { wider } else { first };
+            (
+                Slide { rounds: *ROUNDS.get(before + times)?, ..plan },
+                "whether the first read in a unit takes longer than others",
+            )
+        }
         (Some(_), None) if seen.again.is_none() => {
             (Slide { rounds: rounds(times), ..first }, "whether the first read in a unit takes longer each time")
         }
