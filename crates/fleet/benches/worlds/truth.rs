@@ -5,7 +5,7 @@ use flashscope_sim::FakeKind;
 use flashscope_sim::truth::{
     AreaPartTruth, AreaTruth, DiscardTruth, DriveTruth, Fact, MemoryTruth, PenaltyTruth, SizeTruth, StallTruth, Truth,
 };
-use flashscope_units::Bytes;
+use flashscope_units::{Bytes, Nanos};
 use flashscope_worlds as worlds;
 
 /// The same in the fleet's words.
@@ -20,6 +20,9 @@ pub(crate) fn in_their_words(own: worlds::Truth) -> Truth {
         boundary_offset: fact(own.boundary_offset),
         page: fact(own.page),
         page_inner: fact(own.page_inner),
+        // What its noise hides is not worked out here: all that is found without it counts as told.
+        inner_step: Nanos::ZERO,
+        noise: Nanos::ZERO,
         open_units_linear: fact(own.open_units_linear),
         open_units_random: fact(own.open_units_random),
         random_order_penalty: own
