@@ -175,11 +175,11 @@ impl Done {
             return false;
         }
         let found = sustained(&self.times);
-        let settled = found.is_ok_and(|found| {
-            let for_long = found.from == 0 || self.times.len() - found.from >= LEAST_SETTLED;
-            found.is_settled && for_long && found.high <= NARROW * found.low
-        });
-        let long = self.time >= TIME || self.times.len() as u64 >= requests / 2;
+        let settled = found
+            .as_ref()
+            .is_ok_and(|found| found.is_settled && (found.from == 0 || self.times.len() - found.from >= LEAST_SETTLED));
+        let narrow = found.is_ok_and(|found| found.high <= NARROW * found.low);
+        let long = (self.time >= TIME && narrow) || self.times.len() as u64 >= requests / 2;
         (settled && long) || self.time >= MOST_TIME || self.runs > 2
     }
 }
