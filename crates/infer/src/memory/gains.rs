@@ -31,25 +31,12 @@ const ENOUGH_SIZES: usize = 3;
 /// From this many times the scatter on a step cannot be mistaken.
 const SHARP: f64 = 6.0;
 
-/// Sizes that lie on two levels, these standard errors apart, are not said to gain nothing: as long as there are few samples,
-/// and when there are [`MANY`]. One in some hundreds of devices without a gain looks like the latter.
-const LEANS: (f64, f64) = (3.0, 4.0);
-/// Samples of a size.
-const MANY: usize = 48;
-
-/// A step that is likelier than any other by this much (the logarithm of 100) is at its place.
-const PLACED: f64 = 4.6;
-/// … where the levels on its sides are this many standard errors apart.
-const APART: f64 = 5.0;
-
 /// Gains by size, in nanoseconds: how much faster than usual.
 pub(super) struct Gains {
     pub(super) block: Bytes,
     pub(super) by_size: BTreeMap<Bytes, f64>,
     pub(super) usual: f64,
     scatter: f64,
-    /// Samples of the smallest size.
-    samples: usize,
     /// More than this no gain can be: all but the shortest read there is. `None` where that was not measured.
     most: Option<f64>,
 }
@@ -66,19 +53,6 @@ struct Step {
     /// Whether there are sizes enough on either side to show a scatter of their own.
     own: bool,
 }
-
-/// The sizes on two levels.
-struct Split {
-    /// How many of the smallest sizes are on the first one.
-    held: usize,
-    /// What that leaves unexplained, as a sum of squares.
-    left: f64,
-    /// How far the first level lies above the second, in standard errors.
-    errors: f64,
-}
-
-/// Fewer sizes say nothing of their scatter.
-const LEAST_SIZES: usize = 6;
 
 /// Where gains end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,18 +80,10 @@ impl Gains {
         let off: Vec<f64> = lows.iter().map(|low| (low - level).abs()).collect();
         // The median distance from the middle, as a standard deviation of normal noise.
         let scatter = (median(&off)? * 1.483).max(level * LEAST_SHARE / CLEAR);
-        let samples = times.first_key_value().map_or(0, |(_, times)| times.len());
         let by_size: BTreeMap<Bytes, f64> =
             times.into_iter().filter_map(|(size, times)| Some((size, level - low(&times)?))).collect();
         let most = shortest(observations).and_then(|(_, times)| Some(level - low(&times)?));
-        (lows.len() >= 3 && !by_size.is_empty()).then_some(Gains {
-            block,
-            by_size,
-            usual: level,
-            scatter,
-            samples,
-            most,
-        })
+        (lows.len() >= 3 && !by_size.is_empty()).then_some(Gains { block, by_size, usual: level, scatter, most })
     }
 
     pub(super) fn best(&self) -> f64 {
@@ -130,15 +96,9 @@ impl Gains {
             // Usual reads that wait for what is read ahead scatter by more than those that find it.
             _ if self.best() > LEAST_SHARE * self.usual && self.has_own_step() => Some(true),
             times if times >= CLEAR => Some(true),
-            times if times < ABSENT && self.could_show() && !self.leans() => Some(false),
+            times if times < ABSENT && self.could_show() => Some(false),
             _ => None,
         }
-    }
-
-    /// Whether small sizes differ from large ones, by less than what is clear.
-    fn leans(&self) -> bool {
-        let apart = if self.samples < MANY { LEANS.0 } else { LEANS.1 };
-        self.splits().iter().any(|split| split.errors.abs() > apart)
     }
 
     /// Whether data at hand would save enough time to be seen.
@@ -184,38 +144,7 @@ impl Gains {
     /// usual ones: a device that reads ahead behind every read makes the usual ones wait.
     fn step(&self) -> Option<usize> {
         let step = self.best_step()?;
-        let clean = step.gap >= (CLEAR_STEP * step.scatter).max(CLEAN_STEP * step.apart);
-        if clean { Some(step.held) } else { self.likeliest_step() }
-    }
-
-    /// The same where all sizes gain, some of them a little less: what all is compared with waited, then, and single sizes
-    /// scatter by as much as the step, but not all of them together.
-    fn likeliest_step(&self) -> Option<usize> {
-        let half = self.best() / 2.0;
-        if half < CLEAR * self.scatter || self.by_size.values().any(|gain| *gain < half) {
-            return None;
-        }
-        let mut splits = self.splits();
-        splits.sort_by(|a, b| a.left.total_cmp(&b.left));
-        let [best, next, ..] = splits.as_slice() else { return None };
-        let scatter = best.left / self.by_size.len().saturating_sub(2).max(1) as f64;
-        let placed = (next.left - best.left) / (2.0 * scatter) >= PLACED;
-        (placed && best.errors >= APART).then_some(best.held)
-    }
-
-    /// All ways to see the sizes on two levels.
-    fn splits(&self) -> Vec<Split> {
-        let gains: Vec<f64> = self.by_size.values().copied().collect();
-        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-        let left = |part: &[f64]| part.iter().map(|gain| (gain - mean(part)).powi(2)).sum::<f64>();
-        let split = |held: usize| {
-            let (before, after) = gains.split_at(held);
-            let left = left(before) + left(after);
-            let deviation = (left / gains.len().saturating_sub(2).max(1) as f64).sqrt();
-            let error = deviation * (1.0 / before.len() as f64 + 1.0 / after.len() as f64).sqrt();
-            Split { held, left, errors: (mean(before) - mean(after)) / error.max(f64::MIN_POSITIVE) }
-        };
-        if gains.len() < LEAST_SIZES { Vec::new() } else { (1..gains.len()).map(split).collect() }
+        (step.gap >= (CLEAR_STEP * step.scatter).max(CLEAN_STEP * step.apart)).then_some(step.held)
     }
 
     /// Whether there is a step that the sizes on either side show by themselves.
@@ -264,7 +193,7 @@ mod tests {
 
     fn gains(by_size: &[(u64, f64)], most: Option<f64>) -> Gains {
         let by_size = by_size.iter().map(|(kib, gain)| (Bytes::kib(*kib), *gain)).collect();
-        Gains { block: Bytes::kib(4), by_size, usual: 1000.0, scatter: 10.0, samples: 12, most }
+        Gains { block: Bytes::kib(4), by_size, usual: 1000.0, scatter: 10.0, most }
     }
 
     #[test]
@@ -285,20 +214,6 @@ mod tests {
         check(&small, None, Reach::Unclear);
         let quick = small.map(|(size, gain)| (size, gain * 4.0 + 300.0));
         assert_eq!(Gains { scatter: 150.0, ..gains(&quick, None) }.reach(), Reach::Between(sixteen, Bytes::kib(32)));
-        // All that is compared with waits, and the step is small against what single sizes scatter by, but not all of them.
-        let waits = |shift: f64| -> Vec<(u64, f64)> {
-            let gains = [809.0, 803.0, 793.0, 808.0, 798.0, 752.0, 756.0, 748.0 + shift, 755.0, 750.0, 746.0, 751.0];
-            (1..).zip(gains).map(|(size, gain)| (4 * size, gain)).collect()
-        };
-        let scattered = |shift: f64| Gains { scatter: 30.0, ..gains(&waits(shift), None) }.reach();
-        assert_eq!(scattered(0.0), Reach::Between(Bytes::kib(20), Bytes::kib(24)));
-        assert_eq!(scattered(60.0), Reach::Beyond(Bytes::kib(48)));
-        // Small sizes gain less than what is clear, but all of them do.
-        let lean = [30.0, 28.0, 31.0, 29.0, 2.0, 3.0, -1.0, 1.0, 0.0];
-        let lean: Vec<(u64, f64)> = (1..).zip(lean).map(|(size, gain)| (4 * size, gain)).collect();
-        assert_eq!(Gains { scatter: 12.0, ..gains(&lean, None) }.anywhere(), Some(true));
-        let lean = lean.iter().map(|(size, gain)| (*size, gain * 0.6 + (size % 3) as f64 * 4.0)).collect::<Vec<_>>();
-        assert_eq!(Gains { scatter: 12.0, ..gains(&lean, None) }.anywhere(), None);
         // What is not at hand takes hardly longer here: that nothing shows says nothing.
         check(&[(4, 10.0), (8, -12.0), (16, 5.0)], Some(30.0), Reach::Unclear);
     }

@@ -88,19 +88,9 @@ fn trigger(observations: &Observations, runs: &Gains, distances: &Gains) -> Opti
     if let Some(shortest) = shortest_run(observations, distances) {
         return Some((shortest, true));
     }
-    let first = first_that_gains(runs).filter(|_| runs.anywhere() == Some(true))?;
-    Some((first, false))
-}
-
-/// The number of reads in a run behind which the next one gains.
-fn first_that_gains(runs: &Gains) -> Option<u32> {
-    let first = runs.by_size.iter().find(|(_, gain)| **gain > FIRST_GAIN * runs.best())?;
-    Some(u32::try_from(first.0.get()).unwrap_or(u32::MAX))
-}
-
-/// Whether the second read of a run gains.
-pub(super) fn begins_at_once(runs: &Gains) -> bool {
-    first_that_gains(runs) == Some(1)
+    let best = runs.best();
+    let first = runs.by_size.iter().find(|(_, gain)| **gain > FIRST_GAIN * best && runs.anywhere() == Some(true))?;
+    Some((u32::try_from(first.0.get()).unwrap_or(u32::MAX), false))
 }
 
 /// The shortest run behind which the next block is at hand, of those that were tried.

@@ -61,12 +61,10 @@ pub(crate) fn read_cache(now: &Situation) -> Option<Choice> {
         Some(data) => data.block,
         None => now.block(now.page().unwrap_or(BLOCK).max(BLOCK)),
     };
-    let before = block * u64::from(2 * RUN);
-    // Within a unit, where a unit has room for it: half of a region is for what was not read for a while; behind the longest
-    // run there must be room as well.
-    let unit = now.unit().min(LONGEST_REGION);
-    let region = if unit < before * 4 { (before * 8).min(LONGEST_REGION) } else { unit }.align_down(block * 2);
+    let region = now.unit().min(LONGEST_REGION).align_down(block * 2);
+    // Half of a region is for what was not read for a while; behind the longest run there must be room as well.
     let most = (region / 2).saturating_sub(block);
+    let before = block * u64::from(2 * RUN);
     if most < before + block {
         return None;
     }
@@ -81,8 +79,7 @@ pub(crate) fn read_cache(now: &Situation) -> Option<Choice> {
     let spans = read_cache::spans(now.observations).filter(|_| tried < MOST_RUNS)?;
     let ahead = read_ahead::distances(now.observations)?;
     let fitting = |ends: Vec<Bytes>| ends.into_iter().filter(|end| *end <= most - before).collect::<Vec<Bytes>>();
-    let runs = read_ahead::runs(now.observations);
-    let wanted = again(now, &spans, (&ahead, runs.as_ref()), base)
+    let wanted = again(now, &spans, &ahead, base)
         .or_else(|| {
             let ends = fitting(between(&ahead, GRAIN.max(now.device.logical_block)));
             let wanted = Wanted { spans: between(&spans, block), run: RUN, ends, why: "the sizes in between" };
@@ -93,28 +90,12 @@ pub(crate) fn read_cache(now: &Situation) -> Option<Choice> {
 }
 
 /// The same once more, where it was not clear.
-fn again(now: &Situation, spans: &Gains, (ahead, runs): (&Gains, Option<&Gains>), mut base: Wanted) -> Option<Wanted> {
+fn again(now: &Situation, spans: &Gains, ahead: &Gains, base: Wanted) -> Option<Wanted> {
     let unclear = |gains: &Gains, rounds: u32| gains.reach() == Reach::Unclear && rounds < MOST_ROUNDS;
     let spans = if unclear(spans, rounds_of_spans(now.observations)) { base.spans } else { Vec::new() };
-    let rounds = rounds_of_runs(now.observations);
-    let ends = if unclear(ahead, rounds) || hides_its_end(ahead, runs, rounds) {
-        base.ends
-    } else if ahead.anywhere() == Some(false) && runs.is_some_and(|runs| unclear(runs, rounds)) {
-        // The runs alone, with one read behind each.
-        base.ends.truncate(1);
-        base.ends
-    } else {
-        Vec::new()
-    };
+    let ends = if unclear(ahead, rounds_of_runs(now.observations)) { base.ends } else { Vec::new() };
     let why = "once more, as it was not clear";
     (!spans.is_empty() || !ends.is_empty()).then_some(Wanted { spans, ends, why, ..base })
-}
-
-/// Whether it reads ahead behind every read, so that all that is compared with waits, and all reads behind a run are faster:
-/// how far it reads shows by a small step among them then, which more of them bring out.
-fn hides_its_end(ahead: &Gains, runs: Option<&Gains>, rounds: u32) -> bool {
-    let at_once = runs.is_some_and(|runs| runs.anywhere() == Some(true) && read_ahead::begins_at_once(runs));
-    at_once && matches!(ahead.reach(), Reach::Beyond(_)) && rounds < MOST_ROUNDS
 }
 
 /// Rounds of re-reads so far, of the span that was tried most.
@@ -188,14 +169,12 @@ fn rest(now: &Situation) -> Nanos {
 /// Starts of units that hold data, at random.
 fn regions(now: &Situation, region: Bytes) -> Option<Vec<Bytes>> {
     let span = readable(now).unwrap_or(Span { start: Bytes::ZERO, length: now.device.capacity });
-    // No two of them overlap.
-    let unit = region.align_up(now.unit());
-    let first = span.start.align_up(unit) / unit;
-    let count = (span.start + span.length).saturating_sub(region) / unit;
+    let first = span.start.align_up(now.unit()) / now.unit();
+    let count = (span.start + span.length).saturating_sub(region) / now.unit();
     let units = count.checked_sub(first).filter(|units| *units >= 4)?;
     let mut rng = now.rng(region.get() + 5);
     let mut starts: Vec<Bytes> =
-        (0..REGIONS.min(units)).map(|_| unit * (first + rng.below(units as usize) as u64)).collect();
+        (0..REGIONS.min(units)).map(|_| now.unit() * (first + rng.below(units as usize) as u64)).collect();
     starts.sort_unstable();
     starts.dedup();
     (starts.len() >= 2).then_some(starts)
