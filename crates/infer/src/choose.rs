@@ -353,7 +353,7 @@ fn by_plan(now: &Situation, write: Bytes, want: Want) -> Option<(&'static Subjec
     let first = wanted().find_map(|subject| {
         // What was kept back and is not wanted any more goes to the searches, before the speed of writes is measured.
         let before = (subject.role == Role::SpeedOfWrites).then(|| {
-            let left = slc_cache::left_for_cache(now) + discard::left_for_discard(now);
+            let left = (subject.kept_back)(now);
             searches().find_map(|search| affordable(search, left))
         });
         before.flatten().or_else(|| affordable(subject, (subject.kept_back)(now)))

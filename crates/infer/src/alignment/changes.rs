@@ -99,16 +99,15 @@ impl Seen {
         let runs = slides.iter().map(|data| (data.step, starts(data))).collect();
         let mut seen = Seen { found: None, again: None, in_turn: None, first: None, runs };
         // As long as nothing stands out, each stretch is a new beginning.
-        let shows = merged.iter().position(|run| first_found(run).0.is_some());
-        let Some((first, later)) =
-            merged.get(shows.unwrap_or(merged.len().saturating_sub(1))..).and_then(<[_]>::split_first)
-        else {
-            return seen;
-        };
-        seen.first = first.first().map(|data| First::of(data));
-        let (Some(mut found), again) = first_found(first) else { return seen };
+        let shows = merged.iter().enumerate().find_map(|(at, runs)| {
+            let (found, again) = first_found(runs);
+            Some((at, found?, again))
+        });
+        let first = shows.as_ref().map_or(merged.last(), |(at, ..)| merged.get(*at));
+        seen.first = first.and_then(|runs| runs.first()).map(|data| First::of(data));
+        let Some((at, mut found, again)) = shows else { return seen };
         seen.again = again;
-        for run in later.iter().map(|run| stretches(&whole(run))) {
+        for run in merged[at + 1..].iter().map(|run| stretches(&whole(run))) {
             match run.as_slice() {
                 [one] => found.finer.extend(given_cost(one, found.size, found.clipped).filter(Fold::is_clear)),
                 several => {
