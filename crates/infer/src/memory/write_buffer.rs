@@ -133,18 +133,19 @@ pub(super) fn volatile(observations: &Observations) -> Estimate<bool> {
     let Some((clean, dirty, writes)) = pair(clean, dirty) else {
         return Estimate::unknown(Reason::NotMeasured, "no flush was timed with and without dirty data");
     };
-    let least = LEAST_OF_WAIT * waits(observations);
+    let least = least_of_wait(&fillings(observations));
     compared(clean, dirty, least, |clean, dirty| {
         format!("a flush takes {clean} with nothing dirty, {dirty} behind {writes} writes")
     })
 }
 
-/// What a write that has to wait takes longer than one that does not, in nanoseconds; zero where none was seen.
-fn waits(observations: &Observations) -> f64 {
-    fillings(observations).first().map_or(0.0, |first| (first.slow - first.fast).max(0.0))
+/// What writing out what is dirty takes at least, in nanoseconds: a part of what a write that has to wait takes longer than one
+/// that does not; zero where none was seen.
+fn least_of_wait(fillings: &[Filling]) -> f64 {
+    LEAST_OF_WAIT * fillings.first().map_or(0.0, |first| (first.slow - first.fast).max(0.0))
 }
 
-/// Writing out what is dirty takes this part of it at least.
+/// That part.
 const LEAST_OF_WAIT: f64 = 0.1;
 
 /// Whether a read waits until it is written out.
@@ -153,14 +154,14 @@ pub(super) fn flushed_by_read(observations: &Observations) -> Estimate<bool> {
     let Some((clean, dirty, writes)) = pair(clean, dirty) else {
         return Estimate::unknown(Reason::NotMeasured, "no read was timed with and without dirty data");
     };
-    let steady = fillings(observations).first().is_some_and(|filling| filling.steady);
-    if steady {
+    let fillings = fillings(observations);
+    if fillings.first().is_some_and(|filling| filling.steady) {
         return Estimate::unknown(
             Reason::Contradicted,
             "it is written out all the time, so that a read may have to wait either way",
         );
     }
-    let least = LEAST_OF_WAIT * waits(observations);
+    let least = least_of_wait(&fillings);
     compared(clean, dirty, least, |clean, dirty| {
         format!("a read elsewhere takes {clean} with nothing dirty, {dirty} right behind {writes} writes")
     })
