@@ -7,6 +7,7 @@
 
 mod changes;
 mod classes;
+mod families;
 mod from_places;
 mod from_tables;
 mod gathering;
@@ -19,6 +20,7 @@ mod places;
 mod printed;
 mod prior;
 mod settle;
+mod slid;
 mod straddling;
 mod structure;
 mod tables;

@@ -345,18 +345,17 @@ pub fn next_for(
 fn by_plan(now: &Situation, write: Bytes, want: Want) -> Option<(&'static Subject, Choice)> {
     let wanted = || SUBJECTS.iter().filter(|subject| want.needs(subject));
     // A search for open units may go on to sixty-four of them: what settles more for less comes before its dear end.
-    let affordable = |subject: &'static Subject, kept_back: Bytes| {
+    let affordable = |subject: &'static Subject, keeper: &Subject| {
         let choice = (subject.choice)(now)?;
-        (choice.experiment.bytes_written() + kept_back <= write).then_some((subject, choice))
+        (choice.experiment.bytes_written() + (keeper.kept_back)(now) <= write).then_some((subject, choice))
     };
     let searches = || wanted().filter(|subject| subject.role == Role::Search);
     let first = wanted().find_map(|subject| {
         // What was kept back and is not wanted any more goes to the searches, before the speed of writes is measured.
-        let before = (subject.role == Role::SpeedOfWrites).then(|| {
-            let left = (subject.kept_back)(now);
-            searches().find_map(|search| affordable(search, left))
-        });
-        before.flatten().or_else(|| affordable(subject, (subject.kept_back)(now)))
+        let before = (subject.role == Role::SpeedOfWrites)
+            .then(|| searches().find_map(|search| affordable(search, subject)))
+            .flatten();
+        before.or_else(|| affordable(subject, subject))
     });
     // What that leaves goes to the cheapest question first.
     let cheapest = || {

@@ -130,7 +130,7 @@ struct Weighed {
 }
 
 fn weigh(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo) -> Weighed {
-    let alignment = alignment::estimate(&unfinished::left_out(situation::readable_part(observations)), memo);
+    let alignment = alignment::estimate(&unfinished::left_out(observations), memo);
     let unit = &alignment.allocation_unit.clone();
     let counted = |found, order| {
         let found = open_units::given_the_unit(found, observations, order, unit);

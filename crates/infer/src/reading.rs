@@ -1,7 +1,7 @@
 //! The experiments that only read: floor, survey, boundaries, access time, and the reading half of the table.
 
 use crate::pool::filled;
-use crate::situation::{Situation, readable_part};
+use crate::situation::Situation;
 use crate::survey::written_stretch;
 use crate::{Choice, alignment};
 use flashscope_model::plan::{Floor, Interval, Purpose, Span, Survey, Throughput};
@@ -48,7 +48,7 @@ pub(crate) fn boundaries(now: &Situation) -> Option<Choice> {
         return None;
     }
     let within = readable(now);
-    let mut choice = alignment::wanted(now.device, &readable_part(now.observations), now.memo, within)?;
+    let mut choice = alignment::wanted(now.device, now.observations, now.memo, within)?;
     if let Experiment::Boundaries(plan) = &mut choice.experiment
         && plan.within.is_none()
     {

@@ -3,13 +3,12 @@
 use crate::alignment::{self, AlignmentFindings};
 use crate::memo::Memo;
 use crate::open_units::{GOOD_ENOUGH, is_table, trial_unit};
-use crate::pool::{Pool, filled};
+use crate::pool::Pool;
 use flashscope_model::observation::OpenUnitsData;
 use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, DeviceFacts, Direction, Observations, Order};
 use flashscope_stats::Rng;
 use flashscope_units::Bytes;
-use std::borrow::Cow;
 use std::cell::OnceCell;
 
 /// What most cards of a gigabyte and more have.
@@ -25,6 +24,7 @@ pub(crate) struct Situation<'a> {
     pub(crate) write_budget: Bytes,
     unit: OnceCell<Bytes>,
     alignment: OnceCell<AlignmentFindings>,
+    pool: OnceCell<Pool>,
 }
 
 impl<'a> Situation<'a> {
@@ -36,7 +36,16 @@ impl<'a> Situation<'a> {
         seed: u64,
     ) -> Situation<'a> {
         let write_budget = Bytes(left.get().saturating_add(observations.spent().written.get()));
-        Situation { device, observations, memo, seed, write_budget, unit: OnceCell::new(), alignment: OnceCell::new() }
+        Situation {
+            device,
+            observations,
+            memo,
+            seed,
+            write_budget,
+            unit: OnceCell::new(),
+            alignment: OnceCell::new(),
+            pool: OnceCell::new(),
+        }
     }
 
     /// The allocation unit to write by: that of earlier trials, else measured, claimed, or assumed. Worked out when
@@ -48,7 +57,7 @@ impl<'a> Situation<'a> {
     }
 
     fn alignment(&self) -> &AlignmentFindings {
-        self.alignment.get_or_init(|| alignment::estimate(&readable_part(self.observations), self.memo))
+        self.alignment.get_or_init(|| alignment::estimate(self.observations, self.memo))
     }
 
     fn measured_unit(&self) -> Option<Bytes> {
@@ -85,8 +94,10 @@ impl<'a> Situation<'a> {
     }
 
     /// The units to write: those of the device, wherever its first one begins.
-    pub(crate) fn pool(&self) -> Pool {
-        Pool::new(self.device, self.observations, (self.unit(), self.unit_is_measured()), self.first_unit())
+    pub(crate) fn pool(&self) -> &Pool {
+        self.pool.get_or_init(|| {
+            Pool::new(self.device, self.observations, (self.unit(), self.unit_is_measured()), self.first_unit())
+        })
     }
 
     /// The same as close to each other as where the unit is known: what lies next to each other at the start of a device is
@@ -147,14 +158,4 @@ pub(crate) fn assumed_unit(device: &DeviceFacts) -> Bytes {
 
 fn fits(unit: Bytes, device: &DeviceFacts) -> bool {
     unit * 32 <= device.capacity && unit.is_multiple_of(device.logical_block)
-}
-
-/// The observations as alignment should see them: where a blank device was filled, its reads stay in the filled region,
-/// and what the survey said of the rest does not matter any more.
-pub(crate) fn readable_part(observations: &Observations) -> Cow<'_, Observations> {
-    if filled(observations).is_none() {
-        return Cow::Borrowed(observations);
-    }
-    let runs = observations.runs.iter().filter(|run| !matches!(run.data, Data::Survey(_))).cloned().collect();
-    Cow::Owned(Observations { capacity: observations.capacity, runs, ..Observations::default() })
 }

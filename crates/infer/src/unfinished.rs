@@ -8,14 +8,14 @@ use flashscope_model::{Data, Observations};
 use std::borrow::Cow;
 
 /// The observations without printed align tables that broke off, where one of the same direction is whole.
-pub(crate) fn left_out(observations: Cow<'_, Observations>) -> Cow<'_, Observations> {
+pub(crate) fn left_out(observations: &Observations) -> Cow<'_, Observations> {
     let whole: Vec<&AlignData> = observations.runs.iter().filter(|run| run.complete).filter_map(printed).collect();
     let superfluous = |run: &Run| {
         let cut = printed(run).filter(|_| !run.complete);
         cut.is_some_and(|cut| whole.iter().any(|other| other.direction == cut.direction))
     };
     if !observations.runs.iter().any(superfluous) {
-        return observations;
+        return Cow::Borrowed(observations);
     }
     let runs = observations.runs.iter().filter(|run| !superfluous(run)).cloned().collect();
     Cow::Owned(Observations { capacity: observations.capacity, runs, ..Observations::default() })

@@ -212,7 +212,7 @@ experiments! {
     /// Contrasts at random multiples of candidate sizes that are no multiples of larger candidates.
     Boundaries: plan::Boundaries, Arc<seen::BoundariesData>, "boundaries", Never, Geometry, Ours, Plot, Apart;
     /// Reads across every step of a stretch, wherever its boundaries begin.
-    Slide: plan::Slide, seen::SlideData, "slide", Never, Geometry, Ours, Plot, Apart;
+    Slide: plan::Slide, Arc<seen::SlideData>, "slide", Never, Geometry, Ours, Plot, Apart;
     /// A few rounds of writes, one block in each of several fresh units per round.
     OpenUnits: plan::OpenUnits, seen::OpenUnitsData, "open-units", Always, Geometry, Flashbench, Table, Alike;
     /// Throughput of each of the first units, by block size (flashbench `-f`).

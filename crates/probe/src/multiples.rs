@@ -12,6 +12,8 @@ const ENUMERABLE: u64 = 1 << 16;
 pub(crate) struct Multiples {
     size: u64,
     excluded: Vec<u64>,
+    /// Those of the excluded sizes that exclude all that any of them does.
+    enough: Vec<u64>,
     /// The quotients: `size` times any of these lies inside the range.
     quotients: RangeInclusive<u64>,
 }
@@ -20,9 +22,20 @@ impl Multiples {
     /// Those of `size` within `range`; zero, which is a multiple of everything, is not one of them. An excluded size
     /// that divides `size` excludes nothing, for then every multiple of `size` is one of it.
     pub(crate) fn new(size: u64, excluded: &[u64], range: RangeInclusive<u64>) -> Multiples {
-        let excluded = excluded.iter().copied().filter(|&other| other > 0 && !size.is_multiple_of(other)).collect();
+        let excluded: Vec<u64> =
+            excluded.iter().copied().filter(|&other| other > 0 && !size.is_multiple_of(other)).collect();
+        // What is a multiple of `size` and of a larger one is often one of a smaller one as well.
+        let mut rising = excluded.clone();
+        rising.sort_unstable();
+        let mut enough: Vec<u64> = Vec::new();
+        for other in rising {
+            let common = least_common_multiple(size, other);
+            if !common.is_some_and(|common| enough.iter().any(|&smaller| common.is_multiple_of(smaller))) {
+                enough.push(other);
+            }
+        }
         let quotients = range.start().div_ceil(size).max(1)..=range.end() / size;
-        Multiples { size, excluded, quotients }
+        Multiples { size, excluded, enough, quotients }
     }
 
     /// The sizes that do exclude something.
@@ -40,7 +53,7 @@ impl Multiples {
             return 0;
         };
         let mut terms: BTreeMap<u64, i64> = BTreeMap::from([(self.size, 1)]);
-        for &other in &self.excluded {
+        for &other in &self.enough {
             for (multiple, sign) in terms.clone() {
                 if let Some(common) = least_common_multiple(multiple, other).filter(|&common| common <= last) {
                     *terms.entry(common).or_default() -= sign;
@@ -78,7 +91,7 @@ impl Multiples {
     }
 
     fn contains(&self, multiple: u64) -> bool {
-        self.excluded.iter().all(|&other| !multiple.is_multiple_of(other))
+        self.enough.iter().all(|&other| !multiple.is_multiple_of(other))
     }
 }
 

@@ -65,6 +65,6 @@ impl Probe for Slide {
         });
         places.sort_by_key(|place| place.at);
         let (block, step, descending) = (self.block, self.step, self.descending);
-        (Data::Slide(SlideData { block, step, descending, places }), end)
+        (Data::Slide(SlideData { block, step, descending, places }.into()), end)
     }
 }

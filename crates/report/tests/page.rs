@@ -170,7 +170,7 @@ fn flatten(data: &mut Data) {
         Data::Overwrite(writes) => writes.random.clear(),
         Data::Cells(cells) => cells.places.truncate(1),
         Data::Discard(discards) => discards.trials.truncate(1),
-        Data::Slide(slide) => slide.places.truncate(1),
+        Data::Slide(slide) => Arc::make_mut(slide).places.truncate(1),
         Data::Patterns(patterns) => Arc::make_mut(patterns).patterns.truncate(1),
         Data::Interval(_) | Data::Program(_) => {}
     }

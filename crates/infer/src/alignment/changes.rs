@@ -94,7 +94,7 @@ pub(super) struct Known {
 
 impl Seen {
     /// Of all runs from last to first, in the order in which they were done.
-    pub(super) fn of(slides: &[SlideData]) -> Seen {
+    pub(super) fn of(slides: &[&SlideData]) -> Seen {
         let merged = merged(slides);
         let runs = slides.iter().map(|data| (data.step, starts(data))).collect();
         let mut seen = Seen { found: None, again: None, in_turn: None, first: None, runs };
@@ -244,7 +244,7 @@ fn first_found(runs: &[&SlideData]) -> (Option<Changes>, Option<f64>) {
 }
 
 /// The runs, those over the same places together.
-fn merged(slides: &[SlideData]) -> Vec<Vec<&SlideData>> {
+fn merged<'a>(slides: &[&'a SlideData]) -> Vec<Vec<&'a SlideData>> {
     let mut runs: Vec<Vec<&SlideData>> = Vec::new();
     for data in slides {
         let same = |run: &&mut Vec<&SlideData>| {
@@ -318,7 +318,7 @@ mod tests {
             let device = of_size(Bytes::gib(4));
             let (mut slides, mut rng) = (Vec::new(), Rng::new(3));
             loop {
-                let seen = Seen::of(&slides);
+                let seen = Seen::of(&slides.iter().collect::<Vec<_>>());
                 let Some(choice) = wanted(&device, &seen, rest, KNOWN, None) else { return seen };
                 let Experiment::Slide(plan) = &choice.experiment else { panic!("{choice:?}") };
                 slides.push(self.slide(plan, &mut rng));

@@ -43,6 +43,11 @@ impl Fit {
         Fit { at: level.at, error: level.information.sqrt().recip(), ln_fit: level.ln_fit, count: shares.len() }
     }
 
+    /// How many standard errors the level lies from another.
+    pub(super) fn errors_from(&self, other: &Fit) -> f64 {
+        (self.at - other.at).abs() / self.error.hypot(other.error)
+    }
+
     /// Log evidence under a prior density, given as its logarithm at the level.
     fn ln_under(&self, ln_prior: impl Fn(f64) -> f64) -> f64 {
         if self.count == 0 { 0.0 } else { self.ln_fit + ln_prior(self.at) }
@@ -124,7 +129,7 @@ struct Member<'a> {
 
 impl<'a> Member<'a> {
     fn new(group: &'a Group, sizes: &[Bytes], phase: Bytes) -> Member<'a> {
-        let at: Vec<u64> = group.places.iter().map(|place| place.at.get().abs_diff(phase.get())).collect();
+        let at: Vec<u64> = group.places.iter().map(|place| place.from(phase)).collect();
         let bits = |divides: &dyn Fn(u64) -> bool| -> Vec<u64> {
             at.chunks(64)
                 .map(|word| word.iter().enumerate().fold(0, |bits, (bit, at)| bits | u64::from(divides(*at)) << bit))

@@ -6,10 +6,10 @@ use super::changes::Changes;
 use super::gathering::Gathering;
 use super::kinds;
 use super::offset;
-use super::places::{self, Group, Places};
+use super::places::{Group, Places};
 use super::prior;
 use super::structure::{self, Chain, Posterior, class};
-use crate::memo::Memo;
+use crate::memo::{Memo, Question, Shared};
 use flashscope_model::finding::{Doubt, Note, NoteKind};
 use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
 use flashscope_units::{Bytes, Contrast};
@@ -24,7 +24,7 @@ const ENOUGH_FOR_BOUND: f64 = 0.95;
 const SHOWS: f64 = 0.9;
 
 /// An area that was never written answers without the flash; above this share nothing can be told.
-const NOTHING_WRITTEN: f64 = 0.95;
+pub(super) const NOTHING_WRITTEN: f64 = 0.95;
 
 /// Prior probability that a place at a large boundary stands out for a reason of its own, such as an extent of the file
 /// system below an image: of a unit's level, this many must agree that this does not explain them.
@@ -39,33 +39,42 @@ const CLEARLY_ABOVE: f64 = 4.0;
 /// The experiments' names.
 const METHOD: &[ExperimentName] = &[ExperimentName::Boundaries];
 
+/// What measured places answer, for a [`Memo`].
+#[derive(Debug)]
+struct Answering;
+
+impl Question for Answering {
+    type Given = Shared<Places>;
+    type Answer = AlignmentFindings;
+}
+
 /// Concludes from measured places; `None` where there are none.
 pub(super) fn estimate(observations: &Observations, memo: &Memo) -> Option<AlignmentFindings> {
     let places = memo.of::<Gathering>().places(observations);
-    let never_written = places::never_written(observations).unwrap_or(0.0);
-    if places.groups.is_empty() {
-        return None;
-    }
-    if never_written > NOTHING_WRITTEN {
-        return Some(nothing(
+    (!places.groups.is_empty()).then(|| memo.answer::<Answering>(&places, |places| conclude(places, memo)))
+}
+
+fn conclude(places: &Shared<Places>, memo: &Memo) -> AlignmentFindings {
+    if places.never_written > NOTHING_WRITTEN {
+        return nothing(
             Reason::NothingShows,
             "the device was never written: its answers do not touch the flash (fill a part of it and measure again)",
-        ));
+        );
     }
-    let Some(posterior) = memo.answer::<Weighing>(&places, |places| structure::weigh(places)) else {
-        return Some(nothing(Reason::TooFew, "no boundary could be read around: the device is too small"));
+    let Some(posterior) = memo.answer::<Weighing>(places, |places| structure::weigh(places)) else {
+        return nothing(Reason::TooFew, "no boundary could be read around: the device is too small");
     };
-    let view = View::new(&places, &posterior);
+    let view = View::new(places, &posterior);
     let unit = view.unit();
-    Some(AlignmentFindings {
+    AlignmentFindings {
         boundary_offset: offset::estimate(&unit, posterior.phase),
         allocation_unit: unit,
         page: view.page(),
         page_inner: view.inner(),
         page_step: view.page_step(),
-        kinds: memo.answer::<kinds::Turning>(&places, |places| kinds::of(places)),
-        notes: view.notes(never_written),
-    })
+        kinds: kinds::of(places),
+        notes: view.notes(places.never_written),
+    }
 }
 
 /// Whether a unit shows at the grids that were tried, as a size or as a bound, well enough not to look for others.

@@ -5,6 +5,7 @@
 
 use super::changes::Seen;
 use super::places::{self, Group, Measured, Places, Share, Shares};
+use super::slid::Slid;
 use crate::memo::Shared;
 use crate::numbers::median;
 use flashscope_model::observation::{AlignData, AlignEvidence, BoundariesData, SlideData, Straddle};
@@ -12,6 +13,7 @@ use flashscope_model::{Data, Direction, Observations};
 use flashscope_units::{Bytes, Nanos};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Memory for [`Places`] of the observations of one run.
@@ -46,11 +48,12 @@ struct Gathered {
     /// How many of the parts are in the places.
     merged: usize,
     places: BTreeMap<Bytes, BTreeMap<Bytes, Measured>>,
-    /// Runs from the last place to the first, and what they come to.
-    slides: Vec<SlideData>,
+    /// Runs across every step, and what those from the last place to the first come to, and the others.
+    slides: Vec<Arc<SlideData>>,
     seen: Seen,
+    slid: Rc<Slid>,
     /// The last answer, with what it rests on beside the parts.
-    last: Option<(Option<f64>, Option<Bytes>, Shared<Places>)>,
+    last: Option<(f64, Option<Bytes>, Shared<Places>)>,
 }
 
 impl Gathering {
@@ -72,10 +75,12 @@ impl Gathering {
 impl Gathered {
     /// Goes by these observations from now on, and keeps what they have in common with the last ones.
     fn take_in(&mut self, observations: &Observations) {
-        let slides = || observations.runs.iter().filter_map(|run| descending(&run.data));
-        if !slides().eq(&self.slides) {
+        let slides = || observations.runs.iter().filter_map(|run| slide(&run.data));
+        let is_same = |(own, other): (&Arc<SlideData>, &Arc<SlideData>)| Arc::ptr_eq(own, other) || own == other;
+        if slides().count() != self.slides.len() || !slides().zip(&self.slides).all(is_same) {
             self.slides = slides().cloned().collect();
-            self.seen = Seen::of(&self.slides);
+            let (descending, rising): (Vec<_>, Vec<_>) = slides().map(|data| &**data).partition(|data| data.descending);
+            (self.seen, self.slid) = (Seen::of(&descending), Rc::new(Slid::of(&rising)));
             self.last = None;
         }
         let parts: Vec<Part> = observations.runs.iter().filter_map(|run| part(&run.data)).collect();
@@ -83,8 +88,8 @@ impl Gathered {
             return;
         }
         if !parts.starts_with(&self.parts) {
-            let (slides, seen) = (std::mem::take(&mut self.slides), std::mem::take(&mut self.seen));
-            *self = Gathered { slides, seen, ..Gathered::default() };
+            let Gathered { slides, seen, slid, .. } = std::mem::take(self);
+            *self = Gathered { slides, seen, slid, ..Gathered::default() };
         }
         self.last = None;
         self.beside.extend(parts[self.parts.len()..].iter().map(beside));
@@ -108,6 +113,8 @@ impl Gathered {
             seen: self.seen.clone(),
             rest,
             capacity,
+            never_written,
+            slid: Rc::clone(&self.slid),
         });
         self.last = Some((never_written, capacity, places.clone()));
         places
@@ -154,9 +161,9 @@ impl Gathered {
     }
 }
 
-fn descending(data: &Data) -> Option<&SlideData> {
+fn slide(data: &Data) -> Option<&Arc<SlideData>> {
     match data {
-        Data::Slide(data) if data.descending => Some(data),
+        Data::Slide(data) => Some(data),
         _ => None,
     }
 }

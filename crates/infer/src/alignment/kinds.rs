@@ -6,7 +6,6 @@
 //! at the time across the edge alone.
 
 use super::places::{Group, Places};
-use crate::memo::{Question, Shared};
 use flashscope_stats::location::{MAD_NORMAL_FACTOR, mad_raw, median};
 use flashscope_units::{Bytes, Contrast};
 
@@ -26,15 +25,6 @@ pub(crate) struct Kinds {
     pub(crate) sure: f64,
     /// Edges that it rests on.
     pub(crate) edges: usize,
-}
-
-/// Which turn explains the reads beside edges, for a [`Memo`](crate::Memo).
-#[derive(Debug)]
-pub(crate) struct Turning;
-
-impl Question for Turning {
-    type Given = Shared<Places>;
-    type Answer = Option<Kinds>;
 }
 
 impl Kinds {

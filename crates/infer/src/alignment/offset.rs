@@ -6,32 +6,21 @@
 //! experiment: a grid counts once contrasts were measured at places chosen by it.
 
 use super::changes::{self, Changes};
-use super::places::{Group, Place, Places, Share};
+use super::places::{Group, Place, Places};
 use super::prior;
+use super::slid::{FEWEST, Grid, STANDS_OUT};
 use super::straddling::{plan, small_block, tidy};
 use crate::Choice;
-use flashscope_model::observation::{ScatterPlace, SlideData};
 use flashscope_model::plan::{Slide, Span};
-use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, Observations, Reason};
+use flashscope_model::{DeviceFacts, Estimate, Experiment, Reason};
 use flashscope_stats::location::{mad, median};
-use flashscope_units::{Bytes, Nanos};
-use std::collections::BTreeMap;
-
-/// A fold stands out from this many standard errors on; many sizes and places are tried, and what stands out by chance costs
-/// some reads.
-const STANDS_OUT: f64 = 4.0;
-
-/// Times further off than this share of a read count as no further: a host that was away is no boundary.
-const CLIPPED: f64 = 0.6;
+use flashscope_units::Bytes;
 
 /// A unit found may be this part of the true one, where that is shifted.
 const UNITS_TOGETHER: u64 = 8;
 
 /// Places of one kind scatter by this share of an access at least.
 const LEAST_SCATTER: f64 = 0.004;
-
-/// Fewer boundaries of one grid are none.
-const FEWEST: usize = 3;
 
 /// No more grids than this are tried.
 const MOST_GRIDS: usize = 6;
@@ -54,20 +43,8 @@ struct Sweep {
     longest: Bytes,
 }
 
-/// Sizes of pages that are looked for.
-const PAGE_SIZES: (Bytes, Bytes) = (Bytes::kib(2), Bytes::kib(32));
-
 /// Step where no page is known.
 const USUAL_PAGE: Bytes = Bytes::kib(16);
-
-/// A grid that something speaks for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Grid {
-    size: Bytes,
-    phase: Bytes,
-    /// Standard errors by which its boundaries stand out.
-    score: f64,
-}
 
 /// What alignment says so far, as far as it matters here.
 pub(super) struct Known {
@@ -82,25 +59,18 @@ pub(super) struct Known {
 }
 
 /// The next experiment on where boundaries begin; `None` where a unit was found, or where nothing more is worth trying.
-pub(super) fn wanted(
-    device: &DeviceFacts,
-    observations: &Observations,
-    places: &Places,
-    known: &Known,
-    within: Option<Span>,
-) -> Option<Choice> {
+pub(super) fn wanted(device: &DeviceFacts, places: &Places, known: &Known, within: Option<Span>) -> Option<Choice> {
     let (groups, tried) = (&places.groups, &places.phases);
     if known.unit {
         let grid = between(groups.first()?, known).filter(|grid| !tried.contains(&grid.phase))?;
         return (tried.len() <= MOST_GRIDS).then(|| confirm((device, within), grid, known.page));
     }
     if tried.len() <= MOST_GRIDS
-        && let Some(grid) = proposed(observations, groups, known).into_iter().find(|grid| !tried.contains(&grid.phase))
+        && let Some(grid) = proposed(places, known).into_iter().find(|grid| !tried.contains(&grid.phase))
     {
         return Some(confirm((device, within), grid, known.page));
     }
-    let slides = slides(observations);
-    let slid = |step: Bytes| slides.iter().filter(|data| data.step == step).map(|data| data.places.len()).max();
+    let slid = |step: Bytes| places.slid.places(step);
     if known.page.is_none() && known.phase == Bytes::ZERO && slid(device.logical_block).is_none() {
         let why = "no page shows at multiples of its size: does it begin elsewhere?";
         return slide(device, &PAGES, device.logical_block, known.phase, within, why);
@@ -116,32 +86,9 @@ pub(super) fn wanted(
         return Some(choice);
     }
     // Low steps take more reads.
-    let again = |data: &&SlideData| data.step == step && rounds(data) < MOST_ROUNDS;
     let rounds = (READS_AGAIN / more.max(1) as u64).clamp(4, 16) as u32;
-    slides.iter().find(again).and_then(|_| slide(device, &Sweep { rounds, ..sweep }, step, known.phase, within, why))
-}
-
-/// All slides by steps of one size, as one.
-fn slides(observations: &Observations) -> Vec<SlideData> {
-    let mut merged: BTreeMap<(Bytes, Bytes), BTreeMap<Bytes, Vec<Nanos>>> = BTreeMap::new();
-    for run in &observations.runs {
-        let Data::Slide(data) = &run.data else { continue };
-        if data.descending {
-            continue;
-        }
-        let places = merged.entry((data.block, data.step)).or_default();
-        data.places.iter().for_each(|place| places.entry(place.at).or_default().extend(&place.times));
-    }
-    let data = |((block, step), places): ((Bytes, Bytes), BTreeMap<Bytes, Vec<Nanos>>)| {
-        let places = places.into_iter().map(|(at, times)| ScatterPlace { at, times }).collect();
-        SlideData { block, step, descending: false, places }
-    };
-    merged.into_iter().map(data).collect()
-}
-
-/// How often the places of a slide were read, at the most.
-fn rounds(data: &SlideData) -> usize {
-    data.places.iter().map(|place| place.times.len()).max().unwrap_or(0)
+    let again = places.slid.is_below(MOST_ROUNDS, step);
+    again.then(|| slide(device, &Sweep { rounds, ..sweep }, step, known.phase, within, why)).flatten()
 }
 
 /// Two stretches of the part that holds data, a third and two thirds into it.
@@ -203,11 +150,11 @@ fn confirm((device, within): (&DeviceFacts, Option<Span>), grid: Grid, page: Opt
 
 /// Grids that speak for themselves, those that stand out most first: from slides, and from what places at multiples
 /// left unexplained.
-fn proposed(observations: &Observations, groups: &[Group], known: &Known) -> Vec<Grid> {
-    let mut grids: Vec<Grid> = slides(observations).iter().flat_map(of_slide).collect();
+fn proposed(places: &Places, known: &Known) -> Vec<Grid> {
+    let mut grids = places.slid.grids.clone();
     grids.sort_by(|a, b| b.score.total_cmp(&a.score));
     // Among the places at page edges alone: those inside pages have levels of their own.
-    if let (Some(group), Some(page)) = (groups.first(), known.page) {
+    if let (Some(group), Some(page)) = (places.groups.first(), known.page) {
         let at_pages =
             group.places.iter().filter(|place| place.at.get().abs_diff(known.phase.get()).is_multiple_of(page.get()));
         let points: Vec<(u64, f64)> = at_pages.map(|place| (place.at.get(), place.share)).collect();
@@ -245,76 +192,6 @@ fn apart(on: &[f64], off: &[f64]) -> Option<f64> {
     }
     let scatter = mad(on)?.max(mad(off)?).max(LEAST_SCATTER);
     Some((median(on)? - median(off)?) / (scatter * (1.0 / on.len() as f64 + 1.0 / off.len() as f64).sqrt()))
-}
-
-/// Folds a slide by every likely size, and what is left again: edges inside a unit, or a page, have grids of their own.
-fn of_slide(data: &SlideData) -> Vec<Grid> {
-    let share = Share::of(data.places.iter().map(|place| &place.times[..]));
-    let typical = |place: &ScatterPlace| Some((place.at, share.typical(&place.times)?));
-    let points: Vec<(Bytes, f64)> = data.places.iter().filter_map(typical).collect();
-    let times: Vec<f64> = points.iter().map(|(_, time)| *time).collect();
-    let Some(middle) = median(&times).filter(|middle| *middle > 0.0) else { return Vec::new() };
-    let mut points: Vec<(u64, f64)> =
-        points.into_iter().map(|(at, time)| (at.get(), (time / middle - 1.0).clamp(-CLIPPED, CLIPPED))).collect();
-    let pages = data.step < PAGE_SIZES.0;
-    let (least, most) = if pages { PAGE_SIZES } else { prior::UNIT_RANGE };
-    let sizes: Vec<Bytes> =
-        prior::sizes(least, most).filter(|size| size.is_multiple_of(data.step) && *size > data.step).collect();
-    let all = deviation(&points);
-    let mut found: Vec<Grid> = Vec::new();
-    for _ in 0..3 {
-        let folds = sizes.iter().filter_map(|size| fold(&points, *size, data.step));
-        let best = folds.max_by(|a, b| a.score.total_cmp(&b.score));
-        let Some(grid) = best.filter(|grid| grid.score >= STANDS_OUT) else { break };
-        // What is left scatters less, but explains no more for that.
-        found.push(Grid { score: grid.score * deviation(&points) / all, ..grid });
-        take_out(&mut points, grid);
-    }
-    // Short stretches hold many edges of what lies inside a page, which stand out by their number; the page decides.
-    if pages { found.into_iter().max_by_key(|grid| grid.size).into_iter().collect() } else { found }
-}
-
-/// Standard deviation of the values, never quite nothing.
-fn deviation(points: &[(u64, f64)]) -> f64 {
-    let count = points.len().max(1) as f64;
-    let (sum, square) =
-        points.iter().fold((0.0, 0.0), |(sum, square), (_, value)| (sum + value, square + value * value));
-    (square / count - (sum / count).powi(2)).max(1e-12).sqrt()
-}
-
-/// The phase at which the places of a size stand out most from the rest.
-fn fold(points: &[(u64, f64)], size: Bytes, step: Bytes) -> Option<Grid> {
-    let phases = usize::try_from(size / step).ok()?;
-    let mut sums = vec![(0.0, 0usize); phases];
-    for (at, value) in points {
-        let phase = &mut sums[((at % size.get()) / step.get()) as usize];
-        *phase = (phase.0 + value, phase.1 + 1);
-    }
-    let all: f64 = sums.iter().map(|(sum, _)| sum).sum();
-    let (count, deviation) = (points.len() as f64, deviation(points));
-    let score = |(sum, n): (f64, usize)| {
-        let rest = (all - sum) / (count - n as f64).max(1.0);
-        (sum / n as f64 - rest) / deviation * (n as f64).sqrt()
-    };
-    let counted = sums.iter().enumerate().filter(|(_, (_, n))| *n >= FEWEST);
-    let best = counted.map(|(index, sum)| (score(*sum), index)).max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let offset = points.first().map_or(0, |(at, _)| at % step.get());
-    // The search over phases is charged: the best of so many would stand out by this by chance.
-    let chance = (2.0 * (phases as f64).ln()).sqrt();
-    let phase = Bytes((best.1 as u64 * step.get() + offset) % size.get());
-    Some(Grid { size, phase, score: best.0 - 0.5 * chance })
-}
-
-/// Levels the places of a grid with the rest.
-fn take_out(points: &mut [(u64, f64)], grid: Grid) {
-    let on_grid = |at: u64| at % grid.size.get() == grid.phase.get();
-    let mean = |inside: bool| {
-        let values: Vec<f64> =
-            points.iter().filter(|(at, _)| on_grid(*at) == inside).map(|(_, value)| *value).collect();
-        values.iter().sum::<f64>() / values.len().max(1) as f64
-    };
-    let by = mean(true) - mean(false);
-    points.iter_mut().filter(|(at, _)| on_grid(*at)).for_each(|(_, value)| *value -= by);
 }
 
 /// Grids among places that were chosen for other reasons: those that stand out must lie on one, and none of its other

@@ -1,13 +1,16 @@
 //! Measured places: for every boundary that was read around, its address and its contrast.
 
 use super::changes::Seen;
+use super::slid::Slid;
 use crate::numbers::clock_step;
+use crate::pool::filled;
 use flashscope_model::Data;
 use flashscope_model::Observations;
 use flashscope_model::observation::{Straddle, SurveyPlace};
 use flashscope_stats::location::median;
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Scatter below this share of an access is not believed: two places are never quite alike.
 const LEAST_SCATTER: f64 = 0.001;
@@ -58,6 +61,10 @@ pub(crate) struct Places {
     pub(super) rest: Option<Nanos>,
     /// Capacity of the device, where it is known.
     pub(super) capacity: Option<Bytes>,
+    /// See [`never_written`].
+    pub(super) never_written: f64,
+    /// Runs across every step of two stretches.
+    pub(super) slid: Rc<Slid>,
 }
 
 #[cfg(test)]
@@ -84,8 +91,12 @@ pub(super) fn phases(observations: &Observations) -> Vec<Bytes> {
     offsets
 }
 
-/// Share of surveyed places that hold nothing but zeros or ones, as erased areas answer; `None` without a survey.
-pub(super) fn never_written(observations: &Observations) -> Option<f64> {
+/// Share of surveyed places that hold nothing but zeros or ones, as erased areas answer; zero without a survey, and where a
+/// blank device was filled: reads stay in what was filled, and the rest does not matter any more.
+pub(super) fn never_written(observations: &Observations) -> f64 {
+    if filled(observations).is_some() {
+        return 0.0;
+    }
     let surveyed: Vec<&SurveyPlace> = observations
         .runs
         .iter()
@@ -96,7 +107,7 @@ pub(super) fn never_written(observations: &Observations) -> Option<f64> {
         .flatten()
         .collect();
     let blank = surveyed.iter().filter(|place| matches!(place.uniform, Some(0x00 | 0xff))).count();
-    (!surveyed.is_empty()).then(|| blank as f64 / surveyed.len() as f64)
+    blank as f64 / surveyed.len().max(1) as f64
 }
 
 /// All reads around one boundary.
@@ -168,15 +179,11 @@ impl Group {
     }
 
     /// `None` where no place tells anything.
-    pub(super) fn new(
-        block: Bytes,
-        measured: &mut BTreeMap<Bytes, Measured>,
-        never_written: Option<f64>,
-    ) -> Option<Group> {
+    pub(super) fn new(block: Bytes, measured: &mut BTreeMap<Bytes, Measured>, never_written: f64) -> Option<Group> {
         let spreads: Vec<f64> = measured.values_mut().filter_map(Measured::spread).collect();
         let share = Share::with(&spreads, measured.values().map(|place| &place.reads.on[..]));
         let mut places: Vec<Place> = measured.values_mut().filter_map(|place| place.place(share)).collect();
-        let blank = leave_out_blank(&mut places, never_written.unwrap_or(0.0));
+        let blank = leave_out_blank(&mut places, never_written);
         let access = median(&places.iter().map(|place| place.access).collect::<Vec<_>>()).filter(|time| *time > 0.0)?;
         for place in &mut places {
             place.share /= access;
@@ -242,6 +249,11 @@ impl Share {
 }
 
 impl Place {
+    /// How far it lies from where a grid begins, in bytes.
+    pub(super) fn from(&self, phase: Bytes) -> u64 {
+        self.at.get().abs_diff(phase.get())
+    }
+
     fn new(at: Bytes, rounds: usize, times: &Shares) -> Place {
         let access = times.access();
         Place { at, share: times.on - access, tilt: times.pre - times.post, scale: 0.0, rounds, access }

@@ -8,10 +8,10 @@
 
 use super::Weighing;
 use super::changes;
-use super::from_places::{page_shows, trust, unit_shows};
+use super::from_places::{NOTHING_WRITTEN, page_shows, trust, unit_shows};
 use super::gathering::Gathering;
 use super::offset;
-use super::places::{self, Group, Places};
+use super::places::{Group, Places};
 use super::prior;
 use super::straddling::{plan, small_block, tidy};
 use super::structure::{self, Posterior, class};
@@ -107,14 +107,13 @@ pub(super) fn wanted(
     if done.is_empty() {
         return coarse(device);
     }
-    let never_written = places::never_written(observations).unwrap_or(0.0);
-    if never_written > 0.95 {
+    let places = memo.of::<Gathering>().places(observations);
+    if places.never_written > NOTHING_WRITTEN {
         return None;
     }
-    let places = memo.of::<Gathering>().places(observations);
     let Some(rest) = places.rest else { return waits(device, places.groups.first()?) };
     let past = Past(done.into_iter().filter(|run| run.rested == (rest > Nanos::ZERO)).collect());
-    let mut choice = settle((device, observations), &places, memo, &past, within)?;
+    let mut choice = settle(device, &places, memo, &past, within)?;
     if let Experiment::Boundaries(plan) = &mut choice.experiment {
         plan.rest = rest;
     }
@@ -123,7 +122,7 @@ pub(super) fn wanted(
 
 /// As [`wanted`], once the coarse survey is done and it is known whether reads wait.
 fn settle(
-    (device, observations): (&DeviceFacts, &Observations),
+    device: &DeviceFacts,
     places: &Shared<Places>,
     memo: &Memo,
     past: &Past,
@@ -171,7 +170,7 @@ fn settle(
     let larger = || second_block((device, room), &posterior).filter(|choice| worth_while && past.times(choice) == 0);
     let weak = || sweep((device, room), &places.groups, &posterior).filter(|_| worth_while);
     let first = first.or(second).or_else(inner).or_else(larger).or_else(weak);
-    first.or_else(|| offset::wanted(device, observations, places, &known, within))
+    first.or_else(|| offset::wanted(device, places, &known, within))
 }
 
 /// What was tried before without a decision is tried with more places: the step is low.

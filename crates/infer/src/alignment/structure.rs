@@ -10,6 +10,7 @@
 //! once, size by size (forward and backward, as in a hidden Markov chain); the levels themselves are in [`super::classes`].
 
 use super::classes::{Classes, Fit};
+use super::families;
 use super::noise::{Sample, ln_add};
 use super::places::{Group, Place, Places};
 use super::prior::{self, Role};
@@ -102,7 +103,7 @@ pub(super) fn weigh(places: &Places) -> Option<Posterior> {
 
 /// Standard error of the level of the multiples of a size.
 pub(super) fn error(group: &Group, size: Bytes, phase: Bytes) -> f64 {
-    let at = |place: &&Place| place.at.get().abs_diff(phase.get()).is_multiple_of(size.get());
+    let at = |place: &&Place| place.from(phase).is_multiple_of(size.get());
     let information: f64 = group.places.iter().filter(at).map(|place| place.scale.powi(-2)).sum();
     information.sqrt().recip()
 }
@@ -136,7 +137,7 @@ fn classes(group: &Group, chain: &Chain, phase: Bytes) -> Vec<usize> {
         let divides = |size: &Option<Bytes>| size.is_some_and(|size| at.is_multiple_of(size));
         sizes.iter().rposition(divides).map_or(class::BASE, |index| index + 1)
     };
-    group.places.iter().map(|place| class_of(Bytes(place.at.get().abs_diff(phase.get())))).collect()
+    group.places.iter().map(|place| class_of(Bytes(place.from(phase)))).collect()
 }
 
 fn members(group: &Group, classes: &[usize], class: usize) -> Vec<(f64, f64)> {
@@ -146,11 +147,12 @@ fn members(group: &Group, classes: &[usize], class: usize) -> Vec<(f64, f64)> {
 
 /// The sizes that the places can tell apart, in rising order, and whether the first divides all places and stands for
 /// all smaller ones.
-fn sizes(groups: &[Group], phase: Bytes) -> (Vec<Bytes>, bool) {
-    let at: Vec<u64> =
-        groups.iter().flat_map(|group| &group.places).map(|place| place.at.get().abs_diff(phase.get())).collect();
+fn sizes(places: &Places, phase: Bytes) -> (Vec<Bytes>, bool) {
+    let at: Vec<u64> = places.groups.iter().flat_map(|group| &group.places).map(|place| place.from(phase)).collect();
     let multiples = |size: Bytes| at.iter().filter(|at| at.is_multiple_of(size.get())).count();
+    let families = families::worth_weighing(places, phase);
     let all = prior::sizes(prior::PAGE_RANGE.0, prior::UNIT_RANGE.1);
+    let all = all.filter(|size| families.contains(&prior::split(*size).0));
     let mut all: Vec<(Bytes, usize)> = all.map(|size| (size, multiples(size))).collect();
     all.sort_unstable();
     let whole = |(_, count): &&(Bytes, usize)| *count == at.len();
@@ -185,7 +187,7 @@ fn search(places: &Places, phase: Bytes) -> Option<Posterior> {
     if groups.iter().all(|group| group.places.is_empty()) {
         return None;
     }
-    let (sizes, first_is_bound) = sizes(groups, phase);
+    let (sizes, first_is_bound) = sizes(places, phase);
     let smallest = sizes.first().copied();
     let classes = Classes::new(groups, &sizes, phase);
     let changes = places.seen.changes();

@@ -74,17 +74,17 @@ fn most_units(pool: &Pool) -> u32 {
 /// The next count of units to write in turn.
 pub(crate) fn open_units(now: &Situation, order: Order) -> Option<Choice> {
     let pool = now.pool();
-    let trial = search::next_trial(now.observations, order, trial_blocks(now)[0], bounds(now, order, &pool))?;
-    more_filled(now, trial.count).or_else(|| one_trial(now, order, trial, &pool))
+    let trial = search::next_trial(now.observations, order, trial_blocks(now)[0], bounds(now, order, pool))?;
+    more_filled(now, trial.count).or_else(|| one_trial(now, order, trial, pool))
 }
 
 /// The limits again at a second block size.
 pub(crate) fn other_block(now: &Situation) -> Option<Choice> {
     let pool = now.pool();
     [Order::InOrder, Order::Random].into_iter().find_map(|order| {
-        let bounds = bounds(now, order, &pool);
+        let bounds = bounds(now, order, pool);
         let trial = search::second_trial(now.observations, order, trial_blocks(now), bounds)?;
-        more_filled(now, trial.count).or_else(|| one_trial(now, order, trial, &pool))
+        more_filled(now, trial.count).or_else(|| one_trial(now, order, trial, pool))
     })
 }
 
@@ -161,7 +161,7 @@ pub(crate) fn most_trials(now: &Situation, order: Order) -> Bytes {
     let pool = now.pool();
     let [lead, _] = trial_blocks(now);
     let seen = open_units::state(&open_units::live_counts(now.observations, order), lead, order);
-    let most = seen.fallen.unwrap_or(search::MOST_UNITS).min(most_units(&pool));
+    let most = seen.fallen.unwrap_or(search::MOST_UNITS).min(most_units(pool));
     lead * (search_units(most) * u64::from(rounds_of(now, most.max(2))))
 }
 

@@ -261,7 +261,7 @@ impl Card {
         let places = plan.starts.iter().flat_map(|start| (0..u64::from(plan.places)).map(|at| *start + plan.step * at));
         let mut times = |at| self.times(Direction::Read, Order::Random, plan.block, (0..plan.rounds).map(|_| at));
         let places = places.map(|at| ScatterPlace { at, times: times(at) }).collect();
-        Data::Slide(SlideData { block: plan.block, step: plan.step, descending: true, places })
+        Data::Slide(SlideData { block: plan.block, step: plan.step, descending: true, places }.into())
     }
 
     fn fat(&mut self, plan: Fat) -> Data {

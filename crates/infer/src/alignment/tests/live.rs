@@ -91,7 +91,7 @@ impl Device {
         let mut time = || Nanos(((self.access - self.jitter * rng.unit().max(1e-12).ln()) * 1e3) as u64);
         let places = plan.starts.iter().flat_map(|start| (0..u64::from(plan.places)).map(|at| *start + plan.step * at));
         let places = places.map(|at| ScatterPlace { at, times: (0..plan.rounds).map(|_| time()).collect() }).collect();
-        run(Data::Slide(SlideData { block: plan.block, step: plan.step, descending: true, places }))
+        run(Data::Slide(SlideData { block: plan.block, step: plan.step, descending: true, places }.into()))
     }
 
     pub(super) fn survey(&self, rng: &mut Rng) -> Run {

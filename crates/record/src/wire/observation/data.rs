@@ -502,12 +502,11 @@ impl Data {
                 let patterns = patterns.into_iter().map(Pattern::into_model).collect();
                 model::Data::Patterns(seen::PatternsData { patterns }.into())
             }
-            Data::Slide { block_bytes, step_bytes, descending, places } => model::Data::Slide(seen::SlideData {
-                block: Bytes(block_bytes),
-                step: Bytes(step_bytes),
-                descending,
-                places: places.into_iter().map(ScatterPlace::into_model).collect(),
-            }),
+            Data::Slide { block_bytes, step_bytes, descending, places } => {
+                let places = places.into_iter().map(ScatterPlace::into_model).collect();
+                let slide = seen::SlideData { block: Bytes(block_bytes), step: Bytes(step_bytes), descending, places };
+                model::Data::Slide(slide.into())
+            }
             Data::Cells { block_bytes, places } => model::Data::Cells(seen::CellsData {
                 block: Bytes(block_bytes),
                 places: places.into_iter().map(ScatterPlace::into_model).collect(),
