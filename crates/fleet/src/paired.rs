@@ -19,6 +19,20 @@ pub struct Sailed {
     devices: Vec<Device>,
 }
 
+impl Sailed {
+    /// Adds further devices of the same fleet.
+    ///
+    /// # Errors
+    /// Where they are of another one.
+    pub fn join(&mut self, more: Sailed) -> Result<(), NotPaired> {
+        if (self.seed, &self.generator) != (more.seed, &more.generator) {
+            return Err(NotPaired("these are two different fleets".to_owned()));
+        }
+        self.devices.extend(more.devices);
+        Ok(())
+    }
+}
+
 #[derive(Debug, Deserialize)]
 struct Device {
     device: u32,
