@@ -44,8 +44,11 @@ const LARGE_BUDGET: Bytes = Bytes::mib(256);
 /// must be, and rounds as few as still make a median, so that the limit is reached rather than one count be told well.
 const SHORT_BUDGET: Bytes = Bytes::mib(192);
 
+/// A write that takes this long is copied for, and a few of them are as steady as many others.
+const COPIED_FOR: Nanos = Nanos::millis(100);
+
 /// Device time of a look at one unit, after which fewer requests serve: where each of them is copied for, all take alike.
-const TIME_OF_ONE_UNIT: Nanos = Nanos::secs(15);
+const TIME_OF_ONE_UNIT: Nanos = Nanos::secs(8);
 
 /// Requests of a first look at one unit.
 const MOST_OF_ONE_UNIT: u32 = 40;

@@ -161,10 +161,12 @@ pub struct OpenUnits {
 /// as what is fast, where one round in which something else was in the way would make a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enough {
-    /// Rounds that are done in any case.
-    pub rounds: u32,
-    /// No further one is begun once each of the last three took this long.
+    /// A request that takes this long is plainly slow; a round is where its requests take so long on average.
     pub slow: Nanos,
+    /// No further round is begun once so many were done and each of the last three was slow, …
+    pub rounds: u32,
+    /// … or once every request of the rounds behind the first was slow, and there were this many of them.
+    pub requests: u64,
 }
 
 /// Parameters of [`crate::Experiment::Fat`]: flashbench `-f --fat-nr=count [-r]`.

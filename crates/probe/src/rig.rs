@@ -24,6 +24,8 @@ pub(crate) struct Rig<'a, 'c, T: ?Sized> {
     started: Instant,
     generation: u32,
     failed_in_a_row: u64,
+    /// What the fastest request took since this was last forgotten.
+    shortest: Option<Nanos>,
     /// Noticed after a request, heeded before the next one, so that no sample is lost.
     stop: Option<StopReason>,
     failures: Vec<IoFailure>,
@@ -58,14 +60,21 @@ pub(crate) fn rounds<T: Target + ?Sized>(
     rig: &mut Rig<'_, '_, T>,
     mut one: impl FnMut(u32, &mut Rig<'_, '_, T>) -> Result<(), Halt>,
 ) -> Result<(), Halt> {
-    let mut slow = 0;
+    // The first round pays for what was left open before, so that its requests tell nothing of those to come.
+    let (mut slow_rounds, mut slow_requests, mut all_slow) = (0, 0, true);
     for round in 0..all {
-        let begun = rig.elapsed();
+        let (begun, done) = (rig.elapsed(), rig.done);
+        rig.shortest = None;
         one(round, rig)?;
         let Some(enough) = enough else { continue };
-        let took = rig.elapsed().saturating_sub(begun);
-        slow = if took >= enough.slow { slow + 1 } else { 0 };
-        if round + 1 >= enough.rounds && slow >= SLOW_ROUNDS {
+        let (took, requests) = (rig.elapsed().saturating_sub(begun), rig.done - done);
+        slow_rounds = if took >= enough.slow * requests { slow_rounds + 1 } else { 0 };
+        if round > 0 {
+            all_slow &= rig.shortest.is_some_and(|shortest| shortest >= enough.slow);
+            slow_requests += requests;
+        }
+        let plain = all_slow && slow_requests >= enough.requests;
+        if plain || (round + 1 >= enough.rounds && slow_rounds >= SLOW_ROUNDS) {
             break;
         }
     }
@@ -86,6 +95,7 @@ impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
             started,
             generation,
             failed_in_a_row: 0,
+            shortest: None,
             stop: None,
             failures: Vec::new(),
             spent: Spent::default(),
@@ -282,7 +292,9 @@ impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
         let reason = match completion.outcome {
             Outcome::Success => {
                 self.failed_in_a_row = 0;
-                return Some(Served { time: completion.service_time(), content: completion.content });
+                let time = completion.service_time();
+                self.shortest = Some(self.shortest.map_or(time, |shortest| shortest.min(time)));
+                return Some(Served { time, content: completion.content });
             }
             Outcome::Mismatch => "other bytes were read than expected".to_owned(),
             Outcome::Failed(reason) => reason,

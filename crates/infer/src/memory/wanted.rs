@@ -27,7 +27,7 @@ const SIZED_BURSTS: usize = 5;
 const LEAST_BURST: u32 = 26;
 
 /// Device time of one experiment after which no further burst is begun: where each takes so long, a few say what more would.
-const MOST_TIME: Nanos = Nanos::secs(30);
+const MOST_TIME: Nanos = Nanos::secs(20);
 
 /// Longer bursts are not worth more device time than this.
 const MOST_ON_LONGER: Nanos = Nanos::secs(400);

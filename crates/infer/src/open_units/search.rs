@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// No more than this many units are written in turn: what keeps so many open has no limit that matters.
 pub(crate) const MOST_UNITS: u32 = 64;
 
-/// A limit, and the count beyond it, are tried this often before they are believed.
+/// A limit, and the count beyond it where the fall is not plain, are tried this often before they are believed.
 const REPLICATES: u32 = 2;
 
 /// A count that was tried so often is not tried again, whatever it says.
@@ -36,13 +36,14 @@ pub(crate) struct Bounds {
     most: u32,
     /// A count that is as likely the limit as all smaller ones together, and the first that may be too many then.
     hint: Option<(u32, u32)>,
-    /// How often the limit is tried. The count beyond it always is tried again: what goes wrong in a trial makes it slower.
+    /// How often the limit is tried. The count beyond it is tried again even so, where the fall is not plain: what goes wrong in
+    /// a trial makes it slower.
     replicates: u32,
 }
 
 impl Bounds {
     /// `room` is the largest count that the device has room for. At random the sequential limit is the likeliest; and where
-    /// every random write costs a copy already, counts far beyond it cost much and hardly show more.
+    /// every random write costs a copy already, counts beyond it cost much and hardly show more.
     /// Whether the limit is tried again is a question of what may be written.
     pub(crate) fn of(observations: &Observations, order: Order, lead: Bytes, room: u32, confirm: bool) -> Bounds {
         let room = room.min(MOST_UNITS);
@@ -58,7 +59,7 @@ impl Bounds {
         };
         let (before, after) = (single(&in_order), single(&live_counts(observations, Order::Random)));
         let copies = before.zip(after).is_some_and(|(before, after)| after > COLLAPSE * before);
-        let most = if copies { room.min((fallen - 1) * 2) } else { room };
+        let most = if copies { room.min(fallen) } else { room };
         Bounds { most, hint: Some((good, fallen)).filter(|(good, _)| *good <= most), replicates }
     }
 
@@ -97,7 +98,11 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
         Some(fallen) => [(good, "once more, to confirm the limit"), (fallen, "once more, to confirm the fall")]
             .into_iter()
             .find(|(count, _)| {
-                let wanted = if *count == good { bounds.replicates } else { REPLICATES };
+                let wanted = match () {
+                    () if *count == good => bounds.replicates,
+                    () if seen.plain => 1,
+                    () => REPLICATES,
+                };
                 runs(lead, *count) < if torn(*count) { PATIENCE } else { wanted }
             })
             .map(|(count, why)| (lead, count, why)),

@@ -56,6 +56,9 @@ pub(crate) struct State {
     pub(crate) good_runs: u32,
     /// How often the fallen count was tried.
     pub(crate) fallen_runs: u32,
+    /// Whether every write of the fallen count is many times as slow as those of the good one: two places in one unit, or
+    /// something that is collected meanwhile, make some of them slow.
+    pub(crate) plain: bool,
     /// Seconds of one write before and after.
     pub(crate) seconds: (f64, f64),
     /// Whether the verdicts do not rise with the count.
@@ -214,7 +217,7 @@ fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], o
     if first.fallen.is_some() && factor < COLLAPSE {
         doubts.push(Doubt::Slight);
     }
-    if first.fallen.is_some() && first.good_runs.min(first.fallen_runs) < 2 {
+    if first.fallen.is_some() && (first.good_runs < 2 || (first.fallen_runs < 2 && !first.plain)) {
         doubts.push(Doubt::SeenOnce);
     }
     if others.is_empty() {
@@ -355,11 +358,21 @@ pub(crate) fn state(counts: &[LiveCount], block: Bytes, order: Order) -> State {
         fallen: fallen.map(|trial| trial.count),
         good_runs: good.map_or(0, |trial| trial.runs),
         fallen_runs: fallen.map_or(0, |trial| trial.runs),
+        plain: good.zip(fallen).is_some_and(|(good, fallen)| is_plain(good, fallen)),
         seconds: (if fallen.is_some() { typical(good) } else { typical(verdicts.first().map(|v| v.0)) }, after),
         muddled,
         torn: [good, fallen].into_iter().flatten().any(|trial| trial.torn && trial.runs < 3),
     }
 }
+
+/// Whether all that was written in turn to too many units was copied for.
+fn is_plain(good: &LiveCount, fallen: &LiveCount) -> bool {
+    let usual = median(&good.writes).unwrap_or(f64::INFINITY);
+    fallen.writes.len() >= PLAINLY_MANY && fallen.writes.iter().all(|seconds| *seconds > COLLAPSE * usual)
+}
+
+/// So many writes that are slow without an exception tell what more would.
+pub(crate) const PLAINLY_MANY: usize = 6;
 
 /// Whether these rounds are slower than those of the largest good count as well: what declines from count to count never
 /// falls.

@@ -1,11 +1,11 @@
 //! One unit, written sequentially and randomly at several block sizes: the random-order penalty and the small-write path.
 
-use super::throughput;
+use super::{COPIED_FOR, throughput};
 use crate::situation::Situation;
 use crate::{Choice, open_units, penalty};
 use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, Direction, Order};
-use flashscope_units::Bytes;
+use flashscope_units::{Bytes, Nanos};
 
 /// Block sizes at which one unit is written sequentially and randomly.
 const ONE_UNIT_BLOCKS: [Bytes; 6] =
@@ -48,7 +48,7 @@ pub(crate) fn one_unit(now: &Situation) -> Option<Choice> {
 /// hundreds of small writes into a log, and what that costs shows when it is full.
 pub(crate) fn longer(now: &Situation) -> Option<Choice> {
     let block = penalty::unsettled(now.observations)?;
-    let requests = longer_requests(now, block)?;
+    let requests = longer_requests(now, block).filter(|_| !each_is_copied_for(now, block))?;
     let done = |wanted: Order| {
         now.has(|data| {
             matches!(data, Data::Throughput(found)
@@ -61,6 +61,15 @@ pub(crate) fn longer(now: &Situation) -> Option<Choice> {
     let why = format!("one unit {} at {block} for longer: a log may be full later", open_units::words(order));
     let experiment = throughput(Direction::Write, order, block, (start, now.unit()), requests, Purpose::OneUnit);
     Some(Choice { experiment, why })
+}
+
+/// Whether sequential writes of this size are copied for already, so that no log takes them that could be full later.
+fn each_is_copied_for(now: &Situation, block: Bytes) -> bool {
+    now.has(|data| {
+        matches!(data, Data::Throughput(found)
+            if (found.purpose, found.order, found.block) == (Purpose::OneUnit, Order::InOrder, block)
+                && found.times.iter().copied().sum::<Nanos>() >= COPIED_FOR * found.times.len() as u64)
+    })
 }
 
 /// Requests of the longer look at one unit; `None` where it would be hardly longer.

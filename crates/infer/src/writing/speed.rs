@@ -43,7 +43,7 @@ const FEW_UNITS: u64 = 16;
 const TIME: Nanos = Nanos::secs(5);
 
 /// Device time of a cell, all its runs together, after which it is left as it is.
-const MOST_TIME: Nanos = Nanos::secs(19);
+const MOST_TIME: Nanos = Nanos::secs(10);
 
 /// A rate is known well enough where the highest that it may be is no more than this times the lowest.
 const NARROW: f64 = 1.5;

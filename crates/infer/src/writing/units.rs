@@ -1,7 +1,7 @@
 //! Trials of several units in turn: the search for how many can be open, and what escapes its copies.
 
 use super::filling::{filling, more_filled};
-use super::{LEAST_BLOCKS, is_short, trial_blocks};
+use super::{COPIED_FOR, LEAST_BLOCKS, is_short, trial_blocks};
 use crate::numbers::median;
 use crate::open_units::{self, search};
 use crate::pool::Pool;
@@ -47,22 +47,21 @@ fn rounds_of(now: &Situation, count: u32) -> u32 {
     }
 }
 
-/// A count whose writes take this many times as long as those of a good one has fallen, whatever further rounds say.
-const PLAINLY_SLOW: f64 = 3.0;
-
-/// A write that takes this many seconds is copied for, and a few such rounds are as steady as many of others.
-const COPIED_FOR: f64 = 0.1;
-
-/// When a trial of several units need not go on: its writes are plainly slower than those of the largest count that is good.
+/// When a trial need not go on: its writes are copied for, or plainly slower than those of the largest count that is good.
 /// Before any is known, all rounds are done.
 fn enough(now: &Situation, order: Order, count: u32, block: Bytes) -> Option<Enough> {
+    if count == 1 {
+        let few = SHORT_ROUNDS_OF_ONE;
+        return Some(Enough { slow: COPIED_FOR, rounds: few, requests: few.into() });
+    }
     let lead = trial_blocks(now)[0];
     let counts = open_units::live_counts(now.observations, order);
     let good = open_units::state(&counts, lead, order).good?;
     let trial = counts.iter().find(|trial| (trial.block, trial.count) == (lead, good))?;
     let longer = (block.as_f64() / lead.as_f64()).max(1.0);
-    let each = (median(&trial.seconds)? * longer * PLAINLY_SLOW).min(COPIED_FOR);
-    (count > 1).then(|| Enough { rounds: ROUNDS_OF_MOST, slow: Nanos((each * f64::from(count) * 1e9) as u64) })
+    let each = (median(&trial.seconds)? * longer * open_units::COLLAPSE).min(COPIED_FOR.as_secs_f64());
+    let slow = Nanos((each * 1e9) as u64);
+    Some(Enough { slow, rounds: ROUNDS_OF_MOST, requests: open_units::PLAINLY_MANY as u64 })
 }
 
 /// The most units that trials can have: the first round of a trial, which does not count, begins a unit anew that was
@@ -116,8 +115,9 @@ pub(crate) fn left_for_random(now: &Situation) -> Bytes {
     lead * steps.into_iter().map(|count| u64::from(count) * u64::from(rounds_of(now, count))).sum::<u64>()
 }
 
-/// Block sizes that are tried beyond the open units, where every write that does not take another way costs a copy.
-const ESCAPE_BLOCKS: [Bytes; 4] = [Bytes::kib(32), Bytes::kib(16), Bytes::kib(8), Bytes::kib(4)];
+/// Block sizes that are tried beyond the open units, where every write that does not take another way costs a copy: as long
+/// as they escape, since no larger write does where a smaller one does not.
+const ESCAPE_BLOCKS: [Bytes; 4] = [Bytes::kib(4), Bytes::kib(8), Bytes::kib(16), Bytes::kib(32)];
 
 /// Small writes beyond the open units: a separate path shows there even where one unit at random costs nothing.
 pub(crate) fn escape(now: &Situation) -> Option<Choice> {
@@ -129,10 +129,15 @@ pub(crate) fn escape(now: &Situation) -> Option<Choice> {
         Some((order, limit + 1))
     })?;
     let tried = open_units::live_counts(now.observations, order);
-    let block = ESCAPE_BLOCKS.iter().copied().find(|block| {
-        let fits = *block >= now.device.logical_block && *block * u64::from(ROUNDS) <= now.unit();
-        fits && !tried.iter().any(|trial| (trial.block, trial.count) == (*block, count))
-    })?;
+    let seconds = |block: Bytes| {
+        let trial = tried.iter().find(|trial| (trial.block, trial.count) == (block, count))?;
+        median(&trial.seconds)
+    };
+    let copied = seconds(tried.iter().filter(|trial| trial.count == count).map(|trial| trial.block).max()?)?;
+    let escapes = |block: Bytes| seconds(block).is_none_or(|seconds| seconds * open_units::SMALLEST_FALL < copied);
+    let fits = |block: &Bytes| *block >= now.device.logical_block && *block * u64::from(ROUNDS) <= now.unit();
+    let mut blocks = ESCAPE_BLOCKS.into_iter().filter(fits).take_while(|block| escapes(*block));
+    let block = blocks.find(|block| seconds(*block).is_none())?;
     let pool = now.pool();
     let units = pool.take(count as usize, &mut now.rng(block.get() + 2))?;
     let rounds = rounds_of(now, count.max(2));

@@ -6,9 +6,9 @@ use flashscope_device::{Fill, WriteGrant};
 use flashscope_model::Data;
 use flashscope_model::Experiment;
 use flashscope_model::observation::CandidateData;
-use flashscope_model::plan::{Boundaries, FastArea, Floor, OpenUnits, Purpose, Span, Survey, Throughput};
+use flashscope_model::plan::{Boundaries, Enough, FastArea, Floor, OpenUnits, Purpose, Span, Survey, Throughput};
 use flashscope_model::{Direction, Order};
-use flashscope_testkit::ScriptedTarget;
+use flashscope_testkit::{History, ScriptedTarget};
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeSet;
 
@@ -200,6 +200,24 @@ fn the_turn_of_the_units_depends_on_the_seed() {
         })
         .collect();
     assert!(turns.len() > 8, "{} of 24 orders in 20 draws", turns.len());
+}
+
+#[test]
+fn rounds_end_once_all_that_follows_the_first_is_slow() {
+    let check = |time: fn(usize) -> u64, rounds: usize| {
+        let enough = Some(Enough { slow: Nanos(100), rounds: 5, requests: 6 });
+        let plan = OpenUnits { enough, ..open_units(Order::InOrder) };
+        let script = move |_: &Request, history: &History| Nanos(time(history.served.len()));
+        let mut target = ScriptedTarget::new(Bytes::mib(100), script);
+        run_on(&Experiment::OpenUnits(plan), &mut target, 1).unwrap();
+        assert_eq!(target.history().served.len(), 4 * rounds);
+    };
+    // Six slow writes behind the first round are in the third.
+    check(|_| 100, 3);
+    check(|at| if at < 4 { 1 } else { 100 }, 3);
+    // One of them is fast: slow on average is told by more rounds.
+    check(|at| if at % 4 == 0 { 1 } else { 1000 }, 5);
+    check(|at| if at < 8 { 1000 } else { 1 }, 10);
 }
 
 #[test]
