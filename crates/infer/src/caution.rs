@@ -18,6 +18,9 @@ const MANY_AT_ONCE: u32 = 16;
 /// A penalty so low is none.
 const NO_PENALTY: f64 = 1.15;
 
+/// A penalty from which on each random write costs a copy.
+pub(crate) const COPIES: f64 = 2.5;
+
 /// The warning that belongs before everything else where a file stands in for a device.
 pub(crate) fn host_file(device: Option<&DeviceFacts>) -> Option<Note> {
     let what = match device?.kind {
@@ -93,10 +96,24 @@ pub(crate) fn of_tables_taken_together(geometry: &mut Geometry) {
     withdraw(&mut geometry.mapping);
 }
 
+/// Whether any number of places may be written in turn in this order, as far as was tried.
+fn any_number(count: &Estimate<u32>) -> bool {
+    count.least().is_some_and(|least| least >= MANY_AT_ONCE)
+}
+
+/// No number of units is too many in either order, and yet random order within one costs copies: a log that all units share
+/// took what was written to many, and what was written to one filled it.
+pub(crate) fn of_logs_that_were_not_full(geometry: &mut Geometry) {
+    let copies = geometry.random_order_penalty.value().is_some_and(|penalty| penalty.ratio >= COPIES);
+    if copies && any_number(&geometry.open_units_linear) && any_number(&geometry.open_units_random) {
+        geometry.open_units_linear.doubt(Doubt::FewRequests);
+        geometry.open_units_random.doubt(Doubt::FewRequests);
+    }
+}
+
 /// A unit that only reads show: where any number of places may be written in turn in any order for nothing, what
 /// reads across its edges pay for may as well be the next stretch of the map.
 pub(crate) fn of_units_without_effect(geometry: &mut Geometry) {
-    let any_number = |count: &Estimate<u32>| count.least().is_some_and(|least| least >= MANY_AT_ONCE);
     let in_any_order = geometry.random_order_penalty.value().is_some_and(|penalty| penalty.ratio < NO_PENALTY);
     if in_any_order && any_number(&geometry.open_units_linear) && any_number(&geometry.open_units_random) {
         geometry.allocation_unit.doubt(Doubt::NoEffect);

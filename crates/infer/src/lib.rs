@@ -152,6 +152,7 @@ fn weigh(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo)
         never_written: survey::estimate(observations),
         ..Geometry::unknown(Reason::NotMeasured)
     };
+    caution::of_logs_that_were_not_full(&mut geometry);
     memory::estimate(&mut geometry, observations);
     drive::estimate(&mut geometry, device, observations, memo);
     state::estimate(&mut geometry, device, observations);

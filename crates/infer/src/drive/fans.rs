@@ -2,11 +2,26 @@
 
 use flashscope_model::observation::ParallelData;
 use flashscope_model::plan::Fan;
+use flashscope_stats::rng::mix;
 use flashscope_units::Bytes;
 
-/// Chunks that go to the units in turn.
+/// How rows of chunks, one for each unit, follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deal {
+    /// Each begins with the same unit.
+    InTurn,
+    /// Each begins with the next of so many channels, among which neighbours in a row take turns: the dynamic allocation of
+    /// Hu, Jiang, Feng, Tian, Luo and Zhang (ICS 2011), or parity that goes round.
+    Turning(u32),
+    /// There are none: chunks lie wherever there was room, as after writes at random.
+    Anywhere,
+}
+
+/// Chunks that go to the units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
+    /// In which order.
+    pub(super) deal: Deal,
     /// Length of a chunk.
     pub(super) chunk: Bytes,
     /// Number of units.
@@ -23,6 +38,8 @@ pub(super) fn is_pairs(data: &ParallelData) -> bool {
 
 /// Places of the first read that the mean is taken over, spread evenly over what they can be.
 const FIRST_PLACES: u64 = 10;
+/// The same where chance deals: few would be chance themselves.
+const FIRST_PLACES_ANYWHERE: u64 = 60;
 
 /// Multiples of this share of a range fall evenly over it.
 const GOLDEN: f64 = 0.618_033_988_749_895;
@@ -37,42 +54,85 @@ fn common(one: Bytes, other: Bytes) -> u64 {
 }
 
 impl Layout {
-    /// After this many bytes the same unit comes again.
-    pub(super) fn stripe(self) -> Bytes {
+    /// Whether some order says which unit a chunk is in.
+    pub(super) fn is_dealt(self) -> bool {
+        self.deal != Deal::Anywhere
+    }
+
+    /// A chunk for each unit.
+    pub(super) fn row(self) -> Bytes {
         self.chunk * u64::from(self.units)
+    }
+
+    /// After this many bytes the same unit comes again for certain.
+    pub(super) fn period(self) -> Bytes {
+        match self.deal {
+            Deal::InTurn | Deal::Anywhere => self.row(),
+            Deal::Turning(channels) => self.row() * u64::from(channels),
+        }
+    }
+
+    /// The unit of the chunk of this number, which is the chunk after so many others of its set.
+    fn unit(self, chunk: u64, set: u64, others: u64) -> usize {
+        let units = u64::from(self.units);
+        let (row, column) = (chunk / units, chunk % units);
+        let unit = match self.deal {
+            Deal::InTurn => column,
+            Deal::Turning(channels) => {
+                let channels = u64::from(channels);
+                column / channels * channels + (column + row) % channels
+            }
+            Deal::Anywhere => mix(set << 32 | others) % units,
+        };
+        unit as usize
     }
 
     /// Which reads of a set meet in one unit.
     pub(super) fn meetings(self, fan: Fan) -> Meetings {
         // Places repeat with the stripe and with what is kept of a read.
-        let period = self.line.map_or(self.stripe(), |line| self.stripe() * (line.get() / common(line, self.stripe())));
+        let period = self.line.map_or(self.period(), |line| self.period() * (line.get() / common(line, self.period())));
         let choices = (period.get() / fan.align.get().max(1)).max(1);
-        let places = choices.min(FIRST_PLACES);
+        let places = if self.deal == Deal::Anywhere { FIRST_PLACES_ANYWHERE } else { choices.min(FIRST_PLACES) };
         // A step that shares nothing with sizes of powers of two spreads them over all that a place can be in a chunk.
         let step = if choices > places { (choices as f64 * GOLDEN) as u64 | 1 } else { 1 };
         let mut last = vec![None; self.units as usize];
-        let sets = (0..places).map(|place| {
-            last.fill(None);
-            let first = fan.align * (place * step % choices);
-            let mut waits = Vec::with_capacity(fan.reads as usize);
-            let mut kept = None;
-            for read in 0..u64::from(fan.reads) {
-                let at = first + fan.stride * read;
-                let line = self.line.map(|line| at / line);
-                if line.is_none() || line != kept {
-                    let unit = ((at / self.chunk) % u64::from(self.units)) as usize;
-                    waits.push(last[unit].replace(waits.len()));
+        let mut changes = 0;
+        let sets: Vec<Vec<Option<usize>>> = (0..places)
+            .map(|place| {
+                last.fill(None);
+                let first = fan.align * (place * step % choices);
+                let mut waits = Vec::with_capacity(fan.reads as usize);
+                let (mut kept, mut before, mut others) = (None, first / self.chunk, 0);
+                for read in 0..u64::from(fan.reads) {
+                    let at = first + fan.stride * read;
+                    let (line, chunk) = (self.line.map(|line| at / line), at / self.chunk);
+                    others += u64::from(chunk != before);
+                    before = chunk;
+                    if line.is_none() || line != kept {
+                        let unit = self.unit(chunk, place, others);
+                        waits.push(last[unit].replace(waits.len()));
+                    }
+                    kept = line;
                 }
-                kept = line;
-            }
-            waits
-        });
-        Meetings(sets.collect())
+                changes += others;
+                waits
+            })
+            .collect();
+        // Where there are several units, what a chunk is has them wait, and nothing else.
+        let changes = (self.units == 1).then(|| changes as f64 / sets.len() as f64);
+        Meetings { sets, changes }
     }
 }
 
 /// For each place where the first read of a set may lie, the reads that go to units, each with the one before it in its unit.
-pub(super) struct Meetings(Vec<Vec<Option<usize>>>);
+pub(super) struct Meetings {
+    sets: Vec<Vec<Option<usize>>>,
+    /// Where there is one unit: how often a set goes on in another of its chunks, on average.
+    changes: Option<f64>,
+}
+
+/// Times of a read, to `apart`, that a single unit takes to change its chunk: the map of another stretch is fetched.
+const CHANGE: f64 = 4.0;
 
 impl Meetings {
     /// When the last read is done, in units of what one takes in its unit, if they reach the units this far apart; the mean
@@ -83,11 +143,13 @@ impl Meetings {
             ends.clear();
             for (read, before) in waits.iter().enumerate() {
                 let free = before.map_or(0.0, |before| ends[before]);
-                ends.push(free.max(apart * read as f64) + 1.0);
+                let reached = if self.changes.is_some() { 0.0 } else { apart * read as f64 };
+                ends.push(free.max(reached) + 1.0);
             }
             ends.iter().copied().fold(0.0, f64::max)
         };
-        self.0.iter().map(&mut of).sum::<f64>() / self.0.len() as f64
+        let waited = self.sets.iter().map(&mut of).sum::<f64>() / self.sets.len() as f64;
+        waited + CHANGE * apart * self.changes.unwrap_or(0.0)
     }
 }
 
@@ -97,11 +159,11 @@ mod tests {
 
     #[test]
     fn reads_a_stripe_apart_meet_and_reads_a_chunk_apart_do_not() {
-        let layout = Layout { chunk: Bytes::kib(16), units: 8, line: None };
+        let layout = Layout { deal: Deal::InTurn, chunk: Bytes::kib(16), units: 8, line: None };
         let load = |stride: u64, align: u64| {
             layout.meetings(Fan { reads: 8, stride: Bytes::kib(stride), align: Bytes::kib(align) }).done(0.0)
         };
-        assert_eq!(layout.stripe(), Bytes::kib(128));
+        assert_eq!(layout.row(), Bytes::kib(128));
         assert_eq!(load(128, 4), 8.0);
         assert_eq!(load(384, 4), 8.0);
         assert_eq!(load(64, 4), 4.0);
@@ -113,8 +175,32 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_turn_meet_after_as_many_rows_as_there_are_channels() {
+        let layout = |deal: Deal| Layout { deal, chunk: Bytes::kib(16), units: 8, line: None };
+        let load = |deal: Deal, stride: u64| {
+            let fan = Fan { reads: 8, stride: Bytes::kib(stride), align: Bytes::kib(16) };
+            layout(deal).meetings(fan).done(0.0)
+        };
+        assert_eq!([load(Deal::InTurn, 16), load(Deal::InTurn, 128)], [1.0, 8.0]);
+        assert_eq!([load(Deal::Turning(4), 128), load(Deal::Turning(4), 512)], [2.0, 8.0]);
+        // By chance two or three of eight meet, however far apart they lie; and all of them in one chunk.
+        assert!((2.2..3.0).contains(&load(Deal::Anywhere, 128)));
+        assert_eq!(load(Deal::Anywhere, 128), load(Deal::Anywhere, 512));
+        assert_eq!(load(Deal::Anywhere, 2), 8.0);
+    }
+
+    #[test]
+    fn one_unit_that_fetches_a_map_takes_longer_where_reads_lie_in_other_stretches() {
+        let layout = Layout { deal: Deal::InTurn, chunk: Bytes::mib(4), units: 1, line: Some(Bytes::kib(16)) };
+        let load = |stride: Bytes| layout.meetings(Fan { reads: 8, stride, align: Bytes::kib(4) }).done(0.25);
+        assert!((load(Bytes::kib(64)) - 8.0).abs() < 1.0);
+        assert_eq!(load(Bytes::mib(4)), 8.0 + 7.0);
+        assert!(load(Bytes::kib(4)) < 4.0);
+    }
+
+    #[test]
     fn reads_of_what_is_kept_wait_for_no_unit() {
-        let layout = Layout { chunk: Bytes::kib(32), units: 4, line: Some(Bytes::kib(16)) };
+        let layout = Layout { deal: Deal::InTurn, chunk: Bytes::kib(32), units: 4, line: Some(Bytes::kib(16)) };
         let load = |stride: u64, align: u64| {
             layout.meetings(Fan { reads: 8, stride: Bytes::kib(stride), align: Bytes::kib(align) }).done(0.0)
         };
@@ -128,7 +214,7 @@ mod tests {
 
     #[test]
     fn reads_that_come_one_after_another_wait_less() {
-        let layout = Layout { chunk: Bytes::kib(64), units: 4, line: None };
+        let layout = Layout { deal: Deal::InTurn, chunk: Bytes::kib(64), units: 4, line: None };
         let meetings =
             |stride: u64| layout.meetings(Fan { reads: 8, stride: Bytes::kib(stride), align: Bytes::kib(4) });
         // Two in each unit: the second round comes when the first is done.

@@ -3,16 +3,20 @@
 //!
 //! Of a range of length X a share 1 − R/X misses a memory that reaches R, and each miss reads a page of the map first. So
 //! the mean time is a constant up to R and rises along that curve behind it.
+//!
+//! That holds where what can be in memory is: each range is read with a step first, which fetches whole pages of the map. A
+//! map that comes in smaller pieces (entry by entry, as in DFTL of Gupta, Kim and Urgaonkar, ASPLOS 2009) is fetched by few of
+//! these reads, so that those that count miss in any range. Many reads in the shortest one tell: they get faster then.
 
 use crate::Choice;
 use crate::numbers::{SEEN, probability};
 use crate::reading::readable;
 use crate::situation::Situation;
-use flashscope_model::observation::RangeTimes;
+use flashscope_model::observation::{MapReachData, RangeTimes};
 use flashscope_model::plan::{MapReach, Span};
 use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, ExperimentName, Observations, Reason};
 use flashscope_stats::line::weighted_least_squares;
-use flashscope_units::{Bytes, Nanos};
+use flashscope_units::{Bytes, Contrast, Nanos};
 use std::collections::BTreeMap;
 
 /// Ranges below this say more of the changing of units than of a map.
@@ -41,14 +45,60 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
     let whole = Span { start: Bytes::ZERO, length: now.device.capacity };
     let span = readable(now).unwrap_or(whole);
     let longest = span.length.min(LONGEST);
-    if longest < SHORTEST * 4 || now.has(|data| matches!(data, Data::MapReach(_))) {
+    if longest < SHORTEST * 4 {
         return None;
     }
-    Some(Choice {
-        experiment: Experiment::MapReach(plan(now.block(Bytes::kib(4)), span.start, longest, REQUESTS)),
-        why: "whether reads take longer in a range beyond the reach of the mapping table in memory".into(),
+    let plan = plan(now.block(Bytes::kib(4)), span.start, longest, REQUESTS);
+    if !now.has(|data| matches!(data, Data::MapReach(_))) {
+        return Some(Choice {
+            experiment: Experiment::MapReach(plan),
+            why: "whether reads take longer in a range beyond the reach of the mapping table in memory".into(),
+        });
+    }
+    let says_something = !estimate(Some(now.device), now.observations).is_unknown();
+    (says_something && control(now.observations).is_none()).then(|| Choice {
+        experiment: Experiment::MapReach(MapReach { ranges: vec![SHORTEST], requests: REQUESTS_OF_CONTROL, ..plan }),
+        why: "whether many reads in one range get faster: then the map comes in pieces too small for a few to fetch"
+            .into(),
     })
 }
+
+/// Reads in the shortest range that bring most of its map where an entry stands for 16 KiB, and a part that shows where it
+/// stands for 4.
+const REQUESTS_OF_CONTROL: u32 = 8192;
+
+/// Reads at either end of these that are compared.
+const ENDS: usize = 512;
+
+/// What is read in one range alone, as a control.
+fn control(observations: &Observations) -> Option<&RangeTimes> {
+    runs(observations).find_map(|data| match &data.ranges[..] {
+        [one] => Some(one),
+        _ => None,
+    })
+}
+
+fn runs(observations: &Observations) -> impl DoubleEndedIterator<Item = &MapReachData> {
+    observations.runs.iter().filter_map(|run| match &run.data {
+        Data::MapReach(data) => Some(data),
+        _ => None,
+    })
+}
+
+/// By how much reads of the control got faster, where that is more than chance makes.
+fn gets_faster(control: &RangeTimes) -> Option<Contrast> {
+    let ends = ENDS.min(control.times.len() / 4);
+    let part = |times: &[Nanos]| visit(&RangeTimes { length: control.length, times: times.to_vec() });
+    let (first, last) = part(&control.times[..ends]).zip(part(&control.times[control.times.len() - ends..]))?;
+    let gain = first.mean - last.mean;
+    let error = (first.variance + last.variance).sqrt();
+    (gain > (SURE_OF_GAIN * error).max(LEAST_GAIN * first.mean)).then_some(Contrast(gain))
+}
+
+/// Standard errors that reads get faster by, to be believed.
+const SURE_OF_GAIN: f64 = 5.0;
+/// What reads get faster by at least, as a share of their time: a clock that drifts makes them so as well.
+const LEAST_GAIN: f64 = 0.03;
 
 /// Reaches that are tried, per doubling.
 const PER_DOUBLING: i32 = 16;
@@ -82,11 +132,20 @@ struct Point {
 /// The reach, or how far reads were tried without any.
 pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations) -> Estimate<Bytes> {
     let queued = device.is_some_and(|device| device.queue_depth.is_some_and(|depth| depth > 1));
-    let last = observations.runs.iter().rev().find_map(|run| match &run.data {
-        Data::MapReach(data) => Some(data),
-        _ => None,
-    });
-    let Some(data) = last else { return Estimate::not_measured() };
+    let Some(data) = runs(observations).rev().find(|data| data.ranges.len() != 1) else {
+        return Estimate::not_measured();
+    };
+    if let Some((range, gain)) = control(observations).and_then(|range| Some((range, gets_faster(range)?))) {
+        return Estimate::unknown(
+            Reason::Ambiguous,
+            format!(
+                "{} reads within {} get {gain} faster on their way: the map comes in pieces too small for the reads before, so \
+                 that those that count miss in any range",
+                range.times.len(),
+                range.length
+            ),
+        );
+    }
     let points = points(&data.ranges);
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
         return Estimate::unknown(Reason::TooFew, "no range could be read");
@@ -236,6 +295,17 @@ mod tests {
     fn visits(of: &[(u64, u64)]) -> Vec<RangeTimes> {
         let times = |base: u64| (0..100).map(|read| Nanos::micros(base + read % 7)).collect();
         of.iter().map(|&(length, base)| RangeTimes { length: Bytes::mib(length), times: times(base) }).collect()
+    }
+
+    #[test]
+    fn reads_that_fetch_the_map_piece_by_piece_get_faster() {
+        // Of 4096 entries each read brings one; a miss takes 60 µs.
+        let told = |miss: f64| {
+            let time = |read: u64| 200.0 + (read % 7) as f64 + miss * (-(read as f64) / 4096.0).exp();
+            let times = (0..8192).map(|read| Nanos((time(read) * 1e3) as u64)).collect();
+            gets_faster(&RangeTimes { length: SHORTEST, times }).map(|gain| (gain.get() / 1e3).round())
+        };
+        assert_eq!((told(60.0), told(0.0)), (Some(48.0), None));
     }
 
     #[test]

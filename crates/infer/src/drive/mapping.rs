@@ -4,6 +4,7 @@
 //! below. A kind that is none of these is in the running as well, with even chances everywhere, so that findings that no
 //! kind explains end there.
 
+use crate::caution::COPIES;
 use crate::open_units::words;
 use crate::penalty;
 use flashscope_model::finding::{Doubt, MappingKind, Penalty};
@@ -29,16 +30,14 @@ const GOOD_ENOUGH: f64 = 0.8;
 
 /// What makes a limit, or that there is none, no clue. Whether there is one is surer than where it is, which depends on the
 /// unit that was assumed.
-const NO_CLUE: [Doubt; 4] = [Doubt::LimitElsewhere, Doubt::ComesBack, Doubt::RegionsShifted, Doubt::CountsDiffer];
+const NO_CLUE: [Doubt; 5] =
+    [Doubt::LimitElsewhere, Doubt::ComesBack, Doubt::RegionsShifted, Doubt::CountsDiffer, Doubt::FewRequests];
 
 /// Number of units without a limit from which on a limit is not to be expected.
 const MANY: u32 = 16;
 
 /// Largest ratio of sequential to random rate at which order makes no difference.
 const SAME: f64 = 1.5;
-/// Least ratio of sequential to random rate at which each random write costs a copy.
-const COPIES: f64 = 2.5;
-
 /// Experiments that show what a write does.
 const OF_WRITES: [ExperimentName; 5] = [
     ExperimentName::OpenUnits,

@@ -6,7 +6,7 @@
 //! beside it, which looks like smaller chunks to whoever does not reckon with it; so layouts have that as well.
 
 use super::fans::is_pairs;
-use super::fans::{Layout, Meetings};
+use super::fans::{Deal, Layout, Meetings};
 use crate::memo::{Memo, Question};
 use crate::numbers::median;
 use crate::reading::readable;
@@ -211,27 +211,32 @@ fn found(points: &[Point], fits: &[Fit]) -> Striped {
     let evidence = evidence(points, best);
     let units = format!("{evidence}; {} stay in one unit", best.layout.chunk);
     Striped {
-        stripe: most_likely(fits, Layout::stripe, evidence),
-        units: most_likely(fits, |layout| layout.units, units.clone()),
-        chunk: most_likely(fits, |layout| layout.chunk, units),
+        stripe: most_likely(fits, |layout| layout.is_dealt().then(|| layout.row()), evidence),
+        units: most_likely(fits, |layout| layout.is_dealt().then_some(layout.units), units.clone()),
+        chunk: most_likely(fits, |layout| Some(layout.chunk), units),
         each: Some(Nanos(best.each.round() as u64)),
     }
 }
 
 /// What the best layout says of one figure, with the next-best answer.
-fn most_likely<T: PartialEq + Copy>(fits: &[Fit], of: impl Fn(Layout) -> T, evidence: String) -> Estimate<T> {
+fn most_likely<T: PartialEq + Copy>(fits: &[Fit], of: impl Fn(Layout) -> Option<T>, evidence: String) -> Estimate<T> {
     // Tempered: the errors of neighbouring sets go together, as they share what the line leaves out.
     let weight = |fit: &Fit| (-(fit.bic - fits[0].bic) / 2.0 / TEMPER).exp();
     let total: f64 = fits.iter().map(weight).sum();
-    let share = |value: T| fits.iter().filter(|fit| of(fit.layout) == value).map(weight).sum::<f64>() / total;
-    let best = of(fits[0].layout);
+    let share = |value: T| fits.iter().filter(|fit| of(fit.layout) == Some(value)).map(weight).sum::<f64>() / total;
+    let Some(best) = of(fits[0].layout) else {
+        return Estimate::unknown(
+            Reason::NothingShows,
+            format!("chunks lie on the units in no order, as after writes at random: {evidence}"),
+        );
+    };
     if share(best) < LEAST_SHARE {
         return Estimate::unknown(
             Reason::Ambiguous,
             format!("more than one layout of units explains the times: {evidence}"),
         );
     }
-    let next = fits.iter().map(|fit| of(fit.layout)).find(|value| *value != best);
+    let next = fits.iter().filter_map(|fit| of(fit.layout)).find(|value| *value != best);
     let others = next.map(|next| (next, share(next))).into_iter().collect();
     Estimate::known(best, share(best), evidence, &[ExperimentName::Parallel]).with_alternatives(others)
 }
@@ -246,14 +251,18 @@ const LEAST_SHARE: f64 = 0.6;
 const MOST_OF_A_SET: f64 = 0.7;
 
 fn evidence(points: &[Point], best: &Fit) -> String {
-    let stripe = best.layout.stripe();
+    let stripe = if best.layout.is_dealt() { best.layout.period() } else { FARTHEST };
     let together: Vec<f64> =
         points.iter().filter(|p| p.fan.stride.is_multiple_of(stripe)).map(|point| point.time).collect();
     let shortest = points.iter().map(|point| point.time).fold(f64::INFINITY, f64::min);
     let slow = median(&together).unwrap_or(shortest);
+    let turning = match best.layout.deal {
+        Deal::Turning(channels) => format!("; each row begins with the next of {channels} channels"),
+        Deal::InTurn | Deal::Anywhere => String::new(),
+    };
     format!(
         "{} reads at once take {} where they lie a multiple of {stripe} apart, {} where they lie best ({} for each that \
-         waits)",
+         waits){turning}",
         points[0].fan.reads,
         Nanos(slow.round() as u64),
         Nanos(shortest.round() as u64),
@@ -278,16 +287,26 @@ fn points(data: &ParallelData) -> Vec<Point> {
 }
 
 fn layouts() -> impl Iterator<Item = Layout> {
-    let lines = || LINES.into_iter().map(Some).chain([None]);
-    let many = ladder(CHUNKS.0, CHUNKS.1).flat_map(move |chunk| {
-        UNITS.into_iter().flat_map(move |units| lines().map(move |line| Layout { chunk, units, line }))
+    let rows = || ladder(CHUNKS.0, CHUNKS.1).flat_map(|chunk| UNITS.map(|units| (chunk, units)));
+    let in_turn = rows().flat_map(|(chunk, units)| {
+        let lines = LINES.into_iter().map(Some).chain([None]);
+        lines.map(move |line| Layout { deal: Deal::InTurn, chunk, units, line })
+    });
+    let otherwise = rows().flat_map(|(chunk, units)| {
+        let channels = UNITS.into_iter().filter(move |channels| units.is_multiple_of(*channels));
+        let deals = channels.map(Deal::Turning).chain([Deal::Anywhere]);
+        deals.map(move |deal| Layout { deal, chunk, units, line: None })
     });
     let likely = |layout: &Layout| {
-        layout.stripe() <= LONGEST_STRIPE && layout.line.is_none_or(|line| line <= layout.chunk * MOST_CHUNKS_OF_A_LINE)
+        layout.row() <= LONGEST_STRIPE && layout.line.is_none_or(|line| line <= layout.chunk * MOST_CHUNKS_OF_A_LINE)
     };
-    let many = many.filter(likely);
-    // One unit, and what a read brings along for those beside it: a page, or a part of the map.
-    many.chain(ladder(LINES[0], FARTHEST).map(|line| Layout { chunk: line, units: 1, line: Some(line) }))
+    let many = in_turn.chain(otherwise).filter(likely);
+    // One unit, and what a read brings along for those beside it: a page, a part of the map, or one within the other.
+    let one = |chunk: Bytes| {
+        let lines = LINES.into_iter().filter(move |line| *line < chunk).chain([chunk]).map(Some).chain([None]);
+        lines.map(move |line| Layout { deal: Deal::InTurn, chunk, units: 1, line })
+    };
+    many.chain(ladder(LINES[0], FARTHEST).flat_map(one))
 }
 
 /// What one time for all sets leaves unexplained.
@@ -307,7 +326,7 @@ fn best_line(layout: Layout, points: &[Point]) -> Option<Fit> {
         let done: Vec<f64> = meetings.iter().map(|meetings| meetings.done(apart)).collect();
         let line = weighted_least_squares(&done, &times, &weights).ok().filter(|line| line.slope > 0.0)?;
         let chi: f64 = line.residuals.iter().zip(points).map(|(off, point)| robust(off * off / point.variance)).sum();
-        let parameters = if layout.line.is_some() { 5.0 } else { 4.0 };
+        let parameters = if layout.line.is_some() || layout.deal != Deal::InTurn { 5.0 } else { 4.0 };
         Some(Fit { layout, bic: chi + parameters * (points.len() as f64).ln(), each: line.slope })
     };
     APART.into_iter().filter_map(fit).min_by(|a, b| a.bic.total_cmp(&b.bic))

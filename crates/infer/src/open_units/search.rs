@@ -25,6 +25,9 @@ pub(crate) struct Trial {
     pub(crate) block: Bytes,
     /// Whether the same was tried before: then for longer, as the first may have met what others left.
     pub(crate) again: bool,
+    /// Whether it goes on until what others left must be gone, as only some of its writes were slow before: a controller that
+    /// closes any unit, or the oldest, closes some of these until none of the others is left.
+    pub(crate) settling: bool,
     /// What it is good for, to follow "8 units in order:".
     pub(crate) why: String,
 }
@@ -84,7 +87,7 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
     let torn = |count: u32| counts.iter().any(|trial| (trial.block, trial.count) == (lead, count) && trial.torn);
     let trial = |block: Bytes, count: u32, why: &str| {
         let again = runs(block, count) > 0;
-        Trial { count, block, again, why: why.to_owned() }
+        Trial { count, block, again, settling: again && is_partly_slow(&counts, block, count), why: why.to_owned() }
     };
     let most = bounds.most;
     let seen = state(&counts, lead, order);
@@ -120,6 +123,15 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
 fn between(counts: &[LiveCount], lead: Bytes, good: u32, fallen: u32) -> u32 {
     let middle = if fallen > WIDE * good { f64::from(good * fallen).sqrt() as u32 } else { (good + fallen) / 2 };
     kept_open(counts, lead, good, fallen).unwrap_or(middle).clamp(good + 1, fallen - 1)
+}
+
+/// Whether some writes of a count are slow and most are not, beside those of the smallest count that was tried.
+fn is_partly_slow(counts: &[LiveCount], block: Bytes, count: u32) -> bool {
+    let of_block = || counts.iter().filter(|trial| trial.block == block);
+    let usual = of_block().next().and_then(|trial| median(&trial.writes));
+    let Some((usual, trial)) = usual.zip(of_block().find(|trial| trial.count == count)) else { return false };
+    let slow = trial.writes.iter().filter(|seconds| **seconds > COLLAPSE * usual).count();
+    slow > 0 && 2 * slow < trial.writes.len()
 }
 
 /// Beyond this factor between a good and a fallen count, the middle of their logarithms is tried.
@@ -176,7 +188,7 @@ pub(crate) fn second_trial(
             .then(|| next_trial(observations, order, second, bounds))?;
     };
     let why = "the same at another block size: a limit that moves with it is a buffer".to_owned();
-    Some(Trial { count, block: second, again: false, why })
+    Some(Trial { count, block: second, again: false, settling: false, why })
 }
 
 #[cfg(test)]
@@ -190,6 +202,12 @@ mod tests {
         let round = (0..count).map(|unit| if unit < kept { 1e-3 } else { 80e-3 });
         let writes = (0..6).flat_map(|_| round.clone()).collect();
         LiveCount { block: LEAD, count, runs: 1, seconds: Vec::new(), torn: false, writes }
+    }
+
+    #[test]
+    fn what_is_slow_now_and_then_may_be_settling() {
+        let check = |slow: u32| is_partly_slow(&[trial(1, 1), trial(8, 8 - slow)], LEAD, 8);
+        assert_eq!([check(0), check(1), check(3), check(8)], [false, true, true, false]);
     }
 
     #[test]

@@ -105,7 +105,18 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
             ),
         )));
     }
-    Ok(assemble(*block, first, good, others, order))
+    let limit = assemble(*block, first, good, others, order);
+    if order == Order::InOrder && limit.fallen.is_none() && limit.doubts.contains(&Doubt::LimitElsewhere) {
+        return Err(Some((
+            Reason::Contradicted,
+            format!(
+                "{good} units are not too many at {block}{}: a log that all units share takes a number of bytes, and may not \
+                 have been full",
+                limit.remark
+            ),
+        )));
+    }
+    Ok(limit)
 }
 
 /// Whether writes to several units in turn take about as long whatever their size, and many times what a small one to a
@@ -288,8 +299,11 @@ struct Rounds {
     writes: Vec<f64>,
 }
 
-/// More rounds than this need not pass until a trial is by itself.
+/// More rounds than this need not pass until most trials are by themselves.
 const MOST_SKIPPED: usize = 4;
+
+/// Rounds that count of a trial that went on for long.
+const LAST_ROUNDS: usize = 12;
 
 impl LiveCount {
     fn of(block: Bytes, count: u32, mut runs: Vec<Rounds>) -> LiveCount {
@@ -315,7 +329,9 @@ impl Rounds {
             0..=1 => 0,
             // Three must count: of two, one that waits for a collection makes a fall.
             2..=4 => 1,
-            _ => (rounds / 2).min(MOST_SKIPPED),
+            _ if count == 1 => (rounds / 2).min(MOST_SKIPPED),
+            // Of one that went on until it was settled, the end.
+            _ => (rounds / 2).min(MOST_SKIPPED).max(rounds.saturating_sub(LAST_ROUNDS)),
         };
         let writes: Vec<f64> = times[..rounds * count as usize]
             .iter()

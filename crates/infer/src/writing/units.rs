@@ -35,6 +35,10 @@ const SHORT_ROUNDS_OF_ONE: u32 = 12;
 /// Rounds of several units where the write budget is small.
 const SHORT_ROUNDS: u32 = 5;
 
+/// Rounds to each unit of a trial until what was open before is gone: where each write that is slow closes any one of as many
+/// units, nine in ten are settled after half of them.
+const SETTLED: u32 = 5;
+
 /// How often each of this many units is written.
 fn rounds_of(now: &Situation, count: u32) -> u32 {
     match (count, is_short(now)) {
@@ -95,11 +99,16 @@ fn bounds(now: &Situation, order: Order, pool: &Pool) -> search::Bounds {
 fn one_trial(now: &Situation, order: Order, trial: search::Trial, pool: &Pool) -> Option<Choice> {
     let subject = u64::from(trial.count) * 2 + u64::from(order == Order::Random);
     let units = pool.take(trial.count as usize, &mut now.rng(subject))?;
-    let times = if trial.again && is_short(now) { 2 } else { 1 };
-    let rounds = (rounds_of(now, trial.count) * times).min(u32::try_from(now.unit() / trial.block).unwrap_or(u32::MAX));
+    let settling = trial.settling && !is_short(now);
+    let rounds = match (trial.again, is_short(now)) {
+        (true, true) => rounds_of(now, trial.count) * 2,
+        _ if settling => ROUNDS.max(trial.count * SETTLED),
+        _ => rounds_of(now, trial.count),
+    };
+    let rounds = rounds.min(u32::try_from(now.unit() / trial.block).unwrap_or(u32::MAX));
     let units_in_words = if trial.count == 1 { "one unit".to_owned() } else { format!("{} units", trial.count) };
     let why = format!("{units_in_words} {}: {}", open_units::words(order), trial.why);
-    let enough = enough(now, order, trial.count, trial.block);
+    let enough = enough(now, order, trial.count, trial.block).filter(|_| !settling);
     let plan =
         OpenUnits { order, unit: now.unit(), block: trial.block, rounds, units, first_offset: Bytes::ZERO, enough };
     Some(Choice { experiment: Experiment::OpenUnits(plan), why })
