@@ -4,6 +4,7 @@ use flashscope_model::observation::ParallelData;
 use flashscope_model::plan::Fan;
 use flashscope_stats::rng::mix;
 use flashscope_units::Bytes;
+use std::collections::BTreeMap;
 
 /// How rows of chunks, one for each unit, follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,36 +98,36 @@ impl Layout {
         let step = if choices > places { (choices as f64 * GOLDEN) as u64 | 1 } else { 1 };
         let mut last = vec![None; self.units as usize];
         let mut changes = 0;
-        let sets: Vec<Vec<Option<usize>>> = (0..places)
-            .map(|place| {
-                last.fill(None);
-                let first = fan.align * (place * step % choices);
-                let mut waits = Vec::with_capacity(fan.reads as usize);
-                let (mut kept, mut before, mut others) = (None, first / self.chunk, 0);
-                for read in 0..u64::from(fan.reads) {
-                    let at = first + fan.stride * read;
-                    let (line, chunk) = (self.line.map(|line| at / line), at / self.chunk);
-                    others += u64::from(chunk != before);
-                    before = chunk;
-                    if line.is_none() || line != kept {
-                        let unit = self.unit(chunk, place, others);
-                        waits.push(last[unit].replace(waits.len()));
-                    }
-                    kept = line;
+        let mut sets: BTreeMap<Vec<Option<usize>>, u32> = BTreeMap::new();
+        for place in 0..places {
+            last.fill(None);
+            let first = fan.align * (place * step % choices);
+            let mut waits = Vec::with_capacity(fan.reads as usize);
+            let (mut kept, mut before, mut others) = (None, first / self.chunk, 0);
+            for read in 0..u64::from(fan.reads) {
+                let at = first + fan.stride * read;
+                let (line, chunk) = (self.line.map(|line| at / line), at / self.chunk);
+                others += u64::from(chunk != before);
+                before = chunk;
+                if line.is_none() || line != kept {
+                    let unit = self.unit(chunk, place, others);
+                    waits.push(last[unit].replace(waits.len()));
                 }
-                changes += others;
-                waits
-            })
-            .collect();
+                kept = line;
+            }
+            changes += others;
+            *sets.entry(waits).or_default() += 1;
+        }
         // Where there are several units, what a chunk is has them wait, and nothing else.
-        let changes = (self.units == 1).then(|| changes as f64 / sets.len() as f64);
-        Meetings { sets, changes }
+        let changes = (self.units == 1).then(|| changes as f64 / places as f64);
+        Meetings { sets: sets.into_iter().collect(), changes }
     }
 }
 
-/// For each place where the first read of a set may lie, the reads that go to units, each with the one before it in its unit.
+/// The reads of a set that go to units, each with the one before it in its unit, in each way that they meet; and at how
+/// many places of the first read they meet so.
 pub(super) struct Meetings {
-    sets: Vec<Vec<Option<usize>>>,
+    sets: Vec<(Vec<Option<usize>>, u32)>,
     /// Where there is one unit: how often a set goes on in another of its chunks, on average.
     changes: Option<f64>,
 }
@@ -139,16 +140,17 @@ impl Meetings {
     /// over the places.
     pub(super) fn done(&self, apart: f64) -> f64 {
         let mut ends: Vec<f64> = Vec::new();
-        let mut of = |waits: &Vec<Option<usize>>| {
+        let mut of = |(waits, places): &(Vec<Option<usize>>, u32)| {
             ends.clear();
             for (read, before) in waits.iter().enumerate() {
                 let free = before.map_or(0.0, |before| ends[before]);
                 let reached = if self.changes.is_some() { 0.0 } else { apart * read as f64 };
                 ends.push(free.max(reached) + 1.0);
             }
-            ends.iter().copied().fold(0.0, f64::max)
+            f64::from(*places) * ends.iter().copied().fold(0.0, f64::max)
         };
-        let waited = self.sets.iter().map(&mut of).sum::<f64>() / self.sets.len() as f64;
+        let places: u32 = self.sets.iter().map(|(_, places)| places).sum();
+        let waited = self.sets.iter().map(&mut of).sum::<f64>() / f64::from(places);
         waited + CHANGE * apart * self.changes.unwrap_or(0.0)
     }
 }
