@@ -339,10 +339,8 @@ impl Contrast {
         if share <= 0.0 {
             return f64::NEG_INFINITY;
         }
-        let log_normal = |median: f64, spread: f64| {
-            let z = (share / median).ln() / spread;
-            -0.5 * z * z - spread.ln() - 0.918_938_533_204_672_7
-        };
+        let ln_share = share.ln();
+        let log_normal = |median: f64, spread: f64| ln_log_normal(ln_share, median, spread);
         // Half of the weight for a contrast that goes with those below, where there are any.
         let either = |alone: f64, median: f64| {
             if median > 0.0 { ln_add(alone, log_normal(median, 1.2)) - 2f64.ln() } else { alone }
@@ -361,6 +359,14 @@ impl Contrast {
             }
         }
     }
+}
+
+/// Log density of a log-normal distribution per unit of the logarithm. Tens of thousands of levels are weighed at a time, so
+/// that the logarithms of what is constant are to be worked out beforehand.
+#[inline(always)]
+fn ln_log_normal(ln_share: f64, median: f64, spread: f64) -> f64 {
+    let z = (ln_share - median.ln()) / spread;
+    -0.5 * z * z - spread.ln() - 0.918_938_533_204_672_7
 }
 
 /// All sizes that are tried, from … to: powers of two and [`ODD`] multiples of them, power by power.
