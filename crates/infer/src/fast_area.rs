@@ -73,7 +73,23 @@ pub(crate) fn estimate(observations: &Observations, allocation_unit: &Estimate<B
             compared.rows.values_mut().for_each(|rows| rows.retain(|row| !row.is_scattered()));
         }
         let found = judge(&compared, TRIAL_FACTOR.ln(), method);
-        let Some(area) = found.value().filter(|area| area.kind != AreaKind::None) else { return found };
+        let Some(area) = found.value().filter(|area| area.kind != AreaKind::None) else {
+            // Nobody knows where what was compared would end, if an area did within it.
+            let within = compared::begins_otherwise(observations, TRIAL_FACTOR).filter(|_| known.is_none());
+            return match within {
+                Some(ratio) if !found.is_unknown() => Estimate::unknown(
+                    Reason::Contradicted,
+                    format!(
+                        "{}; but the first half of {} has {}× the rate of the second, which others do not: an area may end \
+                         within it, as the allocation unit is not known",
+                        found.evidence(),
+                        compared.unit,
+                        digits(ratio)
+                    ),
+                ),
+                _ => found,
+            };
+        };
         if known.is_some() {
             return found;
         }
@@ -233,6 +249,17 @@ fn small_ones_are_known(rows: &[Row]) -> bool {
     own_way && median(&errors).is_some_and(|error| ERRORS * error < COST_FACTOR.ln())
 }
 
+/// The unit at the start of which small writes are faster than elsewhere, where nothing but the flash makes them so, and how
+/// much.
+fn small_ones_differ(compared: &Compared) -> Option<(Bytes, f64)> {
+    let differs = |rows: &[Row]| {
+        let distinct = rows.iter().filter(|row| row.is_small()).all(|row| row.distinct);
+        let ratio = stands_out(rows, Row::is_small, COST_FACTOR.ln()).filter(|ratio| *ratio > 0.0);
+        ratio.filter(|_| distinct && small_ones_are_known(rows))
+    };
+    compared.rows.iter().find_map(|(at, rows)| Some((*at, differs(rows)?.exp())))
+}
+
 /// No unit differs by enough: as sure as the most deviant one is far from the factor, measured by the scatter among units
 /// that are alike. Where those differ by as much as an area would, nothing can be denied.
 fn none(compared: &Compared, threshold: f64, scatter: f64, method: ExperimentName) -> Estimate<FastArea> {
@@ -260,6 +287,16 @@ fn none(compared: &Compared, threshold: f64, scatter: f64, method: ExperimentNam
             format!(
                 "the unit at {at} has {}× the rate of others, but not in every run and block size",
                 digits(ln_ratio.exp())
+            ),
+        );
+    }
+    if let Some((at, ratio)) = small_ones_differ(compared) {
+        return Estimate::unknown(
+            Reason::Contradicted,
+            format!(
+                "long writes to the unit at {at} are as fast as elsewhere, and small ones {}×: the way to the flash may hide what \
+                 it takes",
+                digits(ratio)
             ),
         );
     }

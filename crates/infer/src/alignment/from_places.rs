@@ -325,9 +325,6 @@ impl<'a> View<'a> {
                 ),
             );
         };
-        if let Some(why) = self.no_edge(best) {
-            return Estimate::unknown(Reason::Contradicted, why);
-        }
         let confidence = self.confidence_of_page(probability);
         let Some((level, count)) = self.levels[class::PAGE] else {
             return Estimate::unknown(Reason::TooFew, "no place lies at a page edge alone");
@@ -344,14 +341,6 @@ impl<'a> View<'a> {
             sized.iter().skip(1).filter(|(_, share)| *share >= 0.001).take(3).copied().collect();
         let evidence = self.page_evidence(best, level, count);
         Estimate::known(best, confidence, evidence, METHOD).with_alternatives(rest)
-    }
-
-    /// Why the level at the likeliest page is none of an edge: that costs something, whatever others inside the page do.
-    fn no_edge(&self, page: Bytes) -> Option<String> {
-        let step = self.page_step().filter(|step| step.get() < 0.0)?;
-        Some(format!(
-            "reads that cross a {page} boundary take {step} longer than those that cross none: no page's edge does"
-        ))
     }
 
     fn page_step(&self) -> Option<Contrast> {
@@ -393,9 +382,6 @@ impl<'a> View<'a> {
         else {
             return Estimate::unknown(Reason::NeedsAnother, "the page itself is not known");
         };
-        if self.no_edge(page).is_some() {
-            return Estimate::unknown(Reason::NeedsAnother, "the page itself is not known");
-        }
         let found = self.chain.inner.zip(self.levels[class::INNER]).filter(|(size, _)| *size < page);
         let Some((size, (level, count))) = found else {
             return Estimate::unknown(Reason::NothingShows, format!("no level shows inside the {page} page"));

@@ -40,7 +40,7 @@ pub(super) fn is_pairs(data: &ParallelData) -> bool {
 /// Places of the first read that the mean is taken over, spread evenly over what they can be.
 const FIRST_PLACES: u64 = 10;
 /// The same where chance deals: few would be chance themselves.
-const FIRST_PLACES_ANYWHERE: u64 = 60;
+const FIRST_PLACES_ANYWHERE: u64 = 24;
 
 /// Multiples of this share of a range fall evenly over it.
 const GOLDEN: f64 = 0.618_033_988_749_895;

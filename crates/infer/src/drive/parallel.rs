@@ -326,8 +326,11 @@ fn best_line(layout: Layout, points: &[Point]) -> Option<Fit> {
         let done: Vec<f64> = meetings.iter().map(|meetings| meetings.done(apart)).collect();
         let line = weighted_least_squares(&done, &times, &weights).ok().filter(|line| line.slope > 0.0)?;
         let chi: f64 = line.residuals.iter().zip(points).map(|(off, point)| robust(off * off / point.variance)).sum();
-        let parameters = if layout.line.is_some() || layout.deal != Deal::InTurn { 5.0 } else { 4.0 };
-        Some(Fit { layout, bic: chi + parameters * (points.len() as f64).ln(), each: line.slope })
+        let parameters = if layout.line.is_some() { 5.0 } else { 4.0 };
+        // What is unusual must be surely better than what is usual, as it may come to much the same.
+        let unusual = if layout.deal == Deal::InTurn { 0.0 } else { SURELY_BETTER };
+        let bic = chi + parameters * (points.len() as f64).ln() + unusual;
+        Some(Fit { layout, bic, each: line.slope })
     };
     APART.into_iter().filter_map(fit).min_by(|a, b| a.bic.total_cmp(&b.bic))
 }

@@ -154,6 +154,27 @@ pub(super) fn trials(observations: &Observations) -> Option<Compared> {
     (!compared.rows.is_empty()).then_some(compared)
 }
 
+/// By how much long writes to the first half of what was compared at the start of the device are faster than those to its
+/// second half, where that is by this factor at least and so nowhere else.
+pub(super) fn begins_otherwise(observations: &Observations, factor: f64) -> Option<f64> {
+    let halves = |unit: &UnitTimes| {
+        let seconds: Vec<f64> = unit.times.iter().skip(OPENING).map(|time| time.as_secs_f64()).collect();
+        let (first, second) = seconds.split_at(seconds.len() / 2);
+        let distinct = cliffs_delta(second, first).is_ok_and(|delta| delta > CLEAR_DELTA);
+        let ratio = median(second)? / median(first)?;
+        (distinct && ratio > factor).then_some(ratio)
+    };
+    observations.runs.iter().find_map(|run| match &run.data {
+        Data::FastArea(data) if data.order == Order::InOrder && data.block >= LARGE => {
+            let start = data.suspects.iter().find(|suspect| suspect.at < data.unit)?;
+            let ratio = halves(start)?;
+            let others = data.suspects.iter().filter(|suspect| suspect.at >= data.unit).chain(&data.controls);
+            others.into_iter().all(|other| halves(other).is_none()).then_some(ratio)
+        }
+        _ => None,
+    })
+}
+
 /// Addresses of the single units of this size, or pieces of one, that were written one after the other with such blocks.
 pub(crate) fn singles(observations: &Observations, unit: Bytes, block: Bytes) -> impl Iterator<Item = Bytes> {
     single_runs(observations)
