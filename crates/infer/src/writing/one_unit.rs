@@ -48,7 +48,7 @@ pub(crate) fn one_unit(now: &Situation) -> Option<Choice> {
 /// hundreds of small writes into a log, and what that costs shows when it is full.
 pub(crate) fn longer(now: &Situation) -> Option<Choice> {
     let block = penalty::unsettled(now.observations)?;
-    let requests = longer_requests(now, block).filter(|_| !each_is_copied_for(now, block))?;
+    let requests = longer_requests(now, block)?;
     let done = |wanted: Order| {
         now.has(|data| {
             matches!(data, Data::Throughput(found)
@@ -63,7 +63,7 @@ pub(crate) fn longer(now: &Situation) -> Option<Choice> {
     Some(Choice { experiment, why })
 }
 
-/// Whether sequential writes of this size are copied for already, so that no log takes them that could be full later.
+/// Whether sequential writes of this size are copied for already, as those behind them will be.
 fn each_is_copied_for(now: &Situation, block: Bytes) -> bool {
     now.has(|data| {
         matches!(data, Data::Throughput(found)
@@ -76,7 +76,9 @@ fn each_is_copied_for(now: &Situation, block: Bytes) -> bool {
 fn longer_requests(now: &Situation, block: Bytes) -> Option<u64> {
     let whole = now.unit() / block;
     let requests = (whole / LONGER_PART).max(whole.min(LONGER_REQUESTS)).min(now.write_budget / LONGER_SHARE / block);
-    (requests >= LONGER * u64::from(ONE_UNIT_REQUESTS)).then_some(requests)
+    let least = LONGER * u64::from(ONE_UNIT_REQUESTS);
+    let requests = if each_is_copied_for(now, block) { requests.min(least) } else { requests };
+    (requests >= least).then_some(requests)
 }
 
 /// What the longer look takes at the worst: each of the small blocks in both orders.

@@ -124,9 +124,9 @@ pub(crate) fn left_for_random(now: &Situation) -> Bytes {
     lead * steps.into_iter().map(|count| u64::from(count) * u64::from(rounds_of(now, count))).sum::<u64>()
 }
 
-/// Block sizes that are tried beyond the open units, where every write that does not take another way costs a copy: as long
-/// as they escape, since no larger write does where a smaller one does not.
-const ESCAPE_BLOCKS: [Bytes; 4] = [Bytes::kib(4), Bytes::kib(8), Bytes::kib(16), Bytes::kib(32)];
+/// Block sizes that are tried beyond the open units, where every write that does not take another way costs a copy.
+/// Large ones come first: what escapes fills a log, which would be full when the next are tried.
+const ESCAPE_BLOCKS: [Bytes; 4] = [Bytes::kib(32), Bytes::kib(16), Bytes::kib(8), Bytes::kib(4)];
 
 /// Small writes beyond the open units: a separate path shows there even where one unit at random costs nothing.
 pub(crate) fn escape(now: &Situation) -> Option<Choice> {
@@ -138,15 +138,10 @@ pub(crate) fn escape(now: &Situation) -> Option<Choice> {
         Some((order, limit + 1))
     })?;
     let tried = open_units::live_counts(now.observations, order);
-    let seconds = |block: Bytes| {
-        let trial = tried.iter().find(|trial| (trial.block, trial.count) == (block, count))?;
-        median(&trial.seconds)
-    };
-    let copied = seconds(tried.iter().filter(|trial| trial.count == count).map(|trial| trial.block).max()?)?;
-    let escapes = |block: Bytes| seconds(block).is_none_or(|seconds| seconds * open_units::SMALLEST_FALL < copied);
-    let fits = |block: &Bytes| *block >= now.device.logical_block && *block * u64::from(ROUNDS) <= now.unit();
-    let mut blocks = ESCAPE_BLOCKS.into_iter().filter(fits).take_while(|block| escapes(*block));
-    let block = blocks.find(|block| seconds(*block).is_none())?;
+    let block = ESCAPE_BLOCKS.iter().copied().find(|block| {
+        let fits = *block >= now.device.logical_block && *block * u64::from(ROUNDS) <= now.unit();
+        fits && !tried.iter().any(|trial| (trial.block, trial.count) == (*block, count))
+    })?;
     let pool = now.pool();
     let units = pool.take(count as usize, &mut now.rng(block.get() + 2))?;
     let rounds = rounds_of(now, count.max(2));
