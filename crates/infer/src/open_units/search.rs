@@ -216,7 +216,7 @@ mod tests {
             assert_eq!(is_partly_slow(&[self::trial(1, 1), trial], LEAD, 8), expect);
         };
         // The same units in every round, all of them, and now one and now another.
-        [8, 7, 0].map(|kept| check(trial(8, kept), false));
+        [8, 7, 0].into_iter().for_each(|kept| check(trial(8, kept), false));
         let writes = (0..48).map(|write| if write % 9 == 0 { 80e-3 } else { 1e-3 }).collect();
         check(LiveCount { writes, ..trial(8, 8) }, true);
     }
