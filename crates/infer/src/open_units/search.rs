@@ -46,7 +46,7 @@ pub(crate) struct Bounds {
 
 impl Bounds {
     /// `room` is the largest count that the device has room for. At random the sequential limit is the likeliest; and where
-    /// every random write costs a copy already, counts beyond it cost much and hardly show more.
+    /// every random write costs a copy already, counts far beyond it cost much and hardly show more.
     /// Whether the limit is tried again is a question of what may be written.
     pub(crate) fn of(observations: &Observations, order: Order, lead: Bytes, room: u32, confirm: bool) -> Bounds {
         let room = room.min(MOST_UNITS);
@@ -62,7 +62,7 @@ impl Bounds {
         };
         let (before, after) = (single(&in_order), single(&live_counts(observations, Order::Random)));
         let copies = before.zip(after).is_some_and(|(before, after)| after > COLLAPSE * before);
-        let most = if copies { room.min(fallen) } else { room };
+        let most = if copies { room.min((fallen - 1) * 2) } else { room };
         Bounds { most, hint: Some((good, fallen)).filter(|(good, _)| *good <= most), replicates }
     }
 
