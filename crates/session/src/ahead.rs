@@ -104,7 +104,7 @@ impl Paces {
             }
         };
         let most = most_time(experiment).unwrap_or(LONGEST);
-        rests(experiment) + Nanos((each * asked.count) as u64).min(most)
+        rests(experiment) + Nanos((each * asked.count.min(enough(experiment, each))) as u64).min(most)
     }
 }
 
@@ -136,6 +136,17 @@ impl Requests {
         let name = if self.name == other.name { 0.0 } else { 1.0 };
         order + name + apart(self.length, other.length) + apart(self.spread, other.spread) / 2.0
     }
+}
+
+/// Requests after which rounds end where each takes so many nanoseconds: those of the first round, and as many as are enough.
+fn enough(experiment: &Experiment, each: f64) -> f64 {
+    let (enough, round) = match experiment {
+        Experiment::OpenUnits(plan) => (plan.enough, plan.units.len()),
+        Experiment::FastArea(plan) => (plan.enough, plan.suspects.len() + plan.controls.len()),
+        _ => (None, 0),
+    };
+    let slow = enough.filter(|enough| each >= enough.slow.as_f64());
+    slow.map_or(f64::INFINITY, |enough| round as f64 + (enough.requests as f64).max(round as f64))
 }
 
 /// After which time an experiment ends, whatever is left of it.
@@ -226,6 +237,30 @@ mod tests {
         assert_eq!(paces.time(&writes(Order::InOrder, unit), &device()), Nanos::millis(100));
         assert_eq!(paces.time(&writes(Order::InOrder, unit * 9), &device()), Nanos::millis(100));
         assert_eq!(paces.time(&writes(Order::Random, unit), &device()), Nanos::secs(10));
+    }
+
+    #[test]
+    fn rounds_of_what_is_plainly_slow_are_few() {
+        let trial = |units: u64| {
+            Experiment::OpenUnits(plan::OpenUnits {
+                order: Order::InOrder,
+                unit: Bytes::mib(4),
+                block: Bytes::kib(64),
+                rounds: 10,
+                units: (0..units).map(|unit| Bytes::mib(16) * unit).collect(),
+                first_offset: Bytes::ZERO,
+                enough: Some(plan::Enough { slow: Nanos::millis(100), rounds: 4, requests: 6 }),
+            })
+        };
+        let mut paces = Paces::default();
+        let all = Bytes::kib(64) * 90;
+        paces.note(&trial(9), &device(), Spent { read: Bytes::ZERO, written: all, time: Nanos::secs(18) });
+        assert_eq!(
+            [3, 9].map(|units| paces.time(&trial(units), &device())),
+            [9, 18].map(|all| Nanos::millis(200 * all))
+        );
+        paces.note(&trial(9), &device(), Spent { read: Bytes::ZERO, written: all, time: Nanos::secs(1) });
+        assert!(paces.time(&trial(9), &device()) > Nanos::millis(900));
     }
 
     #[test]
