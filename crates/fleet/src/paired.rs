@@ -25,11 +25,18 @@ impl Sailed {
     /// # Errors
     /// Where they are of another one.
     pub fn join(&mut self, more: Sailed) -> Result<(), NotPaired> {
-        if (self.seed, &self.generator) != (more.seed, &more.generator) {
-            return Err(NotPaired("these are two different fleets".to_owned()));
-        }
+        self.is_of(&more)?;
         self.devices.extend(more.devices);
         Ok(())
+    }
+
+    /// Fails where this is not a part of the same fleet as another.
+    fn is_of(&self, other: &Sailed) -> Result<(), NotPaired> {
+        if (self.seed, &self.generator) == (other.seed, &other.generator) {
+            Ok(())
+        } else {
+            Err(NotPaired("these are two different fleets".to_owned()))
+        }
     }
 }
 
@@ -169,9 +176,7 @@ pub fn ratios(before: &Sailed, after: &Sailed) -> Result<Vec<(&'static str, f64)
 type Pairs<'a> = Vec<(&'a Device, &'a Device)>;
 
 fn pairs<'a>(before: &'a Sailed, after: &'a Sailed) -> Result<Pairs<'a>, NotPaired> {
-    if (before.seed, &before.generator) != (after.seed, &after.generator) {
-        return Err(NotPaired("these are two different fleets".to_owned()));
-    }
+    before.is_of(after)?;
     let pair = |old: &'a Device| Some((old, after.devices.iter().find(|new| new.device == old.device)?));
     let pairs: Pairs<'a> = before.devices.iter().filter_map(pair).collect();
     // Titles are worded anew now and then, and begin with the kind and the capacity of what was drawn.

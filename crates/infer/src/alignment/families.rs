@@ -18,13 +18,10 @@ const DIFFERS: f64 = 2.5;
 pub(super) fn worth_weighing(places: &Places, phase: Bytes) -> Vec<u64> {
     let by_power: Vec<BTreeMap<u32, Vec<&Place>>> = places.groups.iter().map(|group| by_power(group, phase)).collect();
     let kinds = || by_power.iter().flat_map(BTreeMap::values);
-    let changes = places.seen.changes();
-    let changes_with = |odd: u64| {
-        let all = || prior::sizes(prior::UNIT_RANGE.0, prior::UNIT_RANGE.1).filter(|size| prior::split(*size).0 == odd);
-        changes.is_some_and(|changes| all().any(|size| changes.support(size, phase)))
-    };
+    let changes = places.seen.changes().filter(|changes| changes.support(changes.size, phase));
+    let of_changes = changes.map(|changes| prior::split(changes.size).0);
     let stands_out = |odd: u64| kinds().any(|kind| differ(kind, odd, phase));
-    prior::ODD.into_iter().filter(|odd| *odd <= USUAL || stands_out(*odd) || changes_with(*odd)).collect()
+    prior::ODD.into_iter().filter(|odd| *odd <= USUAL || of_changes == Some(*odd) || stands_out(*odd)).collect()
 }
 
 /// The places of a group by the largest power of two that divides their address.

@@ -155,8 +155,7 @@ fn proposed(places: &Places, known: &Known) -> Vec<Grid> {
     grids.sort_by(|a, b| b.score.total_cmp(&a.score));
     // Among the places at page edges alone: those inside pages have levels of their own.
     if let (Some(group), Some(page)) = (places.groups.first(), known.page) {
-        let at_pages =
-            group.places.iter().filter(|place| place.at.get().abs_diff(known.phase.get()).is_multiple_of(page.get()));
+        let at_pages = group.places.iter().filter(|place| place.from(known.phase).is_multiple_of(page.get()));
         let points: Vec<(u64, f64)> = at_pages.map(|place| (place.at.get(), place.share)).collect();
         let mut others = of_places(&points);
         others.sort_by(|a, b| b.score.total_cmp(&a.score));

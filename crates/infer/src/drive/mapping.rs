@@ -38,6 +38,7 @@ const MANY: u32 = 16;
 
 /// Largest ratio of sequential to random rate at which order makes no difference.
 const SAME: f64 = 1.5;
+
 /// Experiments that show what a write does.
 const OF_WRITES: [ExperimentName; 5] = [
     ExperimentName::OpenUnits,

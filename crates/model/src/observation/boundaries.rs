@@ -45,7 +45,7 @@ pub enum AlignEvidence {
 }
 
 /// Accesses around one boundary, each several times.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Straddle {
     /// The boundary.
     pub at: Bytes,
@@ -58,7 +58,7 @@ pub struct Straddle {
 }
 
 /// Contrasts at random multiples of candidates.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoundariesData {
     /// Size of each read.
     pub block: Bytes,
@@ -71,7 +71,7 @@ pub struct BoundariesData {
 }
 
 /// One candidate size.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CandidateData {
     /// The size.
     pub size: Bytes,

@@ -44,7 +44,7 @@ pub struct ScatterData {
 }
 
 /// One position of a scatter plot.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScatterPlace {
     /// Where.
     pub at: Bytes,
@@ -53,7 +53,7 @@ pub struct ScatterPlace {
 }
 
 /// Reads across every step of some stretches.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlideData {
     /// Size of each read; half of it lies before the place, half behind.
     pub block: Bytes,
