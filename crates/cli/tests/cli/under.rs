@@ -19,7 +19,7 @@ const LARGE: &str = "sim:sd-4mib,capacity=512MiB";
 const HONEST: &str = "write_cache=1MiB,drain_after=never,reordered=true";
 
 /// Whether there can be one, with all that these need; said where there cannot.
-fn can(program: &str, file_system: &str) -> bool {
+pub(crate) fn can(program: &str, file_system: &str) -> bool {
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
     let has_devices = ["/dev/fuse", "/dev/loop-control"].iter().all(|path| Path::new(path).exists());
     let has_program =
