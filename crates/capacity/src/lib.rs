@@ -11,5 +11,5 @@ mod plan;
 mod quick;
 
 pub use full::{Filling, FullPlan, Keep, full, head};
-pub use plan::{LEAST_BUDGET, Plan, PlanError, USUAL_BUDGET};
+pub use plan::{FEWEST_BLOCKS, LEAST_BUDGET, Plan, PlanError, USUAL_BUDGET};
 pub use quick::{Outcome, Watch, quick};

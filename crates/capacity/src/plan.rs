@@ -20,8 +20,8 @@ const BLOCK_PARTS: u64 = 3;
 const MOST_BLOCK_PARTS: u64 = 6;
 /// The region takes at most this part of the device.
 const REGION_OF_DEVICE: u64 = 8;
-/// Fewest blocks all over a device: damage of 1 % is missed with 0.6 % probability.
-const FEWEST_BLOCKS: u64 = 512;
+/// Fewest blocks all over a device where nobody says otherwise: damage of 1 % is missed with 0.6 % probability.
+pub const FEWEST_BLOCKS: u64 = 512;
 /// Blocks lie at most this share of the region apart on average, so that the gaps between them, which vary by twice
 /// [`JITTER`], are no larger than the region.
 const SPACING: f64 = 0.75;
@@ -85,6 +85,21 @@ impl Plan {
     /// # Errors
     /// Where the budget or the device is too small for any conclusion.
     pub fn new(claimed: Bytes, block: Bytes, budget: Bytes, seed: u64) -> Result<Plan, PlanError> {
+        Plan::of_blocks(FEWEST_BLOCKS, claimed, block, budget, seed)
+    }
+
+    /// The same with another number of blocks all over the device, where no more are needed to cover every wrap: fewer of them
+    /// find less damage.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn of_blocks(
+        fewest: u64,
+        claimed: Bytes,
+        block: Bytes,
+        budget: Bytes,
+        seed: u64,
+    ) -> Result<Plan, PlanError> {
         if claimed < Plan::LEAST_DEVICE {
             return Err(PlanError::DeviceTooSmall { least: Plan::LEAST_DEVICE });
         }
@@ -103,7 +118,7 @@ impl Plan {
             afford = of_budget(MOST_BLOCK_PARTS).get() / block.get();
         }
         let outside = (claimed - region).get() / block.get();
-        let count = wanted(region).max(FEWEST_BLOCKS).min(afford).min(outside / 2).max(1);
+        let count = wanted(region).max(fewest).min(afford).min(outside / 2).max(1);
         let places = places(claimed, block, region, count, seed);
         let edges = [region].into_iter().chain(places.iter().copied()).zip(places.iter().copied().chain([claimed]));
         let gap = edges.map(|(one, next)| next.saturating_sub(one)).max().unwrap_or(claimed);
@@ -154,6 +169,17 @@ mod tests {
             assert!(plan.places.iter().all(|place| *place >= plan.region && *place < capacity));
             assert_eq!(plan.places.last(), Some(&(capacity - Bytes(block))));
         }
+    }
+
+    #[test]
+    fn a_larger_budget_covers_every_wrap_with_fewer_blocks() {
+        let of = |fewest: u64, budget: u64| {
+            let plan = Plan::of_blocks(fewest, Bytes::gib(32), Bytes(512), Bytes::mib(budget), 7).unwrap();
+            assert!(plan.gap <= plan.region, "{} {}", plan.gap, plan.region);
+            plan.places.len()
+        };
+        let (usual, large, fewest) = (of(FEWEST_BLOCKS, 64), of(FEWEST_BLOCKS, 512), of(64, 512));
+        assert!(usual > 2 * large && large > FEWEST_BLOCKS as usize && fewest < 400, "{usual} {large} {fewest}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ pub(crate) mod search;
 mod table;
 mod trial;
 
-pub(crate) use trial::{PLAINLY_MANY, live_counts, state};
+pub(crate) use trial::{LAST_ROUNDS, PLAINLY_MANY, live_counts, state};
 
 use crate::numbers::{probability, rates_side_by_side};
 use flashscope_model::finding::Doubt;

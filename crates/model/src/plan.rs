@@ -165,8 +165,10 @@ pub struct Enough {
     pub slow: Nanos,
     /// No further round is begun once so many were done and each of the last three was slow, …
     pub rounds: u32,
-    /// … or once every request of the rounds behind the first was slow, and there were this many of them.
+    /// … or once every request of the rounds behind the first was slow, and there were this many of them, …
     pub requests: u64,
+    /// … or once this many rounds in a row had no slow request.
+    pub fast_rounds: Option<u32>,
 }
 
 /// Parameters of [`crate::Experiment::Fat`]: flashbench `-f --fat-nr=count [-r]`.

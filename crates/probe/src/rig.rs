@@ -24,8 +24,8 @@ pub(crate) struct Rig<'a, 'c, T: ?Sized> {
     started: Instant,
     generation: u32,
     failed_in_a_row: u64,
-    /// What the fastest request took since this was last forgotten.
-    shortest: Option<Nanos>,
+    /// Of an experiment that ends once it has seen enough.
+    pace: Option<Pace>,
     /// Noticed after a request, heeded before the next one, so that no sample is lost.
     stop: Option<StopReason>,
     failures: Vec<IoFailure>,
@@ -53,6 +53,46 @@ pub(crate) struct Served {
 /// Rounds that must be slow, one behind the other, before what is slow is taken to stay so.
 const SLOW_ROUNDS: u32 = 3;
 
+/// How slow the requests of an experiment of rounds were so far.
+struct Pace {
+    enough: Enough,
+    round: u32,
+    /// Requests of the rounds behind the first: all of them, and the slow ones.
+    behind: (u64, u64),
+    /// Slow requests of this round.
+    slow: u64,
+    slow_rounds: u32,
+    fast_rounds: u32,
+}
+
+impl Pace {
+    fn new(enough: Enough) -> Pace {
+        Pace { enough, round: 0, behind: (0, 0), slow: 0, slow_rounds: 0, fast_rounds: 0 }
+    }
+
+    fn add(&mut self, time: Nanos) {
+        let slow = u64::from(time >= self.enough.slow);
+        self.slow += slow;
+        // The first round pays for what was left open before, so that its requests tell nothing of those to come.
+        if self.round > 0 {
+            self.behind = (self.behind.0 + 1, self.behind.1 + slow);
+        }
+    }
+
+    /// At the end of a round that took so long for so many requests.
+    fn is_over(&mut self, took: Nanos, requests: u64) -> bool {
+        self.round += 1;
+        self.slow_rounds = if took >= self.enough.slow * requests { self.slow_rounds + 1 } else { 0 };
+        self.fast_rounds = if self.slow == 0 { self.fast_rounds + 1 } else { 0 };
+        self.slow = 0;
+        // Where units are closed that are needed no more, the first writes of a round may be slow and the others fast.
+        let (behind, slow) = self.behind;
+        (behind == slow && behind >= self.enough.requests)
+            || (self.round >= self.enough.rounds && self.slow_rounds >= SLOW_ROUNDS)
+            || self.enough.fast_rounds.is_some_and(|wanted| self.fast_rounds >= wanted)
+    }
+}
+
 /// One round behind the other, all of them or as many as are enough.
 pub(crate) fn rounds<T: Target + ?Sized>(
     all: u32,
@@ -60,21 +100,12 @@ pub(crate) fn rounds<T: Target + ?Sized>(
     rig: &mut Rig<'_, '_, T>,
     mut one: impl FnMut(u32, &mut Rig<'_, '_, T>) -> Result<(), Halt>,
 ) -> Result<(), Halt> {
-    // The first round pays for what was left open before, so that its requests tell nothing of those to come.
-    let (mut slow_rounds, mut slow_requests, mut all_slow) = (0, 0, true);
+    rig.pace = enough.map(Pace::new);
     for round in 0..all {
         let (begun, done) = (rig.elapsed(), rig.done);
-        rig.shortest = None;
         one(round, rig)?;
-        let Some(enough) = enough else { continue };
         let (took, requests) = (rig.elapsed().saturating_sub(begun), rig.done - done);
-        slow_rounds = if took >= enough.slow * requests { slow_rounds + 1 } else { 0 };
-        if round > 0 {
-            all_slow &= rig.shortest.is_some_and(|shortest| shortest >= enough.slow);
-            slow_requests += requests;
-        }
-        let plain = all_slow && slow_requests >= enough.requests;
-        if plain || (round + 1 >= enough.rounds && slow_rounds >= SLOW_ROUNDS) {
+        if rig.pace.as_mut().is_some_and(|pace| pace.is_over(took, requests)) {
             break;
         }
     }
@@ -95,7 +126,7 @@ impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
             started,
             generation,
             failed_in_a_row: 0,
-            shortest: None,
+            pace: None,
             stop: None,
             failures: Vec::new(),
             spent: Spent::default(),
@@ -293,7 +324,9 @@ impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
             Outcome::Success => {
                 self.failed_in_a_row = 0;
                 let time = completion.service_time();
-                self.shortest = Some(self.shortest.map_or(time, |shortest| shortest.min(time)));
+                if let Some(pace) = &mut self.pace {
+                    pace.add(time);
+                }
                 return Some(Served { time, content: completion.content });
             }
             Outcome::Mismatch => "other bytes were read than expected".to_owned(),

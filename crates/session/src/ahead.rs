@@ -249,7 +249,7 @@ mod tests {
                 rounds: 10,
                 units: (0..units).map(|unit| Bytes::mib(16) * unit).collect(),
                 first_offset: Bytes::ZERO,
-                enough: Some(plan::Enough { slow: Nanos::millis(100), rounds: 4, requests: 6 }),
+                enough: Some(plan::Enough { slow: Nanos::millis(100), rounds: 4, requests: 6, fast_rounds: None }),
             })
         };
         let mut paces = Paces::default();

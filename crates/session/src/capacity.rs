@@ -4,7 +4,7 @@
 
 use crate::ahead::Ahead;
 use crate::{Session, Watcher};
-use flashscope_capacity::{Plan, USUAL_BUDGET, Watch, quick};
+use flashscope_capacity::{FEWEST_BLOCKS, Plan, USUAL_BUDGET, Watch, quick};
 use flashscope_device::Target;
 use flashscope_infer::Want;
 use flashscope_model::finding::{Note, NoteKind};
@@ -14,6 +14,17 @@ use flashscope_model::run::Step;
 use flashscope_model::{Direction, Experiment, ExperimentName, Order, StopReason};
 use flashscope_stats::rng::mix;
 use flashscope_units::{Bytes, Nanos};
+
+/// Tests, by how many times the usual budget they take and which part of the usual blocks, in the order of preference: a larger
+/// region at the start of the device, which is written in order, saves blocks all over it, each of which may cost a copy of a
+/// unit; and with fewer blocks less damage is excluded.
+const TESTS: [(u64, u64); 6] = [(1, 1), (2, 1), (4, 1), (4, 2), (4, 4), (8, 4)];
+
+/// The first test that takes no longer than this is done; where none does, the shortest one.
+const SHORT: Nanos = Nanos::secs(30);
+
+/// A test that is begun in order writes requests of this size.
+const LONG: Bytes = Bytes::kib(256);
 
 /// A run that is limited in time must have this many times as much left as the random writes take: they are most of the test.
 const ENOUGH_TIMES: u64 = 2;
@@ -30,9 +41,18 @@ impl<T: Target> Session<'_, T> {
     fn capacity_plan_in_any_time(&self) -> Option<Plan> {
         let budget = self.budget();
         let (facts, able) = (self.target.facts(), self.target.capabilities());
+        if self.want != Want::All || !able.write || self.observations.capacity_test.is_some() {
+            return None;
+        }
         let block = facts.logical_block.max(able.granularity);
-        let plan = Plan::new(facts.capacity, block, budget.write.min(USUAL_BUDGET), self.options.seed).ok();
-        plan.filter(|_| self.want == Want::All && able.write && self.observations.capacity_test.is_none())
+        let plan = |(times, part): (u64, u64)| {
+            let budget = budget.write.min(USUAL_BUDGET * times);
+            Plan::of_blocks(FEWEST_BLOCKS / part, facts.capacity, block, budget, self.options.seed).ok()
+        };
+        let plans: Vec<(Nanos, Plan)> =
+            TESTS.into_iter().filter_map(plan).map(|plan| (self.time_of(&plan), plan)).collect();
+        let short = plans.iter().find(|(time, _)| *time <= SHORT);
+        short.or_else(|| plans.iter().min_by_key(|(time, _)| *time)).map(|(_, plan)| plan.clone())
     }
 
     /// How long the test will take, where there will be one.
@@ -50,19 +70,23 @@ impl<T: Target> Session<'_, T> {
         Some(note.with_hint("`flashscope capacity` tests it alone"))
     }
 
-    /// As long as its random writes, which are most of it.
+    /// As long as it writes, which is most of it.
     fn time_of(&self, plan: &Plan) -> Nanos {
-        let writes = Throughput {
-            direction: Direction::Write,
-            order: Order::Random,
-            block: plan.block,
-            start: Bytes::ZERO,
-            length: plan.claimed,
-            requests: plan.places.len() as u32,
-            most_time: None,
-            purpose: Purpose::Performance,
+        let time = |order: Order, block: Bytes, length: Bytes, requests: u64| {
+            let writes = Throughput {
+                direction: Direction::Write,
+                order,
+                block,
+                start: Bytes::ZERO,
+                length,
+                requests: requests as u32,
+                most_time: None,
+                purpose: Purpose::Performance,
+            };
+            self.paces.time(&Experiment::Throughput(writes), self.target.facts())
         };
-        self.paces.time(&Experiment::Throughput(writes), self.target.facts())
+        let in_order = time(Order::InOrder, LONG.min(plan.region), plan.region, (plan.region / LONG).max(1));
+        in_order + time(Order::Random, plan.block, plan.claimed, plan.places.len() as u64)
     }
 
     /// Tests the capacity where that is granted and what is left covers it; says how the run ends.

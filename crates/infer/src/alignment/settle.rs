@@ -27,7 +27,7 @@ use flashscope_units::{Bytes, Nanos};
 const MOST_READS: usize = 200_000;
 
 /// … nor any more reads, after this long: reads that must wait for what a device does unasked are slow.
-const MOST_TIME: Nanos = Nanos::secs(1200);
+const MOST_TIME: Nanos = Nanos::secs(600);
 
 /// As [`MOST_READS`], with the sizes inside the page.
 const MOST_READS_IN_ALL: usize = 230_000;
@@ -69,6 +69,13 @@ const SWEPT_PLACES: u32 = 6;
 
 /// A figure with this probability is settled.
 const SETTLED: f64 = 0.995;
+
+/// As [`SETTLED`], of a page that was asked for again and again: each look doubles the odds against it that are put up with, as
+/// what a few looks leave open the next ones hardly settle …
+const SETTLED_IN_THE_END: f64 = 0.95;
+
+/// … of so few sizes.
+const FEW_SIZES: usize = 8;
 
 /// As [`SETTLED`], for a level inside the page, or for its absence.
 const INNER_SETTLED: f64 = 0.97;
@@ -157,7 +164,7 @@ fn settle(
     }
     let fresh = |choice: Choice| (worth_while && past.times(&choice) < MOST_TIMES).then(|| more_places(choice, past));
     let unit = settle_unit((device, room), &places.groups, &posterior, trust).and_then(fresh);
-    let page = settle_page((device, room), &places.groups, &posterior).and_then(fresh);
+    let page = settle_page((device, room), &places.groups, &posterior, past.looks(posterior.phase)).and_then(fresh);
     let likely = |ranked: &[(Option<Bytes>, f64)]| ranked.first().map_or(0.0, |(_, probability)| *probability);
     let page_first = page.is_some() && likely(&posterior.pages) < likely(&posterior.units);
     let (first, second) = if page_first { (page, unit) } else { (unit, page) };
@@ -204,6 +211,12 @@ impl Past {
     /// How many reads were on a grid that begins here.
     fn reads(&self, phase: Bytes) -> usize {
         self.0.iter().filter(|run| run.offset == phase).map(|run| run.reads).sum()
+    }
+
+    /// How often few sizes were looked at on a grid that begins here.
+    fn looks(&self, phase: Bytes) -> i32 {
+        let few = self.0.iter().filter(|run| run.offset == phase && run.candidates.len() <= FEW_SIZES);
+        i32::try_from(few.count()).unwrap_or(i32::MAX)
     }
 
     fn time(&self) -> Nanos {
@@ -301,9 +314,15 @@ fn competing(ranked: &[(Option<Bytes>, f64)]) -> Vec<Bytes> {
 }
 
 /// Places that are multiples of one competing page and not of another.
-fn settle_page((device, room): (&DeviceFacts, Bytes), groups: &[Group], posterior: &Posterior) -> Option<Choice> {
+fn settle_page(
+    (device, room): (&DeviceFacts, Bytes),
+    groups: &[Group],
+    posterior: &Posterior,
+    looks: i32,
+) -> Option<Choice> {
     let (best, likely) = posterior.pages.first().copied()?;
-    if likely >= SETTLED || posterior.page_is_bound {
+    let settled = (1.0 - (1.0 - SETTLED) * 2_f64.powi(looks)).max(SETTLED_IN_THE_END);
+    if likely >= settled || posterior.page_is_bound {
         return None;
     }
     let competing = competing(&posterior.pages);

@@ -105,7 +105,10 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
             ),
         )));
     }
-    let limit = assemble(*block, first, good, others, order);
+    let mut limit = assemble(*block, first, good, others, order);
+    if order == Order::Random && limit.doubts.contains(&Doubt::OneBlock) && is_that_in_order(observations, &limit) {
+        limit.doubts.retain(|doubt| *doubt != Doubt::OneBlock);
+    }
     if order == Order::InOrder && limit.fallen.is_none() && limit.doubts.contains(&Doubt::LimitElsewhere) {
         return Err(Some((
             Reason::Contradicted,
@@ -117,6 +120,16 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
         )));
     }
     Ok(limit)
+}
+
+/// Whether writes in order have the same limit, at two block sizes.
+fn is_that_in_order(observations: &Observations, limit: &Limit) -> bool {
+    let same = |other: Limit| {
+        limit.fallen.is_some()
+            && (other.good, other.fallen) == (limit.good, limit.fallen)
+            && !other.doubts.contains(&Doubt::OneBlock)
+    };
+    self::limit(observations, Order::InOrder).is_ok_and(same)
 }
 
 /// Whether writes to several units in turn take about as long whatever their size, and many times what a small one to a
@@ -303,7 +316,7 @@ struct Rounds {
 const MOST_SKIPPED: usize = 4;
 
 /// Rounds that count of a trial that went on for long.
-const LAST_ROUNDS: usize = 12;
+pub(crate) const LAST_ROUNDS: u32 = 12;
 
 impl LiveCount {
     fn of(block: Bytes, count: u32, mut runs: Vec<Rounds>) -> LiveCount {
@@ -331,13 +344,10 @@ impl Rounds {
             2..=4 => 1,
             _ if count == 1 => (rounds / 2).min(MOST_SKIPPED),
             // Of one that went on until it was settled, the end.
-            _ => (rounds / 2).min(MOST_SKIPPED).max(rounds.saturating_sub(LAST_ROUNDS)),
+            _ => (rounds / 2).min(MOST_SKIPPED).max(rounds.saturating_sub(LAST_ROUNDS as usize)),
         };
-        let writes: Vec<f64> = times[..rounds * count as usize]
-            .iter()
-            .skip(skip * count as usize)
-            .map(|time| time.as_secs_f64())
-            .collect();
+        let counted = times.iter().take(rounds * count as usize).skip(skip * count as usize);
+        let writes: Vec<f64> = counted.map(|time| time.as_secs_f64()).collect();
         let means = writes.chunks_exact(count as usize).map(|round| round.iter().sum::<f64>() / f64::from(count));
         Rounds { means: means.collect(), writes }
     }

@@ -22,6 +22,9 @@ const MOST_SUSPECTS: usize = 32;
 const AREA_TRIALS: [(Bytes, Order, u32); 3] =
     [(Bytes::kib(128), Order::InOrder, 16), (Bytes::kib(4), Order::Random, 24), (Bytes::kib(32), Order::Random, 12)];
 
+/// Requests to each unit of a trial at random that show what is copied for.
+const LEAST_OF_AREA: u32 = 6;
+
 /// What the first look at the area at the start takes; nothing once it was looked at.
 pub(crate) fn left_for_area(now: &Situation) -> Bytes {
     if now.has(|data| matches!(data, Data::FastArea(_))) {
@@ -118,11 +121,11 @@ fn compare(
     (block, order, requests): (Bytes, Order, u32),
 ) -> Experiment {
     let unit = now.unit();
-    // What escapes copies at random differs by far, so that half of the requests tell where writes are copied for; what
+    // What escapes copies at random differs by far, so that some of the requests tell where writes are copied for; what
     // transfers differ by does not show in as few.
-    let rounds = requests.div_ceil(2);
+    let rounds = requests.div_ceil(3).max(LEAST_OF_AREA.min(requests));
     let all = u64::from(rounds) * (suspects.len() + controls.len()) as u64;
-    let enough = (order == Order::Random).then_some(Enough { slow: COPIED_FOR, rounds, requests: all });
+    let enough = (order == Order::Random).then_some(Enough { slow: COPIED_FOR, rounds, requests: all, fast_rounds: None });
     Experiment::FastArea(FastArea {
         unit,
         reach,

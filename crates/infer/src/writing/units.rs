@@ -56,7 +56,7 @@ fn rounds_of(now: &Situation, count: u32) -> u32 {
 fn enough(now: &Situation, order: Order, count: u32, block: Bytes) -> Option<Enough> {
     if count == 1 {
         let few = SHORT_ROUNDS_OF_ONE;
-        return Some(Enough { slow: COPIED_FOR, rounds: few, requests: few.into() });
+        return Some(Enough { slow: COPIED_FOR, rounds: few, requests: few.into(), fast_rounds: None });
     }
     let lead = trial_blocks(now)[0];
     let counts = open_units::live_counts(now.observations, order);
@@ -65,7 +65,7 @@ fn enough(now: &Situation, order: Order, count: u32, block: Bytes) -> Option<Eno
     let longer = (block.as_f64() / lead.as_f64()).max(1.0);
     let each = (median(&trial.seconds)? * longer * open_units::COLLAPSE).min(COPIED_FOR.as_secs_f64());
     let slow = Nanos((each * 1e9) as u64);
-    Some(Enough { slow, rounds: ROUNDS_OF_MOST, requests: open_units::PLAINLY_MANY as u64 })
+    Some(Enough { slow, rounds: ROUNDS_OF_MOST, requests: open_units::PLAINLY_MANY as u64, fast_rounds: None })
 }
 
 /// The most units that trials can have: the first round of a trial, which does not count, begins a unit anew that was
@@ -84,7 +84,12 @@ pub(crate) fn open_units(now: &Situation, order: Order) -> Option<Choice> {
 /// The limits again at a second block size.
 pub(crate) fn other_block(now: &Situation) -> Option<Choice> {
     let pool = now.pool();
-    [Order::InOrder, Order::Random].into_iter().find_map(|order| {
+    let limit = |order| open_units::estimate(now.observations, order).value();
+    // A limit that is the same in either order need not be tried twice.
+    let same = limit(Order::InOrder).is_some() && limit(Order::InOrder) == limit(Order::Random);
+    let orders = if same { &[Order::InOrder][..] } else { &[Order::InOrder, Order::Random] };
+    orders.iter().find_map(|order| {
+        let order = *order;
         let bounds = bounds(now, order, pool);
         let trial = search::second_trial(now.observations, order, trial_blocks(now), bounds)?;
         more_filled(now, trial.count).or_else(|| one_trial(now, order, trial, pool))
@@ -108,7 +113,11 @@ fn one_trial(now: &Situation, order: Order, trial: search::Trial, pool: &Pool) -
     let rounds = rounds.min(u32::try_from(now.unit() / trial.block).unwrap_or(u32::MAX));
     let units_in_words = if trial.count == 1 { "one unit".to_owned() } else { format!("{} units", trial.count) };
     let why = format!("{units_in_words} {}: {}", open_units::words(order), trial.why);
-    let enough = enough(now, order, trial.count, trial.block).filter(|_| !settling);
+    // What settles is slow for long before it is not, and then never again.
+    let settled =
+        |enough| Enough { rounds: rounds / 2, requests: u64::MAX, fast_rounds: Some(open_units::LAST_ROUNDS), ..enough };
+    let enough = enough(now, order, trial.count, trial.block);
+    let enough = if settling { enough.map(settled) } else { enough };
     let plan =
         OpenUnits { order, unit: now.unit(), block: trial.block, rounds, units, first_offset: Bytes::ZERO, enough };
     Some(Choice { experiment: Experiment::OpenUnits(plan), why })

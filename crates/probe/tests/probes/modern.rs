@@ -204,20 +204,23 @@ fn the_turn_of_the_units_depends_on_the_seed() {
 
 #[test]
 fn rounds_end_once_all_that_follows_the_first_is_slow() {
-    let check = |time: fn(usize) -> u64, rounds: usize| {
-        let enough = Some(Enough { slow: Nanos(100), rounds: 5, requests: 6 });
+    let check = |time: fn(usize) -> u64, fast_rounds: Option<u32>, requests: usize| {
+        let enough = Some(Enough { slow: Nanos(100), rounds: 5, requests: 6, fast_rounds });
         let plan = OpenUnits { enough, ..open_units(Order::InOrder) };
         let script = move |_: &Request, history: &History| Nanos(time(history.served.len()));
         let mut target = ScriptedTarget::new(Bytes::mib(100), script);
         run_on(&Experiment::OpenUnits(plan), &mut target, 1).unwrap();
-        assert_eq!(target.history().served.len(), 4 * rounds);
+        assert_eq!(target.history().served.len(), requests);
     };
     // Six slow writes behind the first round are in the third.
-    check(|_| 100, 3);
-    check(|at| if at < 4 { 1 } else { 100 }, 3);
+    check(|_| 100, None, 12);
+    check(|at| if at < 4 { 1 } else { 100 }, None, 12);
     // One of them is fast: slow on average is told by more rounds.
-    check(|at| if at % 4 == 0 { 1 } else { 1000 }, 5);
-    check(|at| if at < 8 { 1000 } else { 1 }, 10);
+    check(|at| if at % 4 == 0 { 1 } else { 1000 }, None, 20);
+    check(|at| if at < 8 { 1000 } else { 1 }, None, 40);
+    // Two rounds, and three, in which nothing was slow.
+    check(|at| if at < 8 { 1000 } else { 1 }, Some(2), 16);
+    check(|at| if at == 8 { 1000 } else { 1 }, Some(3), 24);
 }
 
 #[test]
