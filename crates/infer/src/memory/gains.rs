@@ -39,6 +39,8 @@ pub(super) struct Gains {
     scatter: f64,
     /// More than this no gain can be: all but the shortest read there is. `None` where that was not measured.
     most: Option<f64>,
+    /// What of a read the link does not take either, which is what data at hand save.
+    likely: Option<f64>,
 }
 
 /// A step between sizes that gain and sizes that do not.
@@ -83,7 +85,8 @@ impl Gains {
         let by_size: BTreeMap<Bytes, f64> =
             times.into_iter().filter_map(|(size, times)| Some((size, level - low(&times)?))).collect();
         let most = shortest(observations).and_then(|(_, times)| Some(level - low(&times)?));
-        (lows.len() >= 3 && !by_size.is_empty()).then_some(Gains { block, by_size, usual: level, scatter, most })
+        let likely = floor(observations, block).map(|floor| level - floor);
+        (lows.len() >= 3 && !by_size.is_empty()).then_some(Gains { block, by_size, usual: level, scatter, most, likely })
     }
 
     pub(super) fn best(&self) -> f64 {
@@ -99,6 +102,11 @@ impl Gains {
             times if times < ABSENT && self.could_show() => Some(false),
             _ => None,
         }
+    }
+
+    /// Whether nothing gains though the flash takes so little beside the link that a gain may be lost in the scatter.
+    pub(super) fn may_be_lost(&self) -> bool {
+        self.anywhere() == Some(false) && self.likely.is_some_and(|likely| likely < CLEAR * self.scatter)
     }
 
     /// Whether data at hand would save enough time to be seen.
@@ -193,7 +201,7 @@ mod tests {
 
     fn gains(by_size: &[(u64, f64)], most: Option<f64>) -> Gains {
         let by_size = by_size.iter().map(|(kib, gain)| (Bytes::kib(*kib), *gain)).collect();
-        Gains { block: Bytes::kib(4), by_size, usual: 1000.0, scatter: 10.0, most }
+        Gains { block: Bytes::kib(4), by_size, usual: 1000.0, scatter: 10.0, most, likely: None }
     }
 
     #[test]

@@ -91,7 +91,9 @@ pub(crate) fn read_cache(now: &Situation) -> Option<Choice> {
 
 /// The same once more, where it was not clear.
 fn again(now: &Situation, spans: &Gains, ahead: &Gains, base: Wanted) -> Option<Wanted> {
-    let unclear = |gains: &Gains, rounds: u32| gains.reach() == Reach::Unclear && rounds < MOST_ROUNDS;
+    let unclear = |gains: &Gains, rounds: u32| {
+        (gains.reach() == Reach::Unclear && rounds < MOST_ROUNDS) || (gains.may_be_lost() && rounds < ROUNDS * 2)
+    };
     let spans = if unclear(spans, rounds_of_spans(now.observations)) { base.spans } else { Vec::new() };
     let ends = if unclear(ahead, rounds_of_runs(now.observations)) { base.ends } else { Vec::new() };
     let why = "once more, as it was not clear";

@@ -17,7 +17,7 @@ const REPLICATES: u32 = 2;
 const PATIENCE: u32 = 3;
 
 /// A trial to make.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Trial {
     /// Units to write in turn.
     pub(crate) count: u32,
@@ -26,8 +26,8 @@ pub(crate) struct Trial {
     /// Whether the same was tried before: then for longer, as the first may have met what others left.
     pub(crate) again: bool,
     /// Whether it goes on until what others left must be gone, as only some of its writes were slow before: a controller that
-    /// closes any unit, or the oldest, closes some of these until none of the others is left.
-    pub(crate) settling: bool,
+    /// closes any unit, or the oldest, closes some of these until none of the others is left. Seconds of one of its writes.
+    pub(crate) settling: Option<f64>,
     /// What it is good for, to follow "8 units in order:".
     pub(crate) why: String,
 }
@@ -88,7 +88,7 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
     let trial = |block: Bytes, count: u32, why: &str| {
         let again = runs(block, count) > 0;
         // At random a unit may be merged now and then whatever else is open.
-        let settling = again && order == Order::InOrder && is_partly_slow(&counts, block, count);
+        let settling = partly_slow(&counts, block, count).filter(|_| again && order == Order::InOrder);
         Trial { count, block, again, settling, why: why.to_owned() }
     };
     let most = bounds.most;
@@ -128,18 +128,20 @@ fn between(counts: &[LiveCount], lead: Bytes, good: u32, fallen: u32) -> u32 {
 }
 
 /// Whether some writes of a count are slow and most are not, beside those of the smallest count that was tried, and now these
-/// and now those: where the same units are slow in every round, the others are kept, and it will not change.
-fn is_partly_slow(counts: &[LiveCount], block: Bytes, count: u32) -> bool {
+/// and now those: where the same units are slow in every round, the others are kept, and it will not change. Then, seconds of
+/// one of them.
+fn partly_slow(counts: &[LiveCount], block: Bytes, count: u32) -> Option<f64> {
     let of_block = || counts.iter().filter(|trial| trial.block == block);
     let usual = of_block().next().and_then(|trial| median(&trial.writes));
-    let Some((usual, trial)) = usual.zip(of_block().find(|trial| trial.count == count)) else { return false };
+    let (usual, trial) = usual.zip(of_block().find(|trial| trial.count == count))?;
     let mut slow = vec![0; count as usize];
     for (index, _) in trial.writes.iter().enumerate().filter(|(_, seconds)| **seconds > COLLAPSE * usual) {
         slow[index % count as usize] += 1;
     }
     let (all, rounds): (usize, usize) = (slow.iter().sum(), trial.writes.len() / count as usize);
     let now_and_then: usize = slow.into_iter().filter(|times| *times < rounds).sum();
-    all > 0 && 2 * all < trial.writes.len() && 2 * now_and_then >= all
+    let some = all > 0 && 2 * all < trial.writes.len() && 2 * now_and_then >= all;
+    some.then(|| trial.writes.iter().sum::<f64>() / trial.writes.len() as f64)
 }
 
 /// Beyond this factor between a good and a fallen count, the middle of their logarithms is tried.
@@ -196,7 +198,7 @@ pub(crate) fn second_trial(
             .then(|| next_trial(observations, order, second, bounds))?;
     };
     let why = "the same at another block size: a limit that moves with it is a buffer".to_owned();
-    Some(Trial { count, block: second, again: false, settling: false, why })
+    Some(Trial { count, block: second, again: false, settling: None, why })
 }
 
 #[cfg(test)]
@@ -215,7 +217,7 @@ mod tests {
     #[test]
     fn what_is_slow_now_and_then_may_be_settling() {
         let check = |trial: LiveCount, expect: bool| {
-            assert_eq!(is_partly_slow(&[self::trial(1, 1), trial], LEAD, 8), expect);
+            assert_eq!(partly_slow(&[self::trial(1, 1), trial], LEAD, 8).is_some(), expect);
         };
         // The same units in every round, all of them, and now one and now another.
         [8, 7, 0].into_iter().for_each(|kept| check(trial(8, kept), false));

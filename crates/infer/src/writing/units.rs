@@ -104,20 +104,24 @@ fn bounds(now: &Situation, order: Order, pool: &Pool) -> search::Bounds {
 fn one_trial(now: &Situation, order: Order, trial: search::Trial, pool: &Pool) -> Option<Choice> {
     let subject = u64::from(trial.count) * 2 + u64::from(order == Order::Random);
     let units = pool.take(trial.count as usize, &mut now.rng(subject))?;
-    let settling = trial.settling && !is_short(now);
+    let settling = trial.settling.filter(|_| !is_short(now));
     let rounds = match (trial.again, is_short(now)) {
         (true, true) => rounds_of(now, trial.count) * 2,
-        _ if settling => ROUNDS.max(trial.count * SETTLED),
+        _ if settling.is_some() => ROUNDS.max(trial.count * SETTLED),
         _ => rounds_of(now, trial.count),
     };
     let rounds = rounds.min(u32::try_from(now.unit() / trial.block).unwrap_or(u32::MAX));
     let units_in_words = if trial.count == 1 { "one unit".to_owned() } else { format!("{} units", trial.count) };
     let why = format!("{units_in_words} {}: {}", open_units::words(order), trial.why);
     // What settles is slow for long before it is not, and then never again.
-    let settled =
-        |enough| Enough { rounds: rounds / 2, requests: u64::MAX, fast_rounds: Some(open_units::LAST_ROUNDS), ..enough };
-    let enough = enough(now, order, trial.count, trial.block);
-    let enough = if settling { enough.map(settled) } else { enough };
+    let enough = enough(now, order, trial.count, trial.block).map(|enough| match settling {
+        Some(each) => {
+            let most = (TIME_TO_SETTLE / (each * f64::from(trial.count))) as u32;
+            let fast_rounds = Some(open_units::LAST_ROUNDS);
+            Enough { rounds: most.min(rounds / 2).max(ROUNDS), requests: u64::MAX, fast_rounds, ..enough }
+        }
+        None => enough,
+    });
     let plan =
         OpenUnits { order, unit: now.unit(), block: trial.block, rounds, units, first_offset: Bytes::ZERO, enough };
     Some(Choice { experiment: Experiment::OpenUnits(plan), why })
@@ -136,6 +140,9 @@ pub(crate) fn left_for_random(now: &Situation) -> Bytes {
 /// Block sizes that are tried beyond the open units, where every write that does not take another way costs a copy.
 /// Large ones come first: what escapes fills a log, which would be full when the next are tried.
 const ESCAPE_BLOCKS: [Bytes; 4] = [Bytes::kib(32), Bytes::kib(16), Bytes::kib(8), Bytes::kib(4)];
+
+/// Device time of a trial that goes on until what others left is gone.
+const TIME_TO_SETTLE: f64 = 300.0;
 
 /// Small writes beyond the open units: a separate path shows there even where one unit at random costs nothing.
 pub(crate) fn escape(now: &Situation) -> Option<Choice> {
