@@ -1,9 +1,9 @@
 //! Two versions on the same devices, compared finding by finding; exit code 1 where the second is worse.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
 
-use flashscope_fleet::paired::{Row, Sailed, ratios, rows};
+use flashscope_fleet::paired::{AT_A_TIME, Row, Sailed, ratios, rows};
 use std::error::Error;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 const HELP: &str = "\
 Compares two versions on the same simulated devices.
@@ -15,9 +15,6 @@ program itself. Two programs find the fleet in turns, 25 devices at a time, so t
 
   paired-fleets -- old/flashscope target/release/flashscope --devices 1000 --seed 7 --generator wide --noise field
 ";
-
-/// Devices that one version finds before it is the other one's turn.
-const AT_A_TIME: u32 = 25;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -49,17 +46,14 @@ fn read(path: &str) -> Result<Sailed, Box<dyn Error>> {
 fn in_turns(programs: [&String; 2], options: &[String]) -> Result<(Sailed, Sailed), Box<dyn Error>> {
     let at = options.iter().position(|option| option == "--devices").ok_or("how many --devices?")?;
     let devices: u32 = options.get(at + 1).ok_or("how many --devices?")?.parse()?;
-    let others: Vec<&String> = options[..at].iter().chain(&options[at + 2..]).collect();
+    let others: Vec<String> = options[..at].iter().chain(&options[at + 2..]).cloned().collect();
     let mut found: [Option<Sailed>; 2] = [None, None];
     for first in (0..devices).step_by(AT_A_TIME as usize) {
         let count = AT_A_TIME.min(devices - first);
         eprintln!("{first} of {devices} devices");
         for (program, found) in programs.iter().zip(&mut found) {
-            let range = ["--first".to_owned(), first.to_string(), "-n".to_owned(), count.to_string()];
-            let output =
-                Command::new(program).arg("fleet").args(&others).args(range).args(["--no-naive", "--json"]).output()?;
-            let part: Sailed = serde_json::from_slice(&output.stdout)
-                .map_err(|_| format!("{program} fleet: {}", String::from_utf8_lossy(&output.stderr)))?;
+            let range = format!("--first {first} --devices {count} --no-naive");
+            let part = Sailed::by(program, &[&others[..], &range.split(' ').map(str::to_owned).collect::<Vec<_>>()].concat())?;
             match found {
                 Some(found) => found.join(part)?,
                 None => *found = Some(part),

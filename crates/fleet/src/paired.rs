@@ -5,11 +5,19 @@
 //! devices on which the two differ say anything: under chance each of them falls to either side as a coin does (McNemar's
 //! test, Psychometrika 12, 1947, by the exact binomial distribution).
 
+use crate::Fleet;
+use crate::part::word;
+use crate::run::{DeviceRun, Scored};
+use flashscope_model::fleet::DeviceCost;
 use flashscope_stats::binomial_cdf;
 use flashscope_stats::test::holm;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::process::Command;
+
+/// Devices that one version finds before it is the other one's turn, so that what the machine does beside meets both.
+pub const AT_A_TIME: u32 = 25;
 
 /// A fleet, as far as it is looked at here.
 #[derive(Debug, Deserialize)]
@@ -20,6 +28,26 @@ pub struct Sailed {
 }
 
 impl Sailed {
+    /// What the program of a version finds, given the options of `flashscope fleet`.
+    ///
+    /// # Errors
+    /// What it says where it prints no fleet.
+    pub fn by(program: &str, options: &[String]) -> Result<Sailed, NotPaired> {
+        let failed = |why: String| NotPaired(format!("{program} fleet: {why}"));
+        let output = Command::new(program).arg("fleet").args(options).arg("--json").output();
+        let output = output.map_err(|why| failed(why.to_string()))?;
+        serde_json::from_slice(&output.stdout).map_err(|_| failed(String::from_utf8_lossy(&output.stderr).into_owned()))
+    }
+
+    /// What this version found.
+    pub fn of(fleet: &Fleet) -> Sailed {
+        Sailed {
+            seed: fleet.plan.seed,
+            generator: fleet.plan.generator.name().to_owned(),
+            devices: fleet.devices.iter().map(Device::of).collect(),
+        }
+    }
+
     /// Adds further devices of the same fleet.
     ///
     /// # Errors
@@ -63,6 +91,21 @@ struct Judged {
 struct Cost {
     written_bytes: u64,
     device_time_ns: u64,
+}
+
+impl Device {
+    fn of(run: &DeviceRun) -> Device {
+        let cost =
+            |cost: DeviceCost| Some(Cost { written_bytes: cost.written.get(), device_time_ns: cost.time.get() });
+        Device {
+            device: run.index,
+            title: run.title.clone(),
+            processor_time_s: Some(run.work.as_secs_f64()),
+            findings: run.findings.iter().map(Judged::of).collect(),
+            cost: cost(run.cost),
+            geometry_cost: cost(run.geometry_cost),
+        }
+    }
 }
 
 /// Of what a row counts the devices.
@@ -213,6 +256,16 @@ fn of_chance((better, worse): (u32, u32)) -> f64 {
 }
 
 impl Judged {
+    fn of(scored: &Scored) -> Judged {
+        let judged = &scored.judged;
+        Judged {
+            parameter: judged.parameter.field().to_owned(),
+            verdict: word(judged.verdict).to_owned(),
+            can_be_told: scored.can_be_told,
+            confidence: judged.claim.map(|(stated, _)| stated),
+        }
+    }
+
     fn is_answered(&self) -> bool {
         self.confidence.is_some_and(|sure| sure >= ANSWERS_FROM)
     }

@@ -78,6 +78,11 @@ struct CostText {
     time_ns: u64,
 }
 
+/// A verdict in parts and in `--json`.
+pub(crate) fn word(verdict: Verdict) -> &'static str {
+    VERDICTS.iter().find(|(one, _)| *one == verdict).map_or("", |(_, word)| word)
+}
+
 /// Words of verdicts in parts.
 const VERDICTS: [(Verdict, &str); 5] = [
     (Verdict::Exact, "exact"),
@@ -196,7 +201,7 @@ fn scored(scored: &Scored) -> ScoredText {
     let Judged { parameter, verdict, false_alarm, claim, said, truth, because, declared } = scored.judged.clone();
     ScoredText {
         parameter: parameter.field().to_owned(),
-        verdict: VERDICTS.iter().find(|(one, _)| *one == verdict).map_or("", |(_, word)| word).to_owned(),
+        verdict: word(verdict).to_owned(),
         false_alarm,
         claim: claim.map(|(stated, holds)| (stated.to_bits(), holds)),
         said,

@@ -6,7 +6,7 @@ const CENTRE: f64 = -1.000_888_8;
 /// Logarithm of the density of Student's t with three degrees of freedom at `deviation` for `scale`.
 pub(super) fn ln_t3(deviation: f64, scale: f64) -> f64 {
     let z = deviation / scale;
-    CENTRE - scale.ln() - 2.0 * (z * z / 3.0).ln_1p()
+    CENTRE - scale.ln() - 2.0 * (1.0 + z * z / 3.0).ln()
 }
 
 /// Values with their scatter, side by side so that several are worked on at once.
@@ -189,10 +189,10 @@ pub(super) fn level(values: &[(f64, f64)], ln_prior: impl Fn(f64) -> f64) -> (f6
 
 /// ln(exp(a) + exp(b)).
 pub(super) fn ln_add(a: f64, b: f64) -> f64 {
-    /// What is less than the larger by this factor (as a logarithm) is lost in the rounding of the sum.
-    const LOST: f64 = -40.0;
+    /// What is less than the larger by this factor (as a logarithm) does not count: 1e-10.
+    const LOST: f64 = -23.0;
     let (high, low) = if a > b { (a, b) } else { (b, a) };
-    if low - high < LOST || high == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
+    if low - high < LOST || high == f64::NEG_INFINITY { high } else { high + (1.0 + (low - high).exp()).ln() }
 }
 
 /// Logarithm of the density of a normal distribution.

@@ -179,7 +179,7 @@ impl Done {
             .as_ref()
             .is_ok_and(|found| found.is_settled && (found.from == 0 || self.times.len() - found.from >= LEAST_SETTLED));
         let narrow = found.is_ok_and(|found| found.high <= NARROW * found.low);
-        let long = (self.time >= TIME && narrow) || self.times.len() as u64 >= requests / 2;
-        (settled && long) || self.time >= MOST_TIME || self.runs > 2
+        let long = self.time >= TIME || self.times.len() as u64 >= requests / 2;
+        (settled && narrow && long) || self.time >= MOST_TIME || self.runs > 2
     }
 }

@@ -27,6 +27,9 @@ impl AuLog {
     /// What the flash adds to the transfer.
     fn flash_time(&self, extent: Extent) -> Nanos {
         let (page, chunk) = (self.params.page, self.params.read.chunk);
+        // Most of what is decoded is whole chunks.
+        let whole = self.visible_decode(chunk);
+        let decode = |behind: Bytes| if behind == chunk { whole } else { self.visible_decode(behind) };
         let mut time = Nanos::ZERO;
         let mut at = extent.start;
         // The piece before this page, behind whose transfer the first chunk is decoded; nothing at the start.
@@ -39,10 +42,10 @@ impl AuLog {
             time += self.sense(at);
             time += self.params.read.inner_edge * inner_edges(at, end, self.params.page_inner);
             let first = (at.align_down(chunk) + chunk).min(end) - at;
-            time += self.visible_decode(before);
+            time += decode(before);
             let chunks = (end.align_up(chunk) - at.align_down(chunk)) / chunk;
             if chunks >= 2 {
-                time += self.visible_decode(first) + self.visible_decode(chunk) * (chunks - 2);
+                time += decode(first) + whole * (chunks - 2);
             }
             before = if chunks == 1 { first } else { end - (end - Bytes(1)).align_down(chunk) };
             at = end;
@@ -53,12 +56,11 @@ impl AuLog {
     /// Going on behind a unit's or sub-unit's edge after `transferred` bytes of this read.
     fn edge(&self, at: Bytes, transferred: Bytes) -> Nanos {
         let read = &self.params.read;
-        let hidden_by = self.link.transfer(transferred);
         let at = at + self.phase();
         if at.is_multiple_of(self.params.unit) {
-            read.unit_edge.visible(hidden_by)
+            read.unit_edge.visible(self.link.transfer(transferred))
         } else if at.is_multiple_of(self.params.sub_unit) {
-            read.sub_unit_edge.visible(hidden_by)
+            read.sub_unit_edge.visible(self.link.transfer(transferred))
         } else {
             Nanos::ZERO
         }

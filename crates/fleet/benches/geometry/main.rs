@@ -1,23 +1,27 @@
 //! How often `inspect` is right on devices that it has never seen, beside what it is to reach (docs/fleet.md has the rules).
 //! All in virtual time. `scripts/prove geometry [--quick] [-- --devices N --seed S]`; exit code 1 where a target is missed.
+//! `--before PROGRAM --before-source DIR` puts an earlier version beside it: its `flashscope` and its `crates/infer/src`. The two
+//! find the fleet in turns.
 //!
 //! Of few devices a share says little: one wrong answer of twenty is 95 %, whatever the true share. A target of a share counts
 //! as missed in the quick part only where so many failures would come up once in a thousand fleets that just meet it.
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
+mod beside;
+#[path = "../silent/mod.rs"]
 mod silent;
 
+use beside::Before;
 use flashscope_fleet::worth::{Predicted, limited};
 use flashscope_fleet::{
     ANSWERED, BIN_OFF, CALIBRATION, COST_SHARE, COVERAGE, FULL_BIN, Fleet, Generator, Limits, MaxWrite, Noise,
-    Parameter, Plan, Summary, beyond_chance, rejected, sail,
+    Parameter, Plan, Summary, beyond_chance, rejected,
 };
 use flashscope_infer::Want;
 use flashscope_model::Finding;
 use flashscope_model::fleet::{CostSummary, Percentiles};
 use flashscope_testkit::{Targets, may_be_chance};
 use flashscope_units::Nanos;
-use silent::Silent;
 use std::error::Error;
 use std::io::{self, Stdout};
 use std::process::ExitCode;
@@ -38,6 +42,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let quick = words.iter().any(|word| word == "--quick");
     let devices = after("--devices").map_or(Ok(if quick { 12 } else { 1000 }), |text| text.parse())?;
     let seed: u64 = after("--seed").map_or(Ok(12_001), |text| text.parse())?;
+    let before = Before { program: after("--before").cloned(), source: after("--before-source").cloned() };
     let mut targets = Targets::begin(io::stdout())?;
     // What experiments are worth can be looked at alone.
     if after("--part").is_some_and(|part| part == "worth") {
@@ -50,8 +55,15 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             Limits { max_write: MaxWrite::Usual, max_time: None, by_hand: !quick, most_work: Nanos::secs(120) };
         let (seed, generator) = (seed + number, *generator);
         let noise = Some(Noise::Field);
-        let fleet = sail(Plan { devices, first: 0, seed, generator, noise, limits }, &Silent)?;
+        let plan = Plan { devices, first: 0, seed, generator, noise, limits };
+        let (fleet, earlier) = before.fleets(plan)?;
         judge(&mut targets, &fleet, quick)?;
+        if !quick {
+            before.judge(&mut targets, &fleet, earlier)?;
+        }
+    }
+    if !quick {
+        before.source(&mut targets)?;
     }
     let (devices, seed) = if quick { (2, seed) } else { ((devices / 10).max(1), seed) };
     worth(&mut targets, devices, seed, quick)?;
