@@ -152,10 +152,11 @@ ranges!(Link {
 impl Link {
     /// Time on the wire.
     pub(crate) fn transfer(&self, length: Bytes) -> Nanos {
-        let exact = length.as_f64() / self.bytes_per_s * 1e9;
-        // Rounded by hand, as every request asks, and `round` is a call where the processor has no instruction for it.
-        let whole = exact as u64;
-        Nanos(whole + u64::from(exact - whole as f64 >= 0.5))
+        // Rounded by hand, as every request asks, and `round` is a call where the processor has no instruction for it; and with
+        // signs, as it has some for these only.
+        let exact = length.get() as i64 as f64 / self.bytes_per_s * 1e9;
+        let whole = exact as i64;
+        Nanos(whole as u64 + u64::from(exact - whole as f64 >= 0.5))
     }
 }
 
