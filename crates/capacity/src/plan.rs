@@ -93,13 +93,7 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Plan::new`].
-    pub fn of_blocks(
-        fewest: u64,
-        claimed: Bytes,
-        block: Bytes,
-        budget: Bytes,
-        seed: u64,
-    ) -> Result<Plan, PlanError> {
+    pub fn of_blocks(fewest: u64, claimed: Bytes, block: Bytes, budget: Bytes, seed: u64) -> Result<Plan, PlanError> {
         if claimed < Plan::LEAST_DEVICE {
             return Err(PlanError::DeviceTooSmall { least: Plan::LEAST_DEVICE });
         }

@@ -1,7 +1,11 @@
 //! Two versions on the same devices, compared finding by finding; exit code 1 where the second is worse.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
 
+#[path = "../benches/program/mod.rs"]
+mod program;
+
 use flashscope_fleet::paired::{AT_A_TIME, Row, Sailed, ratios, rows};
+use program::found_by;
 use std::error::Error;
 use std::process::ExitCode;
 
@@ -53,7 +57,8 @@ fn in_turns(programs: [&String; 2], options: &[String]) -> Result<(Sailed, Saile
         eprintln!("{first} of {devices} devices");
         for (program, found) in programs.iter().zip(&mut found) {
             let range = format!("--first {first} --devices {count} --no-naive");
-            let part = Sailed::by(program, &[&others[..], &range.split(' ').map(str::to_owned).collect::<Vec<_>>()].concat())?;
+            let options: Vec<String> = others.iter().cloned().chain(range.split(' ').map(str::to_owned)).collect();
+            let part = found_by(program, &options)?;
             match found {
                 Some(found) => found.join(part)?,
                 None => *found = Some(part),

@@ -14,7 +14,6 @@ use flashscope_stats::test::holm;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::process::Command;
 
 /// Devices that one version finds before it is the other one's turn, so that what the machine does beside meets both.
 pub const AT_A_TIME: u32 = 25;
@@ -28,17 +27,6 @@ pub struct Sailed {
 }
 
 impl Sailed {
-    /// What the program of a version finds, given the options of `flashscope fleet`.
-    ///
-    /// # Errors
-    /// What it says where it prints no fleet.
-    pub fn by(program: &str, options: &[String]) -> Result<Sailed, NotPaired> {
-        let failed = |why: String| NotPaired(format!("{program} fleet: {why}"));
-        let output = Command::new(program).arg("fleet").args(options).arg("--json").output();
-        let output = output.map_err(|why| failed(why.to_string()))?;
-        serde_json::from_slice(&output.stdout).map_err(|_| failed(String::from_utf8_lossy(&output.stderr).into_owned()))
-    }
-
     /// What this version found.
     pub fn of(fleet: &Fleet) -> Sailed {
         Sailed {
@@ -95,8 +83,7 @@ struct Cost {
 
 impl Device {
     fn of(run: &DeviceRun) -> Device {
-        let cost =
-            |cost: DeviceCost| Some(Cost { written_bytes: cost.written.get(), device_time_ns: cost.time.get() });
+        let cost = |cost: DeviceCost| Some(Cost { written_bytes: cost.written.get(), device_time_ns: cost.time.get() });
         Device {
             device: run.index,
             title: run.title.clone(),

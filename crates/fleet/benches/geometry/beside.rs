@@ -1,5 +1,6 @@
 //! An earlier version beside this one: the same devices in turns, and the size of what infers.
 
+use crate::program::found_by;
 use crate::silent::Silent;
 use flashscope_fleet::paired::{AT_A_TIME, Sailed, ratios, rows};
 use flashscope_fleet::{Fleet, Plan, sail};
@@ -27,7 +28,7 @@ impl Before {
         let mut earlier: Option<Sailed> = None;
         for first in (0..plan.devices).step_by(AT_A_TIME as usize) {
             let part = Plan { first, devices: AT_A_TIME.min(plan.devices - first), ..plan };
-            let found = Sailed::by(program, &options(part))?;
+            let found = found_by(program, &options(part))?;
             match &mut earlier {
                 Some(earlier) => earlier.join(found)?,
                 None => earlier = Some(found),

@@ -8,6 +8,8 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
 mod beside;
+#[path = "../program/mod.rs"]
+mod program;
 #[path = "../silent/mod.rs"]
 mod silent;
 

@@ -86,7 +86,14 @@ impl Gains {
             times.into_iter().filter_map(|(size, times)| Some((size, level - low(&times)?))).collect();
         let most = shortest(observations).and_then(|(_, times)| Some(level - low(&times)?));
         let likely = floor(observations, block).map(|floor| level - floor);
-        (lows.len() >= 3 && !by_size.is_empty()).then_some(Gains { block, by_size, usual: level, scatter, most, likely })
+        (lows.len() >= 3 && !by_size.is_empty()).then_some(Gains {
+            block,
+            by_size,
+            usual: level,
+            scatter,
+            most,
+            likely,
+        })
     }
 
     pub(super) fn best(&self) -> f64 {

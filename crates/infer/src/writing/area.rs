@@ -125,7 +125,8 @@ fn compare(
     // transfers differ by does not show in as few.
     let rounds = requests.div_ceil(3).max(LEAST_OF_AREA.min(requests));
     let all = u64::from(rounds) * (suspects.len() + controls.len()) as u64;
-    let enough = (order == Order::Random).then_some(Enough { slow: COPIED_FOR, rounds, requests: all, fast_rounds: None });
+    let enough =
+        (order == Order::Random).then_some(Enough { slow: COPIED_FOR, rounds, requests: all, fast_rounds: None });
     Experiment::FastArea(FastArea {
         unit,
         reach,
