@@ -48,7 +48,7 @@ const SHORT_BUDGET: Bytes = Bytes::mib(192);
 const COPIED_FOR: Nanos = Nanos::millis(100);
 
 /// Device time of a look at one unit, after which fewer requests serve: where each of them is copied for, all take alike.
-const TIME_OF_ONE_UNIT: Nanos = Nanos::secs(10);
+const TIME_OF_ONE_UNIT: Nanos = Nanos::secs(15);
 
 /// Requests of a first look at one unit.
 const MOST_OF_ONE_UNIT: u32 = 40;

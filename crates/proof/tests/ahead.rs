@@ -63,9 +63,9 @@ fn half_way_the_time_left_is_about_what_it_turns_out_to_be() {
     // block size and the search for the end of the cache are only known when they come, and on one of them each small random
     // write of the capacity's test takes six times as long as is assumed while none was made. Three times too long is said of the
     // card whose searches end early, as falls that are plain are not tried again.
-    assert!(off.iter().all(|(off, _)| (0.12..=3.2).contains(off)), "times the device time that was left: {off:.2?}");
+    assert!(off.iter().all(|(off, _)| (0.12..=3.0).contains(off)), "times the device time that was left: {off:.2?}");
     let near = off.iter().filter(|(off, _)| (0.4..=2.5).contains(off)).count();
-    assert!(near + 3 >= off.len(), "{near} of {} are near: {off:.2?}", off.len());
+    assert!(near + 2 >= off.len(), "{near} of {} are near: {off:.2?}", off.len());
     let median = off[off.len() / 2].0;
     assert!((0.7..=1.4).contains(&median), "the median is {median:.2}");
 }
