@@ -10,7 +10,7 @@ use flashscope_units::Bytes;
 /// Blocks that are handed over at once.
 const BATCH: usize = 64;
 /// Requests of stretches: large enough for a card's best rate, and small enough that little is left out where one fails.
-const LONG: Bytes = Bytes::kib(256);
+pub const LONG: Bytes = Bytes::kib(256);
 
 /// A target, the right to write to it, and what both cost.
 pub(crate) struct Hands<'a, T: ?Sized> {

@@ -11,5 +11,6 @@ mod plan;
 mod quick;
 
 pub use full::{Filling, FullPlan, Keep, full, head};
+pub use hands::LONG;
 pub use plan::{FEWEST_BLOCKS, LEAST_BUDGET, Plan, PlanError, USUAL_BUDGET};
 pub use quick::{Outcome, Watch, quick};

@@ -4,7 +4,7 @@
 
 use crate::ahead::Ahead;
 use crate::{Session, Watcher};
-use flashscope_capacity::{FEWEST_BLOCKS, Plan, USUAL_BUDGET, Watch, quick};
+use flashscope_capacity::{FEWEST_BLOCKS, LONG, Plan, USUAL_BUDGET, Watch, quick};
 use flashscope_device::Target;
 use flashscope_infer::Want;
 use flashscope_model::finding::{Note, NoteKind};
@@ -23,10 +23,7 @@ const TESTS: [(u64, u64); 6] = [(1, 1), (2, 1), (4, 1), (4, 2), (4, 4), (8, 8)];
 /// The first test that takes no longer than this is done; where none does, the shortest one.
 const SHORT: Nanos = Nanos::secs(60);
 
-/// A test that is begun in order writes requests of this size.
-const LONG: Bytes = Bytes::kib(256);
-
-/// A run that is limited in time must have this many times as much left as the random writes take: they are most of the test.
+/// A run that is limited in time must have this many times as much left as the writes take: they are most of the test.
 const ENOUGH_TIMES: u64 = 2;
 
 impl<T: Target> Session<'_, T> {
@@ -49,10 +46,17 @@ impl<T: Target> Session<'_, T> {
             let budget = budget.write.min(USUAL_BUDGET * times);
             Plan::of_blocks(FEWEST_BLOCKS / part, facts.capacity, block, budget, self.options.seed).ok()
         };
-        let plans: Vec<(Nanos, Plan)> =
-            TESTS.into_iter().filter_map(plan).map(|plan| (self.time_of(&plan), plan)).collect();
-        let short = plans.iter().find(|(time, _)| *time <= SHORT);
-        short.or_else(|| plans.iter().min_by_key(|(time, _)| *time)).map(|(_, plan)| plan.clone())
+        let mut shortest: Option<(Nanos, Plan)> = None;
+        for plan in TESTS.into_iter().filter_map(plan) {
+            let time = self.time_of(&plan);
+            if time <= SHORT {
+                return Some(plan);
+            }
+            if shortest.as_ref().is_none_or(|(least, _)| time < *least) {
+                shortest = Some((time, plan));
+            }
+        }
+        shortest.map(|(_, plan)| plan)
     }
 
     /// How long the test will take, where there will be one.
