@@ -49,19 +49,35 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
         return None;
     }
     let plan = plan(now.block(Bytes::kib(4)), span.start, longest, REQUESTS);
-    if !now.has(|data| matches!(data, Data::MapReach(_))) {
-        return Some(Choice {
-            experiment: Experiment::MapReach(plan),
-            why: "whether reads take longer in a range beyond the reach of the mapping table in memory".into(),
-        });
-    }
-    let says_something = !estimate(Some(now.device), now.observations).is_unknown();
-    (says_something && control(now.observations).is_none()).then(|| Choice {
-        experiment: Experiment::MapReach(MapReach { ranges: vec![SHORTEST], requests: REQUESTS_OF_CONTROL, ..plan }),
-        why: "whether many reads in one range get faster: then the map comes in pieces too small for a few to fetch"
-            .into(),
-    })
+    let controls: Vec<_> = controls(now.observations).collect();
+    let (at, why) = match controls[..] {
+        [] => {
+            let looks = runs(now.observations).count();
+            let found = estimate(Some(now.device), now.observations);
+            if looks == 0 || looks < LOOKS && found.reason() == Some(Reason::TooNoisy) {
+                return Some(Choice {
+                    experiment: Experiment::MapReach(plan),
+                    why: "whether reads take longer in a range beyond the reach of the mapping table in memory".into(),
+                });
+            }
+            if found.is_unknown() {
+                return None;
+            }
+            let why = "whether many reads in one range get faster: then the map comes in pieces too small for a few to fetch";
+            (span.start, why)
+        }
+        [only] if gets_faster(only).is_some() => {
+            let elsewhere = span.start + (longest / 2).align_down(plan.block);
+            (elsewhere, "whether reads get faster elsewhere, too: what only passed just then would not do it twice")
+        }
+        _ => return None,
+    };
+    let control = MapReach { start: at, ranges: vec![SHORTEST], requests: REQUESTS_OF_CONTROL, ..plan };
+    Some(Choice { experiment: Experiment::MapReach(control), why: why.into() })
 }
+
+/// Runs over all ranges at most, while visits of one differ too much.
+const LOOKS: usize = 3;
 
 /// Reads in the shortest range that bring most of its map where an entry stands for 16 KiB, and a part that shows where it
 /// stands for 4.
@@ -71,14 +87,14 @@ const REQUESTS_OF_CONTROL: u32 = 8192;
 const ENDS: usize = 512;
 
 /// What is read in one range alone, as a control.
-fn control(observations: &Observations) -> Option<&RangeTimes> {
-    runs(observations).find_map(|data| match &data.ranges[..] {
+fn controls(observations: &Observations) -> impl Iterator<Item = &RangeTimes> {
+    runs(observations).filter_map(|data| match &data.ranges[..] {
         [one] => Some(one),
         _ => None,
     })
 }
 
-fn runs(observations: &Observations) -> impl DoubleEndedIterator<Item = &MapReachData> {
+fn runs(observations: &Observations) -> impl Iterator<Item = &MapReachData> {
     observations.runs.iter().filter_map(|run| match &run.data {
         Data::MapReach(data) => Some(data),
         _ => None,
@@ -132,10 +148,12 @@ struct Point {
 /// The reach, or how far reads were tried without any.
 pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations) -> Estimate<Bytes> {
     let queued = device.is_some_and(|device| device.queue_depth.is_some_and(|depth| depth > 1));
-    let Some(data) = runs(observations).rev().find(|data| data.ranges.len() != 1) else {
+    let looks: Vec<&MapReachData> = runs(observations).filter(|data| data.ranges.len() != 1).collect();
+    if looks.is_empty() {
         return Estimate::not_measured();
-    };
-    if let Some((range, gain)) = control(observations).and_then(|range| Some((range, gets_faster(range)?))) {
+    }
+    let gains = controls(observations).map(|range| Some((range, gets_faster(range)?)));
+    if let Some(&(range, gain)) = gains.collect::<Option<Vec<_>>>().as_ref().and_then(|gains| gains.last()) {
         return Estimate::unknown(
             Reason::Ambiguous,
             format!(
@@ -146,7 +164,7 @@ pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations
             ),
         );
     }
-    let points = points(&data.ranges);
+    let points = points(looks.iter().flat_map(|data| &data.ranges));
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
         return Estimate::unknown(Reason::TooFew, "no range could be read");
     };
@@ -216,20 +234,22 @@ fn no_misses(points: &[Point], tried: &[Curve], queued: bool) -> Estimate<Bytes>
 
 /// A point for each length: the mean of its visits, as sure as these agree with each other.
 ///
-/// The scatter between visits is estimated over all lengths together (two visits alone say little) as half the mean
-/// square of what two visits of one length differ by, and only what the scatter within them leaves open is added.
-fn points(ranges: &[RangeTimes]) -> Vec<Point> {
+/// The scatter between visits is estimated over all lengths together (two visits alone say little) as the mean variance of
+/// the visits of one length, and only what the scatter within them leaves open is added.
+fn points<'a>(ranges: impl IntoIterator<Item = &'a RangeTimes>) -> Vec<Point> {
     let mut visits: BTreeMap<Bytes, Vec<Point>> = BTreeMap::new();
     for range in ranges {
         visits.entry(range.length).or_default().extend(visit(range));
     }
     let apart: Vec<f64> = visits
         .values()
-        .filter_map(|visits| match visits[..] {
-            [ref one, ref other, ..] => {
-                Some(((one.mean - other.mean).powi(2) - one.variance - other.variance).max(0.0) / 2.0)
-            }
-            _ => None,
+        .filter(|visits| visits.len() > 1)
+        .map(|visits| {
+            let count = visits.len() as f64;
+            let mean = visits.iter().map(|visit| visit.mean).sum::<f64>() / count;
+            let around = visits.iter().map(|visit| (visit.mean - mean).powi(2)).sum::<f64>() / (count - 1.0);
+            let within = visits.iter().map(|visit| visit.variance).sum::<f64>() / count;
+            (around - within).max(0.0)
         })
         .collect();
     let between = apart.iter().sum::<f64>() / apart.len().max(1) as f64;
