@@ -63,7 +63,8 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
             if found.is_unknown() {
                 return None;
             }
-            let why = "whether many reads in one range get faster: then the map comes in pieces too small for a few to fetch";
+            let why =
+                "whether many reads in one range get faster: then the map comes in pieces too small for a few to fetch";
             (span.start, why)
         }
         [only] if gets_faster(only).is_some() => {

@@ -27,6 +27,8 @@ const CLEAN_STEP: f64 = 0.3;
 const CLEAR_STEP: f64 = 3.0;
 /// Sizes on either side of the step from which on their own scatter counts.
 const ENOUGH_SIZES: usize = 3;
+/// How many times the scatter on the quieter side of a step counts as scatter, where it is all there is to go by.
+const ONE_SIDED: f64 = 2.0;
 
 /// From this many times the scatter on a step cannot be mistaken.
 const SHARP: f64 = 6.0;
@@ -41,6 +43,14 @@ pub(super) struct Gains {
     most: Option<f64>,
     /// What of a read the link does not take either, which is what data at hand save.
     likely: Option<f64>,
+    first: First,
+}
+
+/// Which sizes gain if any does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum First {
+    Smallest,
+    Largest,
 }
 
 /// A step between sizes that gain and sizes that do not.
@@ -76,6 +86,7 @@ impl Gains {
         block: Bytes,
         times: BTreeMap<Bytes, Vec<f64>>,
         usual: Vec<Vec<f64>>,
+        first: First,
     ) -> Option<Gains> {
         let lows: Vec<f64> = usual.iter().filter(|times| times.len() >= 4).filter_map(|times| low(times)).collect();
         let level = median(&lows)?;
@@ -93,6 +104,7 @@ impl Gains {
             scatter,
             most,
             likely,
+            first,
         })
     }
 
@@ -106,8 +118,17 @@ impl Gains {
             // Usual reads that wait for what is read ahead scatter by more than those that find it.
             _ if self.best() > LEAST_SHARE * self.usual && self.has_own_step() => Some(true),
             times if times >= CLEAR => Some(true),
-            times if times < ABSENT && self.could_show() => Some(false),
+            _ if self.must_show() < ABSENT * self.scatter && self.could_show() => Some(false),
             _ => None,
+        }
+    }
+
+    /// The gain where one must show if there is any: the best of many sizes is no small one by chance alone.
+    fn must_show(&self) -> f64 {
+        let best = |gains: &mut dyn Iterator<Item = &f64>| gains.take(2).copied().fold(0.0, f64::max);
+        match self.first {
+            First::Smallest => best(&mut self.by_size.values()),
+            First::Largest => best(&mut self.by_size.values().rev()),
         }
     }
 
@@ -167,6 +188,13 @@ impl Gains {
         self.step().is_some() && self.best_step().is_some_and(|step| step.own)
     }
 
+    /// Whether all sizes are much faster than the usual reads: those wait for what is fetched behind the ones before, and scatter
+    /// by as much.
+    fn usual_ones_wait(&self) -> bool {
+        let best = self.best();
+        best >= CLEAR * self.scatter && self.by_size.values().all(|gain| *gain > best / 2.0)
+    }
+
     /// Where sizes that gain more and sizes that gain less are furthest apart.
     fn best_step(&self) -> Option<Step> {
         let gains: Vec<f64> = self.by_size.values().copied().collect();
@@ -180,7 +208,14 @@ impl Gains {
         let apart = middle(before) - middle(after);
         let deviation = |part: &[f64]| standard_deviation(part).unwrap_or(0.0);
         let own = before.len().min(after.len()) >= ENOUGH_SIZES && apart > LEAST_SHARE * self.usual;
-        let scatter = if own { self.scatter.min(deviation(before).max(deviation(after))) } else { self.scatter };
+        let quieter = [before, after].into_iter().filter(|part| part.len() >= ENOUGH_SIZES).map(deviation);
+        let scatter = match quieter.min_by(f64::total_cmp) {
+            Some(quieter) if self.usual_ones_wait() && apart > LEAST_SHARE * (self.usual - middle(after)) => {
+                self.scatter.min(ONE_SIDED * quieter)
+            }
+            _ if own => self.scatter.min(deviation(before).max(deviation(after))),
+            _ => self.scatter,
+        };
         Some(Step { held, gap: gap(held), apart, scatter, own })
     }
 }
@@ -208,7 +243,15 @@ mod tests {
 
     fn gains(by_size: &[(u64, f64)], most: Option<f64>) -> Gains {
         let by_size = by_size.iter().map(|(kib, gain)| (Bytes::kib(*kib), *gain)).collect();
-        Gains { block: Bytes::kib(4), by_size, usual: 1000.0, scatter: 10.0, most, likely: None }
+        Gains {
+            block: Bytes::kib(4),
+            by_size,
+            usual: 1000.0,
+            scatter: 10.0,
+            most,
+            likely: None,
+            first: First::Smallest,
+        }
     }
 
     #[test]
@@ -224,11 +267,21 @@ mod tests {
         check(&[(4, 400.0), (8, 390.0), (16, 250.0)], None, Reach::Between(eight, sixteen));
         check(&[(4, 10.0), (8, -12.0), (16, 5.0)], None, Reach::Nothing);
         check(&[(4, 45.0), (8, -12.0), (16, 5.0)], None, Reach::Unclear);
+        // What is at hand far off only is not at hand.
+        check(&[(4, 10.0), (8, -12.0), (16, 45.0)], None, Reach::Nothing);
         // The usual reads scatter by more than the step; both sides of it do not.
         let small = [(4, 40.0), (8, 41.0), (16, 40.5), (32, 25.0), (64, 24.0), (128, 25.5)];
         check(&small, None, Reach::Unclear);
         let quick = small.map(|(size, gain)| (size, gain * 4.0 + 300.0));
         assert_eq!(Gains { scatter: 150.0, ..gains(&quick, None) }.reach(), Reach::Between(sixteen, Bytes::kib(32)));
+        // All are far faster than the usual reads, which wait for what is fetched; two sizes behind the step are enough.
+        let waits = [(4, 890.0), (8, 889.0), (16, 891.0), (32, 890.0), (64, 870.0), (128, 871.0)];
+        assert_eq!(
+            Gains { scatter: 100.0, ..gains(&waits, None) }.reach(),
+            Reach::Between(Bytes::kib(32), Bytes::kib(64))
+        );
+        let level = waits.map(|(size, gain)| (size, gain.max(889.0)));
+        assert_eq!(Gains { scatter: 100.0, ..gains(&level, None) }.reach(), Reach::Beyond(Bytes::kib(128)));
         // What is not at hand takes hardly longer here: that nothing shows says nothing.
         check(&[(4, 10.0), (8, -12.0), (16, 5.0)], Some(30.0), Reach::Unclear);
     }

@@ -3,10 +3,10 @@
 //! A rest gives the device the time to fetch all that it will, so that the last of these tells most: how far behind a long
 //! run data are at hand, and behind how short a run the next block is.
 
-use super::gains::{Gains, Reach};
+use super::gains::{First, Gains, Reach};
 use super::read_cache::all;
 use super::{low, ns};
-use crate::numbers::SEEN;
+use crate::numbers::{SEEN, median};
 use flashscope_model::finding::{Doubt, ReadAhead};
 use flashscope_model::observation::ReadCacheData;
 use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
@@ -69,7 +69,7 @@ fn there(observations: &Observations, runs: &Gains, distances: &Gains) -> Estima
         }
         // Then the reads in falling order waited for what was fetched behind the ones before, and nothing is known to be
         // not at hand.
-        Reach::Beyond(_) if trigger <= 1 => Estimate::unknown(
+        Reach::Beyond(_) if trigger <= 1 || trigger >= RUN - 1 => Estimate::unknown(
             Reason::NothingShows,
             "it reads ahead behind every read, but how far does not show: all reads behind a run take about as long",
         ),
@@ -103,9 +103,9 @@ pub(super) fn shortest_run(observations: &Observations, distances: &Gains) -> Op
 /// Times of the next block, by the length of the run before it; of runs too short to be sure of anything.
 pub(super) fn behind_runs(observations: &Observations) -> BTreeMap<u32, Vec<f64>> {
     let mut behind: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for data in all(observations).filter(|data| run_length(data) < RUN) {
+    for (data, pace) in paced(observations).filter(|(data, _)| run_length(data) < RUN) {
         for ahead in data.ahead.iter().filter(|ahead| ahead.distance == Bytes::ZERO) {
-            behind.entry(run_length(data)).or_default().extend(ns(&ahead.times));
+            behind.entry(run_length(data)).or_default().extend(ns(&ahead.times).iter().map(|time| time * pace));
         }
     }
     behind
@@ -117,11 +117,12 @@ pub(super) fn distances(observations: &Observations) -> Option<Gains> {
     let mut by_run: BTreeMap<(Bytes, u32), Vec<f64>> = BTreeMap::new();
     let mut block = None;
     let longest = all(observations).map(run_length).max()?;
-    for data in all(observations).filter(|data| run_length(data) >= RUN.min(longest)) {
+    for (data, pace) in paced(observations).filter(|(data, _)| run_length(data) >= RUN.min(longest)) {
         block = block.or(Some(data.block));
         for ahead in &data.ahead {
             let end = ahead.distance + data.block;
-            by_run.entry((end, run_length(data))).or_default().extend(ns(&ahead.times));
+            let times = ns(&ahead.times).into_iter().map(|time| time * pace);
+            by_run.entry((end, run_length(data))).or_default().extend(times);
         }
     }
     let mut times: BTreeMap<Bytes, Vec<f64>> = BTreeMap::new();
@@ -131,7 +132,7 @@ pub(super) fn distances(observations: &Observations) -> Option<Gains> {
             times.insert(end, samples);
         }
     }
-    Gains::new(observations, block?, times, falling(observations))
+    Gains::new(observations, block?, times, falling(observations), First::Smallest)
 }
 
 /// Lengths of the runs that were tried, behind each of which something was read.
@@ -147,24 +148,46 @@ fn run_length(data: &ReadCacheData) -> u32 {
 pub(super) fn runs(observations: &Observations) -> Option<Gains> {
     let mut times: BTreeMap<Bytes, Vec<f64>> = BTreeMap::new();
     let mut block = None;
-    for data in all(observations) {
+    for (data, pace) in paced(observations) {
         block = block.or(Some(data.block));
         for run in &data.rising {
             for (index, time) in run.iter().enumerate().skip(1) {
-                times.entry(Bytes(index as u64)).or_default().push(time.as_f64());
+                times.entry(Bytes(index as u64)).or_default().push(time.as_f64() * pace);
             }
         }
     }
-    Gains::new(observations, block?, times, falling(observations))
+    Gains::new(observations, block?, times, falling(observations), First::Largest)
 }
 
 /// Falling runs by index, the jump left out.
 pub(super) fn falling(observations: &Observations) -> Vec<Vec<f64>> {
     let mut by_index: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-    for run in all(observations).flat_map(|data| &data.falling) {
+    for (data, pace) in paced(observations) {
+        for (index, times) in by_place(data) {
+            by_index.entry(index).or_default().extend(times.into_iter().map(|time| time * pace));
+        }
+    }
+    by_index.into_values().collect()
+}
+
+/// Times of the falling runs of one experiment by index, the jump left out.
+fn by_place(data: &ReadCacheData) -> BTreeMap<usize, Vec<f64>> {
+    let mut by_index: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for run in &data.falling {
         for (index, time) in run.iter().enumerate().skip(1) {
             by_index.entry(index).or_default().push(time.as_f64());
         }
     }
-    by_index.into_values().collect()
+    by_index
+}
+
+/// All experiments, and what brings the times of each to the pace of the median one: falling order is read in all of them,
+/// and a host or a device that is slower for a while is slower for that as well.
+fn paced(observations: &Observations) -> impl Iterator<Item = (&ReadCacheData, f64)> {
+    let level = |data: &ReadCacheData| {
+        let lows: Vec<f64> = by_place(data).values().filter_map(|times| low(times)).collect();
+        median(&lows)
+    };
+    let usual = median(&all(observations).filter_map(level).collect::<Vec<f64>>());
+    all(observations).map(move |data| (data, usual.zip(level(data)).map_or(1.0, |(usual, here)| usual / here)))
 }

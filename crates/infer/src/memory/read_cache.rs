@@ -1,6 +1,6 @@
 //! Read buffer: bytes read last that are answered without the flash, from re-reads.
 
-use super::gains::{Gains, Reach};
+use super::gains::{First, Gains, Reach};
 use super::{low, ns, read_ahead};
 use crate::numbers::SEEN;
 use flashscope_model::finding::Doubt;
@@ -95,7 +95,7 @@ pub(super) fn spans(observations: &Observations) -> Option<Gains> {
             fresh.entry(reread.span).or_default().extend(ns(&reread.fresh));
         }
     }
-    Gains::new(observations, block?, again, fresh.into_values().collect())
+    Gains::new(observations, block?, again, fresh.into_values().collect(), First::Smallest)
 }
 
 pub(super) fn all(observations: &Observations) -> impl Iterator<Item = &ReadCacheData> {

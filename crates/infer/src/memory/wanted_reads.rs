@@ -95,7 +95,10 @@ fn again(now: &Situation, spans: &Gains, ahead: &Gains, base: Wanted) -> Option<
         (gains.reach() == Reach::Unclear && rounds < MOST_ROUNDS) || (gains.may_be_lost() && rounds < ROUNDS * 2)
     };
     let spans = if unclear(spans, rounds_of_spans(now.observations)) { base.spans } else { Vec::new() };
-    let ends = if unclear(ahead, rounds_of_runs(now.observations)) { base.ends } else { Vec::new() };
+    let rounds = rounds_of_runs(now.observations);
+    // No device reads ahead that far behind every read: where it ends may be lost in the scatter.
+    let endless = matches!(ahead.reach(), Reach::Beyond(_)) && rounds < MOST_ROUNDS;
+    let ends = if endless || unclear(ahead, rounds) { base.ends } else { Vec::new() };
     let why = "once more, as it was not clear";
     (!spans.is_empty() || !ends.is_empty()).then_some(Wanted { spans, ends, why, ..base })
 }
