@@ -16,7 +16,7 @@ const WORK: f64 = 0.6;
 pub(crate) struct Before {
     /// Its program.
     pub(crate) program: Option<String>,
-    /// The folder of its source of `flashscope-infer`.
+    /// Its checkout, or its source of `flashscope-infer` alone.
     pub(crate) source: Option<String>,
 }
 
@@ -69,7 +69,9 @@ impl Before {
             return Ok(targets.left_out("infer: lines and constants, beside before", "no --before-source DIR")?);
         };
         let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../infer/src");
-        let (before, now) = (size(Path::new(source))?, size(&own)?);
+        let within = Path::new(source).join("crates/infer/src");
+        let before = if within.is_dir() { within } else { source.into() };
+        let (before, now) = (size(&before)?, size(&own)?);
         for (what, before, now) in [("lines", before.0, now.0), ("constants", before.1, now.1)] {
             targets.at_most(&format!("infer: {what}"), before as f64, now as f64, "")?;
         }

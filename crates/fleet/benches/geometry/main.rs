@@ -1,6 +1,6 @@
 //! How often `inspect` is right on devices that it has never seen, beside what it is to reach (docs/fleet.md has the rules).
 //! All in virtual time. `scripts/prove geometry [--quick] [-- --devices N --seed S]`; exit code 1 where a target is missed.
-//! `--before PROGRAM --before-source DIR` puts an earlier version beside it: its `flashscope` and its `crates/infer/src`. The two
+//! `--before PROGRAM --before-source DIR` puts an earlier version beside it: its `flashscope` and its checkout. The two
 //! find the fleet in turns.
 //!
 //! Of few devices a share says little: one wrong answer of twenty is 95 %, whatever the true share. A target of a share counts
