@@ -188,6 +188,9 @@ fn paced(observations: &Observations) -> impl Iterator<Item = (&ReadCacheData, f
         let lows: Vec<f64> = by_place(data).values().filter_map(|times| low(times)).collect();
         median(&lows)
     };
-    let usual = median(&all(observations).filter_map(level).collect::<Vec<f64>>());
-    all(observations).map(move |data| (data, usual.zip(level(data)).map_or(1.0, |(usual, here)| usual / here)))
+    let levels: Vec<Option<f64>> = all(observations).map(level).collect();
+    let usual = median(&levels.iter().copied().flatten().collect::<Vec<f64>>());
+    all(observations)
+        .zip(levels)
+        .map(move |(data, here)| (data, usual.zip(here).map_or(1.0, |(usual, here)| usual / here)))
 }
