@@ -23,7 +23,7 @@ const ENOUGH_AGAINST_DILUTION: f64 = 0.95;
 /// A step is given as a lower bound from this probability on.
 const ENOUGH_FOR_BOUND: f64 = 0.9;
 
-/// As [`MOST_UNIT`], for sizes that only the prior tells apart, because the row that would is missing.
+/// What a size is worth at most that only the prior tells apart, because the row that would is missing.
 const MOST_BY_PRIOR: f64 = 0.6;
 
 /// The experiment's name.
