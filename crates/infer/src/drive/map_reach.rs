@@ -16,6 +16,7 @@ use flashscope_model::observation::{MapReachData, RangeTimes};
 use flashscope_model::plan::{MapReach, Span};
 use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, ExperimentName, Observations, Reason};
 use flashscope_stats::line::weighted_least_squares;
+use flashscope_stats::location::standard_deviation;
 use flashscope_units::{Bytes, Contrast, Nanos};
 use std::collections::BTreeMap;
 
@@ -87,7 +88,7 @@ const REQUESTS_OF_CONTROL: u32 = 8192;
 /// Reads at either end of these that are compared.
 const ENDS: usize = 512;
 
-/// What is read in one range alone, as a control.
+/// What each run in one range alone read, as controls.
 fn controls(observations: &Observations) -> impl Iterator<Item = &RangeTimes> {
     runs(observations).filter_map(|data| match &data.ranges[..] {
         [one] => Some(one),
@@ -242,23 +243,19 @@ fn points<'a>(ranges: impl IntoIterator<Item = &'a RangeTimes>) -> Vec<Point> {
     for range in ranges {
         visits.entry(range.length).or_default().extend(visit(range));
     }
+    let within = |visits: &[Point]| visits.iter().map(|visit| visit.variance).sum::<f64>() / visits.len() as f64;
     let apart: Vec<f64> = visits
         .values()
-        .filter(|visits| visits.len() > 1)
-        .map(|visits| {
-            let count = visits.len() as f64;
-            let mean = visits.iter().map(|visit| visit.mean).sum::<f64>() / count;
-            let around = visits.iter().map(|visit| (visit.mean - mean).powi(2)).sum::<f64>() / (count - 1.0);
-            let within = visits.iter().map(|visit| visit.variance).sum::<f64>() / count;
-            (around - within).max(0.0)
+        .filter_map(|visits| {
+            let means: Vec<f64> = visits.iter().map(|visit| visit.mean).collect();
+            Some((standard_deviation(&means)?.powi(2) - within(visits)).max(0.0))
         })
         .collect();
     let between = apart.iter().sum::<f64>() / apart.len().max(1) as f64;
     let joined = |visits: Vec<Point>| {
         let count = visits.len() as f64;
         let mean = visits.iter().map(|visit| visit.mean).sum::<f64>() / count;
-        let within = visits.iter().map(|visit| visit.variance).sum::<f64>() / count;
-        let variance = (within + between) / count + (UNEXPLAINED * mean).powi(2);
+        let variance = (within(&visits) + between) / count + (UNEXPLAINED * mean).powi(2);
         Point { length: visits[0].length, mean, variance }
     };
     visits.into_values().filter(|visits| !visits.is_empty()).map(joined).collect()

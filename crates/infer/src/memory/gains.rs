@@ -43,6 +43,7 @@ pub(super) struct Gains {
     most: Option<f64>,
     /// What of a read the link does not take either, which is what data at hand save.
     likely: Option<f64>,
+    /// Where a gain must show if there is any.
     first: First,
 }
 
@@ -125,11 +126,12 @@ impl Gains {
 
     /// The gain where one must show if there is any: the best of many sizes is no small one by chance alone.
     fn must_show(&self) -> f64 {
-        let best = |gains: &mut dyn Iterator<Item = &f64>| gains.take(2).copied().fold(0.0, f64::max);
-        match self.first {
-            First::Smallest => best(&mut self.by_size.values()),
-            First::Largest => best(&mut self.by_size.values().rev()),
-        }
+        let gains = self.by_size.values().copied();
+        let ends: Vec<f64> = match self.first {
+            First::Smallest => gains.take(2).collect(),
+            First::Largest => gains.rev().take(2).collect(),
+        };
+        ends.into_iter().fold(0.0, f64::max)
     }
 
     /// Whether nothing gains though the flash takes so little beside the link that a gain may be lost in the scatter.
@@ -156,9 +158,8 @@ impl Gains {
                 _ => Reach::Unclear,
             };
         }
-        let half = self.best() / 2.0;
         match self.by_size.last_key_value() {
-            Some((last, _)) if self.by_size.values().all(|gain| *gain > half) => Reach::Beyond(*last),
+            Some((last, _)) if self.all_gain() => Reach::Beyond(*last),
             _ => Reach::Unclear,
         }
     }
@@ -191,8 +192,13 @@ impl Gains {
     /// Whether all sizes are much faster than the usual reads: those wait for what is fetched behind the ones before, and scatter
     /// by as much.
     fn usual_ones_wait(&self) -> bool {
-        let best = self.best();
-        best >= CLEAR * self.scatter && self.by_size.values().all(|gain| *gain > best / 2.0)
+        self.best() >= CLEAR * self.scatter && self.all_gain()
+    }
+
+    /// Whether no size gains much less than the best.
+    fn all_gain(&self) -> bool {
+        let half = self.best() / 2.0;
+        self.by_size.values().all(|gain| *gain > half)
     }
 
     /// Where sizes that gain more and sizes that gain less are furthest apart.

@@ -68,7 +68,7 @@ fn there(observations: &Observations, runs: &Gains, distances: &Gains) -> Estima
             Estimate::between(of(held), of(gone), SEEN, evidence(far), METHOD)
         }
         // Then the reads in falling order waited for what was fetched behind the ones before, and nothing is known to be
-        // not at hand.
+        // not at hand. So it is where only the last of a run stand out: those before them waited as well.
         Reach::Beyond(_) if trigger <= 1 || trigger >= RUN - 1 => Estimate::unknown(
             Reason::NothingShows,
             "it reads ahead behind every read, but how far does not show: all reads behind a run take about as long",
