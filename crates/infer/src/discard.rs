@@ -1,7 +1,7 @@
 //! Discard: what discarded places read as, from which size on it takes effect, and whether later writes are faster for it.
 
 use crate::Choice;
-use crate::numbers::{SEEN, digits, median};
+use crate::numbers::{SEEN, digits, gcd, median};
 use crate::situation::Situation;
 use flashscope_model::discard::{Discard, DiscardData, DiscardFound, DiscardReads, DiscardTrial};
 use flashscope_model::finding::Doubt;
@@ -107,7 +107,9 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<DiscardFound> {
     };
     let took: Vec<bool> = sizes.iter().map(|(_, trials)| trials.iter().all(took_effect)).collect();
     let from = took.iter().rposition(|took| !took).map_or(0, |last| last + 1);
-    let granularity = sizes.get(from).map(|(size, _)| *size);
+    let smallest = sizes.get(from).map(|(size, _)| *size);
+    let step = smallest.and_then(|size| step(size, sizes[from..].iter().flat_map(|(_, trials)| trials)));
+    let granularity = step.or(smallest);
     let reads = read_as(sizes[from..].iter().flat_map(|(_, trials)| trials));
     // Below the granularity nothing takes effect, and from it on everything does.
     let mixed = sizes[..from].iter().any(|(_, trials)| trials.iter().any(took_effect));
@@ -129,7 +131,11 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<DiscardFound> {
         largest_time: time(sizes.len() - 1).map(nanos),
         rewrite_ratio: rewrite_ratio(data),
     };
-    let effect = match granularity {
+    let effect = match smallest {
+        Some(size) if granularity != smallest => {
+            let step = granularity.unwrap_or_default();
+            format!("of discards of {size} and more, what holds whole steps of a grid of {step} reads as {}", reads.word())
+        }
         Some(size) if size == *least => format!("discards of {size} and more read as {} at once", reads.word()),
         Some(size) => format!("discards below {size} change nothing, from {size} on they read as {}", reads.word()),
         None => format!("what was discarded reads as before, up to {most}"),
@@ -140,6 +146,18 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<DiscardFound> {
     let found = Estimate::known(found, SEEN, format!("{effect}{later}"), method);
     found.with_doubts(doubts.into_iter().flatten())
 }
+
+/// What all ranges that took effect are multiples of, where it explains why `smallest` is the smallest discard that does: of
+/// sizes that double, the one that holds a whole step wherever the steps lie. A device without a grid of its own reaches to
+/// both ends of each discard.
+fn step<'a>(smallest: Bytes, trials: impl Iterator<Item = &'a DiscardTrial>) -> Option<Bytes> {
+    let taken = trials.map(|trial| trial.kept.map(|(start, end)| trial.size.saturating_sub(start + end).get()));
+    let common = taken.reduce(|a, b| Some(gcd(a?, b?)))??;
+    (common * MOST_STEPS > smallest.get()).then_some(Bytes(common))
+}
+
+/// A discard of half its size would have held a whole step, if as many went into the smallest that took effect.
+const MOST_STEPS: u64 = 4;
 
 /// The trials of each size, rising.
 fn by_size(data: &DiscardData) -> Vec<(Bytes, Vec<DiscardTrial>)> {
@@ -202,6 +220,7 @@ mod tests {
             size,
             time: Nanos::micros(400),
             uniform: (size >= from).then_some(byte),
+            kept: (size >= from).then_some((Bytes::ZERO, Bytes::ZERO)),
             read: Nanos::micros(500),
             read_behind: Nanos::micros(700),
         };
@@ -226,6 +245,40 @@ mod tests {
         check(Bytes::kib(64), 0xff, DiscardReads::Ones, Some(Bytes::kib(64)));
         check(Bytes::kib(48), 0x5a, DiscardReads::Other, Some(Bytes::kib(64)));
         check(Bytes::gib(1), 0x00, DiscardReads::Kept, None);
+    }
+
+    #[test]
+    fn a_grid_that_lies_elsewhere_is_told_from_what_is_kept_at_the_ends() {
+        let check = |step: Bytes, shift: Bytes, granularity: Bytes| {
+            let mut data = trials(Bytes::kib(1), 0);
+            for trial in &mut data.trials {
+                // Discards start at multiples of everything; steps start at `shift` and its multiples of `step`.
+                let end = shift + trial.size.saturating_sub(shift).align_down(step);
+                let taken = end.saturating_sub(shift);
+                let middle = trial.size / 2;
+                let inside = taken > Bytes::ZERO && (shift..end).contains(&middle);
+                trial.uniform = inside.then_some(0);
+                trial.kept = inside.then(|| (shift, trial.size.saturating_sub(end)));
+            }
+            let estimate = estimate(&observed(data));
+            assert_eq!(estimate.value().and_then(|found| found.granularity), Some(granularity), "{step} {shift}");
+            assert!(!estimate.has_doubt(Doubt::RunsDisagree), "{estimate:?}");
+        };
+        for shift in [512, 3584, 4096, 15_872] {
+            check(Bytes::kib(16), Bytes(shift), Bytes::kib(16));
+        }
+        check(Bytes::kib(4), Bytes(3584), Bytes::kib(4));
+        check(Bytes::kib(12), Bytes::ZERO, Bytes::kib(12));
+        check(Bytes::kib(64), Bytes::ZERO, Bytes::kib(64));
+    }
+
+    #[test]
+    fn ends_that_follow_no_grid_are_no_grid() {
+        let mut data = trials(Bytes::kib(64), 0);
+        for (index, trial) in data.trials.iter_mut().enumerate().filter(|(_, trial)| trial.uniform.is_some()) {
+            trial.kept = Some((Bytes::kib(index as u64), Bytes::ZERO));
+        }
+        assert_eq!(estimate(&observed(data)).value().and_then(|found| found.granularity), Some(Bytes::kib(64)));
     }
 
     #[test]

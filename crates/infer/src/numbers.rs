@@ -72,6 +72,11 @@ pub(crate) fn probability(value: f64) -> f64 {
     value.clamp(0.05, 0.999)
 }
 
+/// The greatest common divisor.
+pub(crate) fn gcd(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { gcd(other, one % other) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

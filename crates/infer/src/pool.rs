@@ -129,8 +129,12 @@ pub(crate) fn filled_units(observations: &Observations, unit: Bytes, first: Byte
 pub(crate) fn blank_units(device: &DeviceFacts, observations: &Observations, unit: Bytes, first: Bytes) -> Vec<Bytes> {
     let whole = Span { start: Bytes::ZERO, length: device.capacity };
     let mut slots = all_over(device, (unit, true), first, whole);
-    let used: Vec<Span> = fills(observations).chain(written(observations, unit)).collect();
-    slots.retain(|start| used.iter().all(|range| *start + unit <= range.start || range.start + range.length <= *start));
+    let mut used = vec![false; slots.len()];
+    for range in fills(observations).chain(written(observations, unit)) {
+        used[overlapped(&slots, unit, range)].fill(true);
+    }
+    let mut used = used.into_iter();
+    slots.retain(|_| used.next() == Some(false));
     slots
 }
 

@@ -61,9 +61,12 @@ pub struct DiscardTrial {
     pub size: Bytes,
     /// Service time of the command.
     pub time: Nanos,
-    /// The byte that the block in the middle of it then held throughout, if it did; what was written before is no such byte.
+    /// The byte that a logical block in the middle of it then held throughout, if it did; what was written before is no such
+    /// byte.
     pub uniform: Option<u8>,
-    /// Service time of that read.
+    /// What of it still held what was written, at its start and at its end, where that was looked for.
+    pub kept: Option<(Bytes, Bytes)>,
+    /// Service time of a read of the block in the middle.
     pub read: Nanos,
     /// Service time of a read of the block right behind, which was not discarded.
     pub read_behind: Nanos,
@@ -92,7 +95,7 @@ word!(DiscardReads);
 pub struct DiscardFound {
     /// What discarded places read as.
     pub reads: DiscardReads,
-    /// The smallest size that was tried and took effect; `None` where none did.
+    /// The smallest size that takes effect where it lies on the device's own grid; `None` where none did that was tried.
     pub granularity: Option<Bytes>,
     /// Time of the smallest discard that was tried.
     pub smallest: Option<Nanos>,
@@ -107,7 +110,7 @@ pub struct DiscardFound {
 figure! {
     DiscardFound, "Discard" {
         reads: DiscardReads, "reads_as", "What discarded places read as.";
-        granularity: Option<Bytes>, "granularity_bytes", "The smallest size that was tried and took effect; null where none did.";
+        granularity: Option<Bytes>, "granularity_bytes", "The smallest size that takes effect where it lies on the device's own grid; null where none did that was tried.";
         smallest: Option<Nanos>, "smallest_service_time_ns", "Median service time of the smallest discard; null where none was made.";
         largest: Option<Bytes>, "largest_bytes", "The largest discard; null where none was made.";
         largest_time: Option<Nanos>, "largest_service_time_ns", "Its median service time.";

@@ -19,8 +19,8 @@ use flashscope_units::Bytes;
 /// What is written before a discard goes out in pieces of this size.
 const PIECE: Bytes = Bytes::kib(128);
 
-/// Reads and the discard itself beside the writes of a trial.
-const BESIDE: u64 = 3;
+/// Reads and the discard itself beside the writes of a trial, without those that look for its edges.
+const BESIDE: u64 = 4;
 
 impl Probe for Discard {
     fn validate(&self, facts: &DeviceFacts) -> Result<(), PlanError> {
@@ -40,17 +40,21 @@ impl Probe for Discard {
         Ok(())
     }
 
-    fn cost(&self, _facts: &DeviceFacts) -> Cost {
+    fn cost(&self, facts: &DeviceFacts) -> Cost {
         let trials = u64::from(self.repeats) * self.sizes.len() as u64;
         let filled: u64 = self.sizes.iter().map(|size| pieces(*size) + 1).sum();
-        let requests = filled * u64::from(self.repeats) + trials * BESIDE;
+        // Each look for an edge halves what is left.
+        let looks = self.sizes.iter().map(|size| 2 * u64::from((*size / facts.logical_block).max(1).ilog2()) + 2);
+        let looks = looks.sum::<u64>() * u64::from(self.repeats);
+        let requests = filled * u64::from(self.repeats) + trials * BESIDE + looks;
         let rewrites = 2 * (pieces(self.span) + u64::from(self.rewrites)) + 1;
-        Cost { read: self.block * (2 * trials), written: self.bytes_written(), requests: requests + rewrites }
+        let read = self.block * (2 * trials) + facts.logical_block * (trials + looks);
+        Cost { read, written: self.bytes_written(), requests: requests + rewrites }
     }
 
     fn measure<T: Target + ?Sized>(
         &self,
-        _facts: &DeviceFacts,
+        facts: &DeviceFacts,
         rng: &mut Rng,
         rig: &mut Rig<'_, '_, T>,
     ) -> (Data, Result<(), Halt>) {
@@ -62,7 +66,7 @@ impl Probe for Discard {
             behind: Vec::new(),
             control: Vec::new(),
         };
-        let end = if data.supported { try_all(self, &mut data, rng, rig) } else { Ok(()) };
+        let end = if data.supported { try_all(self, facts.logical_block, &mut data, rng, rig) } else { Ok(()) };
         (Data::Discard(data), end)
     }
 }
@@ -73,6 +77,7 @@ fn pieces(length: Bytes) -> u64 {
 
 fn try_all<T: Target + ?Sized>(
     plan: &Discard,
+    sector: Bytes,
     data: &mut DiscardData,
     rng: &mut Rng,
     rig: &mut Rig<'_, '_, T>,
@@ -84,7 +89,7 @@ fn try_all<T: Target + ?Sized>(
         rng.shuffle(&mut sizes);
         for size in sizes {
             let Some(at) = place.next() else { return Ok(()) };
-            data.trials.extend(trial(plan.block, *at, size, rig)?);
+            data.trials.extend(trial(plan.block, sector, (*at, size), rig)?);
         }
     }
     let &[discarded, kept] = rewritten else { return Ok(()) };
@@ -104,25 +109,77 @@ fn try_all<T: Target + ?Sized>(
 /// One discard over data that was just written; nothing where a request of it failed.
 fn trial<T: Target + ?Sized>(
     block: Bytes,
-    at: Bytes,
-    size: Bytes,
+    sector: Bytes,
+    (at, size): (Bytes, Bytes),
     rig: &mut Rig<'_, '_, T>,
 ) -> Result<Option<DiscardTrial>, Halt> {
     fill(at, size, rig)?;
     rig.write(at + size, block)?;
     let done = rig.discard(at, size)?;
-    // A device whose own grid lies elsewhere keeps what is at the ends of a range.
     let inside = rig.read(at + (size / 2).align_down(block), block)?;
     let behind = rig.read(at + size, block)?;
+    let (uniform, kept) = look((at, size), sector, rig)?;
     Ok(done.zip(inside).zip(behind).map(|((done, inside), behind)| DiscardTrial {
         size,
         time: done.time,
-        uniform: match inside.content {
-            Content::Uniform(byte) => Some(byte),
-            Content::Unknown | Content::Varied => None,
-        },
+        uniform,
+        kept,
         read: inside.time,
         read_behind: behind.time,
+    }))
+}
+
+/// How much of a discarded range is kept at its start, and at its end.
+type Ends = (Bytes, Bytes);
+
+/// What a discarded range then reads as in its middle, and how much of it is kept at either end, as by a device whose own
+/// grid lies elsewhere.
+fn look<T: Target + ?Sized>(
+    (at, size): (Bytes, Bytes),
+    sector: Bytes,
+    rig: &mut Rig<'_, '_, T>,
+) -> Result<(Option<u8>, Option<Ends>), Halt> {
+    let sectors = size / sector;
+    let middle = sectors / 2;
+    let Some(uniform) = uniform_at(at + sector * middle, sector, rig)? else { return Ok((None, None)) };
+    let edge = |end: u64, rig: &mut Rig<'_, '_, T>| kept_until(at, sector, (end, middle, uniform), rig);
+    let (Some(first), Some(last)) = (edge(0, rig)?, edge(sectors - 1, rig)?) else { return Ok((Some(uniform), None)) };
+    Ok((Some(uniform), Some((sector * first, sector * (sectors - 1 - last)))))
+}
+
+/// The sector nearest to `end` of a discarded range that reads as the one in its `middle` does; `None` where a read failed.
+fn kept_until<T: Target + ?Sized>(
+    at: Bytes,
+    sector: Bytes,
+    (end, middle, uniform): (u64, u64, u8),
+    rig: &mut Rig<'_, '_, T>,
+) -> Result<Option<u64>, Halt> {
+    let mut reads_so = |index: u64| -> Result<Option<bool>, Halt> {
+        let served = rig.read(at + sector * index, sector)?;
+        Ok(served.map(|served| served.content == Content::Uniform(uniform)))
+    };
+    let (mut kept, mut gone) = (end, middle);
+    match reads_so(end)? {
+        Some(false) => {}
+        Some(true) => return Ok(Some(end)),
+        None => return Ok(None),
+    }
+    while kept.abs_diff(gone) > 1 {
+        let between = kept.midpoint(gone);
+        match reads_so(between)? {
+            Some(true) => gone = between,
+            Some(false) => kept = between,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(gone))
+}
+
+/// The byte that a sector holds throughout, if it does.
+fn uniform_at<T: Target + ?Sized>(at: Bytes, sector: Bytes, rig: &mut Rig<'_, '_, T>) -> Result<Option<u8>, Halt> {
+    Ok(rig.read(at, sector)?.and_then(|served| match served.content {
+        Content::Uniform(byte) => Some(byte),
+        Content::Unknown | Content::Varied => None,
     }))
 }
 

@@ -1,5 +1,6 @@
 //! Where addresses begin anew, from places that hold what was written elsewhere.
 
+use crate::numbers::gcd;
 use flashscope_model::capacity::{Found, Quick};
 use flashscope_units::Bytes;
 use std::collections::BTreeSet;
@@ -52,8 +53,4 @@ fn judge(quick: &Quick, differences: &[u64], period: u64) -> Period {
     // Some of them may lie where nothing is.
     let doubted = if unconfirmed > confirmed { unconfirmed } else { 0 };
     Period { period: Bytes(period), explained, against: differences.len() - explained + survived + doubted }
-}
-
-fn gcd(one: u64, other: u64) -> u64 {
-    if other == 0 { one } else { gcd(other, one % other) }
 }

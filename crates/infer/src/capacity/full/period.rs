@@ -1,5 +1,6 @@
 //! Where addresses begin anew, from stretches that hold what was written elsewhere.
 
+use crate::numbers::gcd;
 use flashscope_model::capacity::{Found, Full};
 use std::collections::BTreeSet;
 
@@ -45,8 +46,4 @@ pub(super) fn of(full: &Full) -> Option<Period> {
     let tried = different.iter().copied().take(TRIED).chain([common]).filter(fits);
     let (explained, period) = tried.map(|period| (explained(period), period)).max()?;
     (explained as f64 >= EXPLAINED * all as f64).then_some(Period { period, against: all - explained })
-}
-
-fn gcd(one: u64, other: u64) -> u64 {
-    if other == 0 { one } else { gcd(other, one % other) }
 }

@@ -14,8 +14,10 @@ pub struct DiscardTrial {
     pub size_bytes: u64,
     /// Service time of the command.
     pub service_time_ns: u64,
-    /// The byte that the block in the middle of it then held throughout; null where it held something else.
+    /// The byte that a logical block in the middle of it then held throughout; null where it held something else.
     pub uniform_byte: Option<u8>,
+    /// How much of it still held what was written at its start, and at its end; null where that was not looked for.
+    pub kept_bytes: Option<[u64; 2]>,
     /// Service time of the read of that block.
     pub read_service_time_ns: u64,
     /// Service time of a read of the block right behind, which was not discarded.
@@ -28,6 +30,7 @@ impl DiscardTrial {
             size_bytes: trial.size.get(),
             service_time_ns: trial.time.get(),
             uniform_byte: trial.uniform,
+            kept_bytes: trial.kept.map(|(start, end)| [start.get(), end.get()]),
             read_service_time_ns: trial.read.get(),
             read_behind_service_time_ns: trial.read_behind.get(),
         }
@@ -38,6 +41,7 @@ impl DiscardTrial {
             size: Bytes(self.size_bytes),
             time: Nanos(self.service_time_ns),
             uniform: self.uniform_byte,
+            kept: self.kept_bytes.map(|[start, end]| (Bytes(start), Bytes(end))),
             read: Nanos(self.read_service_time_ns),
             read_behind: Nanos(self.read_behind_service_time_ns),
         }
