@@ -8,11 +8,15 @@ use crate::{open_units, penalty, survey, write_align};
 use flashscope_model::finding::Doubt;
 use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, Direction, Estimate, ExperimentName, Observations, Order, Reason};
+use flashscope_stats::test::cliffs_delta;
 use flashscope_units::{ByteRate, Bytes};
 use std::collections::BTreeMap;
 
 /// A smaller block must beat the next larger one by this factor.
 const FASTER: f64 = 1.5;
+
+/// … and in this share of all pairs, less those in which it is the slower one (Cliff's δ).
+const APART: f64 = 0.9;
 
 /// Larger writes are not small; and the first, largest rows of a table lie.
 const LARGEST: Bytes = Bytes::kib(128);
@@ -42,15 +46,25 @@ struct Rate {
     mean: f64,
     /// Of the middle one.
     middle: f64,
+    /// Each of what it comes from: tables, writes, or rounds of a trial.
+    each: Vec<f64>,
     /// How many figures stand behind it.
     repeats: usize,
 }
 
 impl Rate {
     /// Of figures without samples.
-    fn of_repeats(rates: &[f64]) -> Option<Rate> {
-        let middle = median(rates)?;
-        Some(Rate { mean: middle, middle, repeats: rates.len() })
+    fn of_repeats(rates: Vec<f64>) -> Option<Rate> {
+        let middle = median(&rates)?;
+        Some(Rate { mean: middle, middle, repeats: rates.len(), each: rates })
+    }
+
+    /// How many times as fast this is as writes of twice the size, by any measure. A few writes that wait for a collection make
+    /// a mean, and no way: nearly all of the larger ones must be slower than the smaller ones with all that those wait for.
+    /// And where smaller ones are copied for now and then, they only were not so often: nothing is escaped.
+    fn beside(&self, larger: &Rate) -> f64 {
+        let apart = cliffs_delta(&self.each, &larger.each).is_ok_and(|delta| delta >= APART);
+        if apart { self.mean.min(self.middle) / larger.mean.max(larger.middle) } else { 0.0 }
     }
 }
 
@@ -81,14 +95,11 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<Bytes> {
 
 impl Curve {
     fn upturn(&self) -> Option<Estimate<Bytes>> {
-        // A few writes that wait for a collection make a mean, and no way: nearly all of the larger ones must be slower than
-        // the smaller ones with all that those wait for.
-        let factor = |small: &Rate, large: &Rate| small.mean.min(small.middle) / large.mean.max(large.middle);
         let points: Vec<(&Bytes, &Rate)> = self.rates.iter().collect();
         let (pair, factor) = points
             .windows(2)
             .filter(|pair| *pair[1].0 == *pair[0].0 * 2 && *pair[0].0 <= LARGEST)
-            .map(|pair| (pair, factor(pair[0].1, pair[1].1)))
+            .map(|pair| (pair, pair[0].1.beside(pair[1].1)))
             .filter(|(_, factor)| *factor >= FASTER)
             .max_by(|a, b| a.1.total_cmp(&b.1))?;
         let (small, large) = (pair[0], pair[1]);
@@ -132,7 +143,8 @@ fn one_unit(observations: &Observations) -> Curve {
             if let Some((mean, middle)) = penalty::usual_rate(data.block, steady).zip(middle) {
                 // A middle of many samples stands for repeats of its own.
                 // The first run of a size counts: a longer one behind it asks for what waits when a log is full.
-                rates.entry(data.block).or_insert(Rate { mean, middle, repeats: 2 });
+                let each = || steady.iter().map(|time| of(time.as_secs_f64())).collect();
+                rates.entry(data.block).or_insert_with(|| Rate { mean, middle, repeats: 2, each: each() });
             }
         }
     }
@@ -193,7 +205,7 @@ fn table_rates(observations: &Observations, pick: impl Fn(Order, u32) -> bool) -
 }
 
 fn of_repeats(rates: BTreeMap<Bytes, Vec<f64>>) -> BTreeMap<Bytes, Rate> {
-    rates.into_iter().filter_map(|(block, rates)| Some((block, Rate::of_repeats(&rates)?))).collect()
+    rates.into_iter().filter_map(|(block, rates)| Some((block, Rate::of_repeats(rates)?))).collect()
 }
 
 /// Trials of one count, each a median of many rounds, so that it stands for repeats of its own.
@@ -202,8 +214,10 @@ fn trial_rates(observations: &Observations, order: Order, count: u32) -> BTreeMa
         .into_iter()
         .filter(|trial| trial.count == count)
         .filter_map(|trial| {
-            let rate = trial.block.as_f64() / median(&trial.seconds)?;
-            Some((trial.block, Rate { mean: rate, middle: rate, repeats: 2 }))
+            let of = |seconds: f64| trial.block.as_f64() / seconds;
+            let mean = of(trial.seconds.iter().sum::<f64>() / trial.seconds.len() as f64);
+            let each = trial.seconds.iter().map(|seconds| of(*seconds)).collect();
+            Some((trial.block, Rate { mean, middle: of(median(&trial.seconds)?), repeats: 2, each }))
         })
         .collect()
 }
