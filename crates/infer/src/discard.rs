@@ -134,7 +134,10 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<DiscardFound> {
     let effect = match smallest {
         Some(size) if granularity != smallest => {
             let step = granularity.unwrap_or_default();
-            format!("of discards of {size} and more, what holds whole steps of a grid of {step} reads as {}", reads.word())
+            format!(
+                "of discards of {size} and more, what holds whole steps of a grid of {step} reads as {}",
+                reads.word()
+            )
         }
         Some(size) if size == *least => format!("discards of {size} and more read as {} at once", reads.word()),
         Some(size) => format!("discards below {size} change nothing, from {size} on they read as {}", reads.word()),

@@ -208,7 +208,18 @@ fn found(points: &[Point], fits: &[Fit]) -> Striped {
             ),
         );
     }
-    let evidence = evidence(points, best);
+    let together = together(points, best);
+    if best.layout.is_dealt() && together.is_none() {
+        return nothing(
+            Reason::Ambiguous,
+            &format!(
+                "of the layouts that were assumed, units that repeat after {} explain the times best, but no reads lay a multiple of \
+                 that apart",
+                best.layout.period()
+            ),
+        );
+    }
+    let evidence = evidence(points, best, together.unwrap_or(shortest));
     let units = format!("{evidence}; {} stay in one unit", best.layout.chunk);
     Striped {
         stripe: most_likely(fits, |layout| layout.is_dealt().then(|| layout.row()), evidence),
@@ -250,12 +261,21 @@ const LEAST_SHARE: f64 = 0.6;
 /// comes on top. What takes longer is nothing that a single read asks for.
 const MOST_OF_A_SET: f64 = 0.7;
 
-fn evidence(points: &[Point], best: &Fit) -> String {
-    let stripe = if best.layout.is_dealt() { best.layout.period() } else { FARTHEST };
-    let together: Vec<f64> =
-        points.iter().filter(|p| p.fan.stride.is_multiple_of(stripe)).map(|point| point.time).collect();
+/// After this many bytes reads meet in one unit again.
+fn meeting(best: &Fit) -> Bytes {
+    if best.layout.is_dealt() { best.layout.period() } else { FARTHEST }
+}
+
+/// What sets take that should meet in one unit as a whole; `None` where there are none: then nobody saw whether they do.
+fn together(points: &[Point], best: &Fit) -> Option<f64> {
+    let stripe = meeting(best);
+    let times = points.iter().filter(|point| point.fan.stride.is_multiple_of(stripe)).map(|point| point.time);
+    median(&times.collect::<Vec<f64>>())
+}
+
+fn evidence(points: &[Point], best: &Fit, together: f64) -> String {
+    let stripe = meeting(best);
     let shortest = points.iter().map(|point| point.time).fold(f64::INFINITY, f64::min);
-    let slow = median(&together).unwrap_or(shortest);
     let turning = match best.layout.deal {
         Deal::Turning(channels) => format!("; each row begins with the next of {channels} channels"),
         Deal::InTurn | Deal::Anywhere => String::new(),
@@ -264,7 +284,7 @@ fn evidence(points: &[Point], best: &Fit) -> String {
         "{} reads at once take {} where they lie a multiple of {stripe} apart, {} where they lie best ({} for each that \
          waits){turning}",
         points[0].fan.reads,
-        Nanos(slow.round() as u64),
+        Nanos(together.round() as u64),
         Nanos(shortest.round() as u64),
         Nanos(best.each.round() as u64),
     )
