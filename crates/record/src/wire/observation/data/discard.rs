@@ -17,6 +17,7 @@ pub struct DiscardTrial {
     /// The byte that a logical block in the middle of it then held throughout; null where it held something else.
     pub uniform_byte: Option<u8>,
     /// How much of it still held what was written at its start, and at its end; null where that was not looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_bytes: Option<[u64; 2]>,
     /// Service time of the read of that block.
     pub read_service_time_ns: u64,
