@@ -19,8 +19,11 @@ use flashscope_units::Bytes;
 /// What is written before a discard goes out in pieces of this size.
 const PIECE: Bytes = Bytes::kib(128);
 
-/// Reads and the discard itself beside the writes of a trial, without those that look for its edges.
-const BESIDE: u64 = 4;
+/// Reads of a sector in a trial: in the middle and at both ends. Where a grid of its own keeps the ends, there are more.
+const LOOKS: u64 = 3;
+
+/// Those, the two reads of a block, and the discard itself beside the writes of a trial.
+const BESIDE: u64 = LOOKS + 3;
 
 impl Probe for Discard {
     fn validate(&self, facts: &DeviceFacts) -> Result<(), PlanError> {
@@ -43,12 +46,9 @@ impl Probe for Discard {
     fn cost(&self, facts: &DeviceFacts) -> Cost {
         let trials = u64::from(self.repeats) * self.sizes.len() as u64;
         let filled: u64 = self.sizes.iter().map(|size| pieces(*size) + 1).sum();
-        // Each look for an edge halves what is left.
-        let looks = self.sizes.iter().map(|size| 2 * u64::from((*size / facts.logical_block).max(1).ilog2()) + 2);
-        let looks = looks.sum::<u64>() * u64::from(self.repeats);
-        let requests = filled * u64::from(self.repeats) + trials * BESIDE + looks;
+        let requests = filled * u64::from(self.repeats) + trials * BESIDE;
         let rewrites = 2 * (pieces(self.span) + u64::from(self.rewrites)) + 1;
-        let read = self.block * (2 * trials) + facts.logical_block * (trials + looks);
+        let read = self.block * (2 * trials) + facts.logical_block * (LOOKS * trials);
         Cost { read, written: self.bytes_written(), requests: requests + rewrites }
     }
 
