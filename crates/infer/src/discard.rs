@@ -154,8 +154,8 @@ pub(crate) fn estimate(observations: &Observations) -> Estimate<DiscardFound> {
 /// sizes that double, the one that holds a whole step wherever the steps lie. A device without a grid of its own reaches to
 /// both ends of each discard.
 fn step<'a>(smallest: Bytes, trials: impl Iterator<Item = &'a DiscardTrial>) -> Option<Bytes> {
-    let taken = trials.map(|trial| trial.kept.map(|(start, end)| trial.size.saturating_sub(start + end).get()));
-    let common = taken.reduce(|a, b| Some(gcd(a?, b?)))??;
+    let taken = |trial: &DiscardTrial| trial.kept.map(|(start, end)| trial.size.saturating_sub(start + end).get());
+    let common = trials.filter_map(taken).reduce(gcd)?;
     (common * MOST_STEPS > smallest.get()).then_some(Bytes(common))
 }
 

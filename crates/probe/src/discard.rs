@@ -19,11 +19,11 @@ use flashscope_units::Bytes;
 /// What is written before a discard goes out in pieces of this size.
 const PIECE: Bytes = Bytes::kib(128);
 
-/// Reads of a sector in a trial: in the middle and at both ends. Where a grid of its own keeps the ends, there are more.
-const LOOKS: u64 = 3;
+/// Two reads of a block and the discard itself beside the writes of a trial.
+const BESIDE: u64 = 3;
 
-/// Those, the two reads of a block, and the discard itself beside the writes of a trial.
-const BESIDE: u64 = LOOKS + 3;
+/// Reads of a sector of each size that takes effect: at both ends. Where a grid of its own keeps these, there are more.
+const LOOKS: u64 = 2;
 
 impl Probe for Discard {
     fn validate(&self, facts: &DeviceFacts) -> Result<(), PlanError> {
@@ -46,9 +46,10 @@ impl Probe for Discard {
     fn cost(&self, facts: &DeviceFacts) -> Cost {
         let trials = u64::from(self.repeats) * self.sizes.len() as u64;
         let filled: u64 = self.sizes.iter().map(|size| pieces(*size) + 1).sum();
-        let requests = filled * u64::from(self.repeats) + trials * BESIDE;
+        let looks = LOOKS * self.sizes.len() as u64;
+        let requests = filled * u64::from(self.repeats) + trials * BESIDE + looks;
         let rewrites = 2 * (pieces(self.span) + u64::from(self.rewrites)) + 1;
-        let read = self.block * (2 * trials) + facts.logical_block * (LOOKS * trials);
+        let read = self.block * (2 * trials) + facts.logical_block * looks;
         Cost { read, written: self.bytes_written(), requests: requests + rewrites }
     }
 
@@ -84,12 +85,19 @@ fn try_all<T: Target + ?Sized>(
 ) -> Result<(), Halt> {
     let (places, rewritten) = plan.places.split_at(plan.places.len() - 2);
     let mut place = places.iter().cycle();
-    for _ in 0..plan.repeats {
+    for repeat in 0..plan.repeats {
         let mut sizes = plan.sizes.clone();
         rng.shuffle(&mut sizes);
         for size in sizes {
             let Some(at) = place.next() else { return Ok(()) };
-            data.trials.extend(trial(plan.block, sector, (*at, size), rig)?);
+            let mut trial = trial(plan.block, sector, (*at, size), rig)?;
+            // Every place lies on the device's grid as the others do: once for each size is enough.
+            if let Some(trial) = trial.as_mut().filter(|_| repeat == 0)
+                && let Some(uniform) = trial.uniform
+            {
+                trial.kept = ends((*at, size), sector, uniform, rig)?;
+            }
+            data.trials.extend(trial);
         }
     }
     let &[discarded, kept] = rewritten else { return Ok(()) };
@@ -118,69 +126,54 @@ fn trial<T: Target + ?Sized>(
     let done = rig.discard(at, size)?;
     let inside = rig.read(at + (size / 2).align_down(block), block)?;
     let behind = rig.read(at + size, block)?;
-    let (uniform, kept) = look((at, size), sector, rig)?;
+    // The block may lie across two steps of a grid, of which only one took effect.
+    let uniform = match inside.as_ref().and_then(|inside| uniform(inside.content)) {
+        None => rig.read(at + (size / 2).align_down(sector), sector)?.and_then(|middle| uniform(middle.content)),
+        found => found,
+    };
     Ok(done.zip(inside).zip(behind).map(|((done, inside), behind)| DiscardTrial {
         size,
         time: done.time,
         uniform,
-        kept,
+        kept: None,
         read: inside.time,
         read_behind: behind.time,
     }))
 }
 
-/// How much of a discarded range is kept at its start, and at its end.
-type Ends = (Bytes, Bytes);
-
-/// What a discarded range then reads as in its middle, and how much of it is kept at either end, as by a device whose own
-/// grid lies elsewhere.
-fn look<T: Target + ?Sized>(
+/// What of a discarded range is kept at its start and at its end, as by a device whose own grid lies elsewhere, where a sector
+/// in its middle reads as `uniform`; `None` where a read failed.
+fn ends<T: Target + ?Sized>(
     (at, size): (Bytes, Bytes),
     sector: Bytes,
+    uniform: u8,
     rig: &mut Rig<'_, '_, T>,
-) -> Result<(Option<u8>, Option<Ends>), Halt> {
-    let sectors = size / sector;
-    let middle = sectors / 2;
-    let Some(uniform) = uniform_at(at + sector * middle, sector, rig)? else { return Ok((None, None)) };
-    let edge = |end: u64, rig: &mut Rig<'_, '_, T>| kept_until(at, sector, (end, middle, uniform), rig);
-    let (Some(first), Some(last)) = (edge(0, rig)?, edge(sectors - 1, rig)?) else { return Ok((Some(uniform), None)) };
-    Ok((Some(uniform), Some((sector * first, sector * (sectors - 1 - last)))))
-}
-
-/// The sector nearest to `end` of a discarded range that reads as the one in its `middle` does; `None` where a read failed.
-fn kept_until<T: Target + ?Sized>(
-    at: Bytes,
-    sector: Bytes,
-    (end, middle, uniform): (u64, u64, u8),
-    rig: &mut Rig<'_, '_, T>,
-) -> Result<Option<u64>, Halt> {
-    let mut reads_so = |index: u64| -> Result<Option<bool>, Halt> {
-        let served = rig.read(at + sector * index, sector)?;
-        Ok(served.map(|served| served.content == Content::Uniform(uniform)))
-    };
-    let (mut kept, mut gone) = (end, middle);
-    match reads_so(end)? {
-        Some(false) => {}
-        Some(true) => return Ok(Some(end)),
-        None => return Ok(None),
-    }
-    while kept.abs_diff(gone) > 1 {
-        let between = kept.midpoint(gone);
-        match reads_so(between)? {
-            Some(true) => gone = between,
-            Some(false) => kept = between,
-            None => return Ok(None),
+) -> Result<Option<(Bytes, Bytes)>, Halt> {
+    let last = size / sector - 1;
+    let mut edge = |end: u64| -> Result<Option<u64>, Halt> {
+        let (mut kept, mut gone, mut look) = (end, size / sector / 2, end);
+        loop {
+            match rig.read(at + sector * look, sector)? {
+                Some(served) if served.content == Content::Uniform(uniform) => gone = look,
+                Some(_) => kept = look,
+                None => return Ok(None),
+            }
+            if kept.abs_diff(gone) <= 1 {
+                return Ok(Some(gone));
+            }
+            look = kept.midpoint(gone);
         }
-    }
-    Ok(Some(gone))
+    };
+    let (Some(from), Some(to)) = (edge(0)?, edge(last)?) else { return Ok(None) };
+    Ok(Some((sector * from, sector * (last - to))))
 }
 
-/// The byte that a sector holds throughout, if it does.
-fn uniform_at<T: Target + ?Sized>(at: Bytes, sector: Bytes, rig: &mut Rig<'_, '_, T>) -> Result<Option<u8>, Halt> {
-    Ok(rig.read(at, sector)?.and_then(|served| match served.content {
+/// The byte that was read throughout, if it was one.
+fn uniform(content: Content) -> Option<u8> {
+    match content {
         Content::Uniform(byte) => Some(byte),
         Content::Unknown | Content::Varied => None,
-    }))
+    }
 }
 
 fn fill<T: Target + ?Sized>(at: Bytes, length: Bytes, rig: &mut Rig<'_, '_, T>) -> Result<(), Halt> {

@@ -219,7 +219,7 @@ fn found(points: &[Point], fits: &[Fit]) -> Striped {
             ),
         );
     }
-    let evidence = evidence(points, best, together.unwrap_or(shortest));
+    let evidence = evidence(points, best, together.unwrap_or(shortest), shortest);
     let units = format!("{evidence}; {} stay in one unit", best.layout.chunk);
     Striped {
         stripe: most_likely(fits, |layout| layout.is_dealt().then(|| layout.row()), evidence),
@@ -273,9 +273,8 @@ fn together(points: &[Point], best: &Fit) -> Option<f64> {
     median(&times.collect::<Vec<f64>>())
 }
 
-fn evidence(points: &[Point], best: &Fit, together: f64) -> String {
+fn evidence(points: &[Point], best: &Fit, together: f64, shortest: f64) -> String {
     let stripe = meeting(best);
-    let shortest = points.iter().map(|point| point.time).fold(f64::INFINITY, f64::min);
     let turning = match best.layout.deal {
         Deal::Turning(channels) => format!("; each row begins with the next of {channels} channels"),
         Deal::InTurn | Deal::Anywhere => String::new(),

@@ -19,7 +19,7 @@ pub struct DiscardTrial {
     /// How much of it still held what was written at its start, and at its end; null where that was not looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_bytes: Option<[u64; 2]>,
-    /// Service time of the read of that block.
+    /// Service time of a read of the block in the middle.
     pub read_service_time_ns: u64,
     /// Service time of a read of the block right behind, which was not discarded.
     pub read_behind_service_time_ns: u64,
