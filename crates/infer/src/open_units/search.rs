@@ -87,8 +87,7 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
     let torn = |count: u32| counts.iter().any(|trial| (trial.block, trial.count) == (lead, count) && trial.torn);
     let trial = |block: Bytes, count: u32, why: &str| {
         let again = runs(block, count) > 0;
-        // At random a unit may be merged now and then whatever else is open.
-        let settling = partly_slow(&counts, block, count).filter(|_| again && order == Order::InOrder);
+        let settling = partly_slow(&counts, block, count).filter(|_| again);
         Trial { count, block, again, settling, why: why.to_owned() }
     };
     let most = bounds.most;
@@ -127,21 +126,11 @@ fn between(counts: &[LiveCount], lead: Bytes, good: u32, fallen: u32) -> u32 {
     kept_open(counts, lead, good, fallen).unwrap_or(middle).clamp(good + 1, fallen - 1)
 }
 
-/// Whether some writes of a count are slow and most are not, beside those of the smallest count that was tried, and now these
-/// and now those: where the same units are slow in every round, the others are kept, and it will not change. Then, seconds of
-/// one of them.
+/// Whether a count is slow now and then, beside the smallest that was tried: seconds of one of its writes.
 fn partly_slow(counts: &[LiveCount], block: Bytes, count: u32) -> Option<f64> {
     let of_block = || counts.iter().filter(|trial| trial.block == block);
-    let usual = of_block().next().and_then(|trial| median(&trial.writes));
-    let (usual, trial) = usual.zip(of_block().find(|trial| trial.count == count))?;
-    let mut slow = vec![0; count as usize];
-    for (index, _) in trial.writes.iter().enumerate().filter(|(_, seconds)| **seconds > COLLAPSE * usual) {
-        slow[index % count as usize] += 1;
-    }
-    let (all, rounds): (usize, usize) = (slow.iter().sum(), trial.writes.len() / count as usize);
-    let now_and_then: usize = slow.into_iter().filter(|times| *times < rounds).sum();
-    let some = all > 0 && 2 * all < trial.writes.len() && 2 * now_and_then >= all;
-    some.then(|| trial.writes.iter().sum::<f64>() / trial.writes.len() as f64)
+    let usual = of_block().next().and_then(|trial| median(&trial.writes))?;
+    of_block().find(|trial| trial.count == count)?.partly_slow(usual)
 }
 
 /// Beyond this factor between a good and a fallen count, the middle of their logarithms is tried.

@@ -109,6 +109,16 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
     if order == Order::Random && limit.doubts.contains(&Doubt::OneBlock) && is_that_in_order(observations, &limit) {
         limit.doubts.retain(|doubt| *doubt != Doubt::OneBlock);
     }
+    let falls_in_order = || state(&live_counts(observations, Order::InOrder), *block, Order::InOrder).fallen.is_some();
+    if limit.fallen.is_none() && starts_differ(observations, good) && !falls_in_order() {
+        return Err(Some((
+            Reason::Ambiguous,
+            format!(
+                "{good} units are not too many at {block}, but each that is begun in order is copied for at once, and none at \
+                 random: a log that all units share takes what is too much, and may not have been full"
+            ),
+        )));
+    }
     if order == Order::InOrder && limit.fallen.is_none() && limit.doubts.contains(&Doubt::LimitElsewhere) {
         return Err(Some((
             Reason::Contradicted,
@@ -131,6 +141,27 @@ fn is_that_in_order(observations: &Observations, limit: &Limit) -> bool {
     };
     self::limit(observations, Order::InOrder).is_ok_and(same)
 }
+
+/// Whether the first writes to units close others where they are in order, and not where they are at random, of trials of
+/// fewer units than can be open. Logs of one unit each must be closed for either.
+fn starts_differ(observations: &Observations, good: u32) -> bool {
+    let [in_order, at_random] = [Order::InOrder, Order::Random].map(|order| {
+        let (mut slow, mut all) = (0, 0);
+        for (_, count, times) in timed(observations, order).filter(|(_, count, _)| (2..good).contains(count)) {
+            let seconds: Vec<f64> = times.iter().map(|time| time.as_secs_f64()).collect();
+            let (first, rest) = seconds.split_at(seconds.len().min(count as usize));
+            let Some(usual) = median(rest) else { continue };
+            slow += first.iter().filter(|seconds| **seconds > COLLAPSE * usual).count();
+            all += first.len();
+        }
+        (slow, all)
+    });
+    let enough = in_order.0 >= PLAINLY_MANY && at_random.1 >= PLAINLY_MANY;
+    enough && at_random.0 * in_order.1 * FAR_MORE_OFTEN <= in_order.0 * at_random.1
+}
+
+/// So many times as often is no chance.
+const FAR_MORE_OFTEN: usize = 4;
 
 /// Whether writes to several units in turn take about as long whatever their size, and many times what a small one to a
 /// single unit does: then each is copied for, and that it never gets worse says nothing.
@@ -288,20 +319,24 @@ fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], o
 /// All trials of one order, by block size and count.
 pub(crate) fn live_counts(observations: &Observations, order: Order) -> Vec<LiveCount> {
     let mut found: BTreeMap<(Bytes, u32), Vec<Rounds>> = BTreeMap::new();
-    for data in runs(observations, order).filter(|data| !is_table(data)) {
-        let Some(count) = data.count.or(u32::try_from(data.units.len()).ok()).filter(|count| *count > 0) else {
-            continue;
-        };
-        for row in &data.rows {
-            let RateEvidence::Times(times) = &row.rate else { continue };
-            let rounds = Rounds::new(times, count);
-            if rounds.means.is_empty() {
-                continue;
-            }
-            found.entry((row.block, count)).or_default().push(rounds);
+    for (block, count, times) in timed(observations, order) {
+        let rounds = Rounds::new(times, count);
+        if !rounds.means.is_empty() {
+            found.entry((block, count)).or_default().push(rounds);
         }
     }
     found.into_iter().map(|((block, count), runs)| LiveCount::of(block, count, runs)).collect()
+}
+
+/// The block size, the number of units and the time of each write, of all trials of one order.
+fn timed(observations: &Observations, order: Order) -> impl Iterator<Item = (Bytes, u32, &[Nanos])> {
+    runs(observations, order).filter(|data| !is_table(data)).flat_map(|data| {
+        let count = data.count.or(u32::try_from(data.units.len()).ok()).filter(|count| *count > 0);
+        data.rows.iter().filter_map(move |row| match (&row.rate, count) {
+            (RateEvidence::Times(times), Some(count)) => Some((row.block, count, times.as_slice())),
+            _ => None,
+        })
+    })
 }
 
 /// The steady rounds of one run.
@@ -311,6 +346,9 @@ struct Rounds {
     /// Seconds of each write.
     writes: Vec<f64>,
 }
+
+/// Rounds in a row without a write that stands out, from which on a trial has come to rest.
+const AT_REST: usize = 5;
 
 /// More rounds than this need not pass until most trials are by themselves.
 const MOST_SKIPPED: usize = 4;
@@ -323,13 +361,29 @@ impl LiveCount {
         let middle = |run: &Rounds| median(&run.means).unwrap_or(f64::INFINITY);
         runs.sort_by(|a, b| middle(a).total_cmp(&middle(b)));
         let tried = u32::try_from(runs.len()).unwrap_or(u32::MAX);
-        let torn = runs.len() > 1 && middle(&runs[runs.len() - 1]) > DISAGREE * middle(&runs[0]);
-        // What goes wrong makes a run slower, never faster: of two the faster one counts, of three the middle one.
-        let counted = (runs.len() - 1) / 2;
-        let kept = || runs.iter().enumerate().filter(|(index, _)| !torn || *index == counted).map(|(_, run)| run);
+        let disagree = runs.len() > 1 && middle(&runs[runs.len() - 1]) > DISAGREE * middle(&runs[0]);
+        // What goes wrong makes a run slower, never faster: one that came to rest has all of its units open, though others had
+        // some of theirs closed. Else of two the faster one counts, of three the middle one.
+        let at_rest =
+            disagree && runs[0].is_at_rest() && runs[1..].iter().all(|run| run.is_copied_for_beside(&runs[0]));
+        let counted = if at_rest { 0 } else { (runs.len() - 1) / 2 };
+        let kept = || runs.iter().enumerate().filter(|(index, _)| !disagree || *index == counted).map(|(_, run)| run);
         let seconds = kept().flat_map(|run| run.means.iter().copied()).collect();
         let writes = kept().flat_map(|run| run.writes.iter().copied()).collect();
-        LiveCount { block, count, runs: tried, seconds, torn, writes }
+        LiveCount { block, count, runs: tried, seconds, torn: disagree && !at_rest, writes }
+    }
+
+    /// Whether some writes are slow and most are not, beside a usual one, and now these and now those: where the same units are
+    /// slow in every round, the others are kept, and it will not change. Then, seconds of a write on average.
+    pub(crate) fn partly_slow(&self, usual: f64) -> Option<f64> {
+        let mut slow = vec![0; self.count as usize];
+        for (index, _) in self.writes.iter().enumerate().filter(|(_, seconds)| **seconds > COLLAPSE * usual) {
+            slow[index % self.count as usize] += 1;
+        }
+        let (all, rounds): (usize, usize) = (slow.iter().sum(), self.writes.len() / self.count as usize);
+        let now_and_then: usize = slow.into_iter().filter(|times| *times < rounds).sum();
+        let some = all > 0 && 2 * all < self.writes.len() && 2 * now_and_then >= all;
+        some.then(|| self.writes.iter().sum::<f64>() / self.writes.len() as f64)
     }
 }
 
@@ -350,6 +404,21 @@ impl Rounds {
         let writes: Vec<f64> = counted.map(|time| time.as_secs_f64()).collect();
         let means = writes.chunks_exact(count as usize).map(|round| round.iter().sum::<f64>() / f64::from(count));
         Rounds { means: means.collect(), writes }
+    }
+
+    /// Whether all of its writes take as long as usual in the other run, or as long as copies do: what is slower for another
+    /// reason, as a cache that is full, is so by any factor, and a copy of what a unit holds takes more than a collapse.
+    fn is_copied_for_beside(&self, other: &Rounds) -> bool {
+        let usual = median(&other.writes).unwrap_or(0.0);
+        self.writes.iter().all(|seconds| *seconds <= DISAGREE * usual || *seconds > COLLAPSE * COLLAPSE * usual)
+    }
+
+    /// Whether no write of its last rounds stands out.
+    fn is_at_rest(&self) -> bool {
+        let usual = median(&self.writes).unwrap_or(0.0);
+        let each = self.writes.len() / self.means.len().max(1);
+        let last = self.writes.len().saturating_sub(AT_REST * each);
+        self.means.len() >= AT_REST && self.writes[last..].iter().all(|seconds| *seconds <= COLLAPSE * usual)
     }
 }
 
