@@ -494,6 +494,8 @@ fn has_fallen(pool: &[f64], seconds: &[f64], single: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashscope_model::Run;
+    use flashscope_model::observation::{OpenUnitsData, OpenUnitsRow};
 
     #[test]
     fn larger_blocks_overrule_a_collapse_of_smaller_ones_and_no_slight_fall() {
@@ -516,5 +518,63 @@ mod tests {
         check(&collapsed, 128, &state(3, Some(4), (20e-3, 300e-3)), false);
         check(&collapsed, 32, &seen, false);
         check(&collapsed, 128, &state(4, None, (20e-3, 90e-3)), false);
+    }
+
+    /// A trial of 64 KiB writes: `slow` of the first round, then as many rounds as there are numbers, so many of each slow.
+    fn trial(order: Order, count: u32, slow: u32, rounds: &[u32]) -> Run {
+        let round = |slow: u32| (0..count).map(move |unit| if unit < slow { Nanos::millis(80) } else { Nanos::millis(4) });
+        let times = [slow].iter().chain(rounds).flat_map(|slow| round(*slow)).collect();
+        let rows = vec![OpenUnitsRow { block: Bytes::kib(64), rate: RateEvidence::Times(times) }];
+        Run {
+            source: Source::Log { first_line: 1, last_line: 9 },
+            state: AreaState::Unknown,
+            complete: true,
+            spent: Spent::default(),
+            failures: Vec::new(),
+            data: Data::OpenUnits(OpenUnitsData { order, count: Some(count), unit: None, units: Vec::new(), rows }),
+        }
+    }
+
+    fn seen(runs: Vec<Run>) -> Observations {
+        Observations { runs, ..Observations::default() }
+    }
+
+    #[test]
+    fn starts_that_close_units_in_order_only_are_those_of_a_shared_log() {
+        let fast = [0; 4];
+        let check = |in_order: u32, at_random: u32, expect: bool| {
+            let counts = [2, 4, 8, 16];
+            let trials = |order: Order, slow: u32| counts.map(|count| trial(order, count, slow.min(count), &fast));
+            let runs = [trials(Order::InOrder, in_order), trials(Order::Random, at_random)].concat();
+            let limits = [Order::InOrder, Order::Random].map(|order| limit(&seen(runs.clone()), order));
+            for limit in limits {
+                assert_eq!(limit.is_err_and(|why| why.is_some()), expect, "{in_order} and {at_random} first writes slow");
+            }
+        };
+        check(16, 0, true);
+        // Logs of one unit each; and a device that closes nothing.
+        check(16, 16, false);
+        check(0, 0, false);
+        check(1, 0, false);
+        // A limit in order is one, whatever is written at random.
+        let fallen = trial(Order::InOrder, 17, 17, &[17, 17, 17, 17]);
+        let runs = [2, 4, 8, 16].map(|count| trial(Order::InOrder, count, count, &fast)).to_vec();
+        let random = [2, 4, 8, 16].map(|count| trial(Order::Random, count, 0, &fast)).to_vec();
+        let found = seen([runs, random, vec![fallen]].concat());
+        assert_eq!(limit(&found, Order::InOrder).map(|limit| (limit.good, limit.fallen)).ok(), Some((16, Some(17))));
+        assert_eq!(limit(&found, Order::Random).map(|limit| (limit.good, limit.fallen)).ok(), Some((16, None)));
+    }
+
+    #[test]
+    fn a_run_that_came_to_rest_counts_whatever_others_met() {
+        let settled = trial(Order::Random, 6, 6, &[4, 3, 1, 0, 0, 0, 0, 0, 0]);
+        let short = trial(Order::Random, 6, 6, &[3, 2, 3]);
+        let middle = |runs: Vec<Run>| {
+            let counts = live_counts(&seen(runs), Order::Random);
+            (median(&counts[0].seconds), counts[0].torn)
+        };
+        assert_eq!(middle(vec![short.clone(), settled, short.clone()]), (Some(0.004), false));
+        // None did: the middle one.
+        assert!(middle(vec![short.clone(), short.clone(), short]).0 > Some(0.004));
     }
 }
