@@ -363,9 +363,12 @@ impl LiveCount {
         let tried = u32::try_from(runs.len()).unwrap_or(u32::MAX);
         let disagree = runs.len() > 1 && middle(&runs[runs.len() - 1]) > DISAGREE * middle(&runs[0]);
         // What goes wrong makes a run slower, never faster: one that came to rest has all of its units open, though others had
-        // some of theirs closed. Else of two the faster one counts, of three the middle one.
-        let at_rest =
-            disagree && runs[0].is_at_rest() && runs[1..].iter().all(|run| run.is_copied_for_beside(&runs[0]));
+        // some of theirs closed. Where those had all of them closed, it may be another card. Else of two the faster one counts,
+        // of three the middle one.
+        let at_rest = disagree
+            && runs[0].is_at_rest()
+            && runs[1..].iter().all(|run| run.is_copied_for_beside(&runs[0]))
+            && runs[1..].iter().any(|run| run.has_usual_ones_beside(&runs[0]));
         let counted = if at_rest { 0 } else { (runs.len() - 1) / 2 };
         let kept = || runs.iter().enumerate().filter(|(index, _)| !disagree || *index == counted).map(|(_, run)| run);
         let seconds = kept().flat_map(|run| run.means.iter().copied()).collect();
@@ -411,6 +414,12 @@ impl Rounds {
     fn is_copied_for_beside(&self, other: &Rounds) -> bool {
         let usual = median(&other.writes).unwrap_or(0.0);
         self.writes.iter().all(|seconds| *seconds <= DISAGREE * usual || *seconds > COLLAPSE * COLLAPSE * usual)
+    }
+
+    /// Whether some of its writes take as long as usual in the other run.
+    fn has_usual_ones_beside(&self, other: &Rounds) -> bool {
+        let usual = median(&other.writes).unwrap_or(0.0);
+        self.writes.iter().any(|seconds| *seconds <= DISAGREE * usual)
     }
 
     /// Whether no write of its last rounds stands out.
@@ -494,8 +503,7 @@ fn has_fallen(pool: &[f64], seconds: &[f64], single: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashscope_model::Run;
-    use flashscope_model::observation::{OpenUnitsData, OpenUnitsRow};
+    use flashscope_model::observation::{AreaState, OpenUnitsData, OpenUnitsRow, Run, Source, Spent};
 
     #[test]
     fn larger_blocks_overrule_a_collapse_of_smaller_ones_and_no_slight_fall() {
@@ -522,7 +530,8 @@ mod tests {
 
     /// A trial of 64 KiB writes: `slow` of the first round, then as many rounds as there are numbers, so many of each slow.
     fn trial(order: Order, count: u32, slow: u32, rounds: &[u32]) -> Run {
-        let round = |slow: u32| (0..count).map(move |unit| if unit < slow { Nanos::millis(80) } else { Nanos::millis(4) });
+        let round =
+            |slow: u32| (0..count).map(move |unit| if unit < slow { Nanos::millis(80) } else { Nanos::millis(4) });
         let times = [slow].iter().chain(rounds).flat_map(|slow| round(*slow)).collect();
         let rows = vec![OpenUnitsRow { block: Bytes::kib(64), rate: RateEvidence::Times(times) }];
         Run {
@@ -548,7 +557,11 @@ mod tests {
             let runs = [trials(Order::InOrder, in_order), trials(Order::Random, at_random)].concat();
             let limits = [Order::InOrder, Order::Random].map(|order| limit(&seen(runs.clone()), order));
             for limit in limits {
-                assert_eq!(limit.is_err_and(|why| why.is_some()), expect, "{in_order} and {at_random} first writes slow");
+                assert_eq!(
+                    limit.is_err_and(|why| why.is_some()),
+                    expect,
+                    "{in_order} and {at_random} first writes slow"
+                );
             }
         };
         check(16, 0, true);
