@@ -110,7 +110,10 @@ fn one_trial(now: &Situation, order: Order, trial: search::Trial, pool: &Pool) -
         _ if settling.is_some() => ROUNDS.max(trial.count * SETTLED),
         _ => rounds_of(now, trial.count),
     };
-    let rounds = rounds.min(u32::try_from(now.unit() / trial.block).unwrap_or(u32::MAX));
+    let whole = u32::try_from(now.unit() / trial.block).unwrap_or(u32::MAX);
+    // At random a log that is full is merged: none may be while a trial settles.
+    let most = if settling.is_some() && order == Order::Random { whole / 2 } else { whole };
+    let rounds = rounds.min(most);
     let units_in_words = if trial.count == 1 { "one unit".to_owned() } else { format!("{} units", trial.count) };
     let why = format!("{units_in_words} {}: {}", open_units::words(order), trial.why);
     // What settles is slow for long before it is not, and then never again.
