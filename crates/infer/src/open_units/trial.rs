@@ -109,8 +109,12 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
     if order == Order::Random && limit.doubts.contains(&Doubt::OneBlock) && is_that_in_order(observations, &limit) {
         limit.doubts.retain(|doubt| *doubt != Doubt::OneBlock);
     }
-    let falls_in_order = || state(&live_counts(observations, Order::InOrder), *block, Order::InOrder).fallen.is_some();
-    if limit.fallen.is_none() && starts_differ(observations, good) && !falls_in_order() {
+    // Where a number is too many in order there are logs of one unit each, whatever happens at random.
+    let falls_in_order = || {
+        let in_order = || state(&live_counts(observations, Order::InOrder), *block, Order::InOrder);
+        order == Order::Random && in_order().fallen.is_some()
+    };
+    if limit.fallen.is_none() && !falls_in_order() && starts_differ(observations, good) {
         return Err(Some((
             Reason::Ambiguous,
             format!(
@@ -362,13 +366,9 @@ impl LiveCount {
         runs.sort_by(|a, b| middle(a).total_cmp(&middle(b)));
         let tried = u32::try_from(runs.len()).unwrap_or(u32::MAX);
         let disagree = runs.len() > 1 && middle(&runs[runs.len() - 1]) > DISAGREE * middle(&runs[0]);
-        // What goes wrong makes a run slower, never faster: one that came to rest has all of its units open, though others had
-        // some of theirs closed. Where those had all of them closed, it may be another card. Else of two the faster one counts,
-        // of three the middle one.
-        let at_rest = disagree
-            && runs[0].is_at_rest()
-            && runs[1..].iter().all(|run| run.is_copied_for_beside(&runs[0]))
-            && runs[1..].iter().any(|run| run.has_usual_ones_beside(&runs[0]));
+        // What goes wrong makes a run slower, never faster: one that came to rest has all of its units open, whatever others met.
+        // Else of two the faster one counts, of three the middle one.
+        let at_rest = disagree && fastest_came_to_rest(&runs);
         let counted = if at_rest { 0 } else { (runs.len() - 1) / 2 };
         let kept = || runs.iter().enumerate().filter(|(index, _)| !disagree || *index == counted).map(|(_, run)| run);
         let seconds = kept().flat_map(|run| run.means.iter().copied()).collect();
@@ -390,6 +390,16 @@ impl LiveCount {
     }
 }
 
+/// Whether the fastest run, the first, had all of its units open in the end, and the others had some of theirs closed: where
+/// those had all of them closed throughout, it may be another card.
+fn fastest_came_to_rest(runs: &[Rounds]) -> bool {
+    let Some((fastest, others)) = runs.split_first() else { return false };
+    let usual = median(&fastest.writes).unwrap_or(0.0);
+    fastest.is_at_rest(usual)
+        && others.iter().all(|run| run.is_copied_for_beside(usual))
+        && others.iter().any(|run| run.writes.iter().any(|seconds| *seconds <= DISAGREE * usual))
+}
+
 impl Rounds {
     /// Without the first rounds: they close the units of whatever was written before, and it may take a few of them until
     /// logs of two kinds have changed hands.
@@ -409,22 +419,14 @@ impl Rounds {
         Rounds { means: means.collect(), writes }
     }
 
-    /// Whether all of its writes take as long as usual in the other run, or as long as copies do: what is slower for another
-    /// reason, as a cache that is full, is so by any factor, and a copy of what a unit holds takes more than a collapse.
-    fn is_copied_for_beside(&self, other: &Rounds) -> bool {
-        let usual = median(&other.writes).unwrap_or(0.0);
+    /// Whether all of its writes take as long as usual, or as long as copies do: what is slower for another reason, as a cache
+    /// that is full, is so by any factor, and a copy of what a unit holds takes more than a collapse.
+    fn is_copied_for_beside(&self, usual: f64) -> bool {
         self.writes.iter().all(|seconds| *seconds <= DISAGREE * usual || *seconds > COLLAPSE * COLLAPSE * usual)
     }
 
-    /// Whether some of its writes take as long as usual in the other run.
-    fn has_usual_ones_beside(&self, other: &Rounds) -> bool {
-        let usual = median(&other.writes).unwrap_or(0.0);
-        self.writes.iter().any(|seconds| *seconds <= DISAGREE * usual)
-    }
-
-    /// Whether no write of its last rounds stands out.
-    fn is_at_rest(&self) -> bool {
-        let usual = median(&self.writes).unwrap_or(0.0);
+    /// Whether no write of its last rounds stands out beside a usual one.
+    fn is_at_rest(&self, usual: f64) -> bool {
         let each = self.writes.len() / self.means.len().max(1);
         let last = self.writes.len().saturating_sub(AT_REST * each);
         self.means.len() >= AT_REST && self.writes[last..].iter().all(|seconds| *seconds <= COLLAPSE * usual)
