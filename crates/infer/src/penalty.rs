@@ -84,10 +84,10 @@ fn none_of_a_few(observations: &Observations, found: &Estimate<Penalty>) -> Opti
 /// What random order costs whole pages, longer than any small write that takes another way: the largest over the sizes.
 pub(crate) fn of_whole_pages(observations: &Observations, page: Bytes, small: Bytes) -> Option<Penalty> {
     let rates = one_unit(observations);
-    let scatter = scatter(&rates);
-    let whole = rates.iter().filter(|(block, _)| block.is_multiple_of(page) && **block > small);
-    let measured = whole.filter_map(|(block, cell)| Some(cell.penalty(*block, scatter)?.penalty));
-    measured.max_by(|a, b| a.ratio.total_cmp(&b.ratio))
+    let whole = measured(&rates).into_iter().map(|found| found.penalty);
+    whole
+        .filter(|penalty| penalty.block.is_multiple_of(page) && penalty.block > small)
+        .max_by(|a, b| a.ratio.total_cmp(&b.ratio))
 }
 
 fn of_sources(observations: &Observations) -> Estimate<Penalty> {
@@ -105,8 +105,7 @@ fn of_sources(observations: &Observations) -> Estimate<Penalty> {
 }
 
 fn largest(rates: &Rates, method: ExperimentName) -> Option<Estimate<Penalty>> {
-    let scatter = scatter(rates);
-    let mut measured: Vec<Measured> = rates.iter().filter_map(|(block, cell)| cell.penalty(*block, scatter)).collect();
+    let mut measured = measured(rates);
     // Of a table, the largest blocks write a unit once or twice: the first rows after an erase lie.
     let unit = rates.keys().next_back().copied()?;
     let telling = |block: Bytes| block * 8 <= unit || block <= Bytes::kib(128);
@@ -160,6 +159,32 @@ fn largest(rates: &Rates, method: ExperimentName) -> Option<Estimate<Penalty>> {
         return Some(Estimate::at_least(penalty, probability(confidence), evidence, &[method]));
     }
     Some(Estimate::known(penalty, probability(confidence), evidence, &[method]))
+}
+
+/// Penalties by rising size, but for those that stand alone.
+fn measured(rates: &Rates) -> Vec<Measured> {
+    let all = at_all_sizes(rates);
+    all.iter().filter(|found| !stands_alone(found, &all)).copied().collect()
+}
+
+fn at_all_sizes(rates: &Rates) -> Vec<Measured> {
+    let scatter = scatter(rates);
+    rates.iter().filter_map(|(block, cell)| cell.penalty(*block, scatter)).collect()
+}
+
+/// What a copy costs changes little from one size to the next: where order costs something at one size and nothing at half and
+/// twice of it, the device became slower between the two trials, as one does whose fast cells are full.
+fn stands_alone(found: &Measured, all: &[Measured]) -> bool {
+    let at = |block: Bytes| all.iter().map(|other| other.penalty).find(|other| other.block == block);
+    let Some((half, twice)) = at(found.penalty.block / 2).zip(at(found.penalty.block * 2)) else { return false };
+    let beside = half.ratio.max(twice.ratio);
+    beside <= TOLERANCE && found.penalty.ratio > TOLERANCE * TOLERANCE * beside.max(1.0)
+}
+
+/// Whether the device became slower between two trials of one unit.
+pub(crate) fn slowed_down(observations: &Observations) -> bool {
+    let all = at_all_sizes(&one_unit(observations));
+    all.iter().any(|found| stands_alone(found, &all))
 }
 
 impl Cell {
