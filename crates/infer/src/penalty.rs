@@ -83,11 +83,10 @@ fn none_of_a_few(observations: &Observations, found: &Estimate<Penalty>) -> Opti
 
 /// What random order costs whole pages, longer than any small write that takes another way: the largest over the sizes.
 pub(crate) fn of_whole_pages(observations: &Observations, page: Bytes, small: Bytes) -> Option<Penalty> {
-    let rates = one_unit(observations);
-    let whole = measured(&rates).into_iter().map(|found| found.penalty);
-    whole
-        .filter(|penalty| penalty.block.is_multiple_of(page) && penalty.block > small)
-        .max_by(|a, b| a.ratio.total_cmp(&b.ratio))
+    let all = measured(&one_unit(observations));
+    let whole = all.iter().filter(|found| found.penalty.block.is_multiple_of(page) && found.penalty.block > small);
+    let largest = whole.max_by(|a, b| a.penalty.ratio.total_cmp(&b.penalty.ratio))?;
+    (!stands_alone(largest, &all)).then_some(largest.penalty)
 }
 
 fn of_sources(observations: &Observations) -> Estimate<Penalty> {
@@ -133,6 +132,14 @@ fn largest(rates: &Rates, method: ExperimentName) -> Option<Estimate<Penalty>> {
         evidence.push_str(&format!("; {}× is within the scatter of none", digits(penalty.ratio)));
         penalty.ratio = 1.0;
     }
+    if stands_alone(&first, &measured) {
+        return Some(Estimate::unknown(
+            Reason::Ambiguous,
+            format!(
+                "{evidence}: the device may have become slower between two trials, or order costs something at this size alone"
+            ),
+        ));
+    }
     // A lone peak may be a single collection; one that its neighbour shares in part is not.
     let second = measured.get(1).map_or(1.0, |found| found.penalty.ratio);
     let lonely = first.penalty.ratio > 8.0 * second && !none;
@@ -161,19 +168,14 @@ fn largest(rates: &Rates, method: ExperimentName) -> Option<Estimate<Penalty>> {
     Some(Estimate::known(penalty, probability(confidence), evidence, &[method]))
 }
 
-/// Penalties by rising size, but for those that stand alone.
+/// Penalties by rising size.
 fn measured(rates: &Rates) -> Vec<Measured> {
-    let all = at_all_sizes(rates);
-    all.iter().filter(|found| !stands_alone(found, &all)).copied().collect()
-}
-
-fn at_all_sizes(rates: &Rates) -> Vec<Measured> {
     let scatter = scatter(rates);
     rates.iter().filter_map(|(block, cell)| cell.penalty(*block, scatter)).collect()
 }
 
-/// What a copy costs changes little from one size to the next: where order costs something at one size and nothing at half and
-/// twice of it, the device became slower between the two trials, as one does whose fast cells are full.
+/// What a copy costs changes little from one size to the next. Where order costs something at one size and nothing at half and
+/// twice of it, the device may have become slower between the two trials, as one does whose fast cells are full.
 fn stands_alone(found: &Measured, all: &[Measured]) -> bool {
     let at = |block: Bytes| all.iter().map(|other| other.penalty).find(|other| other.block == block);
     let Some((half, twice)) = at(found.penalty.block / 2).zip(at(found.penalty.block * 2)) else { return false };
@@ -181,9 +183,9 @@ fn stands_alone(found: &Measured, all: &[Measured]) -> bool {
     beside <= TOLERANCE && found.penalty.ratio > TOLERANCE * TOLERANCE * beside.max(1.0)
 }
 
-/// Whether the device became slower between two trials of one unit.
+/// Whether the device may have become slower between two trials of one unit.
 pub(crate) fn slowed_down(observations: &Observations) -> bool {
-    let all = at_all_sizes(&one_unit(observations));
+    let all = measured(&one_unit(observations));
     all.iter().any(|found| stands_alone(found, &all))
 }
 

@@ -134,7 +134,7 @@ impl Curve {
 /// Random writes within one unit, every request timed; the first ones pay for what was open before.
 fn one_unit(observations: &Observations) -> Curve {
     let mut rates: BTreeMap<Bytes, Rate> = BTreeMap::new();
-    // Where a device became slower on its way, sizes that were written before and behind that cannot be compared.
+    // Where a device may have become slower on its way, sizes that were written before and behind that cannot be compared.
     let runs = if penalty::slowed_down(observations) { &[][..] } else { &observations.runs };
     for run in runs {
         let Data::Throughput(data) = &run.data else { continue };

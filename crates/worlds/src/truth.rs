@@ -143,7 +143,7 @@ fn of_card(world: &World, plan: &CardPlan) -> Truth {
         capacity: Bytes(plan.capacity),
         allocation_unit: Fact::known(Bytes(plan.unit)),
         boundary_offset: if reads_show_units { Fact::known(first) } else { Fact::hidden(Some(first)) },
-        page: Fact::known(Bytes(plan.page)),
+        page: Fact::known(Bytes(plan.page)).or(if hides_pages(plan) { vec![Bytes(plan.codeword)] } else { Vec::new() }),
         page_inner: Fact::hidden(None).or(vec![Bytes(plan.codeword)]),
         open_units_linear: logs(),
         open_units_random: logs(),
@@ -164,6 +164,12 @@ fn of_card(world: &World, plan: &CardPlan) -> Truth {
         inner: None,
         not_judged: not_judged(plan),
     }
+}
+
+/// Whether the edge of a page costs no more than that of any codeword, even between two sectors: the next page is sensed while
+/// the sector before it is on its way.
+fn hides_pages(plan: &CardPlan) -> bool {
+    plan.times.sense <= plan.times.codeword + transfer(512, plan.times.wire)
 }
 
 /// Shared log blocks have no number of units at which they end. A page that is kept, and of which an aligned read leaves a part,

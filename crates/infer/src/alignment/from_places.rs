@@ -390,7 +390,9 @@ impl<'a> View<'a> {
         else {
             return Estimate::unknown(Reason::NeedsAnother, "the page itself is not known");
         };
-        let found = self.chain.inner.zip(self.levels[class::INNER]).filter(|(size, _)| *size < page);
+        // An edge costs something: what costs nothing is none, though reads that cross others save time.
+        let is_edge = |(size, (level, _)): &(Bytes, (Contrast, usize))| *size < page && level.get() > 0.0;
+        let found = self.chain.inner.zip(self.levels[class::INNER]).filter(is_edge);
         let Some((size, (level, count))) = found else {
             return Estimate::unknown(Reason::NothingShows, format!("no level shows inside the {page} page"));
         };

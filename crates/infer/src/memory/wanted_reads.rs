@@ -171,15 +171,16 @@ fn rest(now: &Situation) -> Nanos {
     (LEAST_REST + Nanos((fetching * 1e9) as u64)).min(MOST_REST)
 }
 
-/// Starts of units that hold data, at random.
+/// Starts of units that hold data, at random. A region that an edge between two units crosses would ask for both.
 fn regions(now: &Situation, region: Bytes) -> Option<Vec<Bytes>> {
     let span = readable(now).unwrap_or(Span { start: Bytes::ZERO, length: now.device.capacity });
-    let first = span.start.align_up(now.unit()) / now.unit();
-    let count = (span.start + span.length).saturating_sub(region) / now.unit();
+    let (unit, origin) = (now.unit(), now.first_unit());
+    let first = span.start.saturating_sub(origin).align_up(unit) / unit;
+    let count = (span.start + span.length).saturating_sub(origin + region) / unit;
     let units = count.checked_sub(first).filter(|units| *units >= 4)?;
     let mut rng = now.rng(region.get() + 5);
     let mut starts: Vec<Bytes> =
-        (0..REGIONS.min(units)).map(|_| now.unit() * (first + rng.below(units as usize) as u64)).collect();
+        (0..REGIONS.min(units)).map(|_| origin + unit * (first + rng.below(units as usize) as u64)).collect();
     starts.sort_unstable();
     starts.dedup();
     (starts.len() >= 2).then_some(starts)
