@@ -444,4 +444,24 @@ mod tests {
         check(60, 30, 200e-3, false);
         check(400, 401, 1.0, false);
     }
+
+    /// What one unit says where writes of 8, 16 and 32 KiB take so many times as long at random as in order.
+    fn told(ratios: [f64; 3]) -> Option<Estimate<Penalty>> {
+        let rate = |value: f64| vec![Rate { value, error: Some(0.01) }];
+        let cells = [8, 16, 32].map(Bytes::kib).into_iter().zip(ratios);
+        let rates =
+            cells.map(|(block, ratio)| (block, Cell { in_order: rate(8e6), random: rate(8e6 / ratio) })).collect();
+        largest(&rates, ExperimentName::Throughput)
+    }
+
+    #[test]
+    fn a_penalty_at_one_size_alone_may_be_a_device_that_became_slower() {
+        let of = |ratios| told(ratios).and_then(|found| Some(found.value()?.ratio.round()));
+        assert_eq!(of([1.0, 4.0, 1.1]), None);
+        assert_eq!(told([1.0, 4.0, 1.1]).and_then(|found| found.reason()), Some(Reason::Ambiguous));
+        // The size beside it shares in it; or there is none on one side.
+        assert_eq!(of([1.0, 4.0, 3.0]), Some(4.0));
+        assert_eq!(of([4.0, 1.0, 1.0]), Some(4.0));
+        assert_eq!(of([1.0, 1.0, 1.0]), Some(1.0));
+    }
 }

@@ -377,3 +377,44 @@ fn robust(square: f64) -> f64 {
 
 /// Squared distance, in standard deviations, beyond which a set says no more.
 const FARTHEST_OFF: f64 = 25.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashscope_model::Claims;
+    use flashscope_model::observation::FanTimes;
+    use flashscope_stats::Rng;
+
+    /// Four units that take turns at 16 KiB, where a set takes `other` µs more for what is no layout's.
+    fn striped(other: impl Fn(Fan) -> f64) -> Striped {
+        let units = Layout { deal: Deal::InTurn, chunk: Bytes::kib(16), units: 4, line: None };
+        let facts = DeviceFacts {
+            name: "made up".to_owned(),
+            kind: DeviceKind::Other,
+            simulated: true,
+            capacity: Bytes::gib(8),
+            logical_block: Bytes::SECTOR,
+            physical_block: None,
+            max_request: None,
+            queue_depth: Some(32),
+            claims: Claims::default(),
+            identity: None,
+        };
+        let plan = plan(&facts, READS, ROUNDS, None);
+        let mut rng = Rng::new(7);
+        let fans = plan.fans.iter().map(|fan| {
+            let us = 150.0 + 60.0 * units.meetings(*fan).done(0.2) + other(*fan);
+            let times = (0..ROUNDS).map(|_| Nanos(((us + 10.0 * rng.unit()) * 1e3) as u64)).collect();
+            FanTimes { fan: *fan, times }
+        });
+        compare(&ParallelData { block: plan.block, fans: fans.collect() })
+    }
+
+    #[test]
+    fn the_best_of_layouts_that_explain_little_is_none() {
+        assert_eq!(striped(|_| 0.0).units.value(), Some(4));
+        // The farther apart, the longer: the edges of a map, say.
+        let found = striped(|fan| 70.0 * (fan.stride.as_f64() / 4096.0).log2().abs());
+        assert_eq!((found.units.reason(), found.chunk.reason()), (Some(Reason::Ambiguous), Some(Reason::Ambiguous)));
+    }
+}

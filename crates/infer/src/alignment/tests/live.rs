@@ -338,6 +338,22 @@ fn evidence_names_the_levels() {
 }
 
 #[test]
+fn of_two_edges_no_farther_apart_than_pages_either_may_be_the_page() {
+    let device = Device {
+        unit: Bytes::kib(64),
+        unit_cost: 40.0,
+        page: Bytes::kib(2),
+        page_cost: 20.0,
+        inner: None,
+        middle: None,
+        ..plain()
+    };
+    let (observations, _) = characterise(&device, &facts(&device), &mut Rng::new(5));
+    let page = estimate(&observations).page;
+    assert_ne!(page.value(), Some(Bytes::kib(2)), "{page:?}");
+}
+
+#[test]
 fn a_unit_of_24_mib_is_not_taken_for_8() {
     for seed in 0..5 {
         let device = Device { unit: Bytes::mib(24), middle: Some((Bytes::mib(8), 30.0)), ..plain() };
