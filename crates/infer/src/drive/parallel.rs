@@ -37,14 +37,18 @@ pub fn plan(facts: &DeviceFacts, reads: u32, rounds: u32, within: Option<Span>) 
     let block = facts.logical_block;
     let reads = reads.min(facts.queue_depth.unwrap_or(1)).max(1);
     let room = within.map_or(facts.capacity, |span| span.length);
-    let apart = ladder(CLOSEST.max(block), FARTHEST).map(|stride| Fan { reads, stride, align: CLOSEST.max(block) });
-    let inside = ladder(CLOSEST, LARGEST_CHUNK).filter(|chunk| *chunk >= block * u64::from(reads)).map(|chunk| Fan {
-        reads,
-        stride: (chunk / u64::from(reads)).align_down(block),
-        align: chunk,
-    });
     let fits = |fan: &Fan| fan.align + fan.stride * u64::from(fan.reads) + block <= room;
-    Parallel { block, fans: apart.chain(inside).filter(fits).collect(), rounds, within }
+    Parallel { block, fans: fans(block, reads).filter(fits).collect(), rounds, within }
+}
+
+/// Sets at all distances, and within chunks of all sizes.
+fn fans(block: Bytes, reads: u32) -> impl Iterator<Item = Fan> {
+    let apart =
+        ladder(CLOSEST.max(block), FARTHEST).map(move |stride| Fan { reads, stride, align: CLOSEST.max(block) });
+    let inside = ladder(CLOSEST, LARGEST_CHUNK)
+        .filter(move |chunk| *chunk >= block * u64::from(reads))
+        .map(move |chunk| Fan { reads, stride: (chunk / u64::from(reads)).align_down(block), align: chunk });
+    apart.chain(inside)
 }
 
 /// Powers of two and three times powers of two.
@@ -381,33 +385,19 @@ const FARTHEST_OFF: f64 = 25.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashscope_model::Claims;
     use flashscope_model::observation::FanTimes;
     use flashscope_stats::Rng;
 
     /// Four units that take turns at 16 KiB, where a set takes `other` µs more for what is no layout's.
     fn striped(other: impl Fn(Fan) -> f64) -> Striped {
         let units = Layout { deal: Deal::InTurn, chunk: Bytes::kib(16), units: 4, line: None };
-        let facts = DeviceFacts {
-            name: "made up".to_owned(),
-            kind: DeviceKind::Other,
-            simulated: true,
-            capacity: Bytes::gib(8),
-            logical_block: Bytes::SECTOR,
-            physical_block: None,
-            max_request: None,
-            queue_depth: Some(32),
-            claims: Claims::default(),
-            identity: None,
-        };
-        let plan = plan(&facts, READS, ROUNDS, None);
         let mut rng = Rng::new(7);
-        let fans = plan.fans.iter().map(|fan| {
-            let us = 150.0 + 60.0 * units.meetings(*fan).done(0.2) + other(*fan);
+        let timed = fans(Bytes::SECTOR, READS).map(|fan| {
+            let us = 150.0 + 60.0 * units.meetings(fan).done(0.2) + other(fan);
             let times = (0..ROUNDS).map(|_| Nanos(((us + 10.0 * rng.unit()) * 1e3) as u64)).collect();
-            FanTimes { fan: *fan, times }
+            FanTimes { fan, times }
         });
-        compare(&ParallelData { block: plan.block, fans: fans.collect() })
+        compare(&ParallelData { block: Bytes::SECTOR, fans: timed.collect() })
     }
 
     #[test]
