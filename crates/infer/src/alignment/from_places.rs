@@ -337,17 +337,16 @@ impl<'a> View<'a> {
                 format!("{level} at every multiple of {best} ({count} places); smaller ones were not tested");
             return Estimate::at_most(best, confidence, evidence, METHOD);
         }
-        let rest: Vec<(Bytes, f64)> =
-            sized.iter().skip(1).filter(|(_, share)| *share >= 0.001).take(3).copied().collect();
+        let evidence = self.page_evidence(best, level, count);
         let larger = self.chain.unit.filter(|unit| *unit <= prior::PAGE_RANGE.1 && self.chain.inner.is_none());
         if let Some(larger) = larger {
             let evidence = format!(
-                "{}; those that cross a {larger} boundary are slower still, which may be that of the page",
-                self.page_evidence(best, level, count)
+                "{evidence}; those that cross a {larger} boundary are slower still, which may be that of the page"
             );
             return Estimate::unknown(Reason::Ambiguous, evidence).leaning_to(best, confidence);
         }
-        let evidence = self.page_evidence(best, level, count);
+        let rest: Vec<(Bytes, f64)> =
+            sized.iter().skip(1).filter(|(_, share)| *share >= 0.001).take(3).copied().collect();
         Estimate::known(best, confidence, evidence, METHOD).with_alternatives(rest)
     }
 

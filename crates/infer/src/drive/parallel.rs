@@ -173,12 +173,13 @@ fn compare(data: &ParallelData) -> Striped {
     if points.len() < LEAST_FANS {
         return nothing(Reason::TooFew, "too few sets of reads went well");
     }
+    let differences = differences(&points);
     // One parameter is its price.
-    let flat = differences(&points) + (points.len() as f64).ln();
+    let flat = differences + (points.len() as f64).ln();
     let mut fits: Vec<Fit> = layouts().filter_map(|layout| best_line(layout, &points)).collect();
     fits.sort_by(|a, b| a.bic.total_cmp(&b.bic));
     match fits.first() {
-        Some(best) if best.bic + SURELY_BETTER < flat && best.layout.units > 1 => found(&points, &fits),
+        Some(best) if best.bic + SURELY_BETTER < flat && best.layout.units > 1 => found(&points, &fits, differences),
         Some(best) if best.bic + SURELY_BETTER < flat => nothing(
             Reason::NothingShows,
             &format!(
@@ -201,7 +202,8 @@ fn compare(data: &ParallelData) -> Striped {
 /// A layout must be better than none by this much on the scale of −2 ln likelihood.
 const SURELY_BETTER: f64 = 20.0;
 
-fn found(points: &[Point], fits: &[Fit]) -> Striped {
+/// What the best layout says; `differences` as [`differences`].
+fn found(points: &[Point], fits: &[Fit], differences: f64) -> Striped {
     let best = &fits[0];
     let shortest = points.iter().map(|point| point.time).fold(f64::INFINITY, f64::min);
     if best.each > MOST_OF_A_SET * shortest {
@@ -227,7 +229,7 @@ fn found(points: &[Point], fits: &[Fit]) -> Striped {
         );
     }
     let evidence = evidence(points, best, together.unwrap_or(shortest), shortest);
-    let explained = 1.0 - best.left / differences(points);
+    let explained = 1.0 - best.left / differences;
     if explained < LEAST_EXPLAINED {
         return nothing(
             Reason::Ambiguous,
