@@ -125,6 +125,21 @@ struct Member<'a> {
     wider: Sample,
     /// The class that is in [`Member::sample`].
     taken: Option<(Option<usize>, Option<usize>)>,
+    /// What was weighed last, and its log evidence: chains that differ only in what this block does not show come one after
+    /// another.
+    last: Option<(Weighed, f64)>,
+}
+
+/// All that the log evidence of a level depends on.
+#[derive(Clone, Copy, PartialEq)]
+struct Weighed {
+    role: Role,
+    size: usize,
+    next: Option<usize>,
+    /// The level below.
+    below: f64,
+    /// Whether a size comes before it.
+    is_second: bool,
 }
 
 impl<'a> Member<'a> {
@@ -146,6 +161,7 @@ impl<'a> Member<'a> {
             sample: Sample::default(),
             wider: Sample::default(),
             taken: None,
+            last: None,
         }
     }
 
@@ -223,6 +239,17 @@ impl<'a> Member<'a> {
             return self.ln_base(Some(size), next);
         }
         let below = self.fit(before, Some(size)).at;
+        let weighed = Weighed { role, size, next, below, is_second: before.is_some() };
+        if let Some((_, known)) = self.last.filter(|(last, _)| *last == weighed) {
+            return known;
+        }
+        let found = self.ln_role(weighed, artefacts);
+        self.last = Some((weighed, found));
+        found
+    }
+
+    /// Log evidence of a level that shows.
+    fn ln_role(&mut self, Weighed { role, size, next, below, is_second }: Weighed, artefacts: bool) -> f64 {
         let fit = self.fit(Some(size), next);
         // Where the reads beside a place cross edges that it does not, straddling saves time, and to save less is no step.
         let nothing = below.max(0.0);
@@ -232,7 +259,7 @@ impl<'a> Member<'a> {
                 let higher = (1.0 - PARALLEL - LOWER).ln() + density(Contrast::Middle { below }, at - below);
                 ln_add(higher, ln_no_higher(at, below))
             }),
-            Role::Page if before.is_some() => fit.ln_above(below, |at| {
+            Role::Page if is_second => fit.ln_above(below, |at| {
                 // A page adds about as much as the edges inside it cost.
                 let added = if below > 0.0 { Contrast::Added { below } } else { Contrast::Inner };
                 let higher = (1.0 - PARALLEL - LOWER).ln() + density(added, at - below);

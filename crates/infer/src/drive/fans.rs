@@ -4,7 +4,6 @@ use flashscope_model::observation::ParallelData;
 use flashscope_model::plan::Fan;
 use flashscope_stats::rng::mix;
 use flashscope_units::Bytes;
-use std::collections::BTreeMap;
 
 /// How rows of chunks, one for each unit, follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,11 +97,12 @@ impl Layout {
         let step = if choices > places { (choices as f64 * GOLDEN) as u64 | 1 } else { 1 };
         let mut last = vec![None; self.units as usize];
         let mut changes = 0;
-        let mut sets: BTreeMap<Vec<Option<usize>>, u32> = BTreeMap::new();
+        let mut sets: Vec<(Waits, u32)> = Vec::new();
+        let mut waits = Waits::with_capacity(fan.reads as usize);
         for place in 0..places {
             last.fill(None);
             let first = fan.align * (place * step % choices);
-            let mut waits = Vec::with_capacity(fan.reads as usize);
+            waits.clear();
             let (mut kept, mut before, mut others) = (None, first / self.chunk, 0);
             for read in 0..u64::from(fan.reads) {
                 let at = first + fan.stride * read;
@@ -111,23 +111,28 @@ impl Layout {
                 before = chunk;
                 if line.is_none() || line != kept {
                     let unit = self.unit(chunk, place, others);
-                    waits.push(last[unit].replace(waits.len()));
+                    waits.push(last[unit].replace(waits.len() as u32));
                 }
                 kept = line;
             }
             changes += others;
-            *sets.entry(waits).or_default() += 1;
+            match sets.iter_mut().find(|(known, _)| *known == waits) {
+                Some((_, places)) => *places += 1,
+                None => sets.push((waits.clone(), 1)),
+            }
         }
         // Where there are several units, what a chunk is has them wait, and nothing else.
         let changes = (self.units == 1).then(|| changes as f64 / places as f64);
-        Meetings { sets: sets.into_iter().collect(), changes }
+        Meetings { sets, changes }
     }
 }
 
-/// The reads of a set that go to units, each with the one before it in its unit, in each way that they meet; and at how
-/// many places of the first read they meet so.
+/// The reads of a set that go to units, each with the one before it in its unit.
+type Waits = Vec<Option<u32>>;
+
+/// Each way that the reads of a set meet, and at how many places of the first read they meet so.
 pub(super) struct Meetings {
-    sets: Vec<(Vec<Option<usize>>, u32)>,
+    sets: Vec<(Waits, u32)>,
     /// Where there is one unit: how often a set goes on in another of its chunks, on average.
     changes: Option<f64>,
 }
@@ -140,10 +145,10 @@ impl Meetings {
     /// over the places.
     pub(super) fn done(&self, apart: f64) -> f64 {
         let mut ends: Vec<f64> = Vec::new();
-        let mut of = |(waits, places): &(Vec<Option<usize>>, u32)| {
+        let mut of = |(waits, places): &(Waits, u32)| {
             ends.clear();
             for (read, before) in waits.iter().enumerate() {
-                let free = before.map_or(0.0, |before| ends[before]);
+                let free = before.map_or(0.0, |before| ends[before as usize]);
                 let reached = if self.changes.is_some() { 0.0 } else { apart * read as f64 };
                 ends.push(free.max(reached) + 1.0);
             }

@@ -175,8 +175,11 @@ fn compare(data: &ParallelData) -> Striped {
     }
     let differences = differences(&points);
     // One parameter is its price.
-    let flat = differences + (points.len() as f64).ln();
-    let mut fits: Vec<Fit> = layouts().filter_map(|layout| best_line(layout, &points)).collect();
+    let price = (points.len() as f64).ln();
+    let flat = differences + price;
+    // No layout is better than one that explains all.
+    let can_be_better = PARAMETERS * price + SURELY_BETTER < flat;
+    let mut fits: Vec<Fit> = if can_be_better { fits(&points) } else { Vec::new() };
     fits.sort_by(|a, b| a.bic.total_cmp(&b.bic));
     match fits.first() {
         Some(best) if best.bic + SURELY_BETTER < flat && best.layout.units > 1 => found(&points, &fits, differences),
@@ -358,16 +361,24 @@ fn differences(points: &[Point]) -> f64 {
     points.iter().map(|point| robust((point.time - mean).powi(2) / point.variance)).sum()
 }
 
-/// The straight line of times that fits best, however far apart reads reach the units.
-fn best_line(layout: Layout, points: &[Point]) -> Option<Fit> {
+/// Parameters of a layout whose controller keeps nothing: chunk, units, how far apart reads reach them, and what one takes.
+const PARAMETERS: f64 = 4.0;
+
+/// Every layout with the straight line of times that fits best, however far apart reads reach the units.
+fn fits(points: &[Point]) -> Vec<Fit> {
     let times: Vec<f64> = points.iter().map(|point| point.time).collect();
     let weights: Vec<f64> = points.iter().map(|point| 1.0 / point.variance).collect();
+    layouts().filter_map(|layout| best_line(layout, points, &times, &weights)).collect()
+}
+
+/// One of [`fits`].
+fn best_line(layout: Layout, points: &[Point], times: &[f64], weights: &[f64]) -> Option<Fit> {
     let meetings: Vec<Meetings> = points.iter().map(|point| layout.meetings(point.fan)).collect();
     let fit = |apart: f64| {
         let done: Vec<f64> = meetings.iter().map(|meetings| meetings.done(apart)).collect();
-        let line = weighted_least_squares(&done, &times, &weights).ok().filter(|line| line.slope > 0.0)?;
+        let line = weighted_least_squares(&done, times, weights).ok().filter(|line| line.slope > 0.0)?;
         let chi: f64 = line.residuals.iter().zip(points).map(|(off, point)| robust(off * off / point.variance)).sum();
-        let parameters = if layout.line.is_some() { 5.0 } else { 4.0 };
+        let parameters = if layout.line.is_some() { PARAMETERS + 1.0 } else { PARAMETERS };
         // What is unusual must be surely better than what is usual, as it may come to much the same.
         let unusual = if layout.deal == Deal::InTurn { 0.0 } else { SURELY_BETTER };
         let bic = chi + parameters * (points.len() as f64).ln() + unusual;
