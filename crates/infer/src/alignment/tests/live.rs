@@ -354,6 +354,15 @@ fn of_two_edges_no_farther_apart_than_pages_either_may_be_the_page() {
 }
 
 #[test]
+fn edges_that_cost_no_more_than_those_of_pages_are_none_of_units() {
+    let device = Device { unit_cost: 76.0, middle: None, jitter: 1.0, unevenness: 0.01, ..plain() };
+    let (observations, _) = characterise(&device, &facts(&device), &mut Rng::new(5));
+    let findings = estimate(&observations);
+    assert_eq!(findings.page.value(), Some(device.page));
+    assert!(findings.allocation_unit.is_unknown(), "{:?}", findings.allocation_unit);
+}
+
+#[test]
 fn a_unit_of_24_mib_is_not_taken_for_8() {
     for seed in 0..5 {
         let device = Device { unit: Bytes::mib(24), middle: Some((Bytes::mib(8), 30.0)), ..plain() };
