@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     fn units_that_begin_right_before_their_multiples_are_told_from_those_that_begin_there() {
-        let begins = Bytes::mib(4) - Bytes::kib(64);
+        let begins = Bytes::mib(4) - Bytes::kib(32);
         let device = Device { unit: Bytes::mib(4), begins, change: 90e3, slow: 0.0 };
         let phase = |known: Known| device.seen_by(known, Nanos::ZERO).changes().and_then(|found| found.phase(known));
         assert_eq!(phase(KNOWN), Some(begins));

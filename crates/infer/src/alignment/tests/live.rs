@@ -1,6 +1,9 @@
 //! Measured boundaries of made-up devices: structure in, the same structure out.
 
 use super::{estimate, wanted};
+use crate::alignment::from_places::unit_shows;
+use crate::alignment::gathering::Gathering;
+use crate::alignment::structure;
 use flashscope_model::observation::{
     AreaState, BoundariesData, CandidateData, Run, ScatterPlace, SlideData, Source, Spent, Straddle, SurveyData,
     SurveyPlace,
@@ -355,11 +358,17 @@ fn of_two_edges_no_farther_apart_than_pages_either_may_be_the_page() {
 
 #[test]
 fn edges_that_cost_no_more_than_those_of_pages_are_none_of_units() {
-    let device = Device { unit_cost: 76.0, middle: None, jitter: 1.0, unevenness: 0.01, ..plain() };
-    let (observations, _) = characterise(&device, &facts(&device), &mut Rng::new(5));
-    let findings = estimate(&observations);
-    assert_eq!(findings.page.value(), Some(device.page));
-    assert!(findings.allocation_unit.is_unknown(), "{:?}", findings.allocation_unit);
+    // Whatever else speaks for a unit.
+    let shows = |unit_cost: f64| {
+        let device = Device { unit_cost, middle: None, jitter: 1.0, unevenness: 0.01, ..plain() };
+        let (observations, _) = characterise(&device, &facts(&device), &mut Rng::new(5));
+        let places = Gathering::default().places(&observations);
+        let mut posterior = structure::weigh(&places).unwrap();
+        posterior.best.unit = Some(device.unit);
+        posterior.units = vec![(posterior.best.unit, 0.99)];
+        unit_shows(&places, &posterior)
+    };
+    assert_eq!([20.0, -5.0].map(shows), [true, false]);
 }
 
 #[test]
