@@ -29,12 +29,6 @@ fn a_cause_is_named_and_none_is_invented() {
 #[test]
 fn a_device_known_by_its_record_is_not_told_from_itself() {
     let work = workload(1);
-    let mut found = Vec::new();
-    for number in 0..2 {
-        let Some(pair) = draw(Kind::Nothing, SEED, number, &work) else { continue };
-        let answer = of_records(&pair, &work).unwrap();
-        found.push((number, named(&answer)));
-        eprintln!("{number} {:?} {:?}", found.last().unwrap().1, answer.difference);
-    }
-    assert!(found.iter().all(|(_, named)| *named == Named::Nothing), "{found:?}");
+    let pair = (0..9).find_map(|number| draw(Kind::Nothing, SEED, number, &work)).expect("a card");
+    assert_eq!(named(&of_records(&pair, &work).unwrap()), Named::Nothing);
 }
