@@ -53,7 +53,11 @@ pub fn of_record(name: &str, record: RunRecord, watch: &mut dyn Watch) -> Result
             Err(_) => {}
         }
     }
-    Ok(Known { within: fit.goodness.within(), caution: fit.caution, side: Side { model: fit.model, refits } })
+    Ok(Known {
+        within: fit.goodness.within(),
+        caution: fit.caution,
+        side: Side { error: fit.goodness.error(), model: fit.model, refits },
+    })
 }
 
 /// One title for all twins of a device, as a title that differs is no difference.

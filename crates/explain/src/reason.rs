@@ -11,6 +11,9 @@ use flashscope_units::Nanos;
 /// Confidence of every interval.
 const CONFIDENCE: f64 = 0.95;
 
+/// Half the interval of 95 % in median errors, of what is distributed normally: 1.960 / 0.6745.
+const HALF_OF_MEDIAN_ERROR: f64 = 2.906;
+
 /// One device: a model that is known, or a twin and others that the same measurement might have led to.
 #[derive(Clone, Debug, Default)]
 pub struct Side {
@@ -18,6 +21,9 @@ pub struct Side {
     pub model: String,
     /// Twins of the twin: what is not known of it shows in how they differ from it. None of a model that is known.
     pub refits: Vec<String>,
+    /// By how much of itself a figure of the twin usually differs from what was measured. Refits do not show it: a twin is what
+    /// a twin can be, and the device is not. 0 for a model that is known.
+    pub error: f64,
 }
 
 /// What is asked.
@@ -89,14 +95,16 @@ pub fn explain(question: &Question<'_>, watch: &mut dyn Watch) -> Result<Answer,
             Err(_) => {}
         }
     }
-    Ok(answer(&pair, &found, &others, Method { seed, seeds: effort.seeds, cut_short, ..Method::default() }))
+    let errors = (a.error, b.error);
+    Ok(answer(&pair, errors, &found, &others, Method { seed, seeds: effort.seeds, cut_short, ..Method::default() }))
 }
 
-fn answer(pair: &Pair, found: &Shares, others: &[Shares], method: Method) -> Answer {
+fn answer(pair: &Pair, errors: (f64, f64), found: &Shares, others: &[Shares], method: Method) -> Answer {
     let (a, b) = (&found.times.0, &found.times.1);
     let by_seed: Vec<f64> = b.iter().zip(a).map(|(b, a)| b - a).collect();
     let between: Vec<f64> = others.iter().map(|other| mean(&other.times.1) - mean(&other.times.0)).collect();
-    let difference = gap(&by_seed, &[], &between);
+    let of_fits = HALF_OF_MEDIAN_ERROR * (errors.0 * mean(a)).hypot(errors.1 * mean(b));
+    let difference = wider(gap(&by_seed, &[], &between), of_fits);
     let least = LEAST_SHARE * mean(a);
     let mut shares: Vec<Share> = Vec::new();
     for (at, player) in found.players.iter().enumerate() {
@@ -151,6 +159,12 @@ fn gap(by_seed: &[f64], by_pair: &[f64], others: &[f64]) -> Gap {
     let halves = [half(by_seed), half(by_pair), half_of_twins(time_ns, others)];
     let half = halves.iter().map(|half| half * half).sum::<f64>().sqrt();
     Gap { time_ns, low_ns: time_ns - half, high_ns: time_ns + half }
+}
+
+/// The same where it may be off by as much for another reason as well, which has nothing to do with the first ones.
+fn wider(gap: Gap, by: f64) -> Gap {
+    let half = (gap.high_ns - gap.time_ns).hypot(by);
+    Gap { low_ns: gap.time_ns - half, high_ns: gap.time_ns + half, ..gap }
 }
 
 /// Half the interval of a mean; of values that do not scatter, or are none, nothing.

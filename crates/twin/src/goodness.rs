@@ -167,6 +167,13 @@ impl Goodness {
         let held: f64 = self.tests.iter().map(|pool| pool.all.within * pool.all.cells as f64).sum();
         if cells == 0 { 0.0 } else { held / cells as f64 }
     }
+
+    /// By how much of itself a figure of the usual test is off: the median of each test, by how many cells it has.
+    pub fn error(&self) -> f64 {
+        let cells: usize = self.tests.iter().map(|pool| pool.all.cells).sum();
+        let errors: f64 = self.tests.iter().map(|pool| pool.all.median * pool.all.cells as f64).sum();
+        errors / cells.max(1) as f64
+    }
 }
 
 /// What a cell is held to.

@@ -112,7 +112,7 @@ fn device(name: &str, watch: &mut dyn Watch) -> Result<Device, Failure> {
         let read =
             |path: &str| crate::input::text(Path::new(path), "name a model file").map_err(|error| error.to_string());
         let model = flashscope_sim::show(name, false, read).map_err(|error| anyhow!("{error}"))?;
-        return Ok(Device { side: Side { model, refits: Vec::new() }, within: None, caution: None });
+        return Ok(Device { side: Side { model, ..Side::default() }, within: None, caution: None });
     }
     let path = Path::new(name);
     let bytes = infer::read(path)?;

@@ -21,7 +21,7 @@ const WORK: u64 = Question::USUAL_WORK / 10;
 /// # Errors
 /// As `explain`.
 pub fn of_models(pair: &Pair, workload: &Workload) -> Result<Answer, ExplainError> {
-    let side = |model: &str| Side { model: model.to_owned(), refits: Vec::new() };
+    let side = |model: &str| Side { model: model.to_owned(), ..Side::default() };
     asked(&side(&pair.a), &side(&pair.b), workload, pair.seed)
 }
 
@@ -44,7 +44,7 @@ pub fn of_twins(pair: &Pair, workload: &Workload) -> Result<Answer, ExplainError
     let twin = |model: &str, seed: u64| -> Result<Side, ExplainError> {
         let part = Part::of_record("record".to_owned(), record_for_twin(model, seed));
         let fitted = Measured::of(vec![part]).and_then(|measured| fit_model(&measured, "twin", &mut Unattended))?;
-        Ok(Side { model: fitted.text, refits: Vec::new() })
+        Ok(Side { model: fitted.text, ..Side::default() })
     };
     asked(&twin(&pair.a, pair.seed)?, &twin(&pair.b, pair.seed + 1)?, workload, pair.seed)
 }
