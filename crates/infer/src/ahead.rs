@@ -7,7 +7,7 @@ use crate::choose::SUBJECTS;
 use crate::memo::Memo;
 use crate::open_units::is_table;
 use crate::situation::Situation;
-use flashscope_model::plan::{Budget, Purpose};
+use flashscope_model::plan::{Budget, Purpose, Throughput};
 use flashscope_model::{Data, DeviceFacts, Direction, Experiment, Observations, Order};
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeSet;
@@ -60,9 +60,23 @@ pub fn ahead(
         };
         unspent = unspent.saturating_sub(next.bytes_written() * affordable);
         let count = u32::try_from(affordable).unwrap_or(count);
-        (count > 0).then_some(Upcoming { next, count, exact })
+        Some(in_turn(next, count, exact))
     });
-    upcoming.collect()
+    upcoming.flatten().collect()
+}
+
+/// So many of an experiment and of what takes turns with it: writes to one unit go in either order, and take another time in each.
+fn in_turn(next: Experiment, count: u32, exact: bool) -> impl Iterator<Item = Upcoming> {
+    let other = match &next {
+        Experiment::Throughput(plan) if plan.purpose == Purpose::OneUnit => {
+            let order = if plan.order == Order::InOrder { Order::Random } else { Order::InOrder };
+            Some((Experiment::Throughput(Throughput { order, ..plan.clone() }), count / 2))
+        }
+        _ => None,
+    };
+    let of_other = other.as_ref().map_or(0, |(_, count)| *count);
+    let all = [(next, count - of_other)].into_iter().chain(other);
+    all.filter(|(_, count)| *count > 0).map(move |(next, count)| Upcoming { next, count, exact })
 }
 
 /// One experiment settles it.
@@ -73,15 +87,15 @@ pub(crate) fn one(_: &Situation) -> Left {
 /// Experiments of a question in a usual run: the median of the catalogue's devices at the default seed.
 mod usual {
     pub(super) const BOUNDARIES: u32 = 7;
-    pub(super) const SEARCH_IN_ORDER: u32 = 9;
+    pub(super) const SEARCH_IN_ORDER: u32 = 7;
     /// It begins at the limit that was found in order.
-    pub(super) const SEARCH_AT_RANDOM: u32 = 6;
+    pub(super) const SEARCH_AT_RANDOM: u32 = 5;
     pub(super) const ONE_UNIT: u32 = 12;
     /// The limit and one more, in either order.
     pub(super) const OTHER_BLOCK: u32 = 4;
     pub(super) const AREA: u32 = 3;
-    pub(super) const READ_CACHE: u32 = 3;
-    pub(super) const BUFFER: u32 = 3;
+    pub(super) const READ_CACHE: u32 = 2;
+    pub(super) const BUFFER: u32 = 1;
     pub(super) const SLC_CACHE: u32 = 4;
 }
 

@@ -112,8 +112,19 @@ pub(crate) fn of_logs_that_were_not_full(geometry: &mut Geometry) {
 }
 
 /// A unit that only reads show: where any number of places may be written in turn in any order for nothing, what
-/// reads across its edges pay for may as well be the next stretch of the map.
+/// reads across its edges pay for may as well be the next stretch of the map; and it is, where a part of the map alone is in memory.
 pub(crate) fn of_units_without_effect(geometry: &mut Geometry) {
+    let limited = |count: &Estimate<u32>| count.value().is_some();
+    let written = limited(&geometry.open_units_linear) || limited(&geometry.open_units_random);
+    if let Some(reach) = geometry.map_reach.value().filter(|_| !written && !geometry.allocation_unit.is_unknown()) {
+        let why = format!(
+            "{}; the map of {reach} alone is in memory, and writes show nothing of units: it may be a stretch of the map",
+            geometry.allocation_unit.evidence()
+        );
+        geometry.boundary_offset = Estimate::unknown(Reason::Contradicted, why.clone());
+        geometry.allocation_unit = Estimate::unknown(Reason::Contradicted, why);
+        return;
+    }
     let in_any_order = geometry.random_order_penalty.value().is_some_and(|penalty| penalty.ratio < NO_PENALTY);
     if in_any_order && any_number(&geometry.open_units_linear) && any_number(&geometry.open_units_random) {
         geometry.allocation_unit.doubt(Doubt::NoEffect);

@@ -113,7 +113,20 @@ pub(crate) fn given_the_unit(
     let Some(doubt) = doubt else { return found };
     let mut found = found.but(doubt);
     found.add_evidence("no surer than the allocation unit");
-    found
+    let fewer = |limit: &u32| estimate(observations, Order::InOrder).value().is_some_and(|in_order| *limit < in_order);
+    match found.value().filter(|limit| order == Order::Random && fewer(limit)) {
+        Some(limit) => at_least(limit, found),
+        None => found,
+    }
+}
+
+/// Random writes within what is assumed to be a unit may go to several, where fewer of those seem too many; sequential ones all
+/// begin one.
+fn at_least(limit: u32, mut found: Estimate<u32>) -> Estimate<u32> {
+    found.add_evidence("what is assumed to be a unit may be several, so that more than these can be open");
+    let doubts = found.support().map_or(Vec::new(), |support| support.doubts.clone());
+    let sure = found.confidence().unwrap_or(0.0);
+    Estimate::at_least(limit, sure, found.evidence(), found.method()).with_doubts(doubts)
 }
 
 /// The least distance of places that our own probes wrote in turn.
@@ -192,4 +205,47 @@ fn describe(limit: &Limit, method: ExperimentName) -> Estimate<u32> {
     };
     limit.doubts.iter().for_each(|doubt| estimate.doubt(*doubt));
     estimate.with_alternatives(limit.alternatives.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashscope_model::observation::{AreaState, OpenUnitsRow, Run, Source, Spent};
+    use flashscope_units::Nanos;
+
+    /// Trials around a limit, of units 16 MiB apart.
+    fn trials(order: Order, limit: u32) -> impl Iterator<Item = Run> {
+        [1, 2, limit, limit + 1].into_iter().map(move |count| {
+            let time = Nanos::millis(if count > limit { 90 } else { 4 });
+            let rows = vec![OpenUnitsRow {
+                block: Bytes::kib(64),
+                rate: RateEvidence::Times(vec![time; 10 * count as usize]),
+            }];
+            let units: Vec<Bytes> = (0..u64::from(count)).map(|unit| Bytes::mib(16) * unit).collect();
+            Run {
+                source: Source::Log { first_line: 1, last_line: 9 },
+                state: AreaState::Unknown,
+                complete: true,
+                spent: Spent::default(),
+                failures: Vec::new(),
+                data: Data::OpenUnits(OpenUnitsData { order, count: Some(count), unit: None, units, rows }),
+            }
+        })
+    }
+
+    #[test]
+    fn fewer_at_random_within_what_is_assumed_to_be_a_unit_is_a_bound() {
+        let nothing = Estimate::unknown(Reason::NothingShows, "");
+        let known = Estimate::known(Bytes::mib(4), 0.99, "", &[]);
+        let check = |in_order: u32, unit: &Estimate<Bytes>, expect: (Option<u32>, Option<u32>)| {
+            let runs = trials(Order::InOrder, in_order).chain(trials(Order::Random, 4)).collect();
+            let observations = Observations { runs, ..Observations::default() };
+            let found = estimate(&observations, Order::Random);
+            let found = given_the_unit(found, &observations, Order::Random, unit);
+            assert_eq!((found.value(), found.least()), expect, "{in_order} in order");
+        };
+        check(9, &nothing, (None, Some(4)));
+        check(9, &known, (Some(4), None));
+        check(4, &nothing, (Some(4), None));
+    }
 }

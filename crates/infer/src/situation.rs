@@ -93,6 +93,12 @@ impl<'a> Situation<'a> {
         found.value().filter(|_| sure).unwrap_or(Bytes::ZERO)
     }
 
+    /// Whether it is known where units begin, and how long they are.
+    pub(crate) fn edges_are_measured(&self) -> bool {
+        let sure = self.alignment().boundary_offset.confidence().is_some_and(|confidence| confidence >= GOOD_ENOUGH);
+        sure && self.unit_is_measured()
+    }
+
     /// The units to write: those of the device, wherever its first one begins.
     pub(crate) fn pool(&self) -> &Pool {
         self.pool.get_or_init(|| {

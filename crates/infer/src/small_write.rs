@@ -13,7 +13,7 @@ use flashscope_units::{ByteRate, Bytes};
 use std::collections::BTreeMap;
 
 /// A smaller block must beat the next larger one by this factor.
-const FASTER: f64 = 1.5;
+pub(crate) const FASTER: f64 = 1.5;
 
 /// … and in this share of all pairs, less those in which it is the slower one (Cliff's δ).
 const APART: f64 = 0.9;

@@ -1,6 +1,7 @@
 //! Random reads within ranges of different length: where the map of a range does not fit the memory, reads pay for it.
 //!
-//! A range is read through once, a block at each step, before its reads count, so that whatever can be in memory is.
+//! A range is read through once, a block at each step, before its reads count, so that whatever can be in memory is. Where it is
+//! the one before once more, all that can be is already.
 
 use crate::checks;
 use crate::error::PlanError;
@@ -29,7 +30,9 @@ impl Probe for MapReach {
     }
 
     fn cost(&self, _facts: &DeviceFacts) -> Cost {
-        let warm: u64 = self.ranges.iter().map(|range| steps(self, *range)).sum();
+        let mut others = self.ranges.clone();
+        others.dedup();
+        let warm: u64 = others.iter().map(|range| steps(self, *range)).sum();
         Cost::of(Direction::Read, warm + u64::from(self.requests) * self.ranges.len() as u64, self.block)
     }
 
@@ -39,10 +42,12 @@ impl Probe for MapReach {
         rng: &mut Rng,
         rig: &mut Rig<'_, '_, T>,
     ) -> (Data, Result<(), Halt>) {
-        let mut ranges = Vec::new();
+        let mut ranges: Vec<RangeTimes> = Vec::new();
         let end = self.ranges.iter().try_for_each(|range| {
             let mut warm = Vec::new();
-            let places = (0..steps(self, *range)).map(|step| self.start + self.warm_step * step);
+            let is_warm = ranges.last().is_some_and(|before| before.length == *range);
+            let steps = if is_warm { 0 } else { steps(self, *range) };
+            let places = (0..steps).map(|step| self.start + self.warm_step * step);
             rig.visit(&mut warm, Direction::Read, self.block, places)?;
             let blocks = *range / self.block;
             let mut times = Vec::new();

@@ -86,6 +86,8 @@ pub(super) struct Changes {
 pub(super) struct Known {
     /// Whether a unit shows.
     pub(super) unit: bool,
+    /// Whether its edges show as well, at multiples of its size: then no others need be looked for.
+    pub(super) edges: bool,
     /// The page, where one shows.
     pub(super) page: Option<Bytes>,
     /// An edge of a page.
@@ -280,7 +282,7 @@ mod tests {
     use flashscope_stats::Rng;
     use flashscope_units::Nanos;
 
-    const KNOWN: Known = Known { unit: false, page: Some(Bytes::kib(16)), phase: Bytes::ZERO };
+    const KNOWN: Known = Known { unit: false, edges: false, page: Some(Bytes::kib(16)), phase: Bytes::ZERO };
 
     /// Units, what the first read in one takes more, and what is slow of itself.
     struct Device {
@@ -315,11 +317,15 @@ mod tests {
 
         /// All runs that are wanted.
         fn seen(&self, rest: Nanos) -> Seen {
+            self.seen_by(KNOWN, rest)
+        }
+
+        fn seen_by(&self, known: Known, rest: Nanos) -> Seen {
             let device = of_size(Bytes::gib(4));
             let (mut slides, mut rng) = (Vec::new(), Rng::new(3));
             loop {
                 let seen = Seen::of(&slides.iter().collect::<Vec<_>>());
-                let Some(choice) = wanted(&device, &seen, rest, KNOWN, None) else { return seen };
+                let Some(choice) = wanted(&device, &seen, rest, known, None) else { return seen };
                 let Experiment::Slide(plan) = &choice.experiment else { panic!("{choice:?}") };
                 slides.push(self.slide(plan, &mut rng));
                 assert!(slides.len() < 24);
@@ -346,6 +352,16 @@ mod tests {
     fn nothing_shows_where_changes_cost_nothing() {
         let unit = Bytes::mib(4);
         assert!(Device { unit, begins: Bytes::ZERO, change: 0.0, slow: 0.0 }.seen(Nanos::ZERO).changes().is_none());
+    }
+
+    #[test]
+    fn units_that_begin_right_before_their_multiples_are_told_from_those_that_begin_there() {
+        let begins = Bytes::mib(4) - Bytes::kib(32);
+        let device = Device { unit: Bytes::mib(4), begins, change: 90e3, slow: 0.0 };
+        let phase = |known: Known| device.seen_by(known, Nanos::ZERO).changes().and_then(|found| found.phase(known));
+        assert_eq!(phase(KNOWN), Some(begins));
+        // Unless reads across the multiples say that edges lie there.
+        assert_eq!(phase(Known { edges: true, ..KNOWN }), Some(Bytes::ZERO));
     }
 
     #[test]

@@ -82,6 +82,11 @@ pub(super) fn unit_shows(places: &Places, posterior: &Posterior) -> bool {
     View::new(places, posterior).unit().confidence().is_some_and(|sure| sure >= SHOWS)
 }
 
+/// Whether reads across the edges of the likeliest unit take clearly longer than those across what is smaller.
+pub(super) fn edges_show(places: &Places, posterior: &Posterior) -> bool {
+    !places.groups.is_empty() && View::new(places, posterior).stands_above()
+}
+
 /// The page, where it shows well enough to go by. A level below the others is that of an edge beside the places, which
 /// only reads before or behind them cross.
 pub(super) fn page_shows(groups: &[Group], posterior: &Posterior) -> Option<Bytes> {
@@ -258,6 +263,12 @@ impl<'a> View<'a> {
             ));
         }
         let (page, (of_page, _)) = self.chain.page.zip(self.levels[class::PAGE])?;
+        if level.get() <= of_page.get() {
+            return Some(format!(
+                "reads that straddle multiples of {size} take no longer than those across other edges of {page} ({level} and \
+                 {of_page})"
+            ));
+        }
         let (middle, (of_middle, _)) = self.chain.middle.zip(self.levels[class::MIDDLE])?;
         let finest = &self.groups[0];
         let error = structure::error(finest, size, self.posterior.phase) * finest.access;

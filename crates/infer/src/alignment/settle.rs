@@ -8,7 +8,7 @@
 
 use super::Weighing;
 use super::changes;
-use super::from_places::{NOTHING_WRITTEN, page_shows, trust, unit_shows};
+use super::from_places::{NOTHING_WRITTEN, edges_show, page_shows, trust, unit_shows};
 use super::gathering::Gathering;
 use super::offset;
 use super::places::{Group, Places};
@@ -154,7 +154,8 @@ fn settle(
     };
     if in_time {
         let rest = places.rest.unwrap_or(Nanos::ZERO);
-        let known = changes::Known { unit: known.unit, page: known.page, phase: known.phase };
+        let edges = known.phase == Bytes::ZERO && edges_show(places, &posterior);
+        let known = changes::Known { unit: known.unit, edges, page: known.page, phase: known.phase };
         let at_changes = || offset::at_changes((device, within), places.seen.changes()?, known);
         let choice = changes::wanted(device, &places.seen, rest, known, within)
             .or_else(|| at_changes().filter(|choice| past.times(choice) == 0));

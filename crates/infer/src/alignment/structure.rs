@@ -23,6 +23,9 @@ const FEWEST_PLACES: usize = 2;
 /// What the evidence of the places is raised to: places of one device are not quite independent.
 const TEMPER: f64 = 0.9;
 
+/// Levels that differ by less, as a share of one, are the same.
+const ALIKE: f64 = 0.05;
+
 /// What a shifted grid must be better by, as a logarithm: few devices have one.
 const SHIFT_COST: f64 = 3.0;
 
@@ -197,7 +200,7 @@ fn search(places: &Places, phase: Bytes) -> Option<Posterior> {
     let ln_evidence = trellis.total();
     let best = trellis.best();
     let pages = trellis.marginal(Role::Page, ln_evidence);
-    Some(Posterior {
+    let found = Posterior {
         best,
         units: trellis.marginal(Role::Unit, ln_evidence),
         inner: trellis.inner(&best),
@@ -205,7 +208,22 @@ fn search(places: &Places, phase: Bytes) -> Option<Posterior> {
         phase,
         page_is_bound: first_is_bound && best.page.is_some() && best.page == smallest,
         ln_evidence: ln_evidence - if phase == Bytes::ZERO { 0.0 } else { SHIFT_COST },
-    })
+    };
+    Some(without_a_level_twice(found, groups))
+}
+
+/// Where edges of pages cost what those inside them do, the latter are the pages: edges of a page cost more, or less where what is
+/// inside is sensed but once for them.
+fn without_a_level_twice(mut found: Posterior, groups: &[Group]) -> Posterior {
+    let levels = groups.first().map(|group| levels(group, &found.best, found.phase));
+    let [inner, page] = [class::INNER, class::PAGE].map(|class| levels.and_then(|levels| levels[class]));
+    let alike = inner.zip(page).is_some_and(|((inner, _), (page, _))| (page - inner).abs() < ALIKE * inner);
+    let Chain { chunk, inner: Some(size), page: Some(larger), .. } = found.best else { return found };
+    if alike && found.pages.first().is_some_and(|(page, _)| *page == Some(larger)) {
+        found.pages[0].0 = Some(size);
+        found.best = Chain { chunk: None, inner: chunk, page: Some(size), ..found.best };
+    }
+    found
 }
 
 impl Trellis {

@@ -64,6 +64,10 @@ const SMALLER: f64 = 1.25;
 /// Largest factor of the sizes of a static cache.
 const SAME: f64 = 1.1;
 
+/// What is seen but once falls by so much at least, as one bit in a cell is written in less than half the time of several; what
+/// falls by less may as well be a device that begins to collect.
+const LEAST_FALL: f64 = 2.0;
+
 fn measured(observations: &Observations, stretches: &[Series]) -> (Estimate<SlcCache>, Estimate<Nanos>) {
     let longest = stretches.iter().max_by_key(|stretch| stretch.seconds.len());
     let Some(longest) = longest.filter(|stretch| !stretch.seconds.is_empty()) else {
@@ -110,6 +114,15 @@ fn measured_once(
         return Estimate::unknown(
             Reason::Contradicted,
             format!("the rate fell after {} once, and not at all the next time", stretch.block * once.before as u64),
+        );
+    }
+    if once.slow < LEAST_FALL * once.fast {
+        return Estimate::unknown(
+            Reason::Ambiguous,
+            format!(
+                "the rate falls after {} once, and to more than half: a device that begins to collect does so too",
+                stretch.block * once.before as u64
+            ),
         );
     }
     found(observations, stretch, once, "; seen once, and earlier writes may have taken part of it").but(Doubt::SeenOnce)

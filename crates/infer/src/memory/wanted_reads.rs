@@ -151,7 +151,7 @@ fn other_runs(now: &Situation, ahead: &Gains, block: Bytes) -> Option<Wanted> {
 }
 
 fn plan(now: &Situation, block: Bytes, region: Bytes, wanted: Wanted) -> Option<Choice> {
-    let regions = regions(now, region)?;
+    let regions = regions(now, block, region)?;
     let Wanted { spans, run, ends, why } = wanted;
     if spans.is_empty() && ends.is_empty() {
         return None;
@@ -171,17 +171,22 @@ fn rest(now: &Situation) -> Nanos {
     (LEAST_REST + Nanos((fetching * 1e9) as u64)).min(MOST_REST)
 }
 
-/// Starts of units that hold data, at random. A region that an edge between two units crosses would ask for both.
-fn regions(now: &Situation, region: Bytes) -> Option<Vec<Bytes>> {
+/// Starts of units that hold data, at random. A region that an edge between two units crosses would ask for both; where edges are
+/// not known, regions begin anywhere, so that none lies at the same distance from the start of each.
+fn regions(now: &Situation, block: Bytes, region: Bytes) -> Option<Vec<Bytes>> {
     let span = readable(now).unwrap_or(Span { start: Bytes::ZERO, length: now.device.capacity });
     let (unit, origin) = (now.unit(), now.first_unit());
     let first = span.start.saturating_sub(origin).align_up(unit) / unit;
     let count = (span.start + span.length).saturating_sub(origin + region) / unit;
     let units = count.checked_sub(first).filter(|units| *units >= 4)?;
     let mut rng = now.rng(region.get() + 5);
-    let mut starts: Vec<Bytes> =
-        (0..REGIONS.min(units)).map(|_| origin + unit * (first + rng.below(units as usize) as u64)).collect();
+    // Two units for each that begins anywhere in the first of them.
+    let (each, within) = if now.edges_are_measured() { (1, 1) } else { (2, (unit / block).max(1)) };
+    let places = units / each;
+    let mut starts: Vec<u64> = (0..REGIONS.min(places)).map(|_| rng.below(places as usize) as u64).collect();
     starts.sort_unstable();
     starts.dedup();
+    let start = |place: u64| origin + unit * (first + each * place) + block * rng.below(within as usize) as u64;
+    let starts: Vec<Bytes> = starts.into_iter().map(start).collect();
     (starts.len() >= 2).then_some(starts)
 }

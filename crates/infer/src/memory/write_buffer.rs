@@ -23,6 +23,9 @@ const WAITED: f64 = 2.0;
 /// A first write this much slower than the fastest reads was not taken into memory.
 const NOT_TAKEN: f64 = 1.1;
 
+/// Writes of a burst that a buffer takes, if it takes any.
+const FIRST: usize = 4;
+
 /// A step counts where this share of the bursts has it.
 const AGREED: f64 = 0.8;
 
@@ -65,7 +68,7 @@ pub(super) fn size(observations: &Observations) -> Estimate<WriteBuffer> {
     if !taken_into_memory(observations, first.block) {
         let none = WriteBuffer { size: block, limit: BufferLimit::Unknown, block, writes: 1 };
         let evidence = format!(
-            "the first write of each of {} bursts of {block} waits for the flash already: {fast} against {told} of the \
+            "the first writes of each of {} bursts of {block} wait for the flash already: {fast} against {told} of the \
              fastest reads",
             first.bursts
         );
@@ -244,10 +247,10 @@ pub(super) fn fillings(observations: &Observations) -> Vec<Filling> {
     by_block.into_iter().filter_map(|(block, bursts)| Filling::new(block, &bursts)).collect()
 }
 
-/// Whether the first write of a burst takes no longer than the fastest reads.
+/// Whether the first writes of a burst take no longer than the fastest reads: not each of them, as a few may all be slow by chance.
 pub(super) fn taken_into_memory(observations: &Observations, block: Bytes) -> bool {
-    let first =
-        bursts(observations).filter(|(data, _)| data.block == block).filter_map(|(_, burst)| burst.writes.first());
+    let of_block = bursts(observations).filter(|(data, _)| data.block == block);
+    let first = of_block.flat_map(|(_, burst)| burst.writes.iter().take(FIRST));
     let fastest = first.map(|time| time.as_f64()).min_by(f64::total_cmp);
     fastest.zip(gains::floor(observations, block)).is_some_and(|(fastest, floor)| fastest < floor * NOT_TAKEN)
 }

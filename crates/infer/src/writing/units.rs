@@ -141,8 +141,9 @@ pub(crate) fn left_for_random(now: &Situation) -> Bytes {
 }
 
 /// Block sizes that are tried beyond the open units, where every write that does not take another way costs a copy.
-/// Large ones come first: what escapes fills a log, which would be full when the next are tried.
-const ESCAPE_BLOCKS: [Bytes; 4] = [Bytes::kib(32), Bytes::kib(16), Bytes::kib(8), Bytes::kib(4)];
+/// Where the smallest takes none, no other does. Of those, large ones come first: what escapes fills a log, which would be full
+/// when the next are tried.
+const ESCAPE_BLOCKS: [Bytes; 4] = [Bytes::kib(4), Bytes::kib(32), Bytes::kib(16), Bytes::kib(8)];
 
 /// Device time of a trial that goes on until what others left is gone.
 const TIME_TO_SETTLE: f64 = 300.0;
@@ -157,10 +158,15 @@ pub(crate) fn escape(now: &Situation) -> Option<Choice> {
         Some((order, limit + 1))
     })?;
     let tried = open_units::live_counts(now.observations, order);
-    let block = ESCAPE_BLOCKS.iter().copied().find(|block| {
-        let fits = *block >= now.device.logical_block && *block * u64::from(ROUNDS) <= now.unit();
-        fits && !tried.iter().any(|trial| (trial.block, trial.count) == (*block, count))
-    })?;
+    let of = |block: Bytes| tried.iter().find(|trial| (trial.block, trial.count) == (block, count));
+    let fits = |block: &Bytes| *block >= now.device.logical_block && *block * u64::from(ROUNDS) <= now.unit();
+    let mut blocks = ESCAPE_BLOCKS.into_iter().filter(fits).peekable();
+    let took = |block: Bytes| of(block).and_then(|trial| median(&trial.seconds));
+    let copied_for = blocks.peek().and_then(|smallest| took(*smallest)).zip(took(trial_blocks(now)[0]));
+    if copied_for.is_some_and(|(smallest, whole)| smallest > whole / small_write::FASTER) {
+        return None;
+    }
+    let block = blocks.find(|block| of(*block).is_none())?;
     let pool = now.pool();
     let units = pool.take(count as usize, &mut now.rng(block.get() + 2))?;
     let rounds = rounds_of(now, count.max(2));

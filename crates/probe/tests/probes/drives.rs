@@ -36,7 +36,7 @@ fn a_range_is_read_through_before_it_counts() {
     let plan = MapReach {
         block: Bytes::kib(4),
         start: Bytes::mib(1),
-        ranges: vec![Bytes::mib(1), Bytes::mib(2)],
+        ranges: vec![Bytes::mib(1), Bytes::mib(2), Bytes::mib(2)],
         warm_step: Bytes::kib(512),
         requests: 5,
     };
@@ -44,7 +44,8 @@ fn a_range_is_read_through_before_it_counts() {
     let starts: Vec<u64> = got.iter().map(|range| range.0).collect();
     assert_eq!(starts[..2], kib(&[1024, 1536]));
     assert_eq!(starts[7..11], kib(&[1024, 1536, 2048, 2560]));
-    assert_eq!(got.len(), 2 + 5 + 4 + 5);
+    // Once more: what can be in memory is.
+    assert_eq!(got.len(), 2 + 5 + 4 + 5 + 5);
     assert!(starts[2..7].iter().all(|at| (1 << 20..2 << 20).contains(at)), "{starts:?}");
 }
 

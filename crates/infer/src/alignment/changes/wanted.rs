@@ -94,7 +94,7 @@ pub(in crate::alignment) fn wanted(
 fn halve(device: &DeviceFacts, found: &Changes, known: Known, part: Span) -> Option<Slide> {
     let page = known.page?;
     let mut begins = found.begins(page, known.phase);
-    if begins.len() < 2 || begins[0] == Bytes::ZERO {
+    if begins.len() < 2 || (begins[0] == Bytes::ZERO && known.edges) {
         return None;
     }
     // An interval may go on from the end of a unit to its start: the widest gap lies outside.

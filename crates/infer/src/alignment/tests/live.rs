@@ -1,6 +1,9 @@
 //! Measured boundaries of made-up devices: structure in, the same structure out.
 
 use super::{estimate, wanted};
+use crate::alignment::from_places::unit_shows;
+use crate::alignment::gathering::Gathering;
+use crate::alignment::structure;
 use flashscope_model::observation::{
     AreaState, BoundariesData, CandidateData, Run, ScatterPlace, SlideData, Source, Spent, Straddle, SurveyData,
     SurveyPlace,
@@ -351,6 +354,21 @@ fn of_two_edges_no_farther_apart_than_pages_either_may_be_the_page() {
     let (observations, _) = characterise(&device, &facts(&device), &mut Rng::new(5));
     let page = estimate(&observations).page;
     assert_ne!(page.value(), Some(Bytes::kib(2)), "{page:?}");
+}
+
+#[test]
+fn edges_that_cost_no_more_than_those_of_pages_are_none_of_units() {
+    // Whatever else speaks for a unit.
+    let shows = |unit_cost: f64| {
+        let device = Device { unit_cost, middle: None, jitter: 1.0, unevenness: 0.01, ..plain() };
+        let (observations, _) = characterise(&device, &facts(&device), &mut Rng::new(5));
+        let places = Gathering::default().places(&observations);
+        let mut posterior = structure::weigh(&places).unwrap();
+        posterior.best.unit = Some(device.unit);
+        posterior.units = vec![(posterior.best.unit, 0.99)];
+        unit_shows(&places, &posterior)
+    };
+    assert_eq!([20.0, -5.0].map(shows), [true, false]);
 }
 
 #[test]
