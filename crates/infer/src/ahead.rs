@@ -70,7 +70,7 @@ fn in_turn(next: Experiment, count: u32, exact: bool) -> impl Iterator<Item = Up
     let other = match &next {
         Experiment::Throughput(plan) if plan.purpose == Purpose::OneUnit => {
             let order = if plan.order == Order::InOrder { Order::Random } else { Order::InOrder };
-            Some((Experiment::Throughput(Throughput { order, ..plan.clone() }), count / 2))
+            Some((Experiment::Throughput(Throughput { order, ..*plan }), count / 2))
         }
         _ => None,
     };

@@ -1,7 +1,9 @@
 //! Limits on confidence that no single family of findings can know of: what was measured may not be one device, or none.
 
+use crate::performance::course::{Key, courses};
 use flashscope_model::finding::{Basis, Change, Doubt, Figure, Note, NoteKind};
-use flashscope_model::{DeviceFacts, DeviceKind, Estimate, Finding, Geometry, Reason};
+use flashscope_model::{DeviceFacts, DeviceKind, Direction, Estimate, Finding, Geometry, Observations, Order, Reason};
+use flashscope_units::Nanos;
 
 /// Most that can be said from tables that contradict each other.
 pub(crate) const CONTRADICTED: f64 = 0.6;
@@ -110,6 +112,42 @@ pub(crate) fn of_logs_that_were_not_full(geometry: &mut Geometry) {
         geometry.open_units_random.doubt(Doubt::FewRequests);
     }
 }
+
+/// No unit shows, no number of places was too many, and yet writes all over the device that go on for long take many times as long
+/// at random as in order: logs that all units share took the trials, and were not full.
+pub(crate) fn of_logs_that_were_full_at_last(geometry: &mut Geometry, observations: &Observations) {
+    let tried = |count: &Estimate<u32>| count.least().is_some() && count.value().is_none();
+    let Some(times) = times_at_random(observations).filter(|times| *times >= OF_FULL_LOGS) else { return };
+    if !geometry.allocation_unit.is_unknown() {
+        return;
+    }
+    for count in [&mut geometry.open_units_linear, &mut geometry.open_units_random] {
+        if tried(count) {
+            let why = format!(
+                "{}; but long writes all over the device take {times:.0} times as long at random as in order: logs that all units \
+                 share may have taken the trials, and not have been full",
+                count.evidence()
+            );
+            *count = Estimate::unknown(Reason::Contradicted, why);
+        }
+    }
+}
+
+/// How many times as long writes to the whole device take at random as in order, at the block size where it is most.
+fn times_at_random(observations: &Observations) -> Option<f64> {
+    let courses = courses(observations);
+    let mean = |times: &[Nanos]| times.iter().map(|time| time.as_f64()).sum::<f64>() / times.len() as f64;
+    let ratio = |((direction, order, block), times): (&Key, &Vec<Nanos>)| {
+        let in_order = courses.get(&(Direction::Write, Order::InOrder, *block))?;
+        let is_random = (*direction, *order) == (Direction::Write, Order::Random);
+        (is_random && !times.is_empty() && !in_order.is_empty())
+            .then(|| mean(&times[times.len() / 2..]) / mean(in_order))
+    };
+    courses.iter().filter_map(ratio).max_by(f64::total_cmp)
+}
+
+/// Page-mapped devices of the fleets take 1.2 times as long at most, those with logs tens to hundreds.
+const OF_FULL_LOGS: f64 = 10.0;
 
 /// A unit that only reads show: where any number of places may be written in turn in any order for nothing, what
 /// reads across its edges pay for may as well be the next stretch of the map; and it is, where a part of the map alone is in memory.

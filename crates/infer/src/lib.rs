@@ -153,6 +153,7 @@ fn weigh(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo)
         ..Geometry::unknown(Reason::NotMeasured)
     };
     caution::of_logs_that_were_not_full(&mut geometry);
+    caution::of_logs_that_were_full_at_last(&mut geometry, observations);
     memory::estimate(&mut geometry, observations);
     drive::estimate(&mut geometry, device, observations, memo);
     state::estimate(&mut geometry, device, observations);
