@@ -172,3 +172,74 @@ pub(crate) fn of_units_without_effect(geometry: &mut Geometry) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashscope_model::observation::{AreaState, Run, Source, Spent, ThroughputData};
+    use flashscope_model::plan::Purpose;
+    use flashscope_model::{Data, Observations};
+    use flashscope_units::{Bytes, Instant};
+
+    fn geometry(unit: Option<Bytes>) -> Geometry {
+        let mut geometry = Geometry::unknown(Reason::NothingShows);
+        if let Some(unit) = unit {
+            geometry.allocation_unit = Estimate::known(unit, 0.99, "reads", &[]);
+        }
+        geometry.open_units_linear = Estimate::at_least(53, 0.99, "no fall", &[]);
+        geometry
+    }
+
+    #[test]
+    fn what_reads_alone_show_is_no_unit_where_a_part_of_the_map_is_in_memory() {
+        let check = |reach: Option<Bytes>, limit: Option<u32>| {
+            let mut geometry = geometry(Some(Bytes::mib(18)));
+            if let Some(reach) = reach {
+                geometry.map_reach = Estimate::known(reach, 0.99, "reads", &[]);
+            }
+            if let Some(limit) = limit {
+                geometry.open_units_linear = Estimate::known(limit, 0.99, "a fall", &[]);
+            }
+            of_units_without_effect(&mut geometry);
+            geometry.allocation_unit.value().is_some()
+        };
+        let reach = Some(Bytes::mib(106));
+        assert_eq!([check(None, None), check(reach, None), check(reach, Some(5))], [true, false, true]);
+    }
+
+    /// Long writes in order of 5 ms, and at random so many times as long once logs are full.
+    fn long_writes(times: u64) -> Observations {
+        let run = |order, slow: u64| {
+            let times = [Nanos::millis(5); 20].into_iter().chain([Nanos::millis(5 * slow); 20]).collect();
+            let data = ThroughputData {
+                direction: Direction::Write,
+                order,
+                block: Bytes::kib(128),
+                start: Bytes::ZERO,
+                length: Bytes::gib(4),
+                purpose: Purpose::Performance,
+                times,
+            };
+            Run {
+                source: Source::Probe { started: Instant::ORIGIN },
+                state: AreaState::Unknown,
+                complete: true,
+                spent: Spent::default(),
+                failures: Vec::new(),
+                data: Data::Throughput(data),
+            }
+        };
+        let runs = vec![run(Order::InOrder, 1), run(Order::Random, times)];
+        Observations { runs, ..Observations::default() }
+    }
+
+    #[test]
+    fn no_number_of_places_is_too_many_but_for_logs_that_were_full_at_last() {
+        let check = |unit: Option<Bytes>, times: u64| {
+            let mut geometry = geometry(unit);
+            of_logs_that_were_full_at_last(&mut geometry, &long_writes(times));
+            geometry.open_units_linear.least()
+        };
+        assert_eq!([check(None, 1), check(None, 40), check(Some(Bytes::mib(4)), 40)], [Some(53), None, Some(53)]);
+    }
+}

@@ -186,3 +186,21 @@ fn no_fall(longest: &Series) -> Estimate<SlcCache> {
         &[ExperimentName::SlcCache],
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashscope_model::plan::Span;
+
+    #[test]
+    fn a_fall_that_is_seen_once_and_to_more_than_half_is_no_cache() {
+        let check = |slow: f64| {
+            let block = Bytes::mib(1);
+            let seconds = [vec![0.02; 13], vec![0.02 * slow; 40]].concat();
+            let span = Span { start: Bytes::ZERO, length: block * seconds.len() as u64 };
+            let stretch = Series { fill: None, idle: Nanos::secs(15), span, block, seconds };
+            measured(&Observations::default(), &[stretch]).0.value().map(|cache| cache.size)
+        };
+        assert_eq!([check(1.4), check(4.0)], [None, Some(Bytes::mib(13))]);
+    }
+}

@@ -464,3 +464,35 @@ fn compared(clean: Vec<f64>, dirty: Vec<f64>, least: f64, words: impl Fn(Nanos, 
         _ => Estimate::unknown(Reason::TooNoisy, format!("too close to tell: {words}")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashscope_model::observation::{AreaState, FloorData, Run, Source, Spent};
+    use flashscope_units::Instant;
+
+    /// Whether bursts that begin with such times, in µs, are taken into memory where the fastest reads take 100 µs.
+    fn taken(first: [u64; 4]) -> bool {
+        let block = Bytes::kib(4);
+        let run = |data| Run {
+            source: Source::Probe { started: Instant::ORIGIN },
+            state: AreaState::Unknown,
+            complete: true,
+            spent: Spent::default(),
+            failures: Vec::new(),
+            data,
+        };
+        let writes = first.into_iter().chain([900; 40]).map(Nanos::micros).collect();
+        let burst = BurstTimes { writes, pause: Nanos::ZERO, then: Then::Flush, after: None };
+        let length = Bytes::mib(4);
+        let bursts = BufferData { block, start: Bytes::ZERO, length, rest: Nanos::ZERO, bursts: vec![burst; 3] };
+        let floor = FloorData { block, at: Bytes::ZERO, times: vec![Nanos::micros(100); 9] };
+        let runs = vec![run(Data::Floor(floor)), run(Data::Buffer(bursts))];
+        taken_into_memory(&Observations { runs, ..Observations::default() }, block)
+    }
+
+    #[test]
+    fn one_slow_write_at_the_start_of_bursts_is_chance_and_four_are_none() {
+        assert_eq!([[120, 104, 130, 101], [100, 900, 900, 900], [130; 4]].map(taken), [true, true, false]);
+    }
+}

@@ -372,6 +372,20 @@ fn edges_that_cost_no_more_than_those_of_pages_are_none_of_units() {
 }
 
 #[test]
+fn edges_of_pages_that_cost_what_those_inside_do_are_inside_one() {
+    let found = |page_cost: f64| {
+        let inner = Some((Bytes::kib(8), 80.0));
+        let device = Device { page_cost, inner, middle: None, jitter: 1.0, unevenness: 0.0, ..plain() };
+        let (observations, _) = characterise(&device, &facts(&device), &mut Rng::new(5));
+        let places = Gathering::default().places(&observations);
+        let best = structure::weigh(&places).unwrap().best;
+        (best.inner, best.page)
+    };
+    let kib = |size: u64| Some(Bytes::kib(size));
+    assert_eq!([110.0, 80.0, 83.0].map(found), [(kib(8), kib(16)), (None, kib(8)), (None, kib(8))]);
+}
+
+#[test]
 fn a_unit_of_24_mib_is_not_taken_for_8() {
     for seed in 0..5 {
         let device = Device { unit: Bytes::mib(24), middle: Some((Bytes::mib(8), 30.0)), ..plain() };
