@@ -116,11 +116,11 @@ pub(crate) fn of_logs_that_were_not_full(geometry: &mut Geometry) {
 /// No unit shows, no number of places was too many, and yet writes all over the device that go on for long take many times as long
 /// at random as in order: logs that all units share took the trials, and were not full.
 pub(crate) fn of_logs_that_were_full_at_last(geometry: &mut Geometry, observations: &Observations) {
-    let tried = |count: &Estimate<u32>| count.least().is_some() && count.value().is_none();
-    let Some(times) = times_at_random(observations).filter(|times| *times >= OF_FULL_LOGS) else { return };
     if !geometry.allocation_unit.is_unknown() {
         return;
     }
+    let Some(times) = times_at_random(observations).filter(|times| *times >= OF_FULL_LOGS) else { return };
+    let tried = |count: &Estimate<u32>| count.least().is_some() && count.value().is_none();
     for count in [&mut geometry.open_units_linear, &mut geometry.open_units_random] {
         if tried(count) {
             let why = format!(
@@ -176,10 +176,11 @@ pub(crate) fn of_units_without_effect(geometry: &mut Geometry) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashscope_model::observation::{AreaState, Run, Source, Spent, ThroughputData};
+    use crate::runs::run;
+    use flashscope_model::Data;
+    use flashscope_model::observation::ThroughputData;
     use flashscope_model::plan::Purpose;
-    use flashscope_model::{Data, Observations};
-    use flashscope_units::{Bytes, Instant};
+    use flashscope_units::Bytes;
 
     fn geometry(unit: Option<Bytes>) -> Geometry {
         let mut geometry = Geometry::unknown(Reason::NothingShows);
@@ -209,7 +210,7 @@ mod tests {
 
     /// Long writes in order of 5 ms, and at random so many times as long once logs are full.
     fn long_writes(times: u64) -> Observations {
-        let run = |order, slow: u64| {
+        let written = |order, slow: u64| {
             let times = [Nanos::millis(5); 20].into_iter().chain([Nanos::millis(5 * slow); 20]).collect();
             let data = ThroughputData {
                 direction: Direction::Write,
@@ -220,16 +221,9 @@ mod tests {
                 purpose: Purpose::Performance,
                 times,
             };
-            Run {
-                source: Source::Probe { started: Instant::ORIGIN },
-                state: AreaState::Unknown,
-                complete: true,
-                spent: Spent::default(),
-                failures: Vec::new(),
-                data: Data::Throughput(data),
-            }
+            run(Data::Throughput(data))
         };
-        let runs = vec![run(Order::InOrder, 1), run(Order::Random, times)];
+        let runs = vec![written(Order::InOrder, 1), written(Order::Random, times)];
         Observations { runs, ..Observations::default() }
     }
 

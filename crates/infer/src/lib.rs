@@ -34,6 +34,8 @@ mod performance;
 mod pool;
 mod reading;
 mod regions;
+#[cfg(test)]
+mod runs;
 mod shares;
 mod situation;
 mod small_write;

@@ -210,7 +210,8 @@ fn describe(limit: &Limit, method: ExperimentName) -> Estimate<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashscope_model::observation::{AreaState, OpenUnitsRow, Run, Source, Spent};
+    use crate::runs::run;
+    use flashscope_model::observation::{OpenUnitsRow, Run, Source};
     use flashscope_units::Nanos;
 
     /// Trials around a limit, of units 16 MiB apart.
@@ -224,11 +225,7 @@ mod tests {
             let units: Vec<Bytes> = (0..u64::from(count)).map(|unit| Bytes::mib(16) * unit).collect();
             Run {
                 source: Source::Log { first_line: 1, last_line: 9 },
-                state: AreaState::Unknown,
-                complete: true,
-                spent: Spent::default(),
-                failures: Vec::new(),
-                data: Data::OpenUnits(OpenUnitsData { order, count: Some(count), unit: None, units, rows }),
+                ..run(Data::OpenUnits(OpenUnitsData { order, count: Some(count), unit: None, units, rows }))
             }
         })
     }

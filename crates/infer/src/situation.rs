@@ -62,7 +62,7 @@ impl<'a> Situation<'a> {
 
     fn measured_unit(&self) -> Option<Bytes> {
         let found = &self.alignment().allocation_unit;
-        let sure = found.confidence().is_some_and(|confidence| confidence >= GOOD_ENOUGH);
+        let sure = found.is_sure(GOOD_ENOUGH);
         found.value().filter(|unit| sure && fits(*unit, self.device))
     }
 
@@ -79,7 +79,7 @@ impl<'a> Situation<'a> {
     /// The page, where it was found with enough confidence.
     pub(crate) fn page(&self) -> Option<Bytes> {
         let found = &self.alignment().page;
-        found.value().filter(|_| found.confidence().is_some_and(|confidence| confidence >= GOOD_ENOUGH))
+        found.value().filter(|_| found.is_sure(GOOD_ENOUGH))
     }
 
     /// Where the first whole unit begins: 0 but on a device whose units were found not to be multiples of their size.
@@ -89,14 +89,13 @@ impl<'a> Situation<'a> {
             return Bytes::ZERO;
         }
         let found = &self.alignment().boundary_offset;
-        let sure = found.confidence().is_some_and(|confidence| confidence >= GOOD_ENOUGH);
+        let sure = found.is_sure(GOOD_ENOUGH);
         found.value().filter(|_| sure).unwrap_or(Bytes::ZERO)
     }
 
     /// Whether it is known where units begin, and how long they are.
     pub(crate) fn edges_are_measured(&self) -> bool {
-        let sure = self.alignment().boundary_offset.confidence().is_some_and(|confidence| confidence >= GOOD_ENOUGH);
-        sure && self.unit_is_measured()
+        self.alignment().boundary_offset.is_sure(GOOD_ENOUGH) && self.unit_is_measured()
     }
 
     /// The units to write: those of the device, wherever its first one begins.

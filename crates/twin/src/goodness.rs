@@ -163,16 +163,19 @@ impl Wrong {
 impl Goodness {
     /// Share of all cells within 15 %, contrasts left out.
     pub fn within(&self) -> f64 {
-        let cells: usize = self.tests.iter().map(|pool| pool.all.cells).sum();
-        let held: f64 = self.tests.iter().map(|pool| pool.all.within * pool.all.cells as f64).sum();
-        if cells == 0 { 0.0 } else { held / cells as f64 }
+        self.mean_of(|errors| errors.within)
     }
 
     /// By how much of itself a figure of the usual test is off: the median of each test, by how many cells it has.
     pub fn error(&self) -> f64 {
+        self.mean_of(|errors| errors.median)
+    }
+
+    /// Mean over all tests, by how many cells each has; 0 without any.
+    fn mean_of(&self, figure: impl Fn(&Errors) -> f64) -> f64 {
         let cells: usize = self.tests.iter().map(|pool| pool.all.cells).sum();
-        let errors: f64 = self.tests.iter().map(|pool| pool.all.median * pool.all.cells as f64).sum();
-        errors / cells.max(1) as f64
+        let sum: f64 = self.tests.iter().map(|pool| figure(&pool.all) * pool.all.cells as f64).sum();
+        sum / cells.max(1) as f64
     }
 }
 

@@ -193,7 +193,7 @@ fn beside(part: &Part) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alignment::tests::run;
+    use crate::runs::run;
     use flashscope_model::observation::{CandidateData, Run};
     use flashscope_stats::Rng;
 

@@ -102,6 +102,7 @@ pub(super) fn weigh(places: &Places) -> Option<Posterior> {
         .iter()
         .filter_map(|phase| search(places, *phase))
         .max_by(|left, right| left.ln_evidence.total_cmp(&right.ln_evidence))
+        .map(|found| without_a_level_twice(found, &places.groups))
 }
 
 /// Standard error of the level of the multiples of a size.
@@ -200,7 +201,7 @@ fn search(places: &Places, phase: Bytes) -> Option<Posterior> {
     let ln_evidence = trellis.total();
     let best = trellis.best();
     let pages = trellis.marginal(Role::Page, ln_evidence);
-    let found = Posterior {
+    Some(Posterior {
         best,
         units: trellis.marginal(Role::Unit, ln_evidence),
         inner: trellis.inner(&best),
@@ -208,8 +209,7 @@ fn search(places: &Places, phase: Bytes) -> Option<Posterior> {
         phase,
         page_is_bound: first_is_bound && best.page.is_some() && best.page == smallest,
         ln_evidence: ln_evidence - if phase == Bytes::ZERO { 0.0 } else { SHIFT_COST },
-    };
-    Some(without_a_level_twice(found, groups))
+    })
 }
 
 /// Where edges of pages cost what those inside them do, the latter are the pages: edges of a page cost more, or less where what is

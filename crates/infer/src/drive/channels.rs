@@ -317,9 +317,8 @@ fn own_channels(chunks: &Pairs, blocks: &Pairs, most: f64) -> Option<Estimate<u3
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runs::run;
     use flashscope_model::observation::ParallelData;
-    use flashscope_model::observation::{AreaState, Run, Source, Spent};
-    use flashscope_units::Instant;
 
     const CHUNK: Bytes = Bytes::kib(16);
 
@@ -346,17 +345,6 @@ mod tests {
             FanTimes { fan: *fan, times: times.collect() }
         });
         Data::Parallel(ParallelData { block, fans: fans.collect() })
-    }
-
-    fn run(data: Data) -> Run {
-        Run {
-            source: Source::Probe { started: Instant::ORIGIN },
-            state: AreaState::Unknown,
-            complete: true,
-            spent: Spent::default(),
-            failures: Vec::new(),
-            data,
-        }
     }
 
     fn striped(units: u32) -> Striped {

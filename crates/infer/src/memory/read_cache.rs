@@ -108,8 +108,8 @@ pub(super) fn all(observations: &Observations) -> impl Iterator<Item = &ReadCach
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashscope_model::observation::{AreaState, Reread, Run, Source, Spent};
-    use flashscope_units::Instant;
+    use crate::runs::run;
+    use flashscope_model::observation::Reread;
 
     /// Re-reads after 16 to 128 KiB that take `again` µs, others of the region 1000, and neighbours in falling order `beside`.
     fn told(again: u64, beside: u64) -> Estimate<Bytes> {
@@ -123,15 +123,7 @@ mod tests {
             falling: vec![times(beside); 12],
             ahead: Vec::new(),
         };
-        let run = Run {
-            source: Source::Probe { started: Instant::ORIGIN },
-            state: AreaState::Unknown,
-            complete: true,
-            spent: Spent::default(),
-            failures: Vec::new(),
-            data: Data::ReadCache(data),
-        };
-        read_buffer(&Observations { runs: vec![run], ..Observations::default() })
+        read_buffer(&Observations { runs: vec![run(Data::ReadCache(data))], ..Observations::default() })
     }
 
     #[test]

@@ -468,20 +468,12 @@ fn compared(clean: Vec<f64>, dirty: Vec<f64>, least: f64, words: impl Fn(Nanos, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashscope_model::observation::{AreaState, FloorData, Run, Source, Spent};
-    use flashscope_units::Instant;
+    use crate::runs::run;
+    use flashscope_model::observation::FloorData;
 
     /// Whether bursts that begin with such times, in µs, are taken into memory where the fastest reads take 100 µs.
     fn taken(first: [u64; 4]) -> bool {
         let block = Bytes::kib(4);
-        let run = |data| Run {
-            source: Source::Probe { started: Instant::ORIGIN },
-            state: AreaState::Unknown,
-            complete: true,
-            spent: Spent::default(),
-            failures: Vec::new(),
-            data,
-        };
         let writes = first.into_iter().chain([900; 40]).map(Nanos::micros).collect();
         let burst = BurstTimes { writes, pause: Nanos::ZERO, then: Then::Flush, after: None };
         let length = Bytes::mib(4);

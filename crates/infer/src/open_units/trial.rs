@@ -505,7 +505,8 @@ fn has_fallen(pool: &[f64], seconds: &[f64], single: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashscope_model::observation::{AreaState, OpenUnitsData, OpenUnitsRow, Run, Source, Spent};
+    use crate::runs::run;
+    use flashscope_model::observation::{OpenUnitsData, OpenUnitsRow, Run, Source};
 
     #[test]
     fn larger_blocks_overrule_a_collapse_of_smaller_ones_and_no_slight_fall() {
@@ -538,11 +539,7 @@ mod tests {
         let rows = vec![OpenUnitsRow { block: Bytes::kib(64), rate: RateEvidence::Times(times) }];
         Run {
             source: Source::Log { first_line: 1, last_line: 9 },
-            state: AreaState::Unknown,
-            complete: true,
-            spent: Spent::default(),
-            failures: Vec::new(),
-            data: Data::OpenUnits(OpenUnitsData { order, count: Some(count), unit: None, units: Vec::new(), rows }),
+            ..run(Data::OpenUnits(OpenUnitsData { order, count: Some(count), unit: None, units: Vec::new(), rows }))
         }
     }
 

@@ -4,14 +4,14 @@ use super::{estimate, wanted};
 use crate::alignment::from_places::unit_shows;
 use crate::alignment::gathering::Gathering;
 use crate::alignment::structure;
+use crate::runs::run;
 use flashscope_model::observation::{
-    AreaState, BoundariesData, CandidateData, Run, ScatterPlace, SlideData, Source, Spent, Straddle, SurveyData,
-    SurveyPlace,
+    BoundariesData, CandidateData, Run, ScatterPlace, SlideData, Straddle, SurveyData, SurveyPlace,
 };
 use flashscope_model::plan::{Boundaries, Slide};
 use flashscope_model::{Claims, Data, DeviceFacts, DeviceKind, Estimate, Experiment, Observations};
 use flashscope_stats::Rng;
-use flashscope_units::{Bytes, Instant, Nanos};
+use flashscope_units::{Bytes, Nanos};
 
 /// A device as far as reads around boundaries see it; times in microseconds.
 #[derive(Clone, Debug)]
@@ -106,18 +106,6 @@ impl Device {
             })
             .collect();
         run(Data::Survey(SurveyData { block: Bytes::kib(4), places }))
-    }
-}
-
-/// A run that came to its end.
-pub(in super::super) fn run(data: Data) -> Run {
-    Run {
-        source: Source::Probe { started: Instant::ORIGIN },
-        state: AreaState::Unknown,
-        complete: true,
-        spent: Spent::default(),
-        failures: Vec::new(),
-        data,
     }
 }
 
