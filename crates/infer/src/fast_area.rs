@@ -29,6 +29,9 @@ const TABLE_FACTOR: f64 = 1.5;
 /// a few percent.
 const TRIAL_FACTOR: f64 = 1.12;
 
+/// The least such factor, where units elsewhere are alike to much less than what is usual.
+const LEAST_FACTOR: f64 = 1.01;
+
 /// The same for what a small or random request costs, which depends on what lies around it.
 const COST_FACTOR: f64 = 1.3;
 
@@ -73,7 +76,7 @@ pub(crate) fn estimate(observations: &Observations, allocation_unit: &Estimate<B
             compared.rows.values_mut().for_each(|rows| rows.retain(|row| !row.is_scattered()));
         }
         let found = judge(&compared, TRIAL_FACTOR.ln(), method);
-        let Some(area) = found.value().filter(|area| area.kind != AreaKind::None) else {
+        if found.value().is_none_or(|area| area.kind == AreaKind::None) {
             // Nobody knows where what was compared would end, if an area did within it.
             let within = compared::begins_otherwise(observations, TRIAL_FACTOR).filter(|_| known.is_none());
             return match within {
@@ -89,21 +92,18 @@ pub(crate) fn estimate(observations: &Observations, allocation_unit: &Estimate<B
                 ),
                 _ => found,
             };
-        };
-        if known.is_some() {
-            return found;
         }
-        // Pieces of one unit that are written in turn cost copies, which make far more of a difference than flash does.
-        if area.ratio.ln().abs() > COPIES.ln() {
-            return Estimate::unknown(
+        // An area ends where a unit does. Pieces of one unit that are written in turn differ as well, for the copies that they cost.
+        return match known {
+            Some(_) => found,
+            None => Estimate::unknown(
                 Reason::NeedsAnother,
                 format!(
-                    "{}, but the allocation unit is not known, and pieces of one unit differ as well when they are written in turn",
+                    "{}, but without the allocation unit nobody can say whether an area ends there",
                     found.evidence()
                 ),
-            );
-        }
-        return found.but(Doubt::UnitUnknown);
+            ),
+        };
     }
     let Some((unit, compared)) = compared::tables(observations) else {
         return Estimate::unknown(Reason::NotMeasured, "the first units were not compared with others");
@@ -131,7 +131,7 @@ pub(crate) fn estimate(observations: &Observations, allocation_unit: &Estimate<B
 
 fn judge(compared: &Compared, threshold: f64, method: ExperimentName) -> Estimate<FastArea> {
     let scatter = scatter(compared, method == ExperimentName::Fat);
-    let factor = threshold;
+    let factor = compared.by_chance().map_or(threshold, |chance| chance.clamp(LEAST_FACTOR.ln(), threshold));
     let threshold = factor.max(4.0 * scatter);
     let verdicts: Vec<(Bytes, Option<Verdict>)> =
         compared.rows.iter().map(|(at, rows)| (*at, verdict(rows, compared, threshold))).collect();
@@ -375,6 +375,7 @@ fn without_area(ln_ratio: f64, error: f64) -> (f64, f64) {
 fn verdict(rows: &[Row], compared: &Compared, threshold: f64) -> Option<Verdict> {
     let is_long = |row: &Row| compared.is_large(row);
     let cost = threshold.max(COST_FACTOR.ln());
+    let usual = threshold.max(TRIAL_FACTOR.ln());
     let (large, small) = (stands_out(rows, is_long, threshold), stands_out(rows, Row::is_small, cost));
     // What is mapped otherwise escapes copies, which cost many times what a page does; nothing makes them dearer.
     let scattered = stands_out(rows, Row::is_scattered, COPIES.ln()).filter(|ratio| *ratio > 0.0);
@@ -399,8 +400,7 @@ fn verdict(rows: &[Row], compared: &Compared, threshold: f64) -> Option<Verdict>
     if consistent < 0.8 || !every_run {
         return None;
     }
-    let opposite =
-        large.is_some() && stands_out(rows, Row::is_small, threshold).is_some_and(|small| small * lead < 0.0);
+    let opposite = large.is_some() && stands_out(rows, Row::is_small, usual).is_some_and(|small| small * lead < 0.0);
     let kind = match (opposite, lead > 0.0) {
         (true, _) => AreaKind::Mixed,
         (false, true) => AreaKind::Faster,

@@ -33,7 +33,7 @@ pub(crate) fn student_sf(t: f64, freedom: f64) -> f64 {
 
 /// The two-sided Student factor of a confidence level: Pr(|T| ≤ factor) = confidence. By bisection, because it is
 /// asked for rarely and then must be right far into the tail.
-pub(crate) fn two_sided_t(confidence: f64, freedom: f64) -> f64 {
+pub fn two_sided_t(confidence: f64, freedom: f64) -> f64 {
     let tail = 0.5 * (1.0 - confidence);
     let (mut low, mut high) = (0.0, 1.0);
     while student_sf(high, freedom) > tail && high < 1e12 {

@@ -33,7 +33,7 @@ mod ranking;
 #[cfg(test)]
 mod simulate;
 
-pub use distribution::{binomial_cdf, normal_cdf};
+pub use distribution::{binomial_cdf, normal_cdf, two_sided_t};
 pub use error::StatsError;
 pub use interval::Interval;
 pub use rng::Rng;

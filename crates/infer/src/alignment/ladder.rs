@@ -8,7 +8,7 @@
 //! Only a mean over a few places is printed, and the places are odd multiples of a power of two: of a unit of
 //! 3 · 2^k, two places in seven are multiples. Such units are hypotheses of their own whose step is diluted.
 
-use super::noise::{centre, level, ln_add, ln_normal, ln_t3};
+use super::noise::{centre, level, ln_add, ln_normal, ln_t3, t3};
 use super::prior::{self, Contrast};
 use super::tables::Table;
 use flashscope_units::Bytes;
@@ -131,6 +131,14 @@ impl Top {
     }
 }
 
+/// Evidence of the rows from each row on.
+struct Tails {
+    /// Logarithm of the greatest.
+    ln_most: f64,
+    /// Each, as a share of the greatest.
+    shares: Vec<f64>,
+}
+
 /// One table at one noise scale.
 struct Ladder {
     aligns: Vec<Bytes>,
@@ -219,38 +227,40 @@ impl Ladder {
 
     /// Evidence of the rows of the topmost level for one contrast, including that from some row on the table leaves
     /// the level for another.
-    fn top_rows(&self, start: usize, shares: &[f64], plateau: f64, delta: f64, scatter: f64, tails: &[f64]) -> f64 {
+    fn top_rows(&self, start: usize, shares: &[f64], plateau: f64, delta: f64, scatter: f64, tails: &Tails) -> f64 {
         let rows = self.values.len();
         let choices = rows.saturating_sub(start + 2 + DOUBTFUL_TOP_ROWS).max(1) as f64;
-        let (mut sum, mut left) = (0.0, f64::NEG_INFINITY);
-        for row in start..rows {
+        // Densities are multiplied, which is faster than adding their logarithms; as many as a table has rows stay in range.
+        let (mut density, mut left) = (1.0, 0.0);
+        for (row, share) in shares.iter().enumerate().skip(start) {
             if row >= start + 2 && row + DOUBTFUL_TOP_ROWS < rows {
-                left = ln_add(left, (LEAVING / choices).ln() + sum + tails[row]);
+                left += density * tails.shares[row];
             }
             let (value, scale) = self.values[row];
-            let step = delta * shares[row];
+            let step = delta * share;
             let deviation = value - plateau - step;
             let scale = scale.hypot(scatter * step);
-            sum += if row + DOUBTFUL_TOP_ROWS >= rows {
-                doubtful_row(deviation, scale, (0.4 * step).max(0.05))
+            density *= if row + DOUBTFUL_TOP_ROWS >= rows {
+                doubtful(deviation, scale, (0.4 * step).max(0.05))
             } else {
-                ln_t3(deviation, scale)
+                t3(deviation, scale)
             };
         }
-        ln_add((1.0 - LEAVING).ln() + sum, left)
+        ln_add(f64::ln((1.0 - LEAVING) * density), f64::ln(LEAVING / choices * left) + tails.ln_most)
     }
 
     /// Evidence of the rows from each row on, at a level of their own.
-    fn tails(&self, plateau: f64) -> Vec<f64> {
-        (0..self.values.len())
-            .map(|from| {
-                let rows = self.values.len();
-                let solid = rows - DOUBTFUL_TOP_ROWS.min(rows - from);
-                let (ln_tail, at) = level(&self.values[from..solid], |at| ln_normal(at - plateau, 0.1));
-                let doubtful = self.values[solid..].iter().map(|row| doubtful_row(row.0 - at, row.1, 0.08));
-                ln_tail + doubtful.sum::<f64>()
-            })
-            .collect()
+    fn tails(&self, plateau: f64) -> Tails {
+        let rows = self.values.len();
+        let tails = (0..rows).map(|from| {
+            let solid = rows - DOUBTFUL_TOP_ROWS.min(rows - from);
+            let (ln_tail, at) = level(&self.values[from..solid], |at| ln_normal(at - plateau, 0.1));
+            let doubtful = self.values[solid..].iter().map(|row| doubtful_row(row.0 - at, row.1, 0.08));
+            ln_tail + doubtful.sum::<f64>()
+        });
+        let ln_tails: Vec<f64> = tails.collect();
+        let ln_most = ln_tails.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Tails { ln_most, shares: ln_tails.iter().map(|tail| (tail - ln_most).exp()).collect() }
     }
 
     /// Level of the up to six rows just below `end`.
@@ -416,5 +426,10 @@ fn inner_row(height: f64, scale: f64, step: f64) -> f64 {
 
 /// Log density of a row that may be off for reasons of its own.
 fn doubtful_row(deviation: f64, scale: f64, wide: f64) -> f64 {
-    ln_add((1.0 - DOUBT).ln() + ln_t3(deviation, scale), DOUBT.ln() + ln_t3(deviation, wide.max(scale)))
+    doubtful(deviation, scale, wide).ln()
+}
+
+/// That density.
+fn doubtful(deviation: f64, scale: f64, wide: f64) -> f64 {
+    (1.0 - DOUBT) * t3(deviation, scale) + DOUBT * t3(deviation, wide.max(scale))
 }

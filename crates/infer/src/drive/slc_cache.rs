@@ -20,14 +20,13 @@ use flashscope_model::finding::{Doubt, SlcCache, SlcKind};
 use flashscope_model::{Estimate, ExperimentName, Observations, Order, Reason};
 use flashscope_stats::sustained::sustained;
 use flashscope_units::{ByteRate, Bytes, Nanos};
-use series::{FALL, Fall, LEAST_AFTER, Series, fall, is_fuller, is_slow};
+use series::{FALL, Fall, LEAST_AFTER, SAME, Series, fall, is_slow, split_at_fuller};
 
 /// The cache, and the rest that brings it back.
 pub(crate) fn estimate(observations: &Observations) -> (Estimate<SlcCache>, Estimate<Nanos>) {
     let all = stretches(observations);
     // What was measured on a fuller device speaks of the kind alone.
-    let full = all.iter().position(|stretch| is_fuller(stretch, &all[0])).unwrap_or(all.len());
-    let (stretches, later) = all.split_at(full);
+    let (stretches, later) = split_at_fuller(&all);
     let (mut cache, recovery) = measured(observations, stretches);
     if let Estimate::Value(found, support) = &mut cache {
         let (kind, words) = kind(found, later);
@@ -61,8 +60,6 @@ fn kind(cache: &SlcCache, later: &[Series]) -> (SlcKind, String) {
 
 /// Least factor between the sizes of a dynamic cache on an emptier and on a fuller device.
 const SMALLER: f64 = 1.25;
-/// Largest factor of the sizes of a static cache.
-const SAME: f64 = 1.1;
 
 /// What is seen but once falls by so much at least, as one bit in a cell is written in less than half the time of several; what
 /// falls by less may as well be a device that begins to collect.
@@ -80,16 +77,18 @@ fn measured(observations: &Observations, stretches: &[Series]) -> (Estimate<SlcC
             measured_once(observations, stretches, stretch, once),
             Estimate::unknown(Reason::TooFew, "only one burst saw a fall"),
         ),
-        [(_, first), .., (stretch, last)] => {
-            let (early, late) = (first.before as f64, last.before as f64);
-            let back = late >= 0.9 * early;
-            let agree = (late / early).ln().abs() <= 1.1f64.ln();
-            let doubt = match (back, agree) {
-                (true, true) => None,
-                (true, false) => Some(Doubt::RunsDisagree),
-                (false, _) => Some(Doubt::NotBack),
-            };
-            let better = if back { (*stretch, *last) } else { (falls[0].0, falls[0].1) };
+        [.., (_, first), (stretch, last)] if last.is_longer_than(first) => grows(stretch, last),
+        [_, (before, longest), (stretch, last)] if longest.is_longer_than(last) => {
+            let (size, again) = (before.block * longest.before as u64, stretch.block * last.before as u64);
+            let words = format!(
+                "the rate falls after {size} once, and after {again} behind a longer rest: what ends there is no cache"
+            );
+            (Estimate::unknown(Reason::Contradicted, words.clone()), Estimate::unknown(Reason::Contradicted, words))
+        }
+        [.., (whole, first), (stretch, last)] => {
+            let back = last.before as f64 * SAME >= first.before as f64;
+            let doubt = (!back).then_some(Doubt::NotBack);
+            let (whole, fall) = if back { (*stretch, last) } else { (*whole, first) };
             let rest = stretch.idle;
             let words = format!("; after a rest of {rest} it takes {} again", stretch.block * last.before as u64);
             let recovery = if back {
@@ -97,9 +96,21 @@ fn measured(observations: &Observations, stretches: &[Series]) -> (Estimate<SlcC
             } else {
                 Estimate::at_least(rest, SEEN, format!("not as much as before{words}"), &[ExperimentName::SlcCache])
             };
-            (found(observations, better.0, &better.1, &words).with_doubts(doubt), recovery)
+            (found(observations, whole, fall, &words).with_doubts(doubt), recovery)
         }
     }
+}
+
+/// What a rest brings back grows with its length, so that the size was not met yet.
+fn grows(stretch: &Series, last: &Fall) -> (Estimate<SlcCache>, Estimate<Nanos>) {
+    let (size, rest) = (stretch.block * last.before as u64, stretch.idle);
+    let rate = |seconds: f64| ByteRate(stretch.block.as_f64() / seconds);
+    let cache = SlcCache { size, cached: rate(last.fast), after: rate(last.slow), kind: SlcKind::Untested };
+    let words = format!(
+        "after a rest of {rest} it takes {size}, more than after a shorter one: a longer one may bring back more"
+    );
+    let method = [ExperimentName::SlcCache];
+    (Estimate::at_least(cache, SEEN, words.clone(), &method), Estimate::at_least(rest, SEEN, words, &method))
 }
 
 fn measured_once(

@@ -10,11 +10,18 @@ use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, Direction, Observations, Order};
 use flashscope_stats::location::MAD_NORMAL_FACTOR;
 use flashscope_stats::test::cliffs_delta;
+use flashscope_stats::two_sided_t;
 use flashscope_units::Bytes;
 use std::collections::BTreeMap;
 
 /// Share of pairs by which the requests of a unit that differs are on one side of those of the controls.
 const CLEAR_DELTA: f64 = 0.5;
+
+/// A unit that is like the others differs by as much with this probability.
+const BY_CHANCE: f64 = 3e-4;
+
+/// Fewer degrees of freedom than this do not tell how much units differ.
+const LEAST_FREEDOM: usize = 3;
 
 /// One unit against the controls at one block size.
 #[derive(Clone, Copy, Debug)]
@@ -54,11 +61,24 @@ pub(super) struct Compared {
     pub(super) front: Bytes,
     /// All rows of one unit, or of the piece.
     pub(super) rows: BTreeMap<Bytes, Vec<Row>>,
+    /// By how much the controls of a run differ from their middle, as logarithms, at long writes in order.
+    controls: Vec<Vec<f64>>,
 }
 
 impl Compared {
     fn new(unit: Bytes) -> Self {
-        Compared { unit, front: Bytes::ZERO, rows: BTreeMap::new() }
+        Compared { unit, front: Bytes::ZERO, rows: BTreeMap::new(), controls: Vec::new() }
+    }
+
+    /// By how much a unit differs from others as good as never, as a logarithm, where enough of them were timed: from the scatter
+    /// among the controls of each run, by Student's t. The last unit that was compared is hardly within the area, and one of them.
+    pub(super) fn by_chance(&self) -> Option<f64> {
+        let of_last = self.rows.values().next_back()?.iter().filter(|row| self.is_large(row)).map(|row| row.ln_ratio);
+        let last = median(&of_last.collect::<Vec<f64>>())?;
+        let away = self.controls.iter().flatten().chain([&last]);
+        let freedom = self.controls.iter().map(|run| run.len() - 1).sum::<usize>() + 1;
+        let variance = away.map(|away| away * away).sum::<f64>() / freedom as f64;
+        (freedom >= LEAST_FREEDOM).then(|| two_sided_t(1.0 - BY_CHANCE, freedom as f64) * variance.sqrt())
     }
 
     /// End of what begins here.
@@ -234,6 +254,10 @@ fn add_trial(run: usize, data: &FastAreaData, compared: &mut Compared) {
     };
     let pool: Vec<f64> = data.controls.iter().flat_map(seconds).collect();
     let Some(control) = median(&pool) else { return };
+    if data.order == Order::InOrder && data.block >= LARGE && data.controls.len() > 1 {
+        let away = data.controls.iter().filter_map(|unit| Some((control / median(&seconds(unit))?).ln()));
+        compared.controls.push(away.collect());
+    }
     for suspect in &data.suspects {
         let times = seconds(suspect);
         let (Some(middle), Ok(delta)) = (median(&times), cliffs_delta(&times, &pool)) else { continue };

@@ -41,13 +41,29 @@ pub(super) struct Fall {
     pub(super) clean: f64,
 }
 
+impl Fall {
+    /// Whether more was taken than another time, by more than where it is seen is off.
+    pub(super) fn is_longer_than(&self, other: &Fall) -> bool {
+        self.before as f64 > SAME * other.before as f64 + 1.0
+    }
+}
+
+/// Largest factor between two sizes that are the same.
+pub(super) const SAME: f64 = 1.1;
+
 /// Share of the device that must be written for it to be full enough.
 pub(super) const FULL: f64 = 0.95;
 
 /// Share of the device by which it must be fuller than before, so that a cache of free blocks must be smaller.
 pub(super) const FULLER: f64 = 0.3;
 
-pub(super) fn is_fuller(one: &Series, other: &Series) -> bool {
+/// The bursts until the device was filled further, and those behind.
+pub(super) fn split_at_fuller(all: &[Series]) -> (&[Series], &[Series]) {
+    let full = all.iter().position(|stretch| is_fuller(stretch, &all[0])).unwrap_or(all.len());
+    all.split_at(full)
+}
+
+fn is_fuller(one: &Series, other: &Series) -> bool {
     one.fill.zip(other.fill).is_some_and(|(one, other)| one >= other + FULLER)
 }
 

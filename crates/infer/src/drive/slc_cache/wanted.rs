@@ -1,6 +1,6 @@
 //! What to write next, and what that can come to.
 
-use super::series::{FULL, FULLER, Fall, LEAST_AFTER, Series, fall, fill_at_end, is_fuller, is_slow, stretches};
+use super::series::{FULL, FULLER, Fall, LEAST_AFTER, Series, fall, fill_at_end, is_slow, split_at_fuller, stretches};
 use crate::drive::overwrite::{self, ASKED};
 use crate::situation::Situation;
 use crate::{Choice, open_units};
@@ -14,8 +14,9 @@ const BLOCK: Bytes = Bytes::mib(1);
 /// A burst is extended by this much at a time, and looked at in between.
 const PIECE: Bytes = Bytes::mib(32);
 
-/// Rest before the first burst, and before the second.
-const REST: Nanos = Nanos::secs(15);
+/// Rest before the first burst, before the one that measures what it filled, and before one more where that takes more than the
+/// first. Each is much longer than the one before: what a rest brings back in part grows with it, and is not the size.
+const RESTS: [Nanos; 3] = [Nanos::secs(10), Nanos::secs(30), Nanos::secs(90)];
 
 /// Longest run at a stretch.
 const MOST: Bytes = Bytes::gib(1);
@@ -35,42 +36,45 @@ const SHARE_OF_UNITS: u64 = 64;
 /// Longest run on a device with a limit of open units.
 const MOST_OF_UNITS: Bytes = Bytes::mib(256);
 
-/// The next piece of a burst, or the second burst.
+/// The next piece of a burst, or the next burst.
 pub(crate) fn choice(now: &Situation) -> Option<Choice> {
-    let stretches = stretches(now.observations);
+    let all = stretches(now.observations);
     let most = most(now);
-    let (burst, why) = match stretches.as_slice() {
-        [] => {
+    let (burst, why) = match split_at_fuller(&all) {
+        ([], _) => {
             let pool = now.pool();
             let start = pool.stretch(most, now.device.capacity, &mut now.rng(7))?;
             let span = Span { start, length: PIECE.min(most) };
-            (Stretch { idle: REST, span }, "long writes after a rest: is there a cache of fast cells?")
+            (Stretch { idle: RESTS[0], span }, "long writes after a rest: is there a cache of fast cells?")
         }
-        [first] => match fall(first) {
-            None => (go_on(first, most)?, "no fall of the rate yet: go on"),
+        ([first], _) => match fall(first) {
+            None => (go_on(first, most)?, GO_ON),
             Some(fall) => {
-                (second_burst(first, fall, now), "the rate fell: does a rest bring it back, and for how much?")
+                let burst = next_burst(first, fall, RESTS[1], now);
+                (burst, "the rate fell: does a rest bring it back, and for how much?")
             }
         },
-        [.., before, first] if is_fuller(first, before) => match fall(first) {
+        ([.., before, last], []) => match (fall(before), fall(last)) {
+            (Some(first), Some(fall)) if fall.is_longer_than(&first) && all.len() < RESTS.len() => {
+                (next_burst(last, fall, RESTS[2], now), "it took more after a longer rest: is that all of it?")
+            }
+            (Some(_), Some(_)) => return fuller(now, last, most),
+            (_, None) if before.seconds.len() >= LEAST_AFTER && !last.seconds.is_empty() => {
+                (go_on(last, (before.span.length * 2).min(most * 2))?, GO_ON)
+            }
+            _ => return None,
+        },
+        ([.., before], [first]) => match fall(first) {
             None if fall(before).is_some_and(|fall| is_slow(first, fall.fast, fall.slow)) => return None,
-            None => (go_on(first, most)?, "no fall of the rate yet: go on"),
+            None => (go_on(first, most)?, GO_ON),
             Some(fall) => {
-                (second_burst(first, fall, now), "the rate fell: how much does it take on the fuller device?")
+                let burst = next_burst(first, fall, RESTS[1], now);
+                (burst, "the rate fell: how much does it take on the fuller device?")
             }
         },
-        [first, second] => {
-            let limit = (first.span.length * 2).min(most * 2);
-            let hopeless = fall(second).is_some() || first.seconds.len() < LEAST_AFTER || second.seconds.is_empty();
-            if hopeless {
-                return fuller(now, first, second, most);
-            }
-            (go_on(second, limit)?, "no fall of the rate yet: go on")
-        }
-        // On the fuller device, once more.
-        [.., first, second] => {
+        (_, [.., first, second]) => {
             fall(second).is_none().then_some(())?;
-            (go_on(second, (first.span.length * 2).min(most * 2))?, "no fall of the rate yet: go on")
+            (go_on(second, (first.span.length * 2).min(most * 2))?, GO_ON)
         }
     };
     let fits = burst.span.start + burst.span.length <= now.device.capacity;
@@ -80,23 +84,24 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
     })
 }
 
+const GO_ON: &str = "no fall of the rate yet: go on";
+
 /// A burst that measures what the one before it filled.
-fn second_burst(first: &Series, fall: Fall, now: &Situation) -> Stretch {
-    // A quarter more than the first time, and enough after that to see a fall.
+fn next_burst(first: &Series, fall: Fall, idle: Nanos, now: &Situation) -> Stretch {
+    // A quarter more than the time before, and enough after that to see a fall.
     let length = (first.block * (fall.before + fall.before / 4 + 2 * LEAST_AFTER) as u64).max(LEAST);
-    // Elsewhere than the first one, or a slow place would be taken for a cache that is full.
+    // Elsewhere than that one, or a slow place would be taken for a cache that is full.
     let start = first.span.start + first.block * (fall.before / 2) as u64;
     let start = if start + length <= now.device.capacity { start } else { first.span.start };
     let span = Span { start, length: length.min(first.span.length.max(LEAST)) };
-    Stretch { idle: REST, span }
+    Stretch { idle, span }
 }
 
 /// Once the cache of a device with room was measured, and much more may be written: fill it, and measure again.
-fn fuller(now: &Situation, first: &Series, second: &Series, most: Bytes) -> Option<Choice> {
+fn fuller(now: &Situation, last: &Series, most: Bytes) -> Option<Choice> {
     let capacity = now.device.capacity;
-    let measured = fall(first).is_some() && fall(second).is_some();
-    let room = second.fill.is_some_and(|fill| fill + FULLER < FULL);
-    if !measured || !room || most < LEAST || now.write_budget < capacity * ASKED {
+    let room = last.fill.is_some_and(|fill| fill + FULLER < FULL);
+    if !room || most < LEAST || now.write_budget < capacity * ASKED {
         return None;
     }
     let block = now.block(BLOCK);
@@ -109,11 +114,11 @@ fn fuller(now: &Situation, first: &Series, second: &Series, most: Bytes) -> Opti
         });
     }
     let span = Span {
-        start: first.span.start.min(capacity.saturating_sub(most * 2)).align_down(block),
+        start: last.span.start.min(capacity.saturating_sub(most * 2)).align_down(block),
         length: PIECE.min(most),
     };
     Some(Choice {
-        experiment: Experiment::SlcCache(plan::SlcCache { block, bursts: vec![Stretch { idle: REST, span }] }),
+        experiment: Experiment::SlcCache(plan::SlcCache { block, bursts: vec![Stretch { idle: RESTS[0], span }] }),
         why: "long writes after a rest on the fuller device".to_owned(),
     })
 }
