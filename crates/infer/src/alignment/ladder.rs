@@ -204,33 +204,44 @@ impl Ladder {
             return f64::NEG_INFINITY;
         }
         let tails = self.tails(plateau);
-        let mut total = f64::NEG_INFINITY;
         /// Steps of the logarithm of the contrast around its likeliest value.
         const GRID: i32 = 8;
         /// Distance of two steps of that grid, in the logarithm of the contrast.
         const PITCH: f64 = 0.06;
-        for (scatter, weight) in TOP_SCATTER {
-            for point in -GRID..=GRID {
-                let delta = about * (PITCH * f64::from(point)).exp();
-                let mut fit = weight.ln() + PITCH.ln() + contrast.ln_density(delta);
-                for row in middle..start {
-                    fit += inner_row(self.values[row].0 - plateau, self.values[row].1, delta * shares[start]);
-                }
-                if middle < start {
-                    fit += inner_weight(self.highest_share(middle..start, plateau, delta * shares[start])).ln();
-                }
-                total = ln_add(total, fit + self.top_rows(start, shares, plateau, delta, scatter, &tails));
+        // Densities are multiplied and added, which is faster than their logarithms; those of as many rows as a table has stay in
+        // range.
+        let (mut all, mut left) = (0.0, 0.0);
+        for point in -GRID..=GRID {
+            let delta = about * (PITCH * f64::from(point)).exp();
+            let mut fit = PITCH * contrast.ln_density(delta).exp();
+            for (value, scale) in &self.values[middle..start] {
+                fit *= inner(value - plateau, *scale, delta * shares[start]);
+            }
+            if middle < start {
+                fit *= inner_weight(self.highest_share(middle..start, plateau, delta * shares[start]));
+            }
+            for (scatter, weight) in TOP_SCATTER {
+                let (whole, until) = self.top_rows(start, shares, plateau, delta, scatter, &tails);
+                all += weight * fit * whole;
+                left += weight * fit * until;
             }
         }
-        total
+        ln_add(f64::ln(all), f64::ln(left) + tails.ln_most)
     }
 
-    /// Evidence of the rows of the topmost level for one contrast, including that from some row on the table leaves
-    /// the level for another.
-    fn top_rows(&self, start: usize, shares: &[f64], plateau: f64, delta: f64, scatter: f64, tails: &Tails) -> f64 {
+    /// Density of the rows of the topmost level for one contrast; and that of those until the table leaves the level for another,
+    /// times that of the rows from there on, as a share of the greatest tail.
+    fn top_rows(
+        &self,
+        start: usize,
+        shares: &[f64],
+        plateau: f64,
+        delta: f64,
+        scatter: f64,
+        tails: &Tails,
+    ) -> (f64, f64) {
         let rows = self.values.len();
         let choices = rows.saturating_sub(start + 2 + DOUBTFUL_TOP_ROWS).max(1) as f64;
-        // Densities are multiplied, which is faster than adding their logarithms; as many as a table has rows stay in range.
         let (mut density, mut left) = (1.0, 0.0);
         for (row, share) in shares.iter().enumerate().skip(start) {
             if row >= start + 2 && row + DOUBTFUL_TOP_ROWS < rows {
@@ -246,7 +257,7 @@ impl Ladder {
                 t3(deviation, scale)
             };
         }
-        ln_add(f64::ln((1.0 - LEAVING) * density), f64::ln(LEAVING / choices * left) + tails.ln_most)
+        ((1.0 - LEAVING) * density, LEAVING / choices * left)
     }
 
     /// Evidence of the rows from each row on, at a level of their own.
@@ -330,7 +341,7 @@ impl Ladder {
                     continue;
                 }
                 let ln_inner: f64 =
-                    self.values[first..start].iter().map(|row| inner_row(row.0 - base, row.1, height)).sum();
+                    self.values[first..start].iter().map(|row| inner(row.0 - base, row.1, height).ln()).sum();
                 let fit = weight.ln() + ln_base + ln_plateau + ln_inner;
                 if matches!(contrast, Contrast::Artefact) {
                     ln_weight[0] = ln_add(ln_weight[0], ln_artefact + fit);
@@ -417,11 +428,11 @@ fn inner_weight(share: f64) -> f64 {
     1.0 / (1.0 + ((share - INNER_SHARE) / INNER_EDGE).exp())
 }
 
-/// Log density of a row somewhere between a tenth and the whole of a step.
-fn inner_row(height: f64, scale: f64, step: f64) -> f64 {
+/// Density of a row somewhere between a tenth and the whole of a step.
+fn inner(height: f64, scale: f64, step: f64) -> f64 {
     let (low, high) = (0.1 * step, step);
     let beyond = (low - height).max(height - high).max(0.0);
-    ln_t3(beyond, scale) - ln_t3(0.0, scale) - (high - low + 2.0 * scale).ln()
+    t3(beyond, scale) / t3(0.0, scale) / (high - low + 2.0 * scale)
 }
 
 /// Log density of a row that may be off for reasons of its own.

@@ -148,7 +148,7 @@ struct Slope {
 }
 
 /// Products of this many factors stay far below an overflow.
-const TOGETHER: usize = 8;
+const TOGETHER: usize = 12;
 
 /// Sum of [`ln_t3`] over values with individual scales; logarithms are taken of products, which is faster.
 fn ln_t3_sum(values: &[(f64, f64)], at: f64) -> f64 {
@@ -201,6 +201,12 @@ pub(super) fn ln_add(a: f64, b: f64) -> f64 {
     const LOST: f64 = -23.0;
     let (high, low) = if a > b { (a, b) } else { (b, a) };
     if low - high < LOST || high == f64::NEG_INFINITY { high } else { high + (1.0 + (low - high).exp()).ln() }
+}
+
+/// ln Σ exp, of several.
+pub(super) fn ln_sum(all: impl Iterator<Item = f64> + Clone) -> f64 {
+    let most = all.clone().fold(f64::NEG_INFINITY, f64::max);
+    if most == f64::NEG_INFINITY { most } else { most + all.map(|one| (one - most).exp()).sum::<f64>().ln() }
 }
 
 /// Logarithm of the density of a normal distribution.

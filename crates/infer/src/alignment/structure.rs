@@ -11,7 +11,7 @@
 
 use super::classes::{Classes, Fit};
 use super::families;
-use super::noise::{Sample, ln_add};
+use super::noise::{Sample, ln_add, ln_sum};
 use super::places::{Group, Place, Places};
 use super::prior::{self, Role};
 use flashscope_units::Bytes;
@@ -264,9 +264,11 @@ impl Trellis {
                 let ways: Vec<(usize, f64)> =
                     steps.iter().zip(&known).map(|(way, weight)| (*way, ln_prior + TEMPER * weight)).collect();
                 levels = Some((next, known));
+                if from.is_some() {
+                    step.before = ln_sum(ways.iter().map(|(way, weight)| trellis.steps[*way].before + weight));
+                }
                 for (way, weight) in &ways {
                     let lead = &trellis.steps[*way];
-                    step.before = ln_add(step.before, lead.before + weight);
                     if lead.best.0 + weight > step.best.0 {
                         step.best = (lead.best.0 + weight, Some(*way));
                     }
