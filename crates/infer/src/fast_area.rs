@@ -13,7 +13,7 @@ pub(crate) use parts::estimate as parts;
 
 use crate::assumed::Known;
 use crate::numbers::{digits, median, probability, rates_side_by_side};
-use crate::regions;
+use crate::{regions, transfer};
 use compared::{Compared, Row};
 use flashscope_model::finding::{AreaKind, Doubt, FastArea};
 use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
@@ -77,21 +77,7 @@ pub(crate) fn estimate(observations: &Observations, allocation_unit: &Estimate<B
         }
         let found = judge(&compared, TRIAL_FACTOR.ln(), method);
         if found.value().is_none_or(|area| area.kind == AreaKind::None) {
-            // Nobody knows where what was compared would end, if an area did within it.
-            let within = compared::begins_otherwise(observations, TRIAL_FACTOR).filter(|_| known.is_none());
-            return match within {
-                Some(ratio) if !found.is_unknown() => Estimate::unknown(
-                    Reason::Contradicted,
-                    format!(
-                        "{}; but the first half of {} has {}× the rate of the second, which others do not: an area may end \
-                         within it, as the allocation unit is not known",
-                        found.evidence(),
-                        compared.unit,
-                        digits(ratio)
-                    ),
-                ),
-                _ => found,
-            };
+            return if found.is_unknown() { found } else { denied(observations, &compared, found, known.is_some()) };
         }
         // An area ends where a unit does. Pieces of one unit that are written in turn differ as well, for the copies that they cost.
         return match known {
@@ -128,6 +114,51 @@ pub(crate) fn estimate(observations: &Observations, allocation_unit: &Estimate<B
         _ => judge(&compared, TABLE_FACTOR.ln(), ExperimentName::Fat),
     }
 }
+
+/// What is left of it that there is no area, by long writes: where the allocation unit is not known nobody knows where what was
+/// compared would end, if an area did within it; and what the flash takes is hidden where the transfer takes as long.
+fn denied(
+    observations: &Observations,
+    compared: &Compared,
+    found: Estimate<FastArea>,
+    knows_unit: bool,
+) -> Estimate<FastArea> {
+    let begins_otherwise = || compared::begins_otherwise(observations, TRIAL_FACTOR).filter(|_| !knows_unit);
+    let way = || transfer::estimate(observations).map(|line| line.rate.get());
+    if let Some(ratio) = begins_otherwise() {
+        let why = format!(
+            "{}; but the first half of {} has {}× the rate of the second, which others do not: an area may end within it, as the \
+             allocation unit is not known",
+            found.evidence(),
+            compared.unit,
+            digits(ratio)
+        );
+        return Estimate::unknown(Reason::Contradicted, why);
+    }
+    let hidden = compared.rate_elsewhere().zip(way()).is_some_and(|(writes, way)| writes * HIDDEN > way);
+    if hidden && !compared.rows.values().all(|rows| small_ones_are_alike(rows)) {
+        let why = format!(
+            "{}; but writes are as fast as transfers, which may hide what the flash takes, and small ones do not tell",
+            found.evidence()
+        );
+        return Estimate::unknown(Reason::NothingShows, why);
+    }
+    found
+}
+
+/// Whether small writes were compared and take as long as elsewhere.
+fn small_ones_are_alike(rows: &[Row]) -> bool {
+    let small = || rows.iter().filter(|row| row.is_small());
+    let error = median(&small().map(|row| row.error).collect::<Vec<f64>>());
+    let ratio = typical(rows, Row::is_small);
+    ratio.zip(error).is_some_and(|(ratio, error)| ratio.abs() < ERRORS * error.max(LEAST_ERROR))
+}
+
+/// No error of small writes counts as less than this: what lies around them differs by as much.
+const LEAST_ERROR: f64 = 0.02;
+
+/// Writes that take no more than this times what their transfer does may be hidden behind it.
+const HIDDEN: f64 = 1.1;
 
 fn judge(compared: &Compared, threshold: f64, method: ExperimentName) -> Estimate<FastArea> {
     let scatter = scatter(compared, method == ExperimentName::Fat);
@@ -449,4 +480,76 @@ fn scatter(compared: &Compared, table: bool) -> f64 {
     let controls: Vec<f64> =
         compared.rows.values().skip(compared.rows.len().div_ceil(2)).flatten().map(|row| row.ln_ratio.abs()).collect();
     MAD_NORMAL_FACTOR * median(&controls).unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runs::run;
+    use flashscope_model::observation::{FastAreaData, IntervalData, IntervalEvidence, IntervalRow, UnitTimes};
+    use flashscope_model::{Data, Direction, Order};
+    use flashscope_units::Nanos;
+
+    const UNIT: Bytes = Bytes::mib(4);
+
+    /// Units one behind the other, and three controls, that take so many microseconds for a write.
+    fn compared_with(block: Bytes, order: Order, suspects: &[f64], controls: [f64; 3]) -> Data {
+        let timed = |(index, us): (u64, &f64)| UnitTimes {
+            at: UNIT * index,
+            times: (0..16).map(|round| Nanos((us * 1e3 * (1.0 + 1e-4 * f64::from(round % 4))) as u64)).collect(),
+        };
+        Data::FastArea(FastAreaData {
+            unit: UNIT,
+            reach: UNIT,
+            direction: Direction::Write,
+            order,
+            block,
+            suspects: (0..).zip(suspects).map(timed).collect(),
+            controls: (100..).zip(&controls).map(timed).collect(),
+        })
+    }
+
+    fn told(data: Vec<Data>) -> Estimate<FastArea> {
+        let runs = data.into_iter().map(run).collect();
+        let unit = Estimate::known(UNIT, 0.99, "", &[]);
+        estimate(&Observations { runs, ..Observations::default() }, &unit)
+    }
+
+    #[test]
+    fn a_small_difference_counts_where_units_elsewhere_are_alike() {
+        let of = |controls| {
+            told(vec![compared_with(Bytes::kib(256), Order::InOrder, &[950.0, 950.0, 1000.0, 1001.0], controls)])
+        };
+        let area = |found: Estimate<FastArea>| found.value().map(|area| (area.kind, area.end));
+        assert_eq!(area(of([1000.0, 1001.0, 999.0])), Some((AreaKind::Faster, UNIT * 2)));
+        assert_eq!(area(of([960.0, 1000.0, 1040.0])), Some((AreaKind::None, Bytes::ZERO)));
+    }
+
+    #[test]
+    fn what_the_way_hides_is_not_denied() {
+        // Reads of so many microseconds for 256 KiB, and twice as much for 512 KiB.
+        let of = |us: u64, small: Option<[f64; 4]>| {
+            let row = |kib: u64| IntervalRow {
+                size: Bytes::kib(kib),
+                evidence: IntervalEvidence::Times(vec![Nanos(us * 1000 * kib / 256)]),
+            };
+            let way = Data::Interval(IntervalData { rows: [64, 128, 256, 512].map(row).to_vec() });
+            let long = compared_with(Bytes::kib(256), Order::InOrder, &[1000.0; 4], [1000.0; 3]);
+            let small = small.map(|us| compared_with(Bytes::kib(4), Order::Random, &us, [300.0; 3]));
+            told([way, long].into_iter().chain(small).collect()).value().map(|area| area.kind)
+        };
+        assert_eq!(of(400, None), Some(AreaKind::None));
+        assert_eq!(of(980, None), None);
+        // Small writes are not hidden: they take as long as elsewhere, or less.
+        assert_eq!(of(980, Some([300.0; 4])), Some(AreaKind::None));
+        assert_eq!(of(980, Some([260.0, 300.0, 300.0, 300.0])), None);
+    }
+
+    #[test]
+    fn without_the_unit_no_area_is_said_to_end() {
+        let data = compared_with(Bytes::kib(256), Order::InOrder, &[500.0, 1000.0, 1000.0, 1000.0], [1000.0; 3]);
+        let observations = Observations { runs: vec![run(data)], ..Observations::default() };
+        let found = estimate(&observations, &Estimate::unknown(Reason::NothingShows, ""));
+        assert_eq!(found.reason(), Some(Reason::NeedsAnother));
+    }
 }

@@ -78,10 +78,14 @@ fn measured(observations: &Observations, stretches: &[Series]) -> (Estimate<SlcC
             Estimate::unknown(Reason::TooFew, "only one burst saw a fall"),
         ),
         [.., (_, first), (stretch, last)] if last.is_longer_than(first) => grows(stretch, last),
-        [_, (before, longest), (stretch, last)] if longest.is_longer_than(last) => {
-            let (size, again) = (before.block * longest.before as u64, stretch.block * last.before as u64);
+        [first, second, (stretch, last)] if first.1.is_longer_than(last) || second.1.is_longer_than(last) => {
+            let size = |(stretch, fall): &(&Series, Fall)| stretch.block * fall.before as u64;
             let words = format!(
-                "the rate falls after {size} once, and after {again} behind a longer rest: what ends there is no cache"
+                "the rate falls after {}, after {} and, behind a rest of {}, after {}: what ends there may be no cache",
+                size(first),
+                size(second),
+                stretch.idle,
+                stretch.block * last.before as u64
             );
             (Estimate::unknown(Reason::Contradicted, words.clone()), Estimate::unknown(Reason::Contradicted, words))
         }
@@ -202,6 +206,32 @@ fn no_fall(longest: &Series) -> Estimate<SlcCache> {
 mod tests {
     use super::*;
     use flashscope_model::plan::Span;
+
+    /// Long writes that are fast for so many blocks after a rest.
+    fn burst(rest: u64, fast: usize) -> Series {
+        let block = Bytes::mib(1);
+        let seconds = [vec![0.02; fast], vec![0.08; 40]].concat();
+        let span = Span { start: Bytes::ZERO, length: block * seconds.len() as u64 };
+        Series { fill: None, idle: Nanos::secs(rest), span, block, seconds }
+    }
+
+    #[test]
+    fn what_grows_with_the_rest_is_no_size() {
+        let of = |bursts: &[(u64, usize)]| {
+            let stretches: Vec<Series> = bursts.iter().map(|(rest, fast)| burst(*rest, *fast)).collect();
+            measured(&Observations::default(), &stretches).0
+        };
+        let mib = |cache: Option<SlcCache>| cache.map(|cache| cache.size / Bytes::mib(1));
+        assert_eq!(mib(of(&[(10, 20), (30, 20)]).value()), Some(20));
+        // A longer rest brings back more, and more again; or all of it.
+        for bursts in [&[(10, 20), (30, 40)][..], &[(10, 20), (30, 40), (90, 80)]] {
+            let found = of(bursts);
+            assert_eq!((found.value(), mib(found.least())), (None, Some(bursts[bursts.len() - 1].1 as u64)));
+        }
+        assert_eq!(mib(of(&[(10, 20), (30, 40), (90, 40)]).value()), Some(40));
+        // Less behind the longest rest than before.
+        assert_eq!(of(&[(10, 40), (30, 20), (90, 20)]).reason(), Some(Reason::Contradicted));
+    }
 
     #[test]
     fn a_fall_that_is_seen_once_and_to_more_than_half_is_no_cache() {

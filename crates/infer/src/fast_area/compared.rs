@@ -81,6 +81,13 @@ impl Compared {
         (freedom >= LEAST_FREEDOM).then(|| two_sided_t(1.0 - BY_CHANCE, freedom as f64) * variance.sqrt())
     }
 
+    /// Rate of long writes in order to the units that the first ones are compared with.
+    pub(super) fn rate_elsewhere(&self) -> Option<f64> {
+        median(
+            &self.rows.values().flatten().filter(|row| self.is_large(row)).map(|row| row.rates.1).collect::<Vec<f64>>(),
+        )
+    }
+
     /// End of what begins here.
     pub(super) fn end(&self, at: Bytes) -> Bytes {
         if at < self.front { self.front } else { at + self.unit }

@@ -46,6 +46,10 @@ impl Fall {
     pub(super) fn is_longer_than(&self, other: &Fall) -> bool {
         self.before as f64 > SAME * other.before as f64 + 1.0
     }
+
+    pub(super) fn is_as_long_as(&self, other: &Fall) -> bool {
+        !self.is_longer_than(other) && !other.is_longer_than(self)
+    }
 }
 
 /// Largest factor between two sizes that are the same.

@@ -14,8 +14,8 @@ const BLOCK: Bytes = Bytes::mib(1);
 /// A burst is extended by this much at a time, and looked at in between.
 const PIECE: Bytes = Bytes::mib(32);
 
-/// Rest before the first burst, before the one that measures what it filled, and before one more where that takes more than the
-/// first. Each is much longer than the one before: what a rest brings back in part grows with it, and is not the size.
+/// Rest before the first burst, before the one that measures what it filled, and before one more where the two
+/// differ. Each is much longer than the one before: what a rest brings back in part grows with it, and is not the size.
 const RESTS: [Nanos; 3] = [Nanos::secs(10), Nanos::secs(30), Nanos::secs(90)];
 
 /// Longest run at a stretch.
@@ -55,9 +55,10 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
             }
         },
         ([.., before, last], []) => match (fall(before), fall(last)) {
-            (Some(first), Some(fall)) if fall.is_longer_than(&first) && all.len() < RESTS.len() => {
-                (next_burst(last, fall, RESTS[2], now), "it took more after a longer rest: is that all of it?")
-            }
+            (Some(first), Some(fall)) if all.len() < RESTS.len() && !fall.is_as_long_as(&first) => (
+                next_burst(last, fall, RESTS[2], now),
+                "it did not take as much as before: what does it take after a longer rest?",
+            ),
             (Some(_), Some(_)) => return fuller(now, last, most),
             (_, None) if before.seconds.len() >= LEAST_AFTER && !last.seconds.is_empty() => {
                 (go_on(last, (before.span.length * 2).min(most * 2))?, GO_ON)
