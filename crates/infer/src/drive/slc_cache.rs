@@ -90,7 +90,7 @@ fn measured(observations: &Observations, stretches: &[Series]) -> (Estimate<SlcC
             (Estimate::unknown(Reason::Contradicted, words.clone()), Estimate::unknown(Reason::Contradicted, words))
         }
         [.., (whole, first), (stretch, last)] => {
-            let back = last.before as f64 * SAME >= first.before as f64;
+            let back = !first.is_longer_than(last);
             let doubt = (!back).then_some(Doubt::NotBack);
             let (whole, fall) = if back { (*stretch, last) } else { (*whole, first) };
             let rest = stretch.idle;
