@@ -47,7 +47,7 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
             let span = Span { start, length: PIECE.min(most) };
             (Stretch { idle: RESTS[0], span }, "long writes after a rest: is there a cache of fast cells?")
         }
-        ([first], _) => match fall(first) {
+        ([first], []) => match fall(first) {
             None => (go_on(first, most)?, GO_ON),
             Some(fall) => {
                 let burst = next_burst(first, fall, RESTS[1], now);
