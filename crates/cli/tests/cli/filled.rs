@@ -1,5 +1,6 @@
 //! `capacity DIRECTORY`: files as f3write and H2testw write them, and theirs.
 
+use crate::app::until;
 use crate::devices::Mounted;
 use crate::harness::{flashscope, interrupt, left_out, let_work, scratch};
 use serde_json::Value;
@@ -76,6 +77,10 @@ fn a_stopped_filling_goes_on() {
         let mut command = flashscope(&words).current_dir(&folder).command();
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
         let_work(&child, Duration::from_millis(60));
+        // One that is killed before its files are made is none that was stopped.
+        until("it says how to go on", || {
+            std::fs::read_dir(&folder).unwrap().count() > 0 || child.try_wait().unwrap().is_some()
+        });
         end(&mut child);
         child.wait().expect("it ends");
     };

@@ -6,7 +6,7 @@ use crate::args::Capacity;
 use crate::error::Failure;
 use crate::making::beside;
 use crate::target::failure;
-use crate::{envelope, input, output};
+use crate::{envelope, input, interrupt, output};
 use anyhow::anyhow;
 use flashscope_capacity::Filling;
 use flashscope_device::{Target, WriteGrant};
@@ -34,6 +34,8 @@ pub(super) fn tested(args: &Capacity, path: &Path) -> Result<CapacityRecord, Fai
             "files take free space only, so that nothing has to be put back\nhint: leave --restore out",
         ));
     }
+    // Whoever stops it while files are made leaves them with what says how to go on.
+    interrupt::arm();
     let lacks = if only_reads { H2wFiles::there(path).map_err(failure)?.lacks() } else { Vec::new() };
     let Open { mut files, mut grant, kept, text } = if only_reads { reading(path)? } else { filling(args, path)? };
     let here = Surroundings::of(&SysRoot::live(), path);
