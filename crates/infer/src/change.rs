@@ -196,8 +196,8 @@ fn changed(early: &[f64], late: &[f64], factor: f64) -> Option<f64> {
         return None;
     }
     let ratio = median(late)? / median(early)?;
-    let clear = cliffs_delta(late, early).is_ok_and(|delta| delta.abs() > CLEAR);
-    (clear && ratio.ln().abs() > factor.ln()).then_some(ratio)
+    let clear = || cliffs_delta(late, early).is_ok_and(|delta| delta.abs() > CLEAR);
+    (ratio.ln().abs() > factor.ln() && clear()).then_some(ratio)
 }
 
 #[cfg(test)]

@@ -59,17 +59,32 @@ impl Contents {
             return;
         }
         let (start, end) = (start.get(), (start + length).get());
-        let before = self.at(start.wrapping_sub(1).min(start));
-        let behind = self.at(end.min(self.capacity - 1));
-        let covered: Vec<u64> = self.runs.range(start..=end).map(|(&at, _)| at).collect();
-        for at in covered {
-            self.runs.remove(&at);
+        // From the end backwards: the run that goes on behind the range, those that begin within it, and the one before it.
+        let mut touched = self.runs.range(..=end).rev();
+        let (last, behind) = touched.next().map_or((0, Held::Erased), |(&at, &held)| (at, held));
+        let mut within: Vec<u64> = Vec::new();
+        let mut before = (last < start).then_some(behind);
+        if last >= start {
+            within.extend((last < end).then_some(last));
+            for (&at, &held) in touched {
+                if at < start {
+                    before = Some(held);
+                    break;
+                }
+                within.push(at);
+            }
         }
-        if start == 0 || before != held {
+        let (begins, goes_on) = (before != Some(held), end < self.capacity && behind != held);
+        for at in within.iter().filter(|at| **at > start || !begins) {
+            self.runs.remove(at);
+        }
+        if begins {
             self.runs.insert(start, held);
         }
-        if end < self.capacity && behind != held {
-            self.runs.insert(end, behind);
+        match goes_on {
+            true if last != end => _ = self.runs.insert(end, behind),
+            false if last == end => _ = self.runs.remove(&end),
+            _ => {}
         }
     }
 
@@ -152,6 +167,23 @@ mod tests {
         assert_eq!(contents.runs.len(), 2);
         contents.set(Bytes(30), Bytes(70), A);
         assert_eq!(contents.runs.len(), 1);
+    }
+
+    #[test]
+    fn what_is_set_anywhere_is_as_if_each_place_were_kept() {
+        let mut rng = flashscope_stats::Rng::new(5);
+        let mut contents = Contents::new(Bytes(40), 0xff, Held::Erased);
+        let mut each = [Held::Erased; 40];
+        for _ in 0..3000 {
+            let start = rng.below(40);
+            let length = 1 + rng.below(40 - start);
+            let held = [A, B, Held::Erased][rng.below(3)];
+            contents.set(Bytes(start as u64), Bytes(length as u64), held);
+            each[start..start + length].fill(held);
+            assert!((0..40).all(|at| contents.at(at as u64) == each[at]));
+            // Neighbours differ, or they would be one run.
+            assert_eq!(contents.runs.len(), 1 + each.windows(2).filter(|pair| pair[0] != pair[1]).count());
+        }
     }
 
     #[test]

@@ -173,8 +173,7 @@ pub(super) fn centre(values: &[(f64, f64)]) -> f64 {
     for _ in 0..6 {
         let (mut sum, mut weights) = (0.0, 0.0);
         for (value, scale) in values {
-            let z = (value - at) / scale;
-            let weight = 1.0 / ((3.0 + z * z) * scale * scale);
+            let weight = 1.0 / (spread(*scale) + (value - at).powi(2));
             sum += weight * value;
             weights += weight;
         }

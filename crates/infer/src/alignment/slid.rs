@@ -80,8 +80,12 @@ fn of_slide(data: &SlideData) -> Vec<Grid> {
     let points: Vec<(Bytes, f64)> = data.places.iter().filter_map(typical).collect();
     let times: Vec<f64> = points.iter().map(|(_, time)| *time).collect();
     let Some(middle) = median(&times).filter(|middle| *middle > 0.0) else { return Vec::new() };
-    let mut points: Vec<(u64, f64)> =
-        points.into_iter().map(|(at, time)| (at.get(), (time / middle - 1.0).clamp(-CLIPPED, CLIPPED))).collect();
+    let point = |(at, time): (Bytes, f64)| Point {
+        at: at.get(),
+        number: (at / data.step) as u32,
+        value: (time / middle - 1.0).clamp(-CLIPPED, CLIPPED),
+    };
+    let mut points: Vec<Point> = points.into_iter().map(point).collect();
     let pages = data.step < PAGE_SIZES.0;
     let (least, most) = if pages { PAGE_SIZES } else { prior::UNIT_RANGE };
     let sizes: Vec<Bytes> =
@@ -89,56 +93,65 @@ fn of_slide(data: &SlideData) -> Vec<Grid> {
     let all = deviation(&points);
     let mut found: Vec<Grid> = Vec::new();
     for _ in 0..3 {
-        let folds = sizes.iter().filter_map(|size| fold(&points, *size, data.step));
+        let scatter = deviation(&points);
+        let folds = sizes.iter().filter_map(|size| fold(&points, scatter, *size, data.step));
         let best = folds.max_by(|a, b| a.score.total_cmp(&b.score));
         let Some(grid) = best.filter(|grid| grid.score >= STANDS_OUT) else { break };
         // What is left scatters less, but explains no more for that.
-        found.push(Grid { score: grid.score * deviation(&points) / all, ..grid });
+        found.push(Grid { score: grid.score * scatter / all, ..grid });
         take_out(&mut points, grid);
     }
     // Short stretches hold many edges of what lies inside a page, which stand out by their number; the page decides.
     if pages { found.into_iter().max_by_key(|grid| grid.size).into_iter().collect() } else { found }
 }
 
+/// A place of a slide, and by which share of the typical read its read takes longer.
+struct Point {
+    at: u64,
+    /// How many steps lie before it.
+    number: u32,
+    value: f64,
+}
+
 /// Standard deviation of the values, never quite nothing.
-fn deviation(points: &[(u64, f64)]) -> f64 {
+fn deviation(points: &[Point]) -> f64 {
     let count = points.len().max(1) as f64;
     let (sum, square) =
-        points.iter().fold((0.0, 0.0), |(sum, square), (_, value)| (sum + value, square + value * value));
+        points.iter().fold((0.0, 0.0), |(sum, square), Point { value, .. }| (sum + value, square + value * value));
     (square / count - (sum / count).powi(2)).max(1e-12).sqrt()
 }
 
-/// The phase at which the places of a size stand out most from the rest.
-fn fold(points: &[(u64, f64)], size: Bytes, step: Bytes) -> Option<Grid> {
-    let phases = usize::try_from(size / step).ok()?;
-    let mut sums = vec![(0.0, 0usize); phases];
-    for (at, value) in points {
-        let phase = &mut sums[((at % size.get()) / step.get()) as usize];
-        *phase = (phase.0 + value, phase.1 + 1);
+/// The phase at which the places of a size stand out most from the rest; `deviation` is that of all.
+fn fold(points: &[Point], deviation: f64, size: Bytes, step: Bytes) -> Option<Grid> {
+    let phases = u32::try_from(size / step).ok()?;
+    let mut sums = vec![(0.0, 0usize); phases as usize];
+    for point in points {
+        let phase = &mut sums[(point.number % phases) as usize];
+        *phase = (phase.0 + point.value, phase.1 + 1);
     }
     let all: f64 = sums.iter().map(|(sum, _)| sum).sum();
-    let (count, deviation) = (points.len() as f64, deviation(points));
+    let count = points.len() as f64;
     let score = |(sum, n): (f64, usize)| {
         let rest = (all - sum) / (count - n as f64).max(1.0);
         (sum / n as f64 - rest) / deviation * (n as f64).sqrt()
     };
     let counted = sums.iter().enumerate().filter(|(_, (_, n))| *n >= FEWEST);
     let best = counted.map(|(index, sum)| (score(*sum), index)).max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let offset = points.first().map_or(0, |(at, _)| at % step.get());
+    let offset = points.first().map_or(0, |point| point.at % step.get());
     // The search over phases is charged: the best of so many would stand out by this by chance.
-    let chance = (2.0 * (phases as f64).ln()).sqrt();
+    let chance = (2.0 * f64::from(phases).ln()).sqrt();
     let phase = Bytes((best.1 as u64 * step.get() + offset) % size.get());
     Some(Grid { size, phase, score: best.0 - 0.5 * chance })
 }
 
 /// Levels the places of a grid with the rest.
-fn take_out(points: &mut [(u64, f64)], grid: Grid) {
-    let on_grid = |at: u64| at % grid.size.get() == grid.phase.get();
+fn take_out(points: &mut [Point], grid: Grid) {
+    let on_grid = |point: &Point| point.at % grid.size.get() == grid.phase.get();
     let mean = |inside: bool| {
         let values: Vec<f64> =
-            points.iter().filter(|(at, _)| on_grid(*at) == inside).map(|(_, value)| *value).collect();
+            points.iter().filter(|point| on_grid(point) == inside).map(|point| point.value).collect();
         values.iter().sum::<f64>() / values.len().max(1) as f64
     };
     let by = mean(true) - mean(false);
-    points.iter_mut().filter(|(at, _)| on_grid(*at)).for_each(|(_, value)| *value -= by);
+    points.iter_mut().filter(|point| on_grid(point)).for_each(|point| point.value -= by);
 }

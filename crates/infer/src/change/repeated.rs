@@ -34,8 +34,7 @@ pub(super) fn contradiction(observations: &Observations) -> Option<String> {
 
 fn boundaries(one: &BoundariesData, two: &BoundariesData, state: AreaState) -> Option<String> {
     let alike = one.block == two.block && one.rest == two.rest && state != AreaState::Blank && same_stretch(one, two);
-    let (early, late) = (beside(one), beside(two));
-    let factor = apart(&early, &late).filter(|_| alike)?;
+    let factor = if alike { apart(&beside(one), &beside(two))? } else { return None };
     Some(format!(
         "reads of {} beside boundaries took {}× as long when they were measured again",
         two.block,
@@ -77,7 +76,7 @@ fn cells(one: &ThroughputData, two: &ThroughputData) -> Option<String> {
     let key = |data: &ThroughputData| (data.order, data.block, data.start, data.length);
     let reads = |data: &ThroughputData| data.direction == Direction::Read && data.purpose == Purpose::Performance;
     let alike = reads(one) && reads(two) && key(one) == key(two) && two.block > Bytes::ZERO;
-    let factor = apart(&seconds(&one.times), &seconds(&two.times)).filter(|_| alike)?;
+    let factor = if alike { apart(&seconds(&one.times), &seconds(&two.times))? } else { return None };
     Some(format!("reads of {} took {}× as long when they were measured again", two.block, digits(factor)))
 }
 

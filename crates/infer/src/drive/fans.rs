@@ -4,6 +4,7 @@ use flashscope_model::observation::ParallelData;
 use flashscope_model::plan::Fan;
 use flashscope_stats::rng::mix;
 use flashscope_units::Bytes;
+use std::ops::Range;
 
 /// How rows of chunks, one for each unit, follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,16 +74,12 @@ impl Layout {
     }
 
     /// The unit of the chunk of this number, which is the chunk after so many others of its set.
-    fn unit(self, chunk: u64, set: u64, others: u64) -> usize {
-        let units = u64::from(self.units);
-        let (row, column) = (chunk / units, chunk % units);
+    fn unit(self, chunk: u32, set: u64, others: u32) -> usize {
+        let (row, column) = (chunk / self.units, chunk % self.units);
         let unit = match self.deal {
             Deal::InTurn => column,
-            Deal::Turning(channels) => {
-                let channels = u64::from(channels);
-                column / channels * channels + (column + row) % channels
-            }
-            Deal::Anywhere => mix(set << 32 | others) % units,
+            Deal::Turning(channels) => column / channels * channels + (column + row) % channels,
+            Deal::Anywhere => (mix(set << 32 | u64::from(others)) % u64::from(self.units)) as u32,
         };
         unit as usize
     }
@@ -95,44 +92,66 @@ impl Layout {
         let places = if self.deal == Deal::Anywhere { FIRST_PLACES_ANYWHERE } else { choices.min(FIRST_PLACES) };
         // A step that shares nothing with sizes of powers of two spreads them over all that a place can be in a chunk.
         let step = if choices > places { (choices as f64 * GOLDEN) as u64 | 1 } else { 1 };
+        let (chunks, lines) = (Pieces::of(self.chunk), self.line.map(Pieces::of));
         let mut last = vec![None; self.units as usize];
         let mut changes = 0;
-        let mut sets: Vec<(Waits, u32)> = Vec::new();
-        let mut waits = Waits::with_capacity(fan.reads as usize);
+        let mut met = Meetings { waits: Vec::with_capacity(2 * fan.reads as usize), sets: Vec::new(), changes: None };
         for place in 0..places {
             last.fill(None);
-            let first = fan.align * (place * step % choices);
-            waits.clear();
-            let (mut kept, mut before, mut others) = (None, first / self.chunk, 0);
+            let first = fan.align.get() * (place * step % choices);
+            let from = met.waits.len();
+            let (mut kept, mut before, mut others) = (None, chunks.number(first), 0);
             for read in 0..u64::from(fan.reads) {
-                let at = first + fan.stride * read;
-                let (line, chunk) = (self.line.map(|line| at / line), at / self.chunk);
-                others += u64::from(chunk != before);
+                let at = first + fan.stride.get() * read;
+                let (line, chunk) = (lines.map(|lines| lines.number(at)), chunks.number(at));
+                others += u32::from(chunk != before);
                 before = chunk;
                 if line.is_none() || line != kept {
                     let unit = self.unit(chunk, place, others);
-                    waits.push(last[unit].replace(waits.len() as u32));
+                    met.waits.push(last[unit].replace((met.waits.len() - from) as u32));
                 }
                 kept = line;
             }
             changes += others;
-            match sets.iter_mut().find(|(known, _)| *known == waits) {
-                Some((_, places)) => *places += 1,
-                None => sets.push((waits.clone(), 1)),
-            }
+            met.count(from);
         }
         // Where there are several units, what a chunk is has them wait, and nothing else.
-        let changes = (self.units == 1).then(|| changes as f64 / places as f64);
-        Meetings { sets, changes }
+        met.changes = (self.units == 1).then(|| f64::from(changes) / places as f64);
+        met
     }
 }
 
-/// The reads of a set that go to units, each with the one before it in its unit.
-type Waits = Vec<Option<u32>>;
+/// Pieces of one size, of which addresses are made up; a division for every read of every layout takes long.
+#[derive(Clone, Copy)]
+struct Pieces {
+    shift: u32,
+    odd: u64,
+}
+
+impl Pieces {
+    fn of(size: Bytes) -> Pieces {
+        let shift = size.get().trailing_zeros();
+        Pieces { shift, odd: size.get() >> shift }
+    }
+
+    /// Which of them an address lies in.
+    fn number(self, at: u64) -> u32 {
+        let number = at >> self.shift;
+        let number = match self.odd {
+            1 => number,
+            3 => number / 3,
+            odd => number / odd,
+        };
+        number as u32
+    }
+}
 
 /// Each way that the reads of a set meet, and at how many places of the first read they meet so.
 pub(super) struct Meetings {
-    sets: Vec<(Waits, u32)>,
+    /// The reads that go to units, each with the one before it in its unit, way after way.
+    waits: Vec<Option<u32>>,
+    /// Which of them are those of one way, and at how many places.
+    sets: Vec<(Range<usize>, u32)>,
     /// Where there is one unit: how often a set goes on in another of its chunks, on average.
     changes: Option<f64>,
 }
@@ -141,22 +160,39 @@ pub(super) struct Meetings {
 const CHANGE: f64 = 4.0;
 
 impl Meetings {
-    /// When the last read is done, in units of what one takes in its unit, if they reach the units this far apart; the mean
-    /// over the places.
-    pub(super) fn done(&self, apart: f64) -> f64 {
-        let mut ends: Vec<f64> = Vec::new();
-        let mut of = |(waits, places): &(Waits, u32)| {
-            ends.clear();
-            for (read, before) in waits.iter().enumerate() {
-                let free = before.map_or(0.0, |before| ends[before as usize]);
-                let reached = if self.changes.is_some() { 0.0 } else { apart * read as f64 };
-                ends.push(free.max(reached) + 1.0);
+    /// Counts the way that begins here.
+    fn count(&mut self, from: usize) {
+        let Meetings { waits, sets, .. } = self;
+        let way = &waits[from..];
+        match sets.iter_mut().find(|(known, _)| waits[known.clone()] == *way) {
+            Some((_, places)) => {
+                *places += 1;
+                waits.truncate(from);
             }
-            f64::from(*places) * ends.iter().copied().fold(0.0, f64::max)
-        };
-        let places: u32 = self.sets.iter().map(|(_, places)| places).sum();
-        let waited = self.sets.iter().map(&mut of).sum::<f64>() / f64::from(places);
-        waited + CHANGE * apart * self.changes.unwrap_or(0.0)
+            None => sets.push((from..waits.len(), 1)),
+        }
+    }
+
+    /// When the last read is done, in units of what one takes in its unit, if they reach the units this far apart, for each of these;
+    /// the mean over the places.
+    pub(super) fn done<const N: usize>(&self, apart: [f64; N]) -> [f64; N] {
+        let mut ends: Vec<[f64; N]> = Vec::new();
+        let (mut sum, mut places) = ([0.0; N], 0);
+        for (way, of_places) in &self.sets {
+            ends.clear();
+            let mut last = [0.0; N];
+            for (read, before) in self.waits[way.clone()].iter().enumerate() {
+                let free = before.map_or([0.0; N], |before| ends[before as usize]);
+                let read = if self.changes.is_some() { 0.0 } else { read as f64 };
+                let end = std::array::from_fn(|at| f64::max(free[at], apart[at] * read) + 1.0);
+                last = std::array::from_fn(|at| f64::max(last[at], end[at]));
+                ends.push(end);
+            }
+            sum = std::array::from_fn(|at| sum[at] + f64::from(*of_places) * last[at]);
+            places += of_places;
+        }
+        let changes = CHANGE * self.changes.unwrap_or(0.0);
+        std::array::from_fn(|at| sum[at] / f64::from(places) + changes * apart[at])
     }
 }
 
@@ -168,7 +204,7 @@ mod tests {
     fn reads_a_stripe_apart_meet_and_reads_a_chunk_apart_do_not() {
         let layout = Layout { deal: Deal::InTurn, chunk: Bytes::kib(16), units: 8, line: None };
         let load = |stride: u64, align: u64| {
-            layout.meetings(Fan { reads: 8, stride: Bytes::kib(stride), align: Bytes::kib(align) }).done(0.0)
+            layout.meetings(Fan { reads: 8, stride: Bytes::kib(stride), align: Bytes::kib(align) }).done([0.0])[0]
         };
         assert_eq!(layout.row(), Bytes::kib(128));
         assert_eq!(load(128, 4), 8.0);
@@ -186,7 +222,7 @@ mod tests {
         let layout = |deal: Deal| Layout { deal, chunk: Bytes::kib(16), units: 8, line: None };
         let load = |deal: Deal, stride: u64| {
             let fan = Fan { reads: 8, stride: Bytes::kib(stride), align: Bytes::kib(16) };
-            layout(deal).meetings(fan).done(0.0)
+            layout(deal).meetings(fan).done([0.0])[0]
         };
         assert_eq!([load(Deal::InTurn, 16), load(Deal::InTurn, 128)], [1.0, 8.0]);
         assert_eq!([load(Deal::Turning(4), 128), load(Deal::Turning(4), 512)], [2.0, 8.0]);
@@ -199,7 +235,7 @@ mod tests {
     #[test]
     fn one_unit_that_fetches_a_map_takes_longer_where_reads_lie_in_other_stretches() {
         let layout = Layout { deal: Deal::InTurn, chunk: Bytes::mib(4), units: 1, line: Some(Bytes::kib(16)) };
-        let load = |stride: Bytes| layout.meetings(Fan { reads: 8, stride, align: Bytes::kib(4) }).done(0.25);
+        let load = |stride: Bytes| layout.meetings(Fan { reads: 8, stride, align: Bytes::kib(4) }).done([0.25])[0];
         assert!((load(Bytes::kib(64)) - 8.0).abs() < 1.0);
         assert_eq!(load(Bytes::mib(4)), 8.0 + 7.0);
         assert!(load(Bytes::kib(4)) < 4.0);
@@ -209,7 +245,7 @@ mod tests {
     fn reads_of_what_is_kept_wait_for_no_unit() {
         let layout = Layout { deal: Deal::InTurn, chunk: Bytes::kib(32), units: 4, line: Some(Bytes::kib(16)) };
         let load = |stride: u64, align: u64| {
-            layout.meetings(Fan { reads: 8, stride: Bytes::kib(stride), align: Bytes::kib(align) }).done(0.0)
+            layout.meetings(Fan { reads: 8, stride: Bytes::kib(stride), align: Bytes::kib(align) }).done([0.0])[0]
         };
         // Eight reads within two lines of one chunk …
         assert_eq!(load(4, 32), 2.0);
@@ -225,8 +261,8 @@ mod tests {
         let meetings =
             |stride: u64| layout.meetings(Fan { reads: 8, stride: Bytes::kib(stride), align: Bytes::kib(4) });
         // Two in each unit: the second round comes when the first is done.
-        assert_eq!(meetings(64).done(0.5), 4.5);
+        assert_eq!(meetings(64).done([0.5])[0], 4.5);
         // All in one: nothing is gained.
-        assert_eq!(meetings(256).done(0.5), 8.0);
+        assert_eq!(meetings(256).done([0.5])[0], 8.0);
     }
 }

@@ -6,7 +6,7 @@
 //! beside it, which looks like smaller chunks to whoever does not reckon with it; so layouts have that as well.
 
 use super::fans::is_pairs;
-use super::fans::{Deal, Layout, Meetings};
+use super::fans::{Deal, Layout};
 use crate::memo::{Memo, Question};
 use crate::numbers::median;
 use crate::reading::readable;
@@ -373,9 +373,9 @@ fn fits(points: &[Point]) -> Vec<Fit> {
 
 /// One of [`fits`].
 fn best_line(layout: Layout, points: &[Point], times: &[f64], weights: &[f64]) -> Option<Fit> {
-    let meetings: Vec<Meetings> = points.iter().map(|point| layout.meetings(point.fan)).collect();
-    let fit = |apart: f64| {
-        let done: Vec<f64> = meetings.iter().map(|meetings| meetings.done(apart)).collect();
+    let done: Vec<[f64; APART.len()]> = points.iter().map(|point| layout.meetings(point.fan).done(APART)).collect();
+    let fit = |apart: usize| {
+        let done: Vec<f64> = done.iter().map(|done| done[apart]).collect();
         let line = weighted_least_squares(&done, times, weights).ok().filter(|line| line.slope > 0.0)?;
         let chi: f64 = line.residuals.iter().zip(points).map(|(off, point)| robust(off * off / point.variance)).sum();
         let parameters = if layout.line.is_some() { PARAMETERS + 1.0 } else { PARAMETERS };
@@ -384,7 +384,7 @@ fn best_line(layout: Layout, points: &[Point], times: &[f64], weights: &[f64]) -
         let bic = chi + parameters * (points.len() as f64).ln() + unusual;
         Some(Fit { layout, bic, left: chi, each: line.slope })
     };
-    APART.into_iter().filter_map(fit).min_by(|a, b| a.bic.total_cmp(&b.bic))
+    (0..APART.len()).filter_map(fit).min_by(|a, b| a.bic.total_cmp(&b.bic))
 }
 
 /// A single set that is far off speaks with a limited voice.
@@ -406,7 +406,7 @@ mod tests {
         let units = Layout { deal: Deal::InTurn, chunk: Bytes::kib(16), units: 4, line: None };
         let mut rng = Rng::new(7);
         let timed = fans(Bytes::SECTOR, READS).map(|fan| {
-            let us = 150.0 + 60.0 * units.meetings(fan).done(0.2) + other(fan);
+            let us = 150.0 + 60.0 * units.meetings(fan).done([0.2])[0] + other(fan);
             let times = (0..ROUNDS).map(|_| Nanos(((us + 10.0 * rng.unit()) * 1e3) as u64)).collect();
             FanTimes { fan, times }
         });

@@ -491,9 +491,12 @@ const STANDS_OUT: f64 = 1.15;
 
 /// Whether these rounds are slower than those of smaller counts; `single` where all of them are of one stream.
 fn has_fallen(pool: &[f64], seconds: &[f64], single: bool) -> bool {
-    let (Some(before), Some(after), Ok(delta)) = (median(pool), median(seconds), cliffs_delta(seconds, pool)) else {
+    let (Some(before), Some(after)) = (median(pool), median(seconds)) else { return false };
+    let least = if single { COLLAPSE } else { SLIGHT_FALL.min(SMALLEST_FALL) };
+    if after <= least * before {
         return false;
-    };
+    }
+    let delta = cliffs_delta(seconds, pool).unwrap_or(0.0);
     let factor = match single {
         true => COLLAPSE,
         false if delta > SHARP_DELTA => SLIGHT_FALL,

@@ -90,16 +90,17 @@ impl PageMap {
     }
 
     fn choose_background_victim(&mut self) -> bool {
-        let flash = &self.flash;
+        let written_so_far = self.units_written();
+        let PageMap { flash, superblocks, params, .. } = self;
         let written = |index| flash.is_still_written(index);
-        let fold = self.superblocks.pick_fold(written);
+        let fold = superblocks.pick_fold(written);
         let collect = || {
-            let rules = &self.params.collection;
-            if self.superblocks.free() >= rules.background_to {
+            let rules = &params.collection;
+            if superblocks.free() >= rules.background_to {
                 return None;
             }
-            let picked = self.superblocks.pick_victim(rules.policy, self.units_written(), written)?;
-            let one = self.superblocks.get(picked);
+            let picked = superblocks.pick_victim(rules.policy, written_so_far, written)?;
+            let one = superblocks.get(picked);
             (f64::from(one.valid) <= rules.background_valid_ratio * f64::from(one.slots)).then_some(picked)
         };
         let Some(superblock) = fold.or_else(collect) else { return false };
@@ -108,9 +109,8 @@ impl PageMap {
     }
 
     fn choose_victim(&mut self) -> bool {
-        let flash = &self.flash;
-        let policy = self.params.collection.policy;
-        let picked = self.superblocks.pick_victim(policy, self.units_written(), |index| flash.is_still_written(index));
+        let (flash, policy, so_far) = (&self.flash, self.params.collection.policy, self.units_written());
+        let picked = self.superblocks.pick_victim(policy, so_far, |index| flash.is_still_written(index));
         #[cfg(test)]
         let picked = self.oracle.victim(picked, self.superblocks.all());
         let Some(superblock) = picked else { return false };

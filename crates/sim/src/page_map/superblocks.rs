@@ -52,8 +52,13 @@ pub(super) struct Superblocks {
     free: BTreeSet<(u32, u32)>,
     /// The same of those that are set aside.
     free_aside: BTreeSet<(u32, u32)>,
-    /// The full ones that are not set aside.
+    /// The full ones that are not set aside, as they were when a victim was last looked for.
     full: BTreeSet<Full>,
+    /// How each is listed there.
+    listed: Vec<Option<Full>>,
+    /// Those that changed since, and for each whether it did: many writes change the same few, and few look for a victim.
+    changed: Vec<u32>,
+    is_changed: Vec<bool>,
     slc: u32,
     bad: u32,
     erases: u64,
@@ -76,6 +81,9 @@ impl Superblocks {
             free: (0..count).map(|index| (0, index)).collect(),
             free_aside: BTreeSet::new(),
             full: BTreeSet::new(),
+            listed: vec![None; count as usize],
+            changed: Vec::new(),
+            is_changed: vec![false; count as usize],
             slc: 0,
             bad: 0,
             erases: 0,
@@ -84,7 +92,8 @@ impl Superblocks {
 
     /// Those of a device that was saved: the counts and lists follow from them.
     pub(super) fn restored(all: Vec<Superblock>) -> Superblocks {
-        let mut restored = Superblocks { all, ..Superblocks::new(0, 0) };
+        let mut restored = Superblocks::new(all.len() as u32, 0);
+        restored.all = all;
         restored.free.clear();
         for index in 0..restored.all.len() as u32 {
             let one = restored.get(index).clone();
@@ -94,7 +103,7 @@ impl Superblocks {
             if one.usage == Use::Free {
                 restored.add_free(index);
             }
-            restored.list_full(index);
+            restored.note_change(index);
         }
         restored
     }
@@ -152,9 +161,8 @@ impl Superblocks {
     }
 
     fn set_valid(&mut self, index: u32, valid: u32) {
-        self.unlist_full(index);
         self.all[index as usize].valid = valid;
-        self.list_full(index);
+        self.note_change(index);
     }
 
     /// How a superblock is listed if it is full, and not set aside.
@@ -164,15 +172,22 @@ impl Superblocks {
         (one.usage == Use::Full && !one.set_aside).then_some(full)
     }
 
-    fn list_full(&mut self, index: u32) {
-        if let Some(full) = self.as_full(index) {
-            self.full.insert(full);
+    fn note_change(&mut self, index: u32) {
+        if !std::mem::replace(&mut self.is_changed[index as usize], true) {
+            self.changed.push(index);
         }
     }
 
-    fn unlist_full(&mut self, index: u32) {
-        if let Some(full) = self.as_full(index) {
-            self.full.remove(&full);
+    /// Lists those that changed as they are now.
+    fn list_full(&mut self) {
+        for index in std::mem::take(&mut self.changed) {
+            self.is_changed[index as usize] = false;
+            let now = self.as_full(index);
+            let before = std::mem::replace(&mut self.listed[index as usize], now);
+            if before != now {
+                before.map(|before| self.full.remove(&before));
+                self.full.extend(now);
+            }
         }
     }
 
@@ -236,12 +251,12 @@ impl Superblocks {
         let superblock = &mut self.all[index as usize];
         superblock.usage = Use::Full;
         superblock.filled_at = at;
-        self.list_full(index);
+        self.note_change(index);
     }
 
     pub(super) fn begin_collection(&mut self, index: u32) {
-        self.unlist_full(index);
         self.all[index as usize].usage = Use::Victim;
+        self.note_change(index);
     }
 
     /// A superblock without valid pages becomes free; it is erased when it is opened next.
@@ -255,7 +270,8 @@ impl Superblocks {
 
     /// The full superblock to collect next; those set aside are folded, not collected. `now` counts map units written,
     /// `avoid` names those that come last whatever the policy says.
-    pub(super) fn pick_victim(&self, policy: Policy, now: u64, avoid: impl Fn(u32) -> bool) -> Option<u32> {
+    pub(super) fn pick_victim(&mut self, policy: Policy, now: u64, avoid: impl Fn(u32) -> bool) -> Option<u32> {
+        self.list_full();
         let full = self.oldest(&avoid);
         let picked = match policy {
             Policy::Greedy => full.min_by_key(|one| (avoid(one.index), one.valid, one.filled_at, one.index)),
@@ -307,9 +323,12 @@ impl Superblocks {
         }) {
             return Err(format!("superblock {index} is listed as free: {:?}", self.get(*index)));
         }
-        let full = count(|one| one.usage == Use::Full && !one.set_aside);
-        if full as usize != self.full.len() || self.full.iter().any(|one| self.as_full(one.index) != Some(*one)) {
-            return Err(format!("{full} superblocks are full, {} are listed, or not as they are", self.full.len()));
+        let listed: BTreeSet<Full> = self.listed.iter().flatten().copied().collect();
+        let mut indices = 0..self.all.len() as u32;
+        let wrong = indices
+            .find(|index| !self.is_changed[*index as usize] && self.listed[*index as usize] != self.as_full(*index));
+        if listed != self.full || wrong.is_some() {
+            return Err(format!("{} full superblocks are listed, or not as they are: {wrong:?}", self.full.len()));
         }
         let bad = count(|one| one.usage == Use::Bad);
         if bad != self.bad {
@@ -337,7 +356,9 @@ impl Superblocks {
     pub(super) fn bytes(&self) -> usize {
         let listed = self.free.len() + self.free_aside.len();
         let full = self.full.len() * size_of::<Full>();
-        self.all.capacity() * size_of::<Superblock>() + listed * size_of::<(u32, u32)>() + full
+        let changes = self.changed.capacity() * size_of::<u32>() + self.is_changed.capacity();
+        let each = size_of::<Superblock>() + size_of::<Option<Full>>();
+        self.all.capacity() * each + listed * size_of::<(u32, u32)>() + full + changes
     }
 }
 
