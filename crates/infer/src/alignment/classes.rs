@@ -1,6 +1,6 @@
 //! Classes of places: the multiples of one size that are none of the next, their common level, and what it is worth.
 
-use super::noise::{Sample, ln_add, ln_normal, spread};
+use super::noise::{Sample, ln_add, ln_normal, ln_sum, spread};
 use super::places::Group;
 use super::prior::{Contrast, Role};
 use flashscope_units::Bytes;
@@ -60,8 +60,8 @@ impl Fit {
         if self.count == 0 || (self.at - below).abs() > CLEAR * self.error {
             return self.ln_under(ln_prior);
         }
-        let around = AROUND.iter().map(|(errors, share)| share + ln_prior(self.at + errors * self.error));
-        self.ln_fit + around.fold(f64::NEG_INFINITY, ln_add)
+        let around = AROUND.map(|(errors, share)| share + ln_prior(self.at + errors * self.error));
+        self.ln_fit + ln_sum(around.into_iter())
     }
 }
 
@@ -136,9 +136,9 @@ struct Weighed {
     role: Role,
     size: usize,
     next: Option<usize>,
-    /// The level below.
+    /// The level below, or none.
     below: f64,
-    /// Whether a size comes before it.
+    /// Whether it is a page, and a size comes before it.
     is_second: bool,
 }
 
@@ -239,7 +239,10 @@ impl<'a> Member<'a> {
             return self.ln_base(Some(size), next);
         }
         let below = self.fit(before, Some(size)).at;
-        let weighed = Weighed { role, size, next, below, is_second: before.is_some() };
+        // Where the reads beside a place cross edges that it does not, straddling saves time, and to save less is no step.
+        let from_nothing = matches!(role, Role::Inner | Role::Chunk) || (role == Role::Page && before.is_none());
+        let below = if from_nothing { below.max(0.0) } else { below };
+        let weighed = Weighed { role, size, next, below, is_second: role == Role::Page && before.is_some() };
         if let Some((_, known)) = self.last.filter(|(last, _)| *last == weighed) {
             return known;
         }
@@ -251,8 +254,7 @@ impl<'a> Member<'a> {
     /// Log evidence of a level that shows.
     fn ln_role(&mut self, Weighed { role, size, next, below, is_second }: Weighed, artefacts: bool) -> f64 {
         let fit = self.fit(Some(size), next);
-        // Where the reads beside a place cross edges that it does not, straddling saves time, and to save less is no step.
-        let nothing = below.max(0.0);
+        let step = |at: f64| at - below;
         match role {
             Role::Unit => self.ln_top(size, fit, below),
             Role::Middle => fit.ln_above(below, |at| {
@@ -266,12 +268,10 @@ impl<'a> Member<'a> {
                 ln_add(higher + ln_not_artefact(at - below, artefacts), ln_no_higher(at, below))
             }),
             Role::Page => {
-                let step = |at: f64| at - nothing;
-                fit.ln_above(nothing, |at| density(Contrast::Page, step(at)) + ln_not_artefact(step(at), artefacts))
+                fit.ln_above(below, |at| density(Contrast::Page, step(at)) + ln_not_artefact(step(at), artefacts))
             }
             Role::Inner | Role::Chunk => {
-                let step = |at: f64| at - nothing;
-                fit.ln_above(nothing, |at| density(Contrast::Inner, step(at)) + ln_not_artefact(step(at), artefacts))
+                fit.ln_above(below, |at| density(Contrast::Inner, step(at)) + ln_not_artefact(step(at), artefacts))
             }
         }
     }
@@ -305,11 +305,18 @@ fn ln_no_higher(at: f64, below: f64) -> f64 {
 
 /// How much less a small contrast is worth because effects of another origin are as large.
 fn ln_not_artefact(contrast: f64, possible: bool) -> f64 {
+    if !possible || contrast <= 0.0 {
+        return 0.0;
+    }
     let (real, artefact) = (Contrast::Page.ln_density(contrast), Contrast::Artefact.ln_density(contrast));
-    if !possible || real == f64::NEG_INFINITY { 0.0 } else { real - ln_add(real, artefact) }
+    real - ln_add(real, artefact)
 }
 
 /// Log density of a level that lies this contrast above another.
 fn density(kind: Contrast, contrast: f64) -> f64 {
-    kind.ln_density(contrast) - contrast.max(1e-9).ln()
+    if contrast <= 0.0 {
+        return f64::NEG_INFINITY;
+    }
+    let ln_contrast = contrast.ln();
+    kind.ln_density_of(contrast, ln_contrast) - ln_contrast
 }

@@ -336,10 +336,11 @@ pub(super) enum Contrast {
 impl Contrast {
     /// Log density of a positive contrast per unit of its logarithm.
     pub(super) fn ln_density(self, share: f64) -> f64 {
-        if share <= 0.0 {
-            return f64::NEG_INFINITY;
-        }
-        let ln_share = share.ln();
+        if share <= 0.0 { f64::NEG_INFINITY } else { self.ln_density_of(share, share.ln()) }
+    }
+
+    /// As [`Contrast::ln_density`], of a contrast above 0 whose logarithm is known.
+    pub(super) fn ln_density_of(self, share: f64, ln_share: f64) -> f64 {
         let log_normal = |median: f64, spread: f64| ln_log_normal(ln_share, median, spread);
         // Half of the weight for a contrast that goes with those below, where there are any.
         let either = |alone: f64, median: f64| {
