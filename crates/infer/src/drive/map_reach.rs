@@ -220,7 +220,9 @@ fn no_misses(points: &[Point], tried: &[Curve], queued: bool) -> Estimate<Bytes>
     let overlooked = tried.iter().find(|curve| curve.miss + SURE_OF_MISSES * curve.miss_error >= least);
     // Only the very end of the longest range would tell of a reach just below it.
     let early = overlooked.filter(|curve| curve.reach < NEARLY_ALL * last.length);
-    let reach = early.map_or(last.length, |curve| curve.reach);
+    // One anywhere from the reach before it on could have been.
+    let before = 2f64.powf(-1.0 / f64::from(PER_DOUBLING));
+    let reach = early.map_or(last.length, |curve| curve.reach * before);
     if reach < first.length * 1.9 {
         return Estimate::unknown(Reason::TooNoisy, "reads of one range differ by more than a map's misses would take");
     }
@@ -324,6 +326,27 @@ mod tests {
             gets_faster(&RangeTimes { length: SHORTEST, times }).map(|gain| (gain.get() / 1e3).round())
         };
         assert_eq!((told(60.0), told(0.0)), (Some(48.0), None));
+    }
+
+    #[test]
+    fn what_is_excluded_ends_before_the_first_reach_that_may_be_overlooked() {
+        let mib = |size: f64| size * f64::from(1 << 20);
+        let points: Vec<Point> = [64.0, 256.0, 1024.0]
+            .map(|length| Point { length: mib(length), mean: 1e5, variance: 1.0 })
+            .into_iter()
+            .collect();
+        let tried: Vec<Curve> = (0..64)
+            .map(|step| 64.0 * 2f64.powf(f64::from(step) / f64::from(PER_DOUBLING)))
+            .map(|reach| Curve {
+                reach: mib(reach),
+                bic: 0.0,
+                miss: 0.0,
+                // A map that reaches 300 MiB is not told from none.
+                miss_error: if reach < 300.0 { 1e3 } else { 1e5 },
+            })
+            .collect();
+        let least = no_misses(&points, &tried, true).least().unwrap();
+        assert!((Bytes::mib(280)..Bytes::mib(300)).contains(&least), "{least}");
     }
 
     #[test]

@@ -27,8 +27,10 @@ const CLEAN_STEP: f64 = 0.3;
 const CLEAR_STEP: f64 = 3.0;
 /// Sizes on either side of the step from which on their own scatter counts.
 const ENOUGH_SIZES: usize = 3;
-/// How many times the scatter on the quieter side of a step counts as scatter, where it is all there is to go by.
+/// How many times the scatter on the quieter side of a step counts as scatter, where it is all there is to go by …
 const ONE_SIDED: f64 = 2.0;
+/// … and rests on fewer sizes than this.
+const MANY_SIZES: usize = 8;
 
 /// From this many times the scatter on a step cannot be mistaken.
 const SHARP: f64 = 6.0;
@@ -39,6 +41,8 @@ pub(super) struct Gains {
     pub(super) by_size: BTreeMap<Bytes, f64>,
     pub(super) usual: f64,
     scatter: f64,
+    /// The same from neighbouring sizes as well: a few usual reads may lie close together by chance alone.
+    scatter_of_all: f64,
     /// More than this no gain can be: all but the shortest read there is. `None` where that was not measured.
     most: Option<f64>,
     /// What of a read the link does not take either, which is what data at hand save.
@@ -98,11 +102,17 @@ impl Gains {
             times.into_iter().filter_map(|(size, times)| Some((size, level - low(&times)?))).collect();
         let most = shortest(observations).and_then(|(_, times)| Some(level - low(&times)?));
         let likely = floor(observations, block).map(|floor| level - floor);
+        // One step between sizes makes one of their differences, which no median minds.
+        let gains: Vec<f64> = by_size.values().copied().collect();
+        let apart = gains.windows(2).map(|pair| (pair[0] - pair[1]).abs() / 2f64.sqrt());
+        let all: Vec<f64> = off.into_iter().chain(apart).collect();
+        let scatter_of_all = scatter.max(median(&all)? * 1.483);
         (lows.len() >= 3 && !by_size.is_empty()).then_some(Gains {
             block,
             by_size,
             usual: level,
             scatter,
+            scatter_of_all,
             most,
             likely,
             first,
@@ -119,7 +129,7 @@ impl Gains {
             // Usual reads that wait for what is read ahead scatter by more than those that find it.
             _ if self.best() > LEAST_SHARE * self.usual && self.has_own_step() => Some(true),
             times if times >= CLEAR => Some(true),
-            _ if self.must_show() < ABSENT * self.scatter && self.could_show() => Some(false),
+            _ if self.must_show() < ABSENT * self.scatter_of_all && self.could_show() => Some(false),
             _ => None,
         }
     }
@@ -214,10 +224,11 @@ impl Gains {
         let apart = middle(before) - middle(after);
         let deviation = |part: &[f64]| standard_deviation(part).unwrap_or(0.0);
         let own = before.len().min(after.len()) >= ENOUGH_SIZES && apart > LEAST_SHARE * self.usual;
-        let quieter = [before, after].into_iter().filter(|part| part.len() >= ENOUGH_SIZES).map(deviation);
+        let one_sided = |part: &[f64]| deviation(part) * if part.len() < MANY_SIZES { ONE_SIDED } else { 1.0 };
+        let quieter = [before, after].into_iter().filter(|part| part.len() >= ENOUGH_SIZES).map(one_sided);
         let scatter = match quieter.min_by(f64::total_cmp) {
             Some(quieter) if self.usual_ones_wait() && apart > LEAST_SHARE * (self.usual - middle(after)) => {
-                self.scatter.min(ONE_SIDED * quieter)
+                self.scatter.min(quieter)
             }
             _ if own => self.scatter.min(deviation(before).max(deviation(after))),
             _ => self.scatter,
@@ -254,10 +265,26 @@ mod tests {
             by_size,
             usual: 1000.0,
             scatter: 10.0,
+            scatter_of_all: 10.0,
             most,
             likely: None,
             first: First::Smallest,
         }
+    }
+
+    #[test]
+    fn the_scatter_is_that_of_neighbouring_sizes_where_usual_reads_agree_by_chance() {
+        let reads = |us: f64| vec![us * 1e3; 8];
+        let usual = [500.0, 500.1, 499.9, 500.0].map(reads).to_vec();
+        let scatter_of = |us: [f64; 8]| {
+            let sizes = us.iter().enumerate().map(|(at, us)| (Bytes::kib(4) * (at as u64 + 1), reads(*us))).collect();
+            let block = Bytes::kib(4);
+            Gains::new(&Observations::default(), block, sizes, usual.clone(), First::Smallest).unwrap().scatter_of_all
+        };
+        let scatter = scatter_of([497.0, 503.0, 496.0, 502.0, 498.0, 503.0, 497.0, 502.0]);
+        assert!((3000.0..9000.0).contains(&scatter), "{scatter}");
+        // One step is no scatter: what is left is that no figure is trusted beyond its fiftieth part.
+        assert!(scatter_of([300.0, 300.0, 300.0, 300.0, 500.0, 500.0, 500.0, 500.0]) < 2000.0);
     }
 
     #[test]
@@ -273,6 +300,10 @@ mod tests {
         check(&[(4, 400.0), (8, 390.0), (16, 250.0)], None, Reach::Between(eight, sixteen));
         check(&[(4, 10.0), (8, -12.0), (16, 5.0)], None, Reach::Nothing);
         check(&[(4, 45.0), (8, -12.0), (16, 5.0)], None, Reach::Unclear);
+        // Usual reads that lie close together by chance, beside sizes that differ by more from one to the next.
+        let by_size = [(4, 45.0), (8, -12.0), (16, 5.0)];
+        let quiet = gains(&by_size, None);
+        assert_eq!(Gains { scatter_of_all: 14.0, ..quiet }.reach(), Reach::Nothing);
         // What is at hand far off only is not at hand.
         check(&[(4, 10.0), (8, -12.0), (16, 45.0)], None, Reach::Nothing);
         // The usual reads scatter by more than the step; both sides of it do not.
@@ -285,6 +316,18 @@ mod tests {
         assert_eq!(
             Gains { scatter: 100.0, ..gains(&waits, None) }.reach(),
             Reach::Between(Bytes::kib(32), Bytes::kib(64))
+        );
+        // Eight sizes that are at hand, and those behind them of two kinds: their scatter is known.
+        let at_hand = [889.0, 890.0, 891.0, 890.0, 889.0, 891.0, 890.0, 890.0].map(|gain| gain - 1.0);
+        let many: Vec<(u64, f64)> = at_hand
+            .into_iter()
+            .chain([884.2, 881.0, 884.0, 881.2, 884.1])
+            .zip(1..)
+            .map(|(gain, size)| (size, gain))
+            .collect();
+        assert_eq!(
+            Gains { scatter: 100.0, ..gains(&many, None) }.reach(),
+            Reach::Between(Bytes::kib(8), Bytes::kib(9))
         );
         let level = waits.map(|(size, gain)| (size, gain.max(889.0)));
         assert_eq!(Gains { scatter: 100.0, ..gains(&level, None) }.reach(), Reach::Beyond(Bytes::kib(128)));

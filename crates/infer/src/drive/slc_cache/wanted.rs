@@ -34,7 +34,7 @@ const SHARE: u64 = 16;
 const SHARE_OF_UNITS: u64 = 64;
 
 /// Longest run on a device with a limit of open units.
-const MOST_OF_UNITS: Bytes = Bytes::mib(256);
+const MOST_OF_UNITS: Bytes = Bytes::mib(160);
 
 /// The next piece of a burst, or the next burst.
 pub(crate) fn choice(now: &Situation) -> Option<Choice> {
