@@ -50,6 +50,10 @@ pub fn full(
     watch: &mut dyn Keep,
 ) -> StopReason {
     filling.sessions += 1;
+    // What is tested may have been made for it, and who is killed over the first writes must find the way back there.
+    if watch.is_due() {
+        watch.keep(filling);
+    }
     let again = grant.split(grant.left().saturating_sub(plan.writes()));
     let mut test = Test { plan, filling, target, grant, again, watch, failed: 0 };
     let stop = match test.all() {

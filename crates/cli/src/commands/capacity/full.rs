@@ -105,10 +105,6 @@ impl Planned {
         }
         let mut watch =
             Kept { progress: Progress::new(args.results.json), kept: self.kept.as_ref(), turn: Turn::now() };
-        // Files are there already, and a run that is killed over the first of its writes must find its way back to them.
-        if watch.is_due() {
-            watch.keep(&self.filling);
-        }
         let stop = full(&self.plan, &mut self.filling, (target, grant), &mut watch);
         watch.progress.bar.finish_and_clear();
         match (&stop, &self.kept) {
