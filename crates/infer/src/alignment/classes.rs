@@ -240,9 +240,10 @@ impl<'a> Member<'a> {
         }
         let below = self.fit(before, Some(size)).at;
         // Where the reads beside a place cross edges that it does not, straddling saves time, and to save less is no step.
-        let from_nothing = matches!(role, Role::Inner | Role::Chunk) || (role == Role::Page && before.is_none());
+        let is_second = role == Role::Page && before.is_some();
+        let from_nothing = !is_second && matches!(role, Role::Chunk | Role::Inner | Role::Page);
         let below = if from_nothing { below.max(0.0) } else { below };
-        let weighed = Weighed { role, size, next, below, is_second: role == Role::Page && before.is_some() };
+        let weighed = Weighed { role, size, next, below, is_second };
         if let Some((_, known)) = self.last.filter(|(last, _)| *last == weighed) {
             return known;
         }

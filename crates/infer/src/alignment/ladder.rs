@@ -250,6 +250,7 @@ impl Ladder {
             let (value, scale) = self.values[row];
             let step = delta * share;
             let deviation = value - plateau - step;
+            // `hypot` takes long, for squares that overflow; those of shares do not.
             let scale = (scale * scale + (scatter * step).powi(2)).sqrt();
             density *= if row + DOUBTFUL_TOP_ROWS >= rows {
                 doubtful(deviation, scale, (0.4 * step).max(0.05))
