@@ -16,13 +16,13 @@ use crate::target::{self, Opened, Writes};
 use anyhow::anyhow;
 use flashscope_capacity::{Plan, USUAL_BUDGET, Watch, quick};
 use flashscope_device::{Target, WriteGrant};
-use flashscope_host::{Bytewise, HostTarget, Surroundings};
+use flashscope_host::{Bytewise, HostTarget, Output, Surroundings};
 use flashscope_model::capacity::CapacityRecord;
 use flashscope_model::{DeviceFacts, Envelope, Kind, StopReason};
 use flashscope_record::AnyRecord;
 use flashscope_stats::rng::mix;
 use flashscope_units::{ByteRate, Bytes, Nanos};
-use full::Planned;
+use full::{Planned, settle};
 use indicatif::ProgressBar;
 use restore::Restore;
 use std::cell::RefCell;
@@ -81,13 +81,14 @@ fn of_device(args: &Capacity) -> Result<(CapacityRecord, Result<(), Failure>), F
     let opened = target::open(&args.target, writes)?;
     let (planned, restore) = planned.take();
     match opened {
-        Opened::Simulated { mut target, grant } => Ok((tested(args, target.as_mut(), grant, planned, None)?, Ok(()))),
+        Opened::Simulated { mut target, grant } => Ok((tested(args, target.as_mut(), grant, planned, None)?.0, Ok(()))),
         Opened::Host { target, grant, here } => match (restore, grant) {
             (Some(restore), Some(grant)) => restoring(args, restore, (*target, grant), planned, *here),
             (_, grant) => {
                 let mut target = target;
-                let mut record = tested(args, target.as_mut(), grant, planned, Some(*here))?;
+                let (mut record, kept) = tested(args, target.as_mut(), grant, planned, Some(*here))?;
                 hashed(args, target.as_mut(), &mut record);
+                settle(kept.as_ref(), &record.envelope.stop);
                 Ok((record, Ok(())))
             }
         },
@@ -134,7 +135,7 @@ fn restoring(
     }
     let record = tested(args, held.target(), Some(grant), planned, Some(here));
     let restored = held.end(args);
-    Ok((record?, restored))
+    Ok((record?.0, restored))
 }
 
 fn plan(args: &Capacity, target: &(impl Target + ?Sized)) -> Result<Plan, Failure> {
@@ -142,25 +143,26 @@ fn plan(args: &Capacity, target: &(impl Target + ?Sized)) -> Result<Plan, Failur
     Plan::new(target.facts().capacity, block, budget(args), args.target.seed).map_err(cannot)
 }
 
+/// Carries the test out; with the journal of one that can be gone on with.
 fn tested(
     args: &Capacity,
     target: &mut dyn Target,
     grant: Option<WriteGrant>,
     planned: Option<Planned>,
     here: Option<Surroundings>,
-) -> Result<CapacityRecord, Failure> {
+) -> Result<(CapacityRecord, Option<Output>), Failure> {
     let Some(mut grant) = grant else {
         return Err(Failure::Cannot(anyhow!(
             "only writes tell whether a device keeps what it is given\nhint: leave --read-only out"
         )));
     };
     let envelope = envelope::of(Kind::Capacity, "capacity", &args.target, target, here.as_ref());
-    let mut record = match planned {
+    let (mut record, kept) = match planned {
         Some(planned) => planned.tested(args, (target, &mut grant), envelope),
-        None => quickly(args, (target, &mut grant), envelope)?,
+        None => (quickly(args, (target, &mut grant), envelope)?, None),
     };
     envelope::seal(&mut record.envelope, here.as_ref());
-    Ok(record)
+    Ok((record, kept))
 }
 
 /// The quick test.

@@ -1,6 +1,6 @@
 //! `capacity DIRECTORY`: the free space of a file system is filled with files as f3write and H2testw write them, and they are read.
 
-use super::full::Planned;
+use super::full::{Planned, settle};
 use super::hashed;
 use crate::args::Capacity;
 use crate::error::Failure;
@@ -41,18 +41,18 @@ pub(super) fn tested(args: &Capacity, path: &Path) -> Result<CapacityRecord, Fai
     let here = Surroundings::of(&SysRoot::live(), path);
     let envelope = envelope::of(Kind::Capacity, "capacity", &args.target, &files, Some(&here));
     let directory = Directory { path: path.display().to_string(), files: files.count() };
-    let goes_on = kept.is_some();
     let planned = Planned::of_files(args, files.facts(), directory, (kept, text))?;
-    let mut record = planned.tested(args, (&mut files, &mut grant), envelope);
+    let (mut record, kept) = planned.tested(args, (&mut files, &mut grant), envelope);
     envelope::seal(&mut record.envelope, Some(&here));
     hashed(args, &mut files, &mut record);
     if !lacks.is_empty() {
         record.verdict.evidence.push(format!("no whole set of files: {}", lacks.join(", ")));
     }
     let is_over = record.envelope.stop == StopReason::Complete;
-    if !args.keep_files && (is_over || !goes_on) {
+    if !args.keep_files && (is_over || kept.is_none()) {
         files.remove();
     }
+    settle(kept.as_ref(), &record.envelope.stop);
     Ok(record)
 }
 

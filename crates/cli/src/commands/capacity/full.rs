@@ -93,13 +93,13 @@ impl Planned {
         }
     }
 
-    /// Does it, or goes on with it.
+    /// Does it, or goes on with it; with the journal, which [`settle`] does away with once nothing is left to do.
     pub(super) fn tested(
         mut self,
         args: &Capacity,
         (target, grant): (&mut dyn Target, &mut WriteGrant),
         envelope: Envelope,
-    ) -> CapacityRecord {
+    ) -> (CapacityRecord, Option<Output>) {
         if !self.filling.is_new() {
             output::talk(&format!("going on where {} was stopped", args.target.target));
         }
@@ -107,15 +107,20 @@ impl Planned {
             Kept { progress: Progress::new(args.results.json), kept: self.kept.as_ref(), turn: Turn::now() };
         let stop = full(&self.plan, &mut self.filling, (target, grant), &mut watch);
         watch.progress.bar.finish_and_clear();
-        match (&stop, &self.kept) {
-            (StopReason::Complete, Some(kept)) => kept.remove(),
-            (_, Some(kept)) => output::talk(&format!("the same command goes on from here ({})", kept.path().display())),
-            (_, None) => {}
-        }
         let seen = Full { directory: self.directory, ..self.filling.seen(&self.plan) };
         let verdict = flashscope_infer::capacity::full::verdict(&seen);
         let envelope = Envelope { cost: Some(self.filling.cost()), stop, ..envelope };
-        CapacityRecord { envelope, verdict, generation: self.filling.generation(), quick: None, full: Some(seen) }
+        let generation = self.filling.generation();
+        (CapacityRecord { envelope, verdict, generation, quick: None, full: Some(seen) }, self.kept)
+    }
+}
+
+/// Removes the journal of what is over, or says how to go on. The last step: whoever is stopped before it goes on by the journal.
+pub(super) fn settle(kept: Option<&Output>, stop: &StopReason) {
+    match (stop, kept) {
+        (StopReason::Complete, Some(kept)) => kept.remove(),
+        (_, Some(kept)) => output::talk(&format!("the same command goes on from here ({})", kept.path().display())),
+        (_, None) => {}
     }
 }
 
