@@ -400,8 +400,9 @@ impl<'a> View<'a> {
         else {
             return Estimate::unknown(Reason::NeedsAnother, "the page itself is not known");
         };
-        // An edge costs something: what costs nothing is none, though reads that cross others save time.
-        let is_edge = |(size, (level, _)): &(Bytes, (Contrast, usize))| *size < page && level.get() > 0.0;
+        // An edge costs something, and more than none does: else the edges lie beside the places, and reads around those cross them.
+        let none = self.levels[class::BASE].map_or(0.0, |(none, _)| none.get().max(0.0));
+        let is_edge = |(size, (level, _)): &(Bytes, (Contrast, usize))| *size < page && level.get() > none;
         let found = self.chain.inner.zip(self.levels[class::INNER]).filter(is_edge);
         let Some((size, (level, count))) = found else {
             return Estimate::unknown(Reason::NothingShows, format!("no level shows inside the {page} page"));

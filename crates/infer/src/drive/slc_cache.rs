@@ -65,6 +65,9 @@ const SMALLER: f64 = 1.25;
 /// falls by less may as well be a device that begins to collect.
 const LEAST_FALL: f64 = 2.0;
 
+/// The same of what is seen again behind a rest: the link may hide half of what fast cells gain.
+const LEAST_FALL_AGAIN: f64 = 1.5;
+
 fn measured(observations: &Observations, stretches: &[Series]) -> (Estimate<SlcCache>, Estimate<Nanos>) {
     let longest = stretches.iter().max_by_key(|stretch| stretch.seconds.len());
     let Some(longest) = longest.filter(|stretch| !stretch.seconds.is_empty()) else {
@@ -94,6 +97,16 @@ fn measured(observations: &Observations, stretches: &[Series]) -> (Estimate<SlcC
             let doubt = (!back).then_some(Doubt::NotBack);
             let (whole, fall) = if back { (*stretch, last) } else { (*whole, first) };
             let rest = stretch.idle;
+            if fall.slow < LEAST_FALL_AGAIN * fall.fast {
+                let words = format!(
+                    "the rate falls after {} each time, and to more than two thirds: what is collected then may do so too",
+                    whole.block * fall.before as u64
+                );
+                return (
+                    Estimate::unknown(Reason::Ambiguous, words.clone()),
+                    Estimate::unknown(Reason::Ambiguous, words),
+                );
+            }
             let words = format!("; after a rest of {rest} it takes {} again", stretch.block * last.before as u64);
             let recovery = if back {
                 Estimate::at_most(rest, SEEN, format!("as much as before{words}"), &[ExperimentName::SlcCache])
