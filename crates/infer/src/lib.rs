@@ -162,6 +162,7 @@ fn weigh(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo)
     capacity::estimate(&mut geometry, observations);
     drive::settle(&mut geometry, alignment.page_step, alignment.kinds.as_ref(), device, observations, memo);
     caution::of_units_without_effect(&mut geometry);
+    caution::of_maps_at_hand(&mut geometry);
     let change = change::contradiction(observations, &geometry.slc_cache);
     match change.as_ref().map(|change| change.scope) {
         Some(Scope::Counts) => caution::counts_differ(&mut geometry),

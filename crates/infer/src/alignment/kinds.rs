@@ -48,6 +48,9 @@ const READ_AT_ONCE: f64 = 0.25;
 /// A row is a page or several, and no more than these.
 const ROWS: (Bytes, Bytes) = (Bytes::kib(2), Bytes::mib(1));
 
+/// Cells of three bits and more come in pages of this size and larger; what takes turns in less is no page, but a part of one.
+const LEAST_OF_MANY: Bytes = Bytes::kib(8);
+
 /// Bits per cell, so kinds of pages.
 const COUNTS: [u32; 3] = [2, 3, 4];
 
@@ -94,7 +97,8 @@ pub(super) fn of(places: &Places) -> Option<Kinds> {
         .collect();
     turns.sort_by(|a, b| a.left_over.total_cmp(&b.left_over));
     let best = turns.first()?;
-    if none - best.left_over < SURELY_BETTER || best.apart < LEAST_APART {
+    let too_small = best.count > 2 && best.row < LEAST_OF_MANY;
+    if too_small || none - best.left_over < SURELY_BETTER || best.apart < LEAST_APART {
         return None;
     }
     let weight = |turn: &Turn| (-(turn.left_over - best.left_over) / 2.0 / TEMPER).exp();
@@ -228,7 +232,7 @@ mod tests {
     #[test]
     fn kinds_show_whether_or_not_their_edges_do() {
         for kinds in [&[50.0, 70.0][..], &[50.0, 65.0, 80.0], &[60.0, 75.0, 90.0, 105.0]] {
-            for (row_kib, one_chip) in [(4, true), (16, true), (16, false), (64, false)] {
+            for (row_kib, one_chip) in [(8, true), (16, true), (16, false), (64, false)] {
                 let found = Device { row_kib, kinds, one_chip }.kinds().unwrap();
                 assert_eq!((found.row, found.count), (Bytes::kib(row_kib), kinds.len() as u32));
                 assert_eq!(found.in_one_chip(), Some(one_chip), "{found:?}");
@@ -236,6 +240,12 @@ mod tests {
                 assert!((found.apart.get() / apart - 1.0).abs() < 0.1, "{found:?} for {apart}");
             }
         }
+    }
+
+    #[test]
+    fn parts_of_pages_are_no_pages_of_many_bits() {
+        let of = |kinds: &'static [f64]| Device { row_kib: 4, kinds, one_chip: true }.kinds().map(|found| found.count);
+        assert_eq!([of(&[50.0, 70.0]), of(&[50.0, 65.0, 80.0])], [Some(2), None]);
     }
 
     #[test]

@@ -200,7 +200,7 @@ mod tests {
     fn trial(count: u32, kept: u32) -> LiveCount {
         let round = (0..count).map(|unit| if unit < kept { 1e-3 } else { 80e-3 });
         let writes = (0..6).flat_map(|_| round.clone()).collect();
-        LiveCount { block: LEAD, count, runs: 1, seconds: Vec::new(), torn: false, writes }
+        LiveCount { block: LEAD, count, runs: 1, seconds: Vec::new(), torn: false, writes, others: Vec::new() }
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub(crate) struct LiveCount {
     pub(crate) torn: bool,
     /// Seconds of the single writes of these rounds.
     pub(crate) writes: Vec<f64>,
+    /// The same of each run that disagrees with these.
+    pub(crate) others: Vec<Vec<f64>>,
 }
 
 /// Runs of one count whose middles differ by this factor disagree: two places of one of them may lie in the same unit, or
@@ -370,24 +372,35 @@ impl LiveCount {
         // Else of two the faster one counts, of three the middle one.
         let at_rest = disagree && fastest_came_to_rest(&runs);
         let counted = if at_rest { 0 } else { (runs.len() - 1) / 2 };
-        let kept = || runs.iter().enumerate().filter(|(index, _)| !disagree || *index == counted).map(|(_, run)| run);
-        let seconds = kept().flat_map(|run| run.means.iter().copied()).collect();
-        let writes = kept().flat_map(|run| run.writes.iter().copied()).collect();
-        LiveCount { block, count, runs: tried, seconds, torn: disagree && !at_rest, writes }
+        let (kept, others): (Vec<_>, Vec<_>) =
+            runs.into_iter().enumerate().partition(|(index, _)| !disagree || *index == counted);
+        let seconds = kept.iter().flat_map(|(_, run)| run.means.iter().copied()).collect();
+        let writes = kept.iter().flat_map(|(_, run)| run.writes.iter().copied()).collect();
+        let others = others.into_iter().map(|(_, run)| run.writes).collect();
+        LiveCount { block, count, runs: tried, seconds, torn: disagree && !at_rest, writes, others }
     }
 
-    /// Whether some writes are slow and most are not, beside a usual one, and now these and now those: where the same units are
-    /// slow in every round, the others are kept, and it will not change. Then, seconds of a write on average.
+    /// Whether some writes of a run are slow and others are not, beside a usual one, and now these and now those: where the same
+    /// units are slow in every round, the others are kept, and it will not change. Then, seconds of a write on average.
     pub(crate) fn partly_slow(&self, usual: f64) -> Option<f64> {
-        let mut slow = vec![0; self.count as usize];
-        for (index, _) in self.writes.iter().enumerate().filter(|(_, seconds)| **seconds > COLLAPSE * usual) {
-            slow[index % self.count as usize] += 1;
-        }
-        let (all, rounds): (usize, usize) = (slow.iter().sum(), self.writes.len() / self.count as usize);
-        let now_and_then: usize = slow.into_iter().filter(|times| *times < rounds).sum();
-        let some = all > 0 && 2 * all < self.writes.len() && 2 * now_and_then >= all;
-        some.then(|| self.writes.iter().sum::<f64>() / self.writes.len() as f64)
+        let runs = std::iter::once(&self.writes).chain(&self.others);
+        runs.filter_map(|writes| partly_slow(writes, self.count as usize, usual)).max_by(f64::total_cmp)
     }
+}
+
+fn partly_slow(writes: &[f64], count: usize, usual: f64) -> Option<f64> {
+    let mut slow = vec![0; count];
+    for (index, _) in writes.iter().enumerate().filter(|(_, seconds)| **seconds > COLLAPSE * usual) {
+        slow[index % count] += 1;
+    }
+    let (all, rounds): (usize, usize) = (slow.iter().sum(), writes.len() / count);
+    let now_and_then: usize = slow.into_iter().filter(|times| *times < rounds).sum();
+    let some = all > 0 && 4 * all < 3 * writes.len() && 2 * now_and_then >= all;
+    some.then(|| mean(writes))
+}
+
+fn mean(seconds: &[f64]) -> f64 {
+    seconds.iter().sum::<f64>() / seconds.len() as f64
 }
 
 /// Whether the fastest run, the first, had all of its units open in the end, and the others had some of theirs closed: where
@@ -396,7 +409,7 @@ fn fastest_came_to_rest(runs: &[Rounds]) -> bool {
     let Some((fastest, others)) = runs.split_first() else { return false };
     let usual = median(&fastest.writes).unwrap_or(0.0);
     fastest.is_at_rest(usual)
-        && others.iter().all(|run| run.is_copied_for_beside(usual))
+        && others.iter().all(|run| run.is_copied_for_beside(usual) || run.is_usual_now_and_then(usual))
         && others.iter().any(|run| run.writes.iter().any(|seconds| *seconds <= DISAGREE * usual))
 }
 
@@ -423,6 +436,14 @@ impl Rounds {
     /// that is full, is so by any factor, and a copy of what a unit holds takes more than a collapse.
     fn is_copied_for_beside(&self, usual: f64) -> bool {
         self.writes.iter().all(|seconds| *seconds <= DISAGREE * usual || *seconds > COLLAPSE * COLLAPSE * usual)
+    }
+
+    /// Whether most of its writes take as long as usual, some of them in every round: of a cache that is full none does.
+    fn is_usual_now_and_then(&self, usual: f64) -> bool {
+        let each = self.writes.len() / self.means.len().max(1);
+        let as_usual = |writes: &[f64]| writes.iter().filter(|seconds| **seconds <= DISAGREE * usual).count();
+        2 * as_usual(&self.writes) > self.writes.len()
+            && self.writes.chunks(each.max(1)).all(|round| as_usual(round) > 0)
     }
 
     /// Whether no write of its last rounds stands out beside a usual one.
