@@ -248,6 +248,19 @@ mod tests {
     }
 
     #[test]
+    fn a_slight_fall_that_is_seen_again_is_no_cache() {
+        let check = |slow: f64| {
+            let bursts = [10, 30].map(|rest| {
+                let mut burst = burst(rest, 20);
+                burst.seconds[20..].fill(0.02 * slow);
+                burst
+            });
+            measured(&Observations::default(), &bursts).0.value().map(|cache| cache.size)
+        };
+        assert_eq!([check(1.4), check(1.7)], [None, Some(Bytes::mib(20))]);
+    }
+
+    #[test]
     fn a_fall_that_is_seen_once_and_to_more_than_half_is_no_cache() {
         let check = |slow: f64| {
             let block = Bytes::mib(1);

@@ -613,4 +613,30 @@ mod tests {
         // None did: the middle one.
         assert!(middle(vec![short.clone(), short.clone(), short]).0 > Some(0.004));
     }
+
+    #[test]
+    fn what_is_slow_for_less_than_a_copy_now_and_then_is_no_other_card() {
+        let slow_for = |mut run: Run, millis: u64| {
+            let Data::OpenUnits(data) = &mut run.data else { return run };
+            let RateEvidence::Times(times) = &mut data.rows[0].rate else { return run };
+            times.iter_mut().filter(|time| **time > Nanos::millis(4)).for_each(|time| *time = Nanos::millis(millis));
+            run
+        };
+        let settled = trial(Order::Random, 9, 9, &[2, 3, 0, 0, 0, 0, 0, 0, 0, 0]);
+        let middle = |others: &[u32]| {
+            let other = || slow_for(trial(Order::Random, 9, 9, others), 20);
+            median(&live_counts(&seen(vec![settled.clone(), other(), other()]), Order::Random)[0].seconds)
+        };
+        assert_eq!(middle(&[5, 2, 3]), Some(0.004));
+        // A cache that is full makes all of them slow.
+        assert_eq!(middle(&[9, 9, 9]), Some(0.02));
+    }
+
+    #[test]
+    fn what_was_slow_now_and_then_in_any_run_is_not_settled() {
+        let rested = trial(Order::InOrder, 12, 12, &[6, 0, 0, 0]);
+        let short = trial(Order::InOrder, 12, 12, &[3, 2, 1]);
+        let partly = |runs: Vec<Run>| live_counts(&seen(runs), Order::InOrder)[0].partly_slow(0.004).is_some();
+        assert_eq!([partly(vec![rested.clone()]), partly(vec![rested, short])], [false, true]);
+    }
 }
