@@ -3,7 +3,7 @@
 use crate::performance::course::{Key, courses};
 use flashscope_model::finding::{Basis, Change, Doubt, Figure, Note, NoteKind};
 use flashscope_model::{DeviceFacts, DeviceKind, Direction, Estimate, Finding, Geometry, Observations, Order, Reason};
-use flashscope_units::{Bytes, Nanos};
+use flashscope_units::Nanos;
 
 /// Most that can be said from tables that contradict each other.
 pub(crate) const CONTRADICTED: f64 = 0.6;
@@ -154,25 +154,17 @@ const OF_FULL_LOGS: f64 = 10.0;
 pub(crate) fn of_units_without_effect(geometry: &mut Geometry) {
     let limited = |count: &Estimate<u32>| count.value().is_some();
     let written = limited(&geometry.open_units_linear) || limited(&geometry.open_units_random);
-    let in_any_order = geometry.random_order_penalty.value().is_some_and(|penalty| penalty.ratio < NO_PENALTY);
-    let without = in_any_order && any_number(&geometry.open_units_linear) && any_number(&geometry.open_units_random);
-    let in_part = match geometry.map_reach.value() {
-        Some(reach) if !written => Some(format!("the map of {reach} alone is in memory")),
-        None if without && may_be_in_part(&geometry.map_reach) => {
-            Some("a part of the map alone may be in memory".into())
-        }
-        _ => None,
-    };
-    if let Some(in_part) = in_part.filter(|_| !geometry.allocation_unit.is_unknown()) {
+    if let Some(reach) = geometry.map_reach.value().filter(|_| !written && !geometry.allocation_unit.is_unknown()) {
         let why = format!(
-            "{}; {in_part}, and writes show nothing of units: it may be a stretch of the map",
+            "{}; the map of {reach} alone is in memory, and writes show nothing of units: it may be a stretch of the map",
             geometry.allocation_unit.evidence()
         );
         geometry.boundary_offset = Estimate::unknown(Reason::Contradicted, why.clone());
         geometry.allocation_unit = Estimate::unknown(Reason::Contradicted, why);
         return;
     }
-    if without {
+    let in_any_order = geometry.random_order_penalty.value().is_some_and(|penalty| penalty.ratio < NO_PENALTY);
+    if in_any_order && any_number(&geometry.open_units_linear) && any_number(&geometry.open_units_random) {
         geometry.allocation_unit.doubt(Doubt::NoEffect);
         geometry.boundary_offset.doubt(Doubt::NoEffect);
         if geometry.allocation_unit.value().is_some() {
@@ -181,15 +173,12 @@ pub(crate) fn of_units_without_effect(geometry: &mut Geometry) {
     }
 }
 
-/// Whether reads that lie far apart wait for something, and it is not known for what: misses of the map look like that.
-fn may_be_in_part(map_reach: &Estimate<Bytes>) -> bool {
-    map_reach.reason() == Some(Reason::Ambiguous)
-}
-
 /// A block that is at hand whatever was read since, where a part of the map alone is in memory: it may be the map of it that is.
 pub(crate) fn of_maps_at_hand(geometry: &mut Geometry) {
     let endless = geometry.read_buffer.least().is_some() && geometry.read_buffer.most().is_none();
-    if endless && (geometry.map_reach.value().is_some() || may_be_in_part(&geometry.map_reach)) {
+    // Reads that lie far apart wait for something, and it is not known for what: misses of the map look like that.
+    let unclear = geometry.map_reach.reason() == Some(Reason::Ambiguous);
+    if endless && (geometry.map_reach.value().is_some() || unclear) {
         let why = format!(
             "{}, and a part of the map alone is in memory, or may be: what is at hand may be the map of the block",
             geometry.read_buffer.evidence()
@@ -205,6 +194,7 @@ mod tests {
     use flashscope_model::Data;
     use flashscope_model::observation::ThroughputData;
     use flashscope_model::plan::Purpose;
+    use flashscope_units::Bytes;
 
     fn geometry(unit: Option<Bytes>) -> Geometry {
         let mut geometry = Geometry::unknown(Reason::NothingShows);
