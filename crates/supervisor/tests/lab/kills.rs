@@ -25,10 +25,12 @@ fn kills_lose_nothing_and_do_nothing_twice() {
     let mut killed = 0;
     for (round, rest) in [40, 150, 400].into_iter().enumerate() {
         let mut child = place.command(&RUN).spawn().unwrap();
-        // A worker first, where there is one by now.
+        // Once there is a worker; that one first, but in the first round.
         for _ in 0..200 {
-            if let Some(worker) = children(child.id()).first().filter(|_| round > 0) {
-                let _ = kill_process(Pid::from_raw(*worker).unwrap(), Signal::KILL);
+            if let Some(worker) = children(child.id()).first() {
+                if round > 0 {
+                    let _ = kill_process(Pid::from_raw(*worker).unwrap(), Signal::KILL);
+                }
                 break;
             }
             std::thread::sleep(Duration::from_millis(2));
