@@ -428,7 +428,7 @@ impl Rounds {
         };
         let counted = times.iter().take(rounds * count as usize).skip(skip * count as usize);
         let writes: Vec<f64> = counted.map(|time| time.as_secs_f64()).collect();
-        let means = writes.chunks_exact(count as usize).map(|round| round.iter().sum::<f64>() / f64::from(count));
+        let means = writes.chunks_exact(count as usize).map(mean);
         Rounds { means: means.collect(), writes }
     }
 
