@@ -432,6 +432,11 @@ impl Rounds {
         Rounds { means: means.collect(), writes }
     }
 
+    /// The writes of each round.
+    fn rounds(&self) -> impl Iterator<Item = &[f64]> {
+        self.writes.chunks_exact((self.writes.len() / self.means.len().max(1)).max(1))
+    }
+
     /// Whether all of its writes take as long as usual, or as long as copies do: what is slower for another reason, as a cache
     /// that is full, is so by any factor, and a copy of what a unit holds takes more than a collapse.
     fn is_copied_for_beside(&self, usual: f64) -> bool {
@@ -440,17 +445,15 @@ impl Rounds {
 
     /// Whether most of its writes take as long as usual, some of them in every round: of a cache that is full none does.
     fn is_usual_now_and_then(&self, usual: f64) -> bool {
-        let each = self.writes.len() / self.means.len().max(1);
         let as_usual = |writes: &[f64]| writes.iter().filter(|seconds| **seconds <= DISAGREE * usual).count();
         2 * as_usual(&self.writes) > self.writes.len()
-            && self.writes.chunks(each.max(1)).all(|round| as_usual(round) > 0)
+            && self.rounds().all(|round| as_usual(round) > 0)
     }
 
     /// Whether no write of its last rounds stands out beside a usual one.
     fn is_at_rest(&self, usual: f64) -> bool {
-        let each = self.writes.len() / self.means.len().max(1);
-        let last = self.writes.len().saturating_sub(AT_REST * each);
-        self.means.len() >= AT_REST && self.writes[last..].iter().all(|seconds| *seconds <= COLLAPSE * usual)
+        let last = self.rounds().skip(self.means.len().saturating_sub(AT_REST));
+        self.means.len() >= AT_REST && last.flatten().all(|seconds| *seconds <= COLLAPSE * usual)
     }
 }
 
