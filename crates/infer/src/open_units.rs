@@ -4,6 +4,7 @@
 //! [`table`] reads rows of throughput for many block sizes (flashbench `-O`, printed or measured), [`trial`] reads
 //! rounds of writes at one block size. Start at [`estimate`].
 
+mod in_both;
 pub(crate) mod search;
 mod table;
 mod trial;

@@ -3,6 +3,7 @@
 //! A count has fallen where its rounds are slower than those of all smaller good counts together by Cliff's δ and by
 //! factor; p values play no part, since a thousand rounds make any trifle significant.
 
+use super::in_both::Split;
 use super::{COLLAPSE, Limit, SMALLEST_FALL, WhyNot, is_table, runs};
 use crate::numbers::median;
 use flashscope_model::finding::Doubt;
@@ -112,11 +113,15 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
         limit.doubts.retain(|doubt| *doubt != Doubt::OneBlock);
     }
     // Where a number is too many in order there are logs of one unit each, whatever happens at random.
-    let falls_in_order = || {
-        let in_order = || state(&live_counts(observations, Order::InOrder), *block, Order::InOrder);
-        order == Order::Random && in_order().fallen.is_some()
-    };
-    if limit.fallen.is_none() && !falls_in_order() && starts_differ(observations, good) {
+    let in_order = (order == Order::Random && limit.fallen.is_none())
+        .then(|| state(&live_counts(observations, Order::InOrder), *block, Order::InOrder))
+        .filter(|in_order| in_order.fallen.is_some());
+    if let Some(in_order) = &in_order
+        && let Some(as_in_order) = as_in_order(&counts, in_order)
+    {
+        return as_in_order;
+    }
+    if limit.fallen.is_none() && in_order.is_none() && starts_differ(observations, good) {
         return Err(Some((
             Reason::Ambiguous,
             format!(
@@ -136,6 +141,34 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
         )));
     }
     Ok(limit)
+}
+
+/// The limit in order, where all that lies beyond it is slower at random as well; that there is no telling, where much of it is.
+fn as_in_order(at_random: &[LiveCount], in_order: &State) -> Option<Result<Limit, Option<WhyNot>>> {
+    let good = in_order.good?;
+    let splits = Split::all(at_random, good);
+    let sharp = |split: &&Split| {
+        split.rounds >= PLAINLY_MANY && split.factor() > STANDS_OUT && split.delta > SHARP_DELTA
+    };
+    if let Some(split) = splits.iter().find(sharp) {
+        let rate = |seconds: f64| split.block.as_f64() / seconds;
+        return Some(Ok(Limit {
+            good,
+            fallen: in_order.fallen,
+            score: clearness(split.factor()),
+            doubts: vec![Doubt::Slight],
+            alternatives: Vec::new(),
+            row: (split.block, rate(split.seconds.0), rate(split.seconds.1)),
+            remark: ", of all counts up to it and beyond; as in order".to_owned(),
+        }));
+    }
+    let split = splits.iter().find(|split| split.factor() > SLIGHT_FALL && split.delta > CLEAR_DELTA)?;
+    let why = format!(
+        "writes of {} to more than the {good} units that can be open in order take {:.2} times as long, but no count stands out",
+        split.block,
+        split.factor()
+    );
+    Some(Err(Some((Reason::Ambiguous, why))))
 }
 
 /// Whether writes in order have the same limit, at two block sizes.
