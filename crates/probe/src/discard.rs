@@ -16,8 +16,9 @@ use flashscope_model::plan::Plan;
 use flashscope_model::{Data, DeviceFacts, Direction};
 use flashscope_units::Bytes;
 
-/// What is written before a discard goes out in pieces of this size.
-const PIECE: Bytes = Bytes::kib(128);
+/// What is written before a discard goes out in pieces of this size: shorter ones end within pages of many chips, and some
+/// devices copy a unit for each of them.
+const PIECE: Bytes = Bytes::mib(1);
 
 /// Two reads of a block and the discard itself beside the writes of a trial.
 const BESIDE: u64 = 3;

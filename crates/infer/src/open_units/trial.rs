@@ -116,10 +116,8 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
     let in_order = (order == Order::Random && limit.fallen.is_none())
         .then(|| state(&live_counts(observations, Order::InOrder), *block, Order::InOrder))
         .filter(|in_order| in_order.fallen.is_some());
-    if let Some(in_order) = &in_order
-        && let Some(as_in_order) = as_in_order(&counts, in_order)
-    {
-        return as_in_order;
+    if let Some(limit) = in_order.as_ref().and_then(|in_order| as_in_order(&counts, in_order)) {
+        return Ok(limit);
     }
     if limit.fallen.is_none() && in_order.is_none() && starts_differ(observations, good) {
         return Err(Some((
@@ -143,32 +141,22 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
     Ok(limit)
 }
 
-/// The limit in order, where all that lies beyond it is slower at random as well; that there is no telling, where much of it is.
-fn as_in_order(at_random: &[LiveCount], in_order: &State) -> Option<Result<Limit, Option<WhyNot>>> {
+/// The limit in order, where all that lies beyond it is slower at random as well.
+fn as_in_order(at_random: &[LiveCount], in_order: &State) -> Option<Limit> {
     let good = in_order.good?;
-    let splits = Split::all(at_random, good);
-    let sharp = |split: &&Split| {
-        split.rounds >= PLAINLY_MANY && split.factor() > STANDS_OUT && split.delta > SHARP_DELTA
-    };
-    if let Some(split) = splits.iter().find(sharp) {
-        let rate = |seconds: f64| split.block.as_f64() / seconds;
-        return Some(Ok(Limit {
-            good,
-            fallen: in_order.fallen,
-            score: clearness(split.factor()),
-            doubts: vec![Doubt::Slight],
-            alternatives: Vec::new(),
-            row: (split.block, rate(split.seconds.0), rate(split.seconds.1)),
-            remark: ", of all counts up to it and beyond; as in order".to_owned(),
-        }));
-    }
-    let split = splits.iter().find(|split| split.factor() > SLIGHT_FALL && split.delta > CLEAR_DELTA)?;
-    let why = format!(
-        "writes of {} to more than the {good} units that can be open in order take {:.2} times as long, but no count stands out",
-        split.block,
-        split.factor()
-    );
-    Some(Err(Some((Reason::Ambiguous, why))))
+    let sharp =
+        |split: &Split| split.rounds >= PLAINLY_MANY && split.factor() > STANDS_OUT && split.delta > SHARP_DELTA;
+    let split = Split::all(at_random, good).into_iter().find(sharp)?;
+    let rate = |seconds: f64| split.block.as_f64() / seconds;
+    Some(Limit {
+        good,
+        fallen: in_order.fallen,
+        score: clearness(split.factor()),
+        doubts: vec![Doubt::Slight],
+        alternatives: Vec::new(),
+        row: (split.block, rate(split.seconds.0), rate(split.seconds.1)),
+        remark: ", of all counts up to it and beyond; as in order".to_owned(),
+    })
 }
 
 /// Whether writes in order have the same limit, at two block sizes.
@@ -635,6 +623,25 @@ mod tests {
         let found = seen([runs, random, vec![fallen]].concat());
         assert_eq!(limit(&found, Order::InOrder).map(|limit| (limit.good, limit.fallen)).ok(), Some((16, Some(17))));
         assert_eq!(limit(&found, Order::Random).map(|limit| (limit.good, limit.fallen)).ok(), Some((16, None)));
+    }
+
+    #[test]
+    fn what_is_too_many_in_order_is_so_at_random_where_all_beyond_is_slower() {
+        let in_order = [trial(Order::InOrder, 4, 4, &[0; 6]), trial(Order::InOrder, 5, 5, &[5; 6])];
+        let at_random = |beyond: u64| {
+            let copied = |count: u32, millis: u64| {
+                let mut run = trial(Order::Random, count, count, &vec![count; 6]);
+                let Data::OpenUnits(data) = &mut run.data else { return run };
+                let RateEvidence::Times(times) = &mut data.rows[0].rate else { return run };
+                times.fill(Nanos::millis(millis));
+                run
+            };
+            let random = [copied(2, 80), copied(4, 80), copied(5, beyond), copied(8, beyond)];
+            limit(&seen([&in_order[..], &random[..]].concat()), Order::Random).map(|limit| (limit.good, limit.fallen)).ok()
+        };
+        assert_eq!(at_random(100), Some((4, Some(5))));
+        // As slow as before: no number is too many.
+        assert_eq!(at_random(84), Some((8, None)));
     }
 
     #[test]
