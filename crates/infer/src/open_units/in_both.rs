@@ -28,9 +28,8 @@ impl Split {
         let of = |block: Bytes| {
             let (within, beyond): (Vec<&LiveCount>, Vec<&LiveCount>) =
                 at_random.iter().filter(|trial| trial.block == block).partition(|trial| trial.count <= good);
-            let [within, beyond] = [within, beyond].map(|trials| {
-                trials.iter().flat_map(|trial| trial.seconds.iter().copied()).collect::<Vec<f64>>()
-            });
+            let [within, beyond] = [within, beyond]
+                .map(|trials| trials.iter().flat_map(|trial| trial.seconds.iter().copied()).collect::<Vec<f64>>());
             Some(Split {
                 block,
                 seconds: median(&within).zip(median(&beyond))?,

@@ -467,8 +467,7 @@ impl Rounds {
     /// Whether most of its writes take as long as usual, some of them in every round: of a cache that is full none does.
     fn is_usual_now_and_then(&self, usual: f64) -> bool {
         let as_usual = |writes: &[f64]| writes.iter().filter(|seconds| **seconds <= DISAGREE * usual).count();
-        2 * as_usual(&self.writes) > self.writes.len()
-            && self.rounds().all(|round| as_usual(round) > 0)
+        2 * as_usual(&self.writes) > self.writes.len() && self.rounds().all(|round| as_usual(round) > 0)
     }
 
     /// Whether no write of its last rounds stands out beside a usual one.
@@ -637,7 +636,9 @@ mod tests {
                 run
             };
             let random = [copied(2, 80), copied(4, 80), copied(5, beyond), copied(8, beyond)];
-            limit(&seen([&in_order[..], &random[..]].concat()), Order::Random).map(|limit| (limit.good, limit.fallen)).ok()
+            limit(&seen([&in_order[..], &random[..]].concat()), Order::Random)
+                .map(|limit| (limit.good, limit.fallen))
+                .ok()
         };
         assert_eq!(at_random(100), Some((4, Some(5))));
         // As slow as before: no number is too many.
