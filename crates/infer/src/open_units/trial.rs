@@ -629,7 +629,7 @@ mod tests {
         let in_order = [trial(Order::InOrder, 4, 4, &[0; 6]), trial(Order::InOrder, 5, 5, &[5; 6])];
         let at_random = |beyond: u64| {
             let copied = |count: u32, millis: u64| {
-                let mut run = trial(Order::Random, count, count, &vec![count; 6]);
+                let mut run = trial(Order::Random, count, count, &[count; 6]);
                 let Data::OpenUnits(data) = &mut run.data else { return run };
                 let RateEvidence::Times(times) = &mut data.rows[0].rate else { return run };
                 times.fill(Nanos::millis(millis));
