@@ -147,14 +147,13 @@ fn as_in_order(at_random: &[LiveCount], in_order: &State) -> Option<Limit> {
     let sharp =
         |split: &Split| split.rounds >= PLAINLY_MANY && split.factor() > STANDS_OUT && split.delta > SHARP_DELTA;
     let split = Split::all(at_random, good).into_iter().find(sharp)?;
-    let rate = |seconds: f64| split.block.as_f64() / seconds;
     Some(Limit {
         good,
         fallen: in_order.fallen,
         score: clearness(split.factor()),
         doubts: vec![Doubt::Slight],
         alternatives: Vec::new(),
-        row: (split.block, rate(split.seconds.0), rate(split.seconds.1)),
+        row: row(split.block, split.seconds),
         remark: ", of all counts up to it and beyond; as in order".to_owned(),
     })
 }
@@ -228,7 +227,6 @@ fn without_a_fall(counts: &[LiveCount], block: Bytes, good: u32) -> Result<Limit
     };
     match typical(1).zip(typical(2)) {
         Some((one, two)) if two > SMALLEST_FALL * one => {
-            let row = (block, block.as_f64() / one, block.as_f64() / two);
             let remark = ", as long as writes of twice the size take".to_owned();
             Ok(Limit {
                 good: 1,
@@ -236,7 +234,7 @@ fn without_a_fall(counts: &[LiveCount], block: Bytes, good: u32) -> Result<Limit
                 score: clearness(two / one),
                 doubts: vec![Doubt::ByFixedCost],
                 alternatives: Vec::new(),
-                row,
+                row: row(block, (one, two)),
                 remark,
             })
         }
@@ -247,6 +245,11 @@ fn without_a_fall(counts: &[LiveCount], block: Bytes, good: u32) -> Result<Limit
             ),
         ))),
     }
+}
+
+/// A block size with the rates of its writes before and after, in bytes per second.
+fn row(block: Bytes, (before, after): (f64, f64)) -> (Bytes, f64, f64) {
+    (block, block.as_f64() / before, block.as_f64() / after)
 }
 
 /// How clear a fall by this factor is: odds of the factor to one.
@@ -268,14 +271,13 @@ pub(super) fn overrules((lead, first): (Bytes, &State), (block, other): (Bytes, 
 
 /// The limit that larger blocks show, where smaller ones fell below it.
 fn overruled((lead, first): (Bytes, &State), (block, other): (Bytes, &State)) -> Limit {
-    let rate = |seconds: f64| block.as_f64() / seconds;
     Limit {
         good: other.good.unwrap_or(1),
         fallen: other.fallen,
         score: clearness(other.seconds.1 / other.seconds.0),
         doubts: [Doubt::Overruled].into_iter().chain(doubts_of(other)).collect(),
         alternatives: first.good.map(|good| (good, 0.1)).into_iter().collect(),
-        row: (block, rate(other.seconds.0), rate(other.seconds.1)),
+        row: row(block, other.seconds),
         remark: format!("; at {lead} fewer are too many, which no limit of units explains"),
     }
 }
@@ -338,9 +340,7 @@ fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], o
     if first.muddled {
         remark.push_str("; some larger counts did not fall");
     }
-    let rate = |seconds: f64| block.as_f64() / seconds;
-    let row = (block, rate(first.seconds.0), rate(first.seconds.1));
-    Limit { good, fallen: first.fallen, score, doubts, alternatives, row, remark }
+    Limit { good, fallen: first.fallen, score, doubts, alternatives, row: row(block, first.seconds), remark }
 }
 
 /// All trials of one order, by block size and count.
@@ -590,6 +590,14 @@ mod tests {
         }
     }
 
+    /// The same trial with slow writes of this length.
+    fn slow_for(mut run: Run, millis: u64) -> Run {
+        let Data::OpenUnits(data) = &mut run.data else { return run };
+        let RateEvidence::Times(times) = &mut data.rows[0].rate else { return run };
+        times.iter_mut().filter(|time| **time > Nanos::millis(4)).for_each(|time| *time = Nanos::millis(millis));
+        run
+    }
+
     fn seen(runs: Vec<Run>) -> Observations {
         Observations { runs, ..Observations::default() }
     }
@@ -628,13 +636,7 @@ mod tests {
     fn what_is_too_many_in_order_is_so_at_random_where_all_beyond_is_slower() {
         let in_order = [trial(Order::InOrder, 4, 4, &[0; 6]), trial(Order::InOrder, 5, 5, &[5; 6])];
         let at_random = |beyond: u64| {
-            let copied = |count: u32, millis: u64| {
-                let mut run = trial(Order::Random, count, count, &[count; 6]);
-                let Data::OpenUnits(data) = &mut run.data else { return run };
-                let RateEvidence::Times(times) = &mut data.rows[0].rate else { return run };
-                times.fill(Nanos::millis(millis));
-                run
-            };
+            let copied = |count: u32, millis: u64| slow_for(trial(Order::Random, count, count, &[count; 6]), millis);
             let random = [copied(2, 80), copied(4, 80), copied(5, beyond), copied(8, beyond)];
             limit(&seen([&in_order[..], &random[..]].concat()), Order::Random)
                 .map(|limit| (limit.good, limit.fallen))
@@ -660,12 +662,6 @@ mod tests {
 
     #[test]
     fn what_is_slow_for_less_than_a_copy_now_and_then_is_no_other_card() {
-        let slow_for = |mut run: Run, millis: u64| {
-            let Data::OpenUnits(data) = &mut run.data else { return run };
-            let RateEvidence::Times(times) = &mut data.rows[0].rate else { return run };
-            times.iter_mut().filter(|time| **time > Nanos::millis(4)).for_each(|time| *time = Nanos::millis(millis));
-            run
-        };
         let settled = trial(Order::Random, 9, 9, &[2, 3, 0, 0, 0, 0, 0, 0, 0, 0]);
         let middle = |others: &[u32]| {
             let other = || slow_for(trial(Order::Random, 9, 9, others), 20);
