@@ -16,8 +16,8 @@ use flashscope_model::{Geometry, Observations};
 /// All that was seen of it. Stalls rest on the allocation unit and on how many units can be open.
 pub(crate) fn estimate(geometry: &mut Geometry, observations: &Observations) {
     geometry.write_buffer = write_buffer::size(observations);
-    geometry.write_buffer_volatile = write_buffer::volatile(observations);
-    geometry.write_buffer_flushed_by_read = write_buffer::flushed_by_read(observations);
+    geometry.write_buffer_volatile = write_buffer::volatile(observations, &geometry.write_buffer);
+    geometry.write_buffer_flushed_by_read = write_buffer::flushed_by_read(observations, &geometry.write_buffer);
     geometry.write_buffer_flush_window = write_buffer::flush_window(observations);
     geometry.read_buffer = read_cache::read_buffer(observations);
     geometry.read_ahead = read_ahead::read_ahead(observations);

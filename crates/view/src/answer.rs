@@ -131,9 +131,12 @@ fn has_a_line(finding: Finding, geometry: &Geometry) -> bool {
         F::BoundaryOffset => claimed(&geometry.boundary_offset).is_some_and(|offset| *offset > Bytes::ZERO),
         F::PageInner => !geometry.page_inner.is_unknown(),
         F::FastAreaParts => claimed(&geometry.fast_area_parts).is_some(),
-        F::WriteBufferVolatile | F::WriteBufferFlushedByRead | F::WriteBufferFlushWindow => {
-            claimed(&geometry.write_buffer).is_some()
+        // How large it is may not show where that it is volatile does.
+        F::WriteBufferVolatile => {
+            has_buffer(geometry)
+                || geometry.write_buffer.is_unknown() && claimed(&geometry.write_buffer_volatile).is_some()
         }
+        F::WriteBufferFlushedByRead | F::WriteBufferFlushWindow => has_buffer(geometry),
         F::Collection => claimed(&geometry.collection).is_some(),
         F::Mapping => was_looked_for(&geometry.mapping),
         F::Stripe => was_looked_for(&geometry.stripe),
@@ -153,6 +156,10 @@ fn has_a_line(finding: Finding, geometry: &Geometry) -> bool {
         F::HoldsData | F::DataOrder | F::LifeUsed => false,
         F::State => claimed(&geometry.state).is_some(),
     }
+}
+
+fn has_buffer(geometry: &Geometry) -> bool {
+    claimed(&geometry.write_buffer).is_some()
 }
 
 /// Not so where nobody asked, unless there is something to say of that.
@@ -273,6 +280,9 @@ mod tests {
         geometry.write_buffer = Estimate::known(buffer, 0.98, "the 17th write waits", &[ExperimentName::Buffer]);
         assert_eq!(named(&geometry, Finding::WriteBuffer).unwrap().figure.as_deref(), Some("64 KiB"));
         assert!(named(&geometry, Finding::WriteBufferVolatile).is_some());
+        geometry.write_buffer = Estimate::unknown(Reason::Ambiguous, "none of 1024 writes waits");
+        assert!(named(&geometry, Finding::WriteBufferVolatile).is_some());
+        assert_eq!(named(&geometry, Finding::WriteBufferFlushedByRead), None);
     }
 
     #[test]

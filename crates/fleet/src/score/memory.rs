@@ -39,15 +39,16 @@ pub(super) fn write_buffer(parameter: Parameter, fact: &Fact<BufferTruth>, estim
     )
 }
 
-/// What is said of a write buffer where one was found; else the report has no line for it.
+/// What is said of a write buffer, unless it is said that there is none: then the report has no line for it.
 pub(super) fn of_write_buffer(
     parameter: Parameter,
     fact: &Fact<bool>,
     found: &Geometry,
     estimate: &Estimate<bool>,
 ) -> Judged {
-    let none = Estimate::unknown(Reason::Absent, "no write buffer was found");
-    let estimate = if found.write_buffer.value().is_some() { estimate } else { &none };
+    let none = Estimate::unknown(Reason::Absent, "there is no write buffer");
+    let is_none = found.write_buffer.value().is_none() && !found.write_buffer.is_unknown();
+    let estimate = if is_none { &none } else { estimate };
     of(fact, plain(parameter, fact, estimate, |_, _| false))
 }
 

@@ -1,6 +1,6 @@
 //! What to measure next of the write buffer.
 
-use super::write_buffer;
+use super::write_buffer::{self, Filling};
 use crate::Choice;
 use crate::situation::Situation;
 use flashscope_model::plan::{Buffer, Burst, Then};
@@ -55,18 +55,21 @@ pub(crate) fn buffer(now: &Situation) -> Option<Choice> {
         Some(first) => first,
     };
     let Some(taken) = first.taken else {
-        let more = TRIES.into_iter().find(|(writes, _)| *writes as usize > first.tried)?;
-        if each_write(now.observations) * (u64::from(more.0) * more.1 as u64) > MOST_ON_LONGER {
-            return None;
-        }
-        return sized(now, first.block, more, "longer bursts: none of the writes had to wait");
+        let more = TRIES.into_iter().find(|(writes, _)| *writes as usize > first.tried);
+        let bearable = |(writes, bursts): &(u32, usize)| {
+            each_write(now.observations) * (u64::from(*writes) * *bursts as u64) <= MOST_ON_LONGER
+        };
+        return match more.filter(bearable) {
+            Some(more) => sized(now, first.block, more, "longer bursts: none of the writes had to wait"),
+            None => compared(now, first, None),
+        };
     };
     if first.again.is_none() && !first.steady && 2 * taken <= LONGEST_BURST {
         let writes = u32::try_from(2 * taken + 4).ok()?.max(LEAST_BURST);
         return sized(now, first.block, (writes, 3), "does a write wait again when as many were written once more?");
     }
     if first.again == Some(false) {
-        return None;
+        return compared(now, first, None);
     }
     if fillings.len() < 2 {
         // As far as entries can reach, or where that is too much as far as bytes can, and some more.
@@ -79,13 +82,20 @@ pub(crate) fn buffer(now: &Situation) -> Option<Choice> {
             "a larger block: does the buffer count bytes or writes?",
         );
     }
-    let compared =
-        now.has(|data| matches!(data, Data::Buffer(data) if data.bursts.iter().any(|one| one.then == Then::Read)));
-    if compared {
+    compared(now, first, u32::try_from(taken).ok())
+}
+
+/// What comes behind writes that were taken into memory, beside what comes behind none; and rests behind as many as fill it, where
+/// that is known.
+fn compared(now: &Situation, first: &Filling, full: Option<u32>) -> Option<Choice> {
+    // A time limit may end them behind any of them.
+    let begun =
+        now.has(|data| matches!(data, Data::Buffer(data) if data.bursts.iter().any(|one| one.writes.is_empty())));
+    if begun {
         return None;
     }
-    let taken = u32::try_from(taken).ok()?;
     // Few enough that none of them has to wait.
+    let taken = first.taken.and_then(|taken| u32::try_from(taken).ok()).unwrap_or(u32::MAX);
     let some = (taken - 1).clamp(1, 8);
     let burst = |writes, pause, then| Burst { writes, pause, then };
     let mut bursts = Vec::new();
@@ -95,8 +105,8 @@ pub(crate) fn buffer(now: &Situation) -> Option<Choice> {
             bursts.extend([burst(0, Nanos::ZERO, then), burst(some, Nanos::ZERO, then)]);
         }
     }
-    for _ in 0..2 {
-        bursts.extend(PAUSES_MS.map(|pause| burst(taken, Nanos::millis(pause), Then::Write)));
+    for full in full.into_iter().flat_map(|full| [full; 2]) {
+        bursts.extend(PAUSES_MS.map(|pause| burst(full, Nanos::millis(pause), Then::Write)));
     }
     bursting(now, first.block, bursts, "what happens to dirty data on a flush, on a read and when left alone")
 }

@@ -130,16 +130,29 @@ pub(super) fn size(observations: &Observations) -> Estimate<WriteBuffer> {
     found
 }
 
-/// Whether a power cut loses it: a flush then takes the longer the more is dirty.
-pub(super) fn volatile(observations: &Observations) -> Estimate<bool> {
+/// Whether a power cut loses it: a flush then takes the longer the more is dirty. Where its size does not show, what a flush has
+/// to write was kept in memory all the same, and what it has not may have been on the flash already.
+pub(super) fn volatile(observations: &Observations, size: &Estimate<WriteBuffer>) -> Estimate<bool> {
     let (clean, dirty) = behind(observations, Then::Flush);
     let Some((clean, dirty, writes)) = pair(clean, dirty) else {
         return Estimate::unknown(Reason::NotMeasured, "no flush was timed with and without dirty data");
     };
     let least = least_of_wait(&fillings(observations));
-    compared(clean, dirty, least, |clean, dirty| {
+    let found = compared(clean, dirty, least, |clean, dirty| {
         format!("a flush takes {clean} with nothing dirty, {dirty} behind {writes} writes")
-    })
+    });
+    given_the_size(found, size)
+}
+
+fn given_the_size(volatile: Estimate<bool>, size: &Estimate<WriteBuffer>) -> Estimate<bool> {
+    match (size.is_unknown(), volatile.value()) {
+        (true, Some(true)) => volatile.but(Doubt::SizeOpen),
+        (true, Some(false)) => Estimate::unknown(
+            Reason::Ambiguous,
+            format!("{}: they may have been on the flash already, as no buffer shows", volatile.evidence()),
+        ),
+        _ => volatile,
+    }
 }
 
 /// What writing out what is dirty takes at least, in nanoseconds: a part of what a write that has to wait takes longer than one
@@ -151,8 +164,11 @@ fn least_of_wait(fillings: &[Filling]) -> f64 {
 /// That part.
 const LEAST_OF_WAIT: f64 = 0.1;
 
-/// Whether a read waits until it is written out.
-pub(super) fn flushed_by_read(observations: &Observations) -> Estimate<bool> {
+/// Whether a read waits until it is written out. Where no buffer shows, it waits for the flash, whatever that does.
+pub(super) fn flushed_by_read(observations: &Observations, size: &Estimate<WriteBuffer>) -> Estimate<bool> {
+    if size.is_unknown() {
+        return Estimate::unknown(Reason::Absent, "no write buffer was found");
+    }
     let (clean, dirty) = behind(observations, Then::Read);
     let Some((clean, dirty, writes)) = pair(clean, dirty) else {
         return Estimate::unknown(Reason::NotMeasured, "no read was timed with and without dirty data");
@@ -481,6 +497,20 @@ mod tests {
         let floor = FloorData { block, at: Bytes::ZERO, times: vec![Nanos::micros(100); 9] };
         let runs = vec![run(Data::Floor(floor)), run(Data::Buffer(bursts))];
         taken_into_memory(&Observations { runs, ..Observations::default() }, block)
+    }
+
+    #[test]
+    fn what_is_kept_in_memory_shows_without_a_size_and_what_is_not_does_not() {
+        let unknown = || Estimate::unknown(Reason::Ambiguous, "a larger buffer, or a flash that keeps up");
+        let none = WriteBuffer { size: Bytes::kib(4), limit: BufferLimit::Unknown, block: Bytes::kib(4), writes: 1 };
+        let check = |longer: bool, size: Estimate<WriteBuffer>, expect: Option<bool>, doubted: bool| {
+            let found = given_the_size(Estimate::known(longer, 0.99, "a flush", METHOD), &size);
+            assert_eq!((found.value(), found.has_doubt(Doubt::SizeOpen)), (expect, doubted), "{longer} {size:?}");
+        };
+        check(true, unknown(), Some(true), true);
+        check(false, unknown(), None, false);
+        check(true, Estimate::known(none, 0.99, "bursts", METHOD), Some(true), false);
+        check(false, Estimate::known(none, 0.99, "bursts", METHOD), Some(false), false);
     }
 
     #[test]

@@ -69,6 +69,8 @@ words! {
         Steady = "steady",
         /// Nothing tells bytes from entries.
         LimitOpen = "limit-open",
+        /// What it is said of has no size that shows.
+        SizeOpen = "size-open",
         /// A rest does not bring it back.
         NotBack = "not-back",
         /// Its end is not sharp.
