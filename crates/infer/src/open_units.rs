@@ -5,6 +5,7 @@
 //! rounds of writes at one block size. Start at [`estimate`].
 
 mod in_both;
+mod opened;
 pub(crate) mod search;
 mod table;
 mod trial;

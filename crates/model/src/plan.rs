@@ -157,6 +157,14 @@ pub struct OpenUnits {
     pub enough: Option<Enough>,
 }
 
+impl OpenUnits {
+    /// Writes that, slow without an exception, end a round behind the first before its end: half of them, and twelve. Where logs
+    /// of two kinds change hands, or any unit is closed for another, the first of a round may be slow and the others fast.
+    pub fn plain_within_a_round(&self) -> u64 {
+        (self.units.len() as u64 / 2).max(12)
+    }
+}
+
 /// When an experiment of rounds has seen enough before its last one: what is plainly slow need not be seen so slow as often
 /// as what is fast, where one round in which something else was in the way would make a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

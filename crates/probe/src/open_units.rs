@@ -43,9 +43,13 @@ impl Probe for OpenUnits {
         let mut turn: Vec<(Bytes, Vec<Bytes>)> = self.units.iter().map(|&unit| (unit, offsets(self, rng))).collect();
         rng.shuffle(&mut turn);
         let mut times = Vec::new();
+        let least = self.plain_within_a_round();
         let end = rounds(self.rounds, self.enough, rig, |round, rig| {
-            let positions = turn.iter().map(|(at, offsets)| *at + offsets[round as usize]);
-            rig.visit(&mut times, Direction::Write, self.block, positions)
+            let mut positions = turn.iter().map(|(at, offsets)| *at + offsets[round as usize]);
+            while let Some(at) = positions.next().filter(|_| !rig.is_plain(least)) {
+                rig.time_into(&mut times, Direction::Write, at, self.block)?;
+            }
+            Ok(())
         });
         let data = OpenUnitsData {
             order: self.order,

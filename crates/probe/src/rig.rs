@@ -79,6 +79,12 @@ impl Pace {
         }
     }
 
+    /// Whether the requests behind the first round were slow without an exception, and at least so many.
+    fn is_plain(&self, least: u64) -> bool {
+        let (behind, slow) = self.behind;
+        behind == slow && behind >= least
+    }
+
     /// At the end of a round that took so long for so many requests.
     fn is_over(&mut self, took: Nanos, requests: u64) -> bool {
         self.round += 1;
@@ -86,8 +92,7 @@ impl Pace {
         self.fast_rounds = if self.slow == 0 { self.fast_rounds + 1 } else { 0 };
         self.slow = 0;
         // Where units are closed that are needed no more, the first writes of a round may be slow and the others fast.
-        let (behind, slow) = self.behind;
-        (behind == slow && behind >= self.enough.requests)
+        self.is_plain(self.enough.requests)
             || (self.round >= self.enough.rounds && self.slow_rounds >= SLOW_ROUNDS)
             || self.enough.fast_rounds.is_some_and(|wanted| self.fast_rounds >= wanted)
     }
@@ -155,6 +160,11 @@ impl<'a, 'c, T: Target + ?Sized> Rig<'a, 'c, T> {
             }
             Err(Halt::Lost(error)) => Err(ProbeError::Device { error, partial: Box::new(run) }),
         }
+    }
+
+    /// Whether requests of an experiment of rounds were slow without an exception for so long that more are not asked for.
+    pub(crate) fn is_plain(&self, least: u64) -> bool {
+        self.pace.as_ref().is_some_and(|pace| pace.is_plain(least.max(pace.enough.requests)))
     }
 
     /// Time since the experiment began, on the target's clock.

@@ -140,13 +140,19 @@ impl Requests {
 
 /// Requests after which rounds end where each takes so many nanoseconds: those of the first round, and as many as are enough.
 fn enough(experiment: &Experiment, each: f64) -> f64 {
-    let (enough, round) = match experiment {
-        Experiment::OpenUnits(plan) => (plan.enough, plan.units.len()),
-        Experiment::FastArea(plan) => (plan.enough, plan.suspects.len() + plan.controls.len()),
-        _ => (None, 0),
+    let (enough, round, behind) = match experiment {
+        Experiment::OpenUnits(plan) => {
+            let round = plan.units.len() as u64;
+            (plan.enough, round, plan.plain_within_a_round().min(round))
+        }
+        Experiment::FastArea(plan) => {
+            let round = (plan.suspects.len() + plan.controls.len()) as u64;
+            (plan.enough, round, round)
+        }
+        _ => (None, 0, 0),
     };
     let slow = enough.filter(|enough| each >= enough.slow.as_f64());
-    slow.map_or(f64::INFINITY, |enough| round as f64 + (enough.requests as f64).max(round as f64))
+    slow.map_or(f64::INFINITY, |enough| (round + enough.requests.max(behind)) as f64)
 }
 
 /// After which time an experiment ends, whatever is left of it.

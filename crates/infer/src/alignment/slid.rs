@@ -45,18 +45,9 @@ impl Slid {
         Slid { slides, grids }
     }
 
-    /// How many places were read by such steps; `None` where there are none.
-    pub(super) fn places(&self, step: Bytes) -> Option<usize> {
-        self.by(step).map(|data| data.places.len()).max()
-    }
-
-    /// Whether the places of a slide by such steps were all read fewer times than this.
-    pub(super) fn is_below(&self, rounds: usize, step: Bytes) -> bool {
-        self.by(step).any(|data| data.places.iter().all(|place| place.times.len() < rounds))
-    }
-
-    fn by(&self, step: Bytes) -> impl Iterator<Item = &SlideData> {
-        self.slides.iter().filter(move |data| data.step == step)
+    /// Whether places were read by such steps.
+    pub(super) fn has(&self, step: Bytes) -> bool {
+        self.slides.iter().any(|data| data.step == step)
     }
 }
 

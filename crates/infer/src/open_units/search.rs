@@ -1,7 +1,7 @@
 //! Which count of units to try next: bracket, bisect, confirm, and repeat at a second block size.
 
-use super::COLLAPSE;
 use super::trial::{LiveCount, live_counts, overrules, state};
+use super::{COLLAPSE, opened};
 use crate::numbers::median;
 use flashscope_model::{Observations, Order};
 use flashscope_units::Bytes;
@@ -15,6 +15,12 @@ const REPLICATES: u32 = 2;
 
 /// A count that was tried so often is not tried again, whatever it says.
 const PATIENCE: u32 = 3;
+
+/// What is likely for another reason is not tried once more to be sure where a round takes this many seconds.
+const DEAR: f64 = 10.0;
+
+/// Where the most units are slower than one by this, though not too many, fewer may say why.
+const SLOWER: f64 = 1.1;
 
 /// A trial to make.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,47 +39,74 @@ pub(crate) struct Trial {
 }
 
 /// How far a search goes, and where it looks first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bounds {
     /// The largest count to try.
     most: u32,
     /// A count that is as likely the limit as all smaller ones together, and the first that may be too many then.
     hint: Option<(u32, u32)>,
+    /// Seconds of a write where each is copied for already, whatever their number.
+    copies: Option<f64>,
     /// How often the limit is tried. The count beyond it is tried again even so, where the fall is not plain: what goes wrong in
     /// a trial makes it slower.
     replicates: u32,
 }
 
 impl Bounds {
-    /// `room` is the largest count that the device has room for. At random the sequential limit is the likeliest; and where
-    /// every random write costs a copy already, counts far beyond it cost much and hardly show more.
+    /// `room` is the largest count that the device has room for. In order it is likely as many as were open when the first was
+    /// closed; at random the sequential limit is the likeliest, and where every random write costs a copy already, counts far
+    /// beyond it cost much and hardly show more.
     /// Whether the limit is tried again is a question of what may be written.
     pub(crate) fn of(observations: &Observations, order: Order, lead: Bytes, room: u32, confirm: bool) -> Bounds {
         let room = room.min(MOST_UNITS);
         let replicates = if confirm { REPLICATES } else { 1 };
-        let in_order = live_counts(observations, Order::InOrder);
-        let seen = state(&in_order, lead, Order::InOrder);
-        let (Order::Random, Some((good, fallen))) = (order, seen.good.zip(seen.fallen)) else {
-            return Bounds { most: room, hint: None, replicates };
+        let likely = likely(observations, order, lead);
+        let (Order::Random, Some((good, fallen))) = (order, likely) else {
+            let hint = likely.filter(|(good, _)| *good <= room);
+            return Bounds { most: room, hint, copies: None, replicates };
         };
+        let in_order = live_counts(observations, Order::InOrder);
         let single = |counts: &[LiveCount]| {
             let one = counts.iter().find(|trial| (trial.block, trial.count) == (lead, 1));
             one.and_then(|trial| median(&trial.seconds))
         };
         let (before, after) = (single(&in_order), single(&live_counts(observations, Order::Random)));
-        let copies = before.zip(after).is_some_and(|(before, after)| after > COLLAPSE * before);
-        let most = if copies { room.min((fallen - 1) * 2) } else { room };
-        Bounds { most, hint: Some((good, fallen)).filter(|(good, _)| *good <= most), replicates }
+        let copies = after.filter(|after| before.is_some_and(|before| *after > COLLAPSE * before));
+        let most = if copies.is_some() { room.min((fallen - 1) * 2) } else { room };
+        Bounds { most, hint: Some((good, fallen)).filter(|(good, _)| *good <= most), copies, replicates }
+    }
+
+    /// Whether so many units, each write of which is copied for, are tried only where they tell more than fewer do.
+    fn is_dear(self, count: u32) -> bool {
+        self.copies.is_some_and(|seconds| seconds * f64::from(count) > DEAR)
+    }
+
+    /// Where to look first between a good count and a fallen one.
+    fn within(self, good: u32, fallen: u32) -> Option<u32> {
+        let (hint, too_many) = self.hint?;
+        [hint, too_many].into_iter().find(|count| *count > good && *count < fallen)
     }
 
     /// Where to look while nothing has fallen up to `good`.
     fn beyond(self, good: u32) -> u32 {
         let twice = (good * 2).min(self.most);
         match self.hint {
-            // Two first: many a card has one unit at random.
+            // Two first: many a card has one unit at random. What is copied for each time hardly shows more of fewer.
+            Some(_) if good >= 2 && self.is_dear(self.most) => self.most,
             Some((hint, _)) if good >= 2 && good < hint => hint,
             Some((hint, too_many)) if good == hint => too_many.min(self.most),
             _ => twice,
+        }
+    }
+}
+
+/// A count that is likely the limit by other evidence than trials of this order, and the first that may be too many.
+pub(super) fn likely(observations: &Observations, order: Order, lead: Bytes) -> Option<(u32, u32)> {
+    match order {
+        Order::InOrder => opened::before_a_close(observations).map(|open| (open, open + 1)),
+        Order::Random => {
+            let seen = state(&live_counts(observations, Order::InOrder), lead, Order::InOrder);
+            seen.good.zip(seen.fallen)
         }
     }
 }
@@ -93,16 +126,24 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
     let most = bounds.most;
     let seen = state(&counts, lead, order);
     let Some(good) = seen.good else { return (most > 0).then(|| trial(lead, 1, "the yardstick")) };
+    let expected = seen.plain && bounds.hint == seen.fallen.map(|fallen| (good, fallen));
     let step = match seen.fallen {
         None if good < most => Some((lead, bounds.beyond(good), "no fall yet: more of them")),
-        None => None,
+        None => {
+            let slower = bounds.copies.is_some() && seen.seconds.1 > SLOWER * seen.seconds.0;
+            let likely = bounds.hint.filter(|_| slower).map_or([good; 2], |(hint, too_many)| [hint, too_many]);
+            let untried = likely.into_iter().find(|count| *count < good && runs(lead, *count) == 0);
+            untried.map(|count| (lead, count, "the limit in order, as more are slower"))
+        }
         Some(fallen) if fallen > good + 1 => {
-            Some((lead, between(&counts, lead, good, fallen), "between a good and a fallen count"))
+            let count = bounds.within(good, fallen).unwrap_or_else(|| between(&counts, lead, good, fallen));
+            Some((lead, count, "between a good and a fallen count"))
         }
         Some(fallen) => [(good, "once more, to confirm the limit"), (fallen, "once more, to confirm the fall")]
             .into_iter()
             .find(|(count, _)| {
                 let wanted = match () {
+                    () if expected && seen.seconds.1 * f64::from(fallen) > DEAR => 1,
                     () if *count == good => bounds.replicates,
                     () if seen.plain => 1,
                     () => REPLICATES,

@@ -4,6 +4,7 @@
 //! factor; p values play no part, since a thousand rounds make any trifle significant.
 
 use super::in_both::Split;
+use super::search::likely;
 use super::{COLLAPSE, Limit, SMALLEST_FALL, WhyNot, is_table, runs};
 use crate::numbers::median;
 use flashscope_model::finding::Doubt;
@@ -109,6 +110,9 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
         )));
     }
     let mut limit = assemble(*block, first, good, others, order);
+    if first.plain && likely(observations, order, *block) == first.fallen.map(|fallen| (good, fallen)) {
+        limit.doubts.retain(|doubt| *doubt != Doubt::SeenOnce);
+    }
     if order == Order::Random && limit.doubts.contains(&Doubt::OneBlock) && is_that_in_order(observations, &limit) {
         limit.doubts.retain(|doubt| *doubt != Doubt::OneBlock);
     }
@@ -439,6 +443,12 @@ impl Rounds {
     /// logs of two kinds have changed hands.
     fn new(times: &[Nanos], count: u32) -> Rounds {
         let rounds = times.len() / count as usize;
+        let behind = &times[times.len().min(count as usize)..];
+        if rounds == 1 && behind.len() >= PLAINLY_MANY {
+            // The second round ended before its end, all of it slow.
+            let writes: Vec<f64> = behind.iter().map(|time| time.as_secs_f64()).collect();
+            return Rounds { means: vec![mean(&writes)], writes };
+        }
         let skip = match rounds {
             0..=1 => 0,
             // Three must count: of two, one that waits for a collection makes a fall.
