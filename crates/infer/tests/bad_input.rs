@@ -46,17 +46,17 @@ fn run_on_a_card_that_changes(mut card: Card, mut other: Card, after: usize) -> 
 
 #[test]
 fn a_card_that_changes_under_the_test_is_noticed() {
-    let steady = run_on_a_card_that_changes(Card::new((8, 8), 1), Card::new((8, 8), 2), 7);
+    let steady = run_on_a_card_that_changes(Card::new((8, 8), 1), Card::new((8, 8), 2), 4);
     assert!(!warns_of(&steady, "changed under the test"), "{:?}", steady.notes);
     assert!(surest_of_writes(&steady.geometry) > 0.9, "{:?}", steady.geometry);
     // Fewer units can be open from the first confirmation on.
-    let fewer = run_on_a_card_that_changes(Card::new((8, 8), 1), Card::new((3, 3), 2), 8);
+    let fewer = run_on_a_card_that_changes(Card::new((8, 8), 1), Card::new((3, 3), 2), 5);
     assert!(warns_of(&fewer, "changed under the test"), "{:?}", fewer.notes);
     assert!(surest_of_writes(&fewer.geometry) <= 0.6, "{:?}", fewer.geometry);
     // Everything takes five times as long.
     let mut worn = Card::new((8, 8), 2);
     worn.area = (0, u64::MAX, 0.2);
-    let slower = run_on_a_card_that_changes(Card::new((8, 8), 1), worn, 8);
+    let slower = run_on_a_card_that_changes(Card::new((8, 8), 1), worn, 5);
     assert!(warns_of(&slower, "changed under the test"), "{:?}", slower.notes);
     assert!(surest_of_writes(&slower.geometry) <= 0.6, "{:?}", slower.geometry);
 }

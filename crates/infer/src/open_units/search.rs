@@ -256,6 +256,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_likely_is_tried_first() {
+        let bounds = |copies| Bounds { most: 40, hint: Some((20, 21)), copies, replicates: REPLICATES };
+        let next = |bounds: Bounds, good: &[u32]| good.iter().map(|good| bounds.beyond(*good)).collect::<Vec<u32>>();
+        assert_eq!(next(bounds(None), &[1, 2, 20, 21]), [2, 20, 21, 40]);
+        assert_eq!(bounds(None).within(2, 40), Some(20));
+        assert_eq!(bounds(None).within(20, 40), Some(21));
+        assert_eq!(bounds(None).within(21, 40), None);
+        // What is copied for each time: cheap enough to try fewer, and not.
+        assert_eq!(next(bounds(Some(0.1)), &[2]), [20]);
+        assert_eq!(next(bounds(Some(2.0)), &[1, 2]), [2, 40]);
+    }
+
+    #[test]
     fn what_is_not_slow_is_what_is_kept_open() {
         let check = |kept: u32, good: u32, fallen: u32, expect: u32| {
             let counts = [trial(good, kept.max(good)), trial(fallen, kept)];

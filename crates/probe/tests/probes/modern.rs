@@ -224,6 +224,23 @@ fn rounds_end_once_all_that_follows_the_first_is_slow() {
 }
 
 #[test]
+fn a_round_of_many_units_ends_once_half_of_it_was_slow() {
+    let check = |time: fn(usize) -> u64, requests: usize| {
+        let enough = Some(Enough { slow: Nanos(100), rounds: 5, requests: 6, fast_rounds: None });
+        let units = (0..32).map(|unit| Bytes::mib(4 * unit)).collect();
+        let plan = OpenUnits { enough, units, rounds: 4, ..open_units(Order::InOrder) };
+        let script = move |_: &Request, history: &History| Nanos(time(history.served.len()));
+        let mut target = ScriptedTarget::new(Bytes::mib(200), script);
+        run_on(&Experiment::OpenUnits(plan), &mut target, 1).unwrap();
+        assert_eq!(target.history().served.len(), requests);
+    };
+    check(|_| 100, 32 + 16);
+    // The first of a round are slow while logs change hands; and one that is fast keeps all of them going.
+    check(|at| if at < 32 + 15 { 100 } else { 1 }, 4 * 32);
+    check(|at| if at == 32 + 3 { 1 } else { 100 }, 4 * 32);
+}
+
+#[test]
 fn suspects_and_controls_take_turns() {
     let plan = FastArea {
         unit: Bytes::mib(1),
