@@ -152,7 +152,7 @@ fn enough(experiment: &Experiment, each: f64) -> f64 {
         _ => (None, 0, 0),
     };
     let slow = enough.filter(|enough| each >= enough.slow.as_f64());
-    slow.map_or(f64::INFINITY, |enough| (round + enough.requests.max(behind)) as f64)
+    slow.map_or(f64::INFINITY, |enough| round as f64 + enough.requests.max(behind) as f64)
 }
 
 /// After which time an experiment ends, whatever is left of it.
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn rounds_of_what_is_plainly_slow_are_few() {
-        let trial = |units: u64| {
+        let trial_with = |units: u64, requests: u64| {
             Experiment::OpenUnits(plan::OpenUnits {
                 order: Order::InOrder,
                 unit: Bytes::mib(4),
@@ -255,9 +255,10 @@ mod tests {
                 rounds: 10,
                 units: (0..units).map(|unit| Bytes::mib(16) * unit).collect(),
                 first_offset: Bytes::ZERO,
-                enough: Some(plan::Enough { slow: Nanos::millis(100), rounds: 4, requests: 6, fast_rounds: None }),
+                enough: Some(plan::Enough { slow: Nanos::millis(100), rounds: 4, requests, fast_rounds: None }),
             })
         };
+        let trial = |units: u64| trial_with(units, 6);
         let mut paces = Paces::default();
         let all = Bytes::kib(64) * 90;
         paces.note(&trial(9), &device(), Spent { read: Bytes::ZERO, written: all, time: Nanos::secs(18) });
@@ -265,6 +266,9 @@ mod tests {
             [3, 9].map(|units| paces.time(&trial(units), &device())),
             [9, 18].map(|all| Nanos::millis(200 * all))
         );
+        // Of many units, half of a round behind the first; and all of the rounds where nothing is enough.
+        assert_eq!(paces.time(&trial(32), &device()), Nanos::millis(200 * 48));
+        assert_eq!(paces.time(&trial_with(9, u64::MAX), &device()), Nanos::millis(200 * 90));
         paces.note(&trial(9), &device(), Spent { read: Bytes::ZERO, written: all, time: Nanos::secs(1) });
         assert!(paces.time(&trial(9), &device()) > Nanos::millis(900));
     }
