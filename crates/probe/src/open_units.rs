@@ -45,9 +45,11 @@ impl Probe for OpenUnits {
         let mut times = Vec::new();
         let least = self.plain_within_a_round();
         let end = rounds(self.rounds, self.enough, rig, |round, rig| {
-            let mut positions = turn.iter().map(|(at, offsets)| *at + offsets[round as usize]);
-            while let Some(at) = positions.next().filter(|_| !rig.is_plain(least)) {
-                rig.time_into(&mut times, Direction::Write, at, self.block)?;
+            for (at, offsets) in &turn {
+                if rig.is_plain(least) {
+                    break;
+                }
+                rig.time_into(&mut times, Direction::Write, *at + offsets[round as usize], self.block)?;
             }
             Ok(())
         });

@@ -16,8 +16,13 @@ const REPLICATES: u32 = 2;
 /// A count that was tried so often is not tried again, whatever it says.
 const PATIENCE: u32 = 3;
 
-/// What is likely for another reason is not tried once more to be sure where a round takes this many seconds.
+/// A round that takes this many seconds is dear: what is likely for another reason is not tried to be sure of it alone.
 const DEAR: f64 = 10.0;
+
+/// Whether a round of writes to so many units is dear.
+fn is_dear(seconds_of_each: f64, units: u32) -> bool {
+    seconds_of_each * f64::from(units) > DEAR
+}
 
 /// Where the most units are slower than one by this, though not too many, fewer may say why.
 const SLOWER: f64 = 1.1;
@@ -76,11 +81,6 @@ impl Bounds {
         Bounds { most, hint: Some((good, fallen)).filter(|(good, _)| *good <= most), copies, replicates }
     }
 
-    /// Whether so many units, each write of which is copied for, are tried only where they tell more than fewer do.
-    fn is_dear(self, count: u32) -> bool {
-        self.copies.is_some_and(|seconds| seconds * f64::from(count) > DEAR)
-    }
-
     /// Where to look first between a good count and a fallen one.
     fn within(self, good: u32, fallen: u32) -> Option<u32> {
         let (hint, too_many) = self.hint?;
@@ -92,7 +92,7 @@ impl Bounds {
         let twice = (good * 2).min(self.most);
         match self.hint {
             // Two first: many a card has one unit at random. What is copied for each time hardly shows more of fewer.
-            Some(_) if good >= 2 && self.is_dear(self.most) => self.most,
+            Some(_) if good >= 2 && self.copies.is_some_and(|each| is_dear(each, self.most)) => self.most,
             Some((hint, _)) if good >= 2 && good < hint => hint,
             Some((hint, too_many)) if good == hint => too_many.min(self.most),
             _ => twice,
@@ -131,8 +131,8 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
         None if good < most => Some((lead, bounds.beyond(good), "no fall yet: more of them")),
         None => {
             let slower = bounds.copies.is_some() && seen.seconds.1 > SLOWER * seen.seconds.0;
-            let likely = bounds.hint.filter(|_| slower).map_or([good; 2], |(hint, too_many)| [hint, too_many]);
-            let untried = likely.into_iter().find(|count| *count < good && runs(lead, *count) == 0);
+            let (hint, too_many) = bounds.hint.filter(|_| slower)?;
+            let untried = [hint, too_many].into_iter().find(|count| *count < good && runs(lead, *count) == 0);
             untried.map(|count| (lead, count, "the limit in order, as more are slower"))
         }
         Some(fallen) if fallen > good + 1 => {
@@ -143,7 +143,7 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
             .into_iter()
             .find(|(count, _)| {
                 let wanted = match () {
-                    () if expected && seen.seconds.1 * f64::from(fallen) > DEAR => 1,
+                    () if expected && is_dear(seen.seconds.1, fallen) => 1,
                     () if *count == good => bounds.replicates,
                     () if seen.plain => 1,
                     () => REPLICATES,

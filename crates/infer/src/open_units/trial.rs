@@ -443,12 +443,6 @@ impl Rounds {
     /// logs of two kinds have changed hands.
     fn new(times: &[Nanos], count: u32) -> Rounds {
         let rounds = times.len() / count as usize;
-        let behind = &times[times.len().min(count as usize)..];
-        if rounds == 1 && behind.len() >= PLAINLY_MANY {
-            // The second round ended before its end, all of it slow.
-            let writes: Vec<f64> = behind.iter().map(|time| time.as_secs_f64()).collect();
-            return Rounds { means: vec![mean(&writes)], writes };
-        }
         let skip = match rounds {
             0..=1 => 0,
             // Three must count: of two, one that waits for a collection makes a fall.
@@ -457,9 +451,11 @@ impl Rounds {
             // Of one that went on until it was settled, the end.
             _ => (rounds / 2).min(MOST_SKIPPED).max(rounds.saturating_sub(LAST_ROUNDS as usize)),
         };
-        let counted = times.iter().take(rounds * count as usize).skip(skip * count as usize);
-        let writes: Vec<f64> = counted.map(|time| time.as_secs_f64()).collect();
-        let means = writes.chunks_exact(count as usize).map(mean);
+        let (whole, rest) = times.split_at(rounds * count as usize);
+        // A second round that ended before its end is all slow.
+        let counted = if rounds == 1 && rest.len() >= PLAINLY_MANY { rest } else { &whole[skip * count as usize..] };
+        let writes: Vec<f64> = counted.iter().map(|time| time.as_secs_f64()).collect();
+        let means = writes.chunks(count as usize).map(mean);
         Rounds { means: means.collect(), writes }
     }
 
