@@ -1,6 +1,6 @@
 //! Which count of units to try next: bracket, bisect, confirm, and repeat at a second block size.
 
-use super::trial::{LiveCount, live_counts, overrules, state};
+use super::trial::{LiveCount, State, live_counts, overrules, state};
 use super::{COLLAPSE, opened};
 use crate::numbers::median;
 use flashscope_model::{Observations, Order};
@@ -60,7 +60,7 @@ pub(crate) struct Bounds {
 impl Bounds {
     /// `room` is the largest count that the device has room for. In order it is likely as many as were open when the first was
     /// closed; at random the sequential limit is the likeliest, and where every random write costs a copy already, counts far
-    /// beyond it cost much and hardly show more.
+    /// beyond it cost much and hardly show more: where copies are dear, none beyond it is tried.
     /// Whether the limit is tried again is a question of what may be written.
     pub(crate) fn of(observations: &Observations, order: Order, lead: Bytes, room: u32, confirm: bool) -> Bounds {
         let room = room.min(MOST_UNITS);
@@ -77,8 +77,17 @@ impl Bounds {
         };
         let (before, after) = (single(&in_order), single(&live_counts(observations, Order::Random)));
         let copies = after.filter(|after| before.is_some_and(|before| *after > COLLAPSE * before));
-        let most = if copies.is_some() { room.min((fallen - 1) * 2) } else { room };
+        let most = match copies {
+            Some(each) if is_dear(each, fallen) => room.min(fallen),
+            Some(_) => room.min(good * 2),
+            None => room,
+        };
         Bounds { most, hint: Some((good, fallen)).filter(|(good, _)| *good <= most), copies, replicates }
+    }
+
+    /// Whether each write of rounds of so many units is copied for, whatever their number, and that is dear.
+    fn copies_are_dear(self, units: u32) -> bool {
+        self.copies.is_some_and(|each| is_dear(each, units))
     }
 
     /// Where to look first between a good count and a fallen one.
@@ -92,7 +101,7 @@ impl Bounds {
         let twice = (good * 2).min(self.most);
         match self.hint {
             // Two first: many a card has one unit at random. What is copied for each time hardly shows more of fewer.
-            Some(_) if good >= 2 && self.copies.is_some_and(|each| is_dear(each, self.most)) => self.most,
+            Some((_, too_many)) if good >= 2 && self.copies_are_dear(too_many) => self.most,
             Some((hint, _)) if good >= 2 && good < hint => hint,
             Some((hint, too_many)) if good == hint => too_many.min(self.most),
             _ => twice,
@@ -126,7 +135,7 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
     let most = bounds.most;
     let seen = state(&counts, lead, order);
     let Some(good) = seen.good else { return (most > 0).then(|| trial(lead, 1, "the yardstick")) };
-    let expected = seen.plain && bounds.hint == seen.fallen.map(|fallen| (good, fallen));
+    let confirmed = is_confirmed(&counts, (lead, &seen), order, bounds);
     let step = match seen.fallen {
         None if good < most => Some((lead, bounds.beyond(good), "no fall yet: more of them")),
         None => {
@@ -143,7 +152,7 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
             .into_iter()
             .find(|(count, _)| {
                 let wanted = match () {
-                    () if expected && is_dear(seen.seconds.1, fallen) => 1,
+                    () if confirmed => 1,
                     () if *count == good => bounds.replicates,
                     () if seen.plain => 1,
                     () => REPLICATES,
@@ -154,6 +163,18 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
     };
     let (block, count, why) = step?;
     (runs(block, count) < PATIENCE).then(|| trial(block, count, why))
+}
+
+/// Whether a limit need not be tried again: it lies where it is likely for another reason, and shows plainly or is dear to
+/// repeat; or it shows plainly and the second block size has the same, or has yet to be tried.
+fn is_confirmed(counts: &[LiveCount], (lead, seen): (Bytes, &State), order: Order, bounds: Bounds) -> bool {
+    let limit = seen.good.zip(seen.fallen);
+    let expected = limit.is_some() && bounds.hint == limit;
+    let dear = || limit.is_some_and(|(_, fallen)| bounds.copies_are_dear(fallen));
+    let sizes: BTreeSet<Bytes> = counts.iter().map(|trial| trial.block).filter(|block| *block > lead).collect();
+    let states = || sizes.iter().map(|block| state(counts, *block, order)).filter(|other| other.tried > 1);
+    let elsewhere = || states().any(|other| other.good.zip(other.fallen) == limit) || states().next().is_none();
+    if seen.plain { expected || elsewhere() } else { expected && dear() }
 }
 
 /// The count to try between a good one and a fallen one.
@@ -183,7 +204,14 @@ fn kept_open(counts: &[LiveCount], lead: Bytes, good: u32, fallen: u32) -> Optio
     let usual = median(&of(good)?.writes)?;
     let writes = &of(fallen)?.writes;
     let fast = writes.iter().filter(|seconds| **seconds <= COLLAPSE * usual).count();
-    let open = (f64::from(fallen) * fast as f64 / writes.len().max(1) as f64).round() as u32;
+    let share = fast as f64 / writes.len().max(1) as f64;
+    let open = match partly_slow(counts, lead, fallen) {
+        // It closes any of those that are open: of L, what is written again has survived `slow` closings by chance, which is
+        // (1 - 1/L)^slow.
+        Some(_) => f64::from(fallen) * (share - 1.0) / share.ln(),
+        None => f64::from(fallen) * share,
+    };
+    let open = open.round() as u32;
     // Where it was tried and is good, the next one is held against it.
     (open >= good && open < fallen).then_some(open)
 }
@@ -218,7 +246,11 @@ pub(crate) fn second_trial(
     if seen.fallen.is_some_and(|fallen| fallen > good + 1) {
         return None;
     }
+    let expected = bounds.hint == seen.fallen.map(|fallen| (good, fallen));
     let ends = match seen.fallen {
+        _ if bounds.copies_are_dear(good + 1) => return None,
+        // Where no doubt is left, and a round is dear: a limit of bytes shows in the good count.
+        Some(fallen) if good > 1 && expected && seen.plain && is_dear(seen.seconds.1, fallen) => [2.min(good - 1), good],
         Some(fallen) => [good, fallen],
         None => [2.min(good), good],
     };
@@ -265,7 +297,7 @@ mod tests {
         assert_eq!(bounds(None).within(21, 40), None);
         // What is copied for each time: cheap enough to try fewer, and not.
         assert_eq!(next(bounds(Some(0.1)), &[2]), [20]);
-        assert_eq!(next(bounds(Some(2.0)), &[1, 2]), [2, 40]);
+        assert_eq!(next(Bounds { most: 21, ..bounds(Some(2.0)) }, &[1, 2]), [2, 21]);
     }
 
     #[test]

@@ -56,6 +56,8 @@ pub(crate) struct State {
     pub(crate) good: Option<u32>,
     /// Smallest count that has fallen, with no good one above.
     pub(crate) fallen: Option<u32>,
+    /// Counts that were tried.
+    pub(crate) tried: usize,
     /// How often the good count was tried.
     pub(crate) good_runs: u32,
     /// How often the fallen count was tried.
@@ -90,8 +92,7 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
         }
     }
     let Some(((block, first), others)) = states.split_first() else { return Err(None) };
-    let tried = counts.iter().filter(|count| count.block == *block).count();
-    let (Some(good), true) = (first.good, tried >= 2) else {
+    let (Some(good), true) = (first.good, first.tried >= 2) else {
         return Err(Some((
             Reason::TooFew,
             "only one count of units was tried: there is nothing to compare with".into(),
@@ -110,7 +111,7 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
         )));
     }
     let mut limit = assemble(*block, first, good, others, order);
-    if first.plain && likely(observations, order, *block) == first.fallen.map(|fallen| (good, fallen)) {
+    if (first.plain || order == Order::Random) && likely(observations, order, *block) == first.fallen.map(|fallen| (good, fallen)) {
         limit.doubts.retain(|doubt| *doubt != Doubt::SeenOnce);
     }
     if order == Order::Random && limit.doubts.contains(&Doubt::OneBlock) && is_that_in_order(observations, &limit) {
@@ -318,6 +319,7 @@ fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], o
         };
         if agrees {
             if other.good == Some(good) && other.fallen == first.fallen && first.fallen.is_some() {
+                doubts.retain(|doubt| *doubt != Doubt::SeenOnce);
                 remark = format!(", the same at {other_block}");
             }
         } else {
@@ -512,6 +514,7 @@ pub(crate) fn state(counts: &[LiveCount], block: Bytes, order: Order) -> State {
     State {
         good: good.map(|trial| trial.count),
         fallen: fallen.map(|trial| trial.count),
+        tried: verdicts.len(),
         good_runs: good.map_or(0, |trial| trial.runs),
         fallen_runs: fallen.map_or(0, |trial| trial.runs),
         plain: good.zip(fallen).is_some_and(|(good, fallen)| is_plain(good, fallen)),

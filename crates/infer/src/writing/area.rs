@@ -23,7 +23,7 @@ const AREA_TRIALS: [(Bytes, Order, u32); 3] =
     [(Bytes::kib(128), Order::InOrder, 16), (Bytes::kib(4), Order::Random, 24), (Bytes::kib(32), Order::Random, 12)];
 
 /// Requests to each unit of a trial at random that show what is copied for.
-const LEAST_OF_AREA: u32 = 6;
+const LEAST_OF_AREA: u32 = 4;
 
 /// What the first look at the area at the start takes; nothing once it was looked at.
 pub(crate) fn left_for_area(now: &Situation) -> Bytes {
