@@ -24,6 +24,9 @@ const MOST_RUNS: usize = 20;
 /// Sizes in blocks, a factor of less than 1.6 apart.
 const SIZES: [u64; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
 
+/// Distances in blocks: each costs a rest in each round, so that they are farther apart, and those between come later.
+const DISTANCES: [u64; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+
 /// No more sizes between two of them are tried at once.
 const BETWEEN: u64 = 12;
 
@@ -68,9 +71,10 @@ pub(crate) fn read_cache(now: &Situation) -> Option<Choice> {
     if most < before + block {
         return None;
     }
-    let sizes =
-        |most: Bytes| -> Vec<Bytes> { SIZES.iter().map(|size| block * *size).filter(|size| *size <= most).collect() };
-    let base = Wanted { spans: sizes(most), run: RUN, ends: sizes(most - before), why: WHY };
+    let up_to = |most: Bytes, sizes: &[u64]| -> Vec<Bytes> {
+        sizes.iter().map(|size| block * *size).filter(|size| *size <= most).collect()
+    };
+    let base = Wanted { spans: up_to(most, &SIZES), run: RUN, ends: up_to(most - before, &DISTANCES), why: WHY };
     let tried = read_cache::all(now.observations).count();
     if tried == 0 {
         return plan(now, block, region, base);

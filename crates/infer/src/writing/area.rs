@@ -123,7 +123,7 @@ fn compare(
     let unit = now.unit();
     // What escapes copies at random differs by far, so that some of the requests tell where writes are copied for; what
     // transfers differ by does not show in as few.
-    let rounds = requests.div_ceil(3).max(LEAST_OF_AREA.min(requests));
+    let rounds = LEAST_OF_AREA.min(requests);
     let all = u64::from(rounds) * (suspects.len() + controls.len()) as u64;
     let enough =
         (order == Order::Random).then_some(Enough { slow: COPIED_FOR, rounds, requests: all, fast_rounds: None });
