@@ -250,7 +250,9 @@ pub(crate) fn second_trial(
     let ends = match seen.fallen {
         _ if bounds.copies_are_dear(good + 1) => return None,
         // Where no doubt is left, and a round is dear: a limit of bytes shows in the good count.
-        Some(fallen) if good > 1 && expected && seen.plain && is_dear(seen.seconds.1, fallen) => [2.min(good - 1), good],
+        Some(fallen) if good > 1 && expected && seen.plain && is_dear(seen.seconds.1, fallen) => {
+            [2.min(good - 1), good]
+        }
         Some(fallen) => [good, fallen],
         None => [2.min(good), good],
     };
@@ -298,6 +300,44 @@ mod tests {
         // What is copied for each time: cheap enough to try fewer, and not.
         assert_eq!(next(bounds(Some(0.1)), &[2]), [20]);
         assert_eq!(next(Bounds { most: 21, ..bounds(Some(2.0)) }, &[1, 2]), [2, 21]);
+    }
+
+    /// The same with a block size of its own, and the mean of each round.
+    fn tried(block: Bytes, count: u32, kept: u32) -> LiveCount {
+        let trial = LiveCount { block, ..trial(count, kept) };
+        let mean = |round: &[f64]| round.iter().sum::<f64>() / round.len() as f64;
+        LiveCount { seconds: trial.writes.chunks(count as usize).map(mean).collect(), ..trial }
+    }
+
+    /// Trials of one unit, of a limit, and of one unit more, of which none is kept.
+    fn around(block: Bytes, limit: u32) -> Vec<LiveCount> {
+        [(1, 1), (limit, limit), (limit + 1, 0)].into_iter().map(|(count, kept)| tried(block, count, kept)).collect()
+    }
+
+    #[test]
+    fn what_shows_plainly_is_confirmed_by_the_second_size_or_by_what_is_likely() {
+        let check = |counts: &[LiveCount], hint: Option<(u32, u32)>, expect: bool| {
+            let bounds = Bounds { most: 40, hint, copies: None, replicates: REPLICATES };
+            let seen = state(counts, LEAD, Order::InOrder);
+            assert_eq!(is_confirmed(counts, (LEAD, &seen), Order::InOrder, bounds), expect, "{hint:?}");
+        };
+        let both = |other: u32| [around(LEAD, 8), around(LEAD * 2, other)].concat();
+        check(&around(LEAD, 8), None, true);
+        check(&both(8), None, true);
+        check(&both(4), None, false);
+        check(&both(4), Some((8, 9)), true);
+        check(&both(4), Some((7, 8)), false);
+        // Some of the fallen ones are as fast as the good ones: it may be others' logs.
+        let partly = [tried(LEAD, 1, 1), tried(LEAD, 8, 8), tried(LEAD, 9, 3)];
+        check(&partly, Some((8, 9)), false);
+    }
+
+    #[test]
+    fn what_is_closed_by_chance_tells_how_many_are_open() {
+        let slow = |write: u32| (write % 64 + write / 64 * 7) % 64 < 22;
+        let writes = (0..6 * 64).map(|write| if slow(write) { 80e-3 } else { 1e-3 }).collect();
+        let counts = [trial(40, 40), LiveCount { writes, ..trial(64, 64) }];
+        assert_eq!(between(&counts, LEAD, 40, 64), 52);
     }
 
     #[test]

@@ -111,7 +111,10 @@ pub(super) fn limit(observations: &Observations, order: Order) -> Result<Limit, 
         )));
     }
     let mut limit = assemble(*block, first, good, others, order);
-    if (first.plain || order == Order::Random) && likely(observations, order, *block) == first.fallen.map(|fallen| (good, fallen)) {
+    // What is likely for another reason was seen twice: in order only where it is plain, as what others left shifts that.
+    if (first.plain || order == Order::Random)
+        && likely(observations, order, *block) == first.fallen.map(|fallen| (good, fallen))
+    {
         limit.doubts.retain(|doubt| *doubt != Doubt::SeenOnce);
     }
     if order == Order::Random && limit.doubts.contains(&Doubt::OneBlock) && is_that_in_order(observations, &limit) {
