@@ -1,6 +1,6 @@
 //! Which count of units to try next: bracket, bisect, confirm, and repeat at a second block size.
 
-use super::trial::{LiveCount, State, live_counts, overrules, state};
+use super::trial::{DISAGREE, LiveCount, State, live_counts, overrules, state};
 use super::{COLLAPSE, opened};
 use crate::numbers::median;
 use flashscope_model::{Observations, Order};
@@ -165,16 +165,20 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
     (runs(block, count) < PATIENCE).then(|| trial(block, count, why))
 }
 
-/// Whether a limit need not be tried again: it lies where it is likely for another reason, and shows plainly or is dear to
-/// repeat; or it shows plainly and the second block size has the same, or has yet to be tried.
+/// Whether a limit need not be tried again at the same size: it shows plainly and the second block size agrees, at about the same
+/// pace, or has yet to be tried; or it is dear to repeat and lies where it is likely for another reason.
 fn is_confirmed(counts: &[LiveCount], (lead, seen): (Bytes, &State), order: Order, bounds: Bounds) -> bool {
-    let limit = seen.good.zip(seen.fallen);
-    let expected = limit.is_some() && bounds.hint == limit;
-    let dear = || limit.is_some_and(|(_, fallen)| bounds.copies_are_dear(fallen));
+    let Some((good, fallen)) = seen.good.zip(seen.fallen) else { return false };
+    if !seen.plain {
+        return bounds.hint == Some((good, fallen)) && bounds.copies_are_dear(fallen);
+    }
     let sizes: BTreeSet<Bytes> = counts.iter().map(|trial| trial.block).filter(|block| *block > lead).collect();
-    let states = || sizes.iter().map(|block| state(counts, *block, order)).filter(|other| other.tried > 1);
-    let elsewhere = || states().any(|other| other.good.zip(other.fallen) == limit) || states().next().is_none();
-    if seen.plain { expected || elsewhere() } else { expected && dear() }
+    let mut states =
+        sizes.iter().map(|block| (*block, state(counts, *block, order))).filter(|(_, other)| other.tried > 1);
+    states.all(|(block, other)| {
+        let longer = block.as_f64() / lead.as_f64();
+        seen.agrees_with(&other) && other.seconds_of_good() <= DISAGREE * longer * seen.seconds_of_good()
+    })
 }
 
 /// The count to try between a good one and a fallen one.
@@ -315,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shows_plainly_is_confirmed_by_the_second_size_or_by_what_is_likely() {
+    fn what_shows_plainly_is_confirmed_by_the_second_size() {
         let check = |counts: &[LiveCount], hint: Option<(u32, u32)>, expect: bool| {
             let bounds = Bounds { most: 40, hint, copies: None, replicates: REPLICATES };
             let seen = state(counts, LEAD, Order::InOrder);
@@ -325,8 +329,18 @@ mod tests {
         check(&around(LEAD, 8), None, true);
         check(&both(8), None, true);
         check(&both(4), None, false);
-        check(&both(4), Some((8, 9)), true);
-        check(&both(4), Some((7, 8)), false);
+        check(&both(4), Some((8, 9)), false);
+        // The second size up to the limit only, and all of it slow.
+        let second = |kept: u32| [2, 8].map(|count| tried(LEAD * 2, count, kept.min(count)));
+        check(&[around(LEAD, 8), second(8).to_vec()].concat(), None, true);
+        check(&[around(LEAD, 8), second(2).to_vec()].concat(), None, false);
+        // All of it slower than longer blocks are: something changed.
+        let worn = |trial: LiveCount| {
+            let slower = |seconds: Vec<f64>| seconds.into_iter().map(|seconds| 5.0 * seconds).collect();
+            LiveCount { seconds: slower(trial.seconds), writes: slower(trial.writes), ..trial }
+        };
+        let worn: Vec<LiveCount> = around(LEAD * 2, 8).into_iter().map(worn).collect();
+        check(&[around(LEAD, 8), worn].concat(), None, false);
         // Some of the fallen ones are as fast as the good ones: it may be others' logs.
         let partly = [tried(LEAD, 1, 1), tried(LEAD, 8, 8), tried(LEAD, 9, 3)];
         check(&partly, Some((8, 9)), false);

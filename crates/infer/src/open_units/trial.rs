@@ -47,7 +47,7 @@ pub(crate) struct LiveCount {
 
 /// Runs of one count whose middles differ by this factor disagree: two places of one of them may lie in the same unit, or
 /// something was collected all the while.
-const DISAGREE: f64 = 1.5;
+pub(super) const DISAGREE: f64 = 1.5;
 
 /// How far the search has come at one block size.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,6 +71,20 @@ pub(crate) struct State {
     pub(crate) muddled: bool,
     /// Whether runs of one of the two counts disagree, and no third one told which is right.
     pub(crate) torn: bool,
+}
+
+impl State {
+    /// Whether what was seen at another block size fits a limit of units.
+    pub(super) fn agrees_with(&self, other: &State) -> bool {
+        let goes_on = self.fallen.is_some_and(|fallen| other.good.is_some_and(|good| good >= fallen));
+        let ends_before = self.good.is_some_and(|good| other.fallen.is_some_and(|fallen| fallen <= good));
+        !goes_on && !ends_before
+    }
+
+    /// Seconds of one write to the largest good count.
+    pub(super) fn seconds_of_good(&self) -> f64 {
+        if self.fallen.is_some() { self.seconds.0 } else { self.seconds.1 }
+    }
 }
 
 /// The limit that trials of one order show; `Err(None)` where there are none.
@@ -270,10 +284,9 @@ fn clearness(factor: f64) -> f64 {
 pub(super) fn overrules((lead, first): (Bytes, &State), (block, other): (Bytes, &State)) -> bool {
     let longer = block.as_f64() / lead.as_f64();
     let collapsed = first.seconds.1 > COLLAPSE * first.seconds.0;
-    let good = if other.fallen.is_some() { other.seconds.0 } else { other.seconds.1 };
     longer > 1.0
         && collapsed
-        && good < SLIGHT_FALL * longer * first.seconds.0
+        && other.seconds_of_good() < SLIGHT_FALL * longer * first.seconds.0
         && first.fallen.zip(other.good).is_some_and(|(fallen, good)| good >= fallen)
 }
 
@@ -316,11 +329,7 @@ fn assemble(block: Bytes, first: &State, good: u32, others: &[(Bytes, State)], o
         doubts.push(Doubt::OneBlock);
     }
     for (other_block, other) in others {
-        let agrees = match (first.fallen, other.fallen) {
-            (Some(fallen), _) => other.good.is_none_or(|n| n < fallen) && other.fallen.is_none_or(|n| n > good),
-            (None, fallen) => fallen.is_none_or(|n| n > good),
-        };
-        if agrees {
+        if first.agrees_with(other) {
             if other.good == Some(good) && other.fallen == first.fallen && first.fallen.is_some() {
                 doubts.retain(|doubt| *doubt != Doubt::SeenOnce);
                 remark = format!(", the same at {other_block}");
