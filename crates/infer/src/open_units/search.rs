@@ -135,7 +135,6 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
     let most = bounds.most;
     let seen = state(&counts, lead, order);
     let Some(good) = seen.good else { return (most > 0).then(|| trial(lead, 1, "the yardstick")) };
-    let confirmed = is_confirmed(&counts, (lead, &seen), order, bounds);
     let step = match seen.fallen {
         None if good < most => Some((lead, bounds.beyond(good), "no fall yet: more of them")),
         None => {
@@ -148,9 +147,10 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
             let count = bounds.within(good, fallen).unwrap_or_else(|| between(&counts, lead, good, fallen));
             Some((lead, count, "between a good and a fallen count"))
         }
-        Some(fallen) => [(good, "once more, to confirm the limit"), (fallen, "once more, to confirm the fall")]
-            .into_iter()
-            .find(|(count, _)| {
+        Some(fallen) => {
+            let confirmed = is_confirmed(&counts, (lead, &seen), order, bounds);
+            let ends = [(good, "once more, to confirm the limit"), (fallen, "once more, to confirm the fall")];
+            let unsure = ends.into_iter().find(|(count, _)| {
                 let wanted = match () {
                     () if confirmed => 1,
                     () if *count == good => bounds.replicates,
@@ -158,8 +158,9 @@ pub(crate) fn next_trial(observations: &Observations, order: Order, lead: Bytes,
                     () => REPLICATES,
                 };
                 runs(lead, *count) < if torn(*count) { PATIENCE } else { wanted }
-            })
-            .map(|(count, why)| (lead, count, why)),
+            });
+            unsure.map(|(count, why)| (lead, count, why))
+        }
     };
     let (block, count, why) = step?;
     (runs(block, count) < PATIENCE).then(|| trial(block, count, why))
@@ -247,17 +248,16 @@ pub(crate) fn second_trial(
     let [lead, second] = blocks;
     let seen = state(&counts, lead, order);
     let good = seen.good?;
-    if seen.fallen.is_some_and(|fallen| fallen > good + 1) {
+    if seen.fallen.is_some_and(|fallen| fallen > good + 1) || bounds.copies_are_dear(good + 1) {
         return None;
     }
-    let expected = bounds.hint == seen.fallen.map(|fallen| (good, fallen));
     let ends = match seen.fallen {
-        _ if bounds.copies_are_dear(good + 1) => return None,
-        // Where no doubt is left, and a round is dear: a limit of bytes shows in the good count.
-        Some(fallen) if good > 1 && expected && seen.plain && is_dear(seen.seconds.1, fallen) => {
-            [2.min(good - 1), good]
+        Some(fallen) => {
+            let expected = seen.plain && bounds.hint == Some((good, fallen));
+            // Where no doubt is left, and a round is dear: a limit of bytes shows in the good count.
+            let up_to_it = good > 1 && expected && is_dear(seen.seconds.1, fallen);
+            if up_to_it { [2.min(good - 1), good] } else { [good, fallen] }
         }
-        Some(fallen) => [good, fallen],
         None => [2.min(good), good],
     };
     let tried = |count: u32| counts.iter().any(|trial| (trial.block, trial.count) == (second, count));
