@@ -1,9 +1,9 @@
 //! The writing half of the performance table, measured until the rate no longer changes.
 //!
 //! Sequential cells come before random ones, which leave every unit that they touch open; large blocks come before small ones, so
-//! that the first cell of either kind closes what was left open ([`crate::performance::course`]). A cell goes on for three
-//! seconds, or until it has the thousand requests of a 99th percentile, whichever is first; and once more where the rate is not
-//! known well enough by then, or changed on the way and what follows is too short to tell how fast it is.
+//! that the first cell of either kind closes what was left open ([`crate::performance::course`]). A cell goes on for five seconds
+//! (three at random), or until it has the thousand requests of a 99th percentile, whichever is first; and once more where the rate is
+//! not known well enough by then, or changed on the way and what follows is too short to tell how fast it is.
 
 use crate::Choice;
 use crate::performance::course::{AFTER_CLOSING, cells_of, courses, open_at_once};
@@ -39,8 +39,13 @@ const CLOSING_TIME: Nanos = Nanos::secs(35);
 /// More units than this are not closed within the time of any cell.
 const FEW_UNITS: u64 = 16;
 
-/// Device time of one run of a cell.
-const TIME: Nanos = Nanos::secs(3);
+/// Device time of one run of a cell: sequential ones tell of stalls as well, which are rare.
+const fn time_of(order: Order) -> Nanos {
+    match order {
+        Order::InOrder => Nanos::secs(3),
+        Order::Random => Nanos::secs(3),
+    }
+}
 
 /// Device time of a cell, all its runs together, to that of one, after which it is left as it is.
 const MOST_TIMES: u64 = 2;
@@ -87,13 +92,14 @@ fn cell(now: &Situation, block: Bytes, order: Order, requests: u64) -> Option<Ch
     if done.is_enough(requests) {
         return None;
     }
+    let time = time_of(order);
     let closing = open_at_once(now.observations).map_or(0, |(count, _)| count);
     let (requests, time) = match order {
         Order::Random if block == CLOSING && done.runs == 0 => {
-            let time = if closing > FEW_UNITS { TIME + CLOSING_TIME } else { TIME };
+            let time = if closing > FEW_UNITS { time + CLOSING_TIME } else { time };
             (requests.max(closing + AFTER_CLOSING as u64), time)
         }
-        _ => (requests, TIME),
+        _ => (requests, time),
     };
     let most = MOST.min(now.write_budget / SHARE).min(now.device.capacity / 8);
     let wanted = match order {
@@ -153,6 +159,7 @@ pub(crate) fn most_cells(write_budget: Bytes) -> Bytes {
 
 /// What was done of a cell.
 struct Done {
+    order: Order,
     runs: usize,
     time: Nanos,
     times: Vec<f64>,
@@ -166,7 +173,7 @@ impl Done {
         let time = runs.iter().flat_map(|data| &data.times).copied().sum();
         let kept = if runs.is_empty() { None } else { courses(observations).remove(&key) };
         let times = kept.unwrap_or_default().iter().map(|time| time.as_f64()).collect();
-        Done { runs: runs.len(), time, times }
+        Done { order, runs: runs.len(), time, times }
     }
 
     /// Whether the rate is known: it had settled, for long enough, and is known well.
@@ -179,7 +186,8 @@ impl Done {
             .as_ref()
             .is_ok_and(|found| found.is_settled && (found.from == 0 || self.times.len() - found.from >= LEAST_SETTLED));
         let narrow = found.is_ok_and(|found| found.high <= NARROW * found.low);
-        let long = self.time >= TIME || self.times.len() as u64 >= requests / 2;
-        (settled && narrow && long) || self.time >= TIME * MOST_TIMES || self.runs > 2
+        let time = time_of(self.order);
+        let long = self.time >= time || self.times.len() as u64 >= requests / 2;
+        (settled && narrow && long) || self.time >= time * MOST_TIMES || self.runs > 2
     }
 }
