@@ -26,7 +26,7 @@ const LEAST_OF_UNIT: u64 = 8;
 /// How often each size is tried.
 const REPEATS: u32 = 2;
 /// Random writes to each of two spans.
-const REWRITES: u32 = 10;
+const REWRITES: u32 = 16;
 
 /// Places that are asked for; fewer serve, and are used again.
 const PLACES: [usize; 4] = [14, 8, 5, 3];

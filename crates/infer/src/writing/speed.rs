@@ -42,7 +42,7 @@ const FEW_UNITS: u64 = 16;
 /// Device time of one run of a cell: sequential ones tell of stalls as well, which are rare.
 const fn time_of(order: Order) -> Nanos {
     match order {
-        Order::InOrder => Nanos::secs(3),
+        Order::InOrder => Nanos::secs(5),
         Order::Random => Nanos::secs(3),
     }
 }

@@ -16,7 +16,7 @@ const PIECE: Bytes = Bytes::mib(32);
 
 /// Rest before the first burst, before the one that measures what it filled, and before one more where the two
 /// differ. Each is much longer than the one before: what a rest brings back in part grows with it, and is not the size.
-const RESTS: [Nanos; 3] = [Nanos::secs(5), Nanos::secs(30), Nanos::secs(90)];
+const RESTS: [Nanos; 3] = [Nanos::secs(10), Nanos::secs(30), Nanos::secs(90)];
 
 /// Longest run at a stretch.
 const MOST: Bytes = Bytes::gib(1);
