@@ -83,7 +83,8 @@ pub(crate) fn read_cache(now: &Situation) -> Option<Choice> {
     let spans = read_cache::spans(now.observations).filter(|_| tried < MOST_RUNS)?;
     let ahead = read_ahead::distances(now.observations)?;
     let fitting = |ends: Vec<Bytes>| ends.into_iter().filter(|end| *end <= most - before).collect::<Vec<Bytes>>();
-    let wanted = again(now, &spans, &ahead, base)
+    let farthest = (most - before).min(FETCHED).align_down(block);
+    let wanted = again(now, &spans, &ahead, base, farthest)
         .or_else(|| {
             let ends = fitting(between(&ahead, GRAIN.max(now.device.logical_block)));
             let wanted = Wanted { spans: between(&spans, block), run: RUN, ends, why: "the sizes in between" };
@@ -93,8 +94,8 @@ pub(crate) fn read_cache(now: &Situation) -> Option<Choice> {
     plan(now, block, region, Wanted { ends: fitting(wanted.ends), ..wanted })
 }
 
-/// The same once more, where it was not clear.
-fn again(now: &Situation, spans: &Gains, ahead: &Gains, base: Wanted) -> Option<Wanted> {
+/// The same once more, where it was not clear; where all was at hand, up to the farthest that a device may have fetched as well.
+fn again(now: &Situation, spans: &Gains, ahead: &Gains, base: Wanted, farthest: Bytes) -> Option<Wanted> {
     let unclear = |gains: &Gains, rounds: u32| {
         (gains.reach() == Reach::Unclear && rounds < MOST_ROUNDS) || (gains.may_be_lost() && rounds < ROUNDS * 2)
     };
@@ -102,7 +103,8 @@ fn again(now: &Situation, spans: &Gains, ahead: &Gains, base: Wanted) -> Option<
     let rounds = rounds_of_runs(now.observations);
     // No device reads ahead that far behind every read: where it ends may be lost in the scatter.
     let endless = matches!(ahead.reach(), Reach::Beyond(_)) && rounds < MOST_ROUNDS;
-    let ends = if endless || unclear(ahead, rounds) { base.ends } else { Vec::new() };
+    let mut ends = if endless || unclear(ahead, rounds) { base.ends } else { Vec::new() };
+    ends.extend(Some(farthest).filter(|farthest| endless && ends.last().is_some_and(|last| last < farthest)));
     let why = "once more, as it was not clear";
     (!spans.is_empty() || !ends.is_empty()).then_some(Wanted { spans, ends, why, ..base })
 }
