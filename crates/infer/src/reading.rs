@@ -22,12 +22,15 @@ pub(crate) const CELLS: usize = READ_CELLS.len() * 2;
 /// One block read again and again: the shortest time that a read takes here, of link, command and what the device has at
 /// hand. No later read is faster, but not all of it is spent outside the flash.
 pub(crate) fn floor(now: &Situation) -> Option<Choice> {
+    let why = "the shortest time of a read: one block again and again";
+    (!now.has(|data| matches!(data, Data::Floor(_)))).then(|| floor_now(now, why))
+}
+
+/// As [`floor`], whether it was measured before or not: a host may be slower or faster by now.
+pub(crate) fn floor_now(now: &Situation, why: &str) -> Choice {
     let block = now.block(Bytes::kib(4));
     let at = (now.device.capacity / 2).align_down(block);
-    (!now.has(|data| matches!(data, Data::Floor(_)))).then(|| Choice {
-        experiment: Experiment::Floor(Floor { block, at, count: 200 }),
-        why: "the shortest time of a read: one block again and again".into(),
-    })
+    Choice { experiment: Experiment::Floor(Floor { block, at, count: 200 }), why: why.to_owned() }
 }
 
 /// Which parts hold data: reads of never-written ones say nothing of the flash.

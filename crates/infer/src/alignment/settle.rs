@@ -78,7 +78,7 @@ const SETTLED_IN_THE_END: f64 = 0.95;
 const FEW_SIZES: usize = 8;
 
 /// As [`SETTLED`], for a level inside the page, or for its absence.
-const INNER_SETTLED: f64 = 0.97;
+const INNER_SETTLED: f64 = 0.995;
 
 /// A page must be so likely before the sizes inside it are looked at.
 const PAGE_TO_LOOK_INTO: f64 = 0.9;

@@ -100,7 +100,7 @@ impl Gains {
         let scatter = (median(&off)? * 1.483).max(level * LEAST_SHARE / CLEAR);
         let by_size: BTreeMap<Bytes, f64> =
             times.into_iter().filter_map(|(size, times)| Some((size, level - low(&times)?))).collect();
-        let most = shortest(observations).and_then(|(_, times)| Some(level - low(&times)?));
+        let most = shortest(observations).next().and_then(|(_, times)| Some(level - low(&times)?));
         let likely = floor(observations, block).map(|floor| level - floor);
         // One step between sizes makes one of their differences, which no median minds.
         let gains: Vec<f64> = by_size.values().copied().collect();
@@ -237,18 +237,18 @@ impl Gains {
     }
 }
 
-/// Times of the shortest reads, in nanoseconds, and their size.
-fn shortest(observations: &Observations) -> Option<(Bytes, Vec<f64>)> {
-    observations.runs.iter().find_map(|run| match &run.data {
+/// Times of the shortest reads, in nanoseconds, and their size, each time that they were measured.
+fn shortest(observations: &Observations) -> impl DoubleEndedIterator<Item = (Bytes, Vec<f64>)> {
+    observations.runs.iter().filter_map(|run| match &run.data {
         Data::Floor(floor) => Some((floor.block, super::ns(&floor.times))),
         _ => None,
     })
 }
 
-/// What a request of this size takes that needs no flash, in nanoseconds: the shortest read, and the link for what is longer
-/// than that. Reads of the flash are no faster than the link, so that this is no less than true.
+/// What a request of this size takes that needs no flash, in nanoseconds: the shortest read of late, and the link for what is
+/// longer than that. Reads of the flash are no faster than the link, so that this is no less than true.
 pub(super) fn floor(observations: &Observations, block: Bytes) -> Option<f64> {
-    let (measured, times) = shortest(observations)?;
+    let (measured, times) = shortest(observations).next_back()?;
     let longer = block.as_f64() - measured.as_f64();
     let each = transfer::estimate(observations).map_or(0.0, |line| 1e9 / line.rate.0);
     Some(median(&times)? + longer.max(0.0) * each)

@@ -182,11 +182,14 @@ fn by_place(data: &ReadCacheData) -> BTreeMap<usize, Vec<f64>> {
 }
 
 /// All experiments, and what brings the times of each to the pace of the median one: falling order is read in all of them,
-/// and a host or a device that is slower for a while is slower for that as well.
+/// and a host or a device that is slower for a while is slower for that as well. Reads that wait for what is fetched behind the
+/// ones before scatter by more than a pace, and tell none.
 fn paced(observations: &Observations) -> impl Iterator<Item = (&ReadCacheData, f64)> {
     let level = |data: &ReadCacheData| {
         let lows: Vec<f64> = by_place(data).values().filter_map(|times| low(times)).collect();
-        median(&lows)
+        let level = median(&lows)?;
+        let wait = in_rising_order(data).is_some_and(|rising| rising < WAITS * level);
+        (!wait).then_some(level)
     };
     let levels: Vec<Option<f64>> = all(observations).map(level).collect();
     let usual = median(&levels.iter().copied().flatten().collect::<Vec<f64>>());
@@ -194,3 +197,12 @@ fn paced(observations: &Observations) -> impl Iterator<Item = (&ReadCacheData, f
         .zip(levels)
         .map(move |(data, here)| (data, usual.zip(here).map_or(1.0, |(usual, here)| usual / here)))
 }
+
+/// What a read right behind another takes in rising order.
+fn in_rising_order(data: &ReadCacheData) -> Option<f64> {
+    let second: Vec<f64> = data.rising.iter().filter_map(|run| run.get(1)).map(|time| time.as_f64()).collect();
+    low(&second)
+}
+
+/// Where the second read of a rising run takes less than this share of one in falling order, each fetches what is behind it.
+const WAITS: f64 = 0.8;

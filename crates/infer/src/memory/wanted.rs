@@ -2,6 +2,7 @@
 
 use super::write_buffer::{self, Filling};
 use crate::Choice;
+use crate::reading;
 use crate::situation::Situation;
 use flashscope_model::plan::{Buffer, Burst, Then};
 use flashscope_model::{Data, Experiment, Observations};
@@ -51,7 +52,7 @@ pub(crate) fn buffer(now: &Situation) -> Option<Choice> {
         None => {
             return sized(now, now.block(BLOCK), TRIES[0], "bursts of writes: does the device take them into memory?");
         }
-        Some(first) if !write_buffer::taken_into_memory(now.observations, first.block) => return None,
+        Some(first) if !write_buffer::taken_into_memory(now.observations, first.block) => return floor_again(now),
         Some(first) => first,
     };
     let Some(taken) = first.taken else {
@@ -83,6 +84,14 @@ pub(crate) fn buffer(now: &Situation) -> Option<Choice> {
         );
     }
     compared(now, first, u32::try_from(taken).ok())
+}
+
+/// The shortest time of a read once more, where writes take longer than that at the start: all requests may by now.
+fn floor_again(now: &Situation) -> Option<Choice> {
+    let runs = &now.observations.runs;
+    let bursts = runs.iter().position(|run| matches!(run.data, Data::Buffer(_)))?;
+    let again = runs[bursts..].iter().any(|run| matches!(run.data, Data::Floor(_)));
+    (!again).then(|| reading::floor_now(now, "whether the shortest read takes by now what writes into memory do"))
 }
 
 /// What comes behind writes that were taken into memory, beside what comes behind none; and rests behind as many as fill it, where

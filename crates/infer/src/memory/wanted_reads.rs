@@ -13,6 +13,10 @@ use flashscope_model::{Experiment, Observations};
 use flashscope_units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
+/// The longest block of which the longest region has room for a run and what lies behind it: where no unit shows, what was taken
+/// for a page may be one of many chips.
+const LONGEST_BLOCK: Bytes = Bytes::kib(64);
+
 /// Rounds of re-reads and runs.
 const ROUNDS: u32 = 12;
 /// Most rounds, where the reads scatter too much.
@@ -62,7 +66,7 @@ struct Wanted {
 pub(crate) fn read_cache(now: &Situation) -> Option<Choice> {
     let block = match read_cache::all(now.observations).next() {
         Some(data) => data.block,
-        None => now.block(now.page().unwrap_or(BLOCK).max(BLOCK)),
+        None => now.block(now.page().unwrap_or(BLOCK).clamp(BLOCK, LONGEST_BLOCK)),
     };
     let region = now.unit().min(LONGEST_REGION).align_down(block * 2);
     // Half of a region is for what was not read for a while; behind the longest run there must be room as well.
@@ -94,7 +98,7 @@ pub(crate) fn read_cache(now: &Situation) -> Option<Choice> {
     plan(now, block, region, Wanted { ends: fitting(wanted.ends), ..wanted })
 }
 
-/// The same once more, where it was not clear; where all was at hand, up to the farthest that a device may have fetched as well.
+/// The same once more, where it was not clear; where all was at hand, at the farthest that a device may have fetched as well.
 fn again(now: &Situation, spans: &Gains, ahead: &Gains, base: Wanted, farthest: Bytes) -> Option<Wanted> {
     let unclear = |gains: &Gains, rounds: u32| {
         (gains.reach() == Reach::Unclear && rounds < MOST_ROUNDS) || (gains.may_be_lost() && rounds < ROUNDS * 2)
@@ -104,7 +108,7 @@ fn again(now: &Situation, spans: &Gains, ahead: &Gains, base: Wanted, farthest: 
     // No device reads ahead that far behind every read: where it ends may be lost in the scatter.
     let endless = matches!(ahead.reach(), Reach::Beyond(_)) && rounds < MOST_ROUNDS;
     let mut ends = if endless || unclear(ahead, rounds) { base.ends } else { Vec::new() };
-    ends.extend(Some(farthest).filter(|farthest| endless && ends.last().is_some_and(|last| last < farthest)));
+    ends.extend(Some(farthest).filter(|farthest| endless && !ends.contains(farthest)));
     let why = "once more, as it was not clear";
     (!spans.is_empty() || !ends.is_empty()).then_some(Wanted { spans, ends, why, ..base })
 }
