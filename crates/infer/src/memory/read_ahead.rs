@@ -188,8 +188,7 @@ fn paced(observations: &Observations) -> impl Iterator<Item = (&ReadCacheData, f
     let level = |data: &ReadCacheData| {
         let lows: Vec<f64> = by_place(data).values().filter_map(|times| low(times)).collect();
         let level = median(&lows)?;
-        let wait = in_rising_order(data).is_some_and(|rising| rising < WAITS * level);
-        (!wait).then_some(level)
+        in_rising_order(data).is_none_or(|rising| rising >= WAITS * level).then_some(level)
     };
     let levels: Vec<Option<f64>> = all(observations).map(level).collect();
     let usual = median(&levels.iter().copied().flatten().collect::<Vec<f64>>());
@@ -206,3 +205,32 @@ fn in_rising_order(data: &ReadCacheData) -> Option<f64> {
 
 /// Where the second read of a rising run takes less than this share of one in falling order, each fetches what is behind it.
 const WAITS: f64 = 0.8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runs::run;
+    use flashscope_model::Data;
+
+    /// Runs of three, of which those in falling order take so long, in µs, and those in rising order so long behind the first.
+    fn runs(falling: u64, rising: u64) -> Data {
+        let run = |rest: u64| vec![Nanos::micros(500), Nanos::micros(rest), Nanos::micros(rest)];
+        Data::ReadCache(ReadCacheData {
+            block: Bytes::kib(4),
+            spans: Vec::new(),
+            rising: vec![run(rising); 4],
+            falling: vec![run(falling); 4],
+            ahead: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn what_is_slower_for_a_while_is_brought_to_one_pace_and_what_waits_tells_none() {
+        let paces = |all: [Data; 3]| -> Vec<f64> {
+            let observations = Observations { runs: all.map(run).into(), ..Observations::default() };
+            paced(&observations).map(|(_, pace)| pace).collect()
+        };
+        assert_eq!(paces([runs(500, 490), runs(400, 390), runs(500, 490)]), [1.0, 1.25, 1.0]);
+        assert_eq!(paces([runs(3000, 1000), runs(2400, 1000), runs(3000, 1000)]), [1.0; 3]);
+    }
+}

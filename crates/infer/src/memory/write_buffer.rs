@@ -514,6 +514,22 @@ mod tests {
     }
 
     #[test]
+    fn the_shortest_read_of_late_tells_what_is_taken_into_memory() {
+        let block = Bytes::kib(4);
+        let floor = |time| run(Data::Floor(FloorData { block, at: Bytes::ZERO, times: vec![Nanos::micros(time); 9] }));
+        let burst =
+            BurstTimes { writes: vec![Nanos::micros(210); 8], pause: Nanos::ZERO, then: Then::Flush, after: None };
+        let length = Bytes::mib(4);
+        let bursts = BufferData { block, start: Bytes::ZERO, length, rest: Nanos::ZERO, bursts: vec![burst; 3] };
+        let before = Observations { runs: vec![floor(100), run(Data::Buffer(bursts))], ..Observations::default() };
+        let mut slower = before.clone();
+        slower.runs.push(floor(200));
+        let mut same = before.clone();
+        same.runs.push(floor(101));
+        assert_eq!([&before, &slower, &same].map(|seen| taken_into_memory(seen, block)), [false, true, false]);
+    }
+
+    #[test]
     fn one_slow_write_at_the_start_of_bursts_is_chance_and_four_are_none() {
         assert_eq!([[120, 104, 130, 101], [100, 900, 900, 900], [130; 4]].map(taken), [true, true, false]);
     }
