@@ -34,8 +34,11 @@ const PLACES: [usize; 4] = [14, 8, 5, 3];
 /// Number of trials of a size in which it must take effect: all of them.
 const ALL: usize = 2;
 
-/// Random writes differ where one span's exceed the other's this clearly (Cliff's δ; 0.474 is called large).
+/// Random writes differ where one span's exceed the other's this clearly (Cliff's δ; 0.474 is called large) …
 const CLEARLY: f64 = 0.474;
+
+/// … and by so many times its standard error where they are alike, which comes up by chance once in a thousand times.
+const BEYOND_CHANCE: f64 = 3.3;
 
 /// The one experiment, once everything else is settled.
 pub(crate) fn choice(now: &Situation) -> Option<Choice> {
@@ -194,7 +197,10 @@ fn rewrite_ratio(data: &DiscardData) -> Option<f64> {
     let (behind, control) = (seconds(&data.behind), seconds(&data.control));
     let delta = cliffs_delta(&control, &behind).ok()?;
     let mean = |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64;
-    Some(if delta.abs() >= CLEARLY { mean(&control) / mean(&behind) } else { 1.0 })
+    // The variance of Mann and Whitney's U where both are alike, as δ = 2U/nm - 1.
+    let (n, m) = (behind.len() as f64, control.len() as f64);
+    let error = ((n + m + 1.0) / (3.0 * n * m)).sqrt();
+    Some(if delta.abs() >= CLEARLY.max(BEYOND_CHANCE * error) { mean(&control) / mean(&behind) } else { 1.0 })
 }
 
 #[cfg(test)]
@@ -214,6 +220,17 @@ mod tests {
             data: Data::Discard(data),
         };
         Observations { capacity: None, runs: vec![run], ..Observations::default() }
+    }
+
+    #[test]
+    fn random_writes_behind_a_discard_differ_only_where_that_is_hardly_chance() {
+        // Of sixteen that rise evenly, those that are later by five ranks exceed the others with δ = 0.53.
+        let rising = |from: u64| (from..from + 16).map(|time| Nanos::micros(1000 + 10 * time)).collect::<Vec<_>>();
+        let ratio = |control: u64| {
+            let data = DiscardData { behind: rising(0), control: rising(control), ..trials(Bytes::kib(4), 0) };
+            rewrite_ratio(&data).map(|ratio| (ratio * 100.0).round())
+        };
+        assert_eq!([0, 5, 16].map(ratio), [Some(100.0), Some(100.0), Some(115.0)]);
     }
 
     /// Two trials of each size from 4 KiB to 4 MiB; those of `from` and more read as `byte`.
