@@ -6,7 +6,7 @@ use crate::situation::Situation;
 use flashscope_model::discard::{Discard, DiscardData, DiscardFound, DiscardReads, DiscardTrial};
 use flashscope_model::finding::Doubt;
 use flashscope_model::{Data, Estimate, Experiment, ExperimentName, Observations, Reason};
-use flashscope_stats::test::cliffs_delta;
+use flashscope_stats::test::{Alternative, cliffs_delta, mann_whitney};
 use flashscope_units::{Bytes, Nanos};
 
 /// Sizes go up to this, or to the unit where that is larger.
@@ -37,8 +37,8 @@ const ALL: usize = 2;
 /// Random writes differ where one span's exceed the other's this clearly (Cliff's δ; 0.474 is called large) …
 const CLEARLY: f64 = 0.474;
 
-/// … and by so many times its standard error where they are alike, which comes up by chance once in a thousand times.
-const BEYOND_CHANCE: f64 = 3.3;
+/// … and where chance alone does so no more often than this (p of Mann and Whitney).
+const BY_CHANCE: f64 = 0.001;
 
 /// The one experiment, once everything else is settled.
 pub(crate) fn choice(now: &Situation) -> Option<Choice> {
@@ -197,10 +197,8 @@ fn rewrite_ratio(data: &DiscardData) -> Option<f64> {
     let (behind, control) = (seconds(&data.behind), seconds(&data.control));
     let delta = cliffs_delta(&control, &behind).ok()?;
     let mean = |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64;
-    // The variance of Mann and Whitney's U where both are alike, as δ = 2U/nm - 1.
-    let (n, m) = (behind.len() as f64, control.len() as f64);
-    let error = ((n + m + 1.0) / (3.0 * n * m)).sqrt();
-    Some(if delta.abs() >= CLEARLY.max(BEYOND_CHANCE * error) { mean(&control) / mean(&behind) } else { 1.0 })
+    let chance = mann_whitney(&control, &behind, Alternative::TwoSided).ok()?.p_value;
+    Some(if delta.abs() >= CLEARLY && chance <= BY_CHANCE { mean(&control) / mean(&behind) } else { 1.0 })
 }
 
 #[cfg(test)]
@@ -220,17 +218,6 @@ mod tests {
             data: Data::Discard(data),
         };
         Observations { capacity: None, runs: vec![run], ..Observations::default() }
-    }
-
-    #[test]
-    fn random_writes_behind_a_discard_differ_only_where_that_is_hardly_chance() {
-        // Of sixteen that rise evenly, those that are later by five ranks exceed the others with δ = 0.53.
-        let rising = |from: u64| (from..from + 16).map(|time| Nanos::micros(1000 + 10 * time)).collect::<Vec<_>>();
-        let ratio = |control: u64| {
-            let data = DiscardData { behind: rising(0), control: rising(control), ..trials(Bytes::kib(4), 0) };
-            rewrite_ratio(&data).map(|ratio| (ratio * 100.0).round())
-        };
-        assert_eq!([0, 5, 16].map(ratio), [Some(100.0), Some(100.0), Some(115.0)]);
     }
 
     /// Two trials of each size from 4 KiB to 4 MiB; those of `from` and more read as `byte`.
@@ -253,6 +240,17 @@ mod tests {
             behind: Vec::new(),
             control: Vec::new(),
         }
+    }
+
+    #[test]
+    fn random_writes_behind_a_discard_differ_only_where_that_is_hardly_chance() {
+        // Of sixteen that rise evenly, those that are later by five ranks exceed the others with δ = 0.53.
+        let rising = |from: u64| (from..from + 16).map(|time| Nanos::micros(1000 + 10 * time)).collect::<Vec<_>>();
+        let ratio = |control: u64| {
+            let data = DiscardData { behind: rising(0), control: rising(control), ..trials(Bytes::kib(4), 0) };
+            rewrite_ratio(&data).map(|ratio| (ratio * 100.0).round())
+        };
+        assert_eq!([0, 5, 16].map(ratio), [Some(100.0), Some(100.0), Some(115.0)]);
     }
 
     #[test]

@@ -67,7 +67,7 @@ const SWEPT_ODD: u64 = 9;
 /// … with this many places each.
 const SWEPT_PLACES: u32 = 6;
 
-/// A figure with this probability is settled.
+/// A figure with this probability is settled; so is a level inside the page, or its absence.
 const SETTLED: f64 = 0.995;
 
 /// As [`SETTLED`], of a page that was asked for again and again: each look doubles the odds against it that are put up with, as
@@ -76,9 +76,6 @@ const SETTLED_IN_THE_END: f64 = 0.95;
 
 /// … of so few sizes.
 const FEW_SIZES: usize = 8;
-
-/// As [`SETTLED`], for a level inside the page, or for its absence.
-const INNER_SETTLED: f64 = 0.995;
 
 /// A page must be so likely before the sizes inside it are looked at.
 const PAGE_TO_LOOK_INTO: f64 = 0.9;
@@ -171,7 +168,7 @@ fn settle(
     let (first, second) = if page_first { (page, unit) } else { (unit, page) };
     let inside = |choice: &Choice| {
         let looked = past.times(choice);
-        looked == 0 || (looked < MOST_TIMES_INSIDE && posterior.inner < INNER_SETTLED)
+        looked == 0 || (looked < MOST_TIMES_INSIDE && posterior.inner < SETTLED)
     };
     let inner =
         || look_inside((device, room), &posterior).filter(inside).filter(|_| in_time && reads < MOST_READS_IN_ALL);
