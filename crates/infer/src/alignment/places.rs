@@ -222,8 +222,11 @@ impl Share {
         /// As many times as are enough to tell the step of a clock.
         const ENOUGH: usize = 4096;
         let all: usize = places.clone().map(<[Nanos]>::len).sum();
-        let some = places.flatten().step_by(all.div_ceil(ENOUGH).max(1));
-        let step = clock_step(some.map(|time| time.as_f64()).collect());
+        let of_every =
+            |nth: usize| clock_step(places.clone().flatten().step_by(nth).map(|time| time.as_f64()).collect());
+        let step = of_every(all.div_ceil(ENOUGH).max(1));
+        // Where some are all alike the clock is a coarse one, and it takes all of them to see its step.
+        let step = if step == 0.0 { of_every(1) } else { step };
         let spread = median(spreads).unwrap_or(0.0);
         if step * STEPS > spread { Share::Many(step) } else { Share::Few }
     }
@@ -324,4 +327,17 @@ fn scatter(places: &[&Place]) -> f64 {
     let freedom = deviations.len().saturating_sub(used).max(1) as f64;
     let typical = median(&deviations).unwrap_or(0.01) * flashscope_stats::location::MAD_NORMAL_FACTOR;
     typical * (deviations.len().max(1) as f64 / freedom).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_hardly_ever_shows_its_step_is_coarse() {
+        // One time in thousands is a step less than all others, and some of them do not show it.
+        let mut places = vec![vec![Nanos(500_000); 16]; 1200];
+        places[7][4] = Nanos(375_000);
+        assert_eq!(Share::of(places.iter().map(|times| &times[..])), Share::Many(125_000.0));
+    }
 }

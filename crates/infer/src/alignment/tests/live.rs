@@ -427,3 +427,15 @@ fn a_handful_of_places_makes_no_sure_unit() {
         assert!(unit.confidence().is_none_or(|confidence| confidence < 0.9), "seed {seed}: {unit:?}");
     }
 }
+
+#[test]
+fn pages_that_begin_half_way_have_no_inner_page() {
+    // Edges at every other 8 KiB: those of pages of 16 KiB, or of what lies inside pages that are read side by side.
+    let device = Device { unit_cost: 0.0, middle: None, phase: Bytes::kib(8), ..plain() };
+    for seed in 0..5 {
+        let (observations, _) = characterise(&device, &facts(&device), &mut Rng::new(seed));
+        let found = estimate(&observations);
+        assert!(found.page_inner.is_unknown(), "{:?}", found.page_inner);
+        assert!(found.page.value().is_none_or(|page| page == device.page), "{:?}", found.page);
+    }
+}
