@@ -184,18 +184,19 @@ impl<'a> View<'a> {
         below.is_some_and(|(below, _)| level.get() - below.get() > CLEARLY_ABOVE * error)
     }
 
-    /// Whether only every other multiple of a size is an edge: those of twice the size, which is the next one, are crossed for
-    /// nothing. Chips that read side by side do that, and so do edges of twice the size that begin half way, unless units show
+    /// Whether only every other multiple of the page is an edge: those of twice the size, which is the next one, are crossed for
+    /// nothing. Chips that read side by side do that, and so do pages of twice the size that begin half way, unless units show
     /// that begin with the multiples.
-    fn every_other(&self, class: usize) -> Option<Bytes> {
+    fn every_other_page(&self) -> Option<Bytes> {
         if self.stands_above() || self.changes.is_some() {
             return None;
         }
-        let next = (class + 1..class::COUNT).find(|next| self.levels[*next].is_some())?;
-        let (size, larger) = self.chain.size_of(class).zip(self.chain.size_of(next))?;
+        let next = [class::MIDDLE, class::UNIT].into_iter().find(|next| self.levels[*next].is_some())?;
+        let (page, larger) = self.chain.page.zip(self.chain.size_of(next))?;
         let base = self.levels[class::BASE].map_or(0.0, |(level, _)| level.get());
-        let [step, next] = [class, next].map(|class| self.levels[class].map_or(0.0, |(level, _)| level.get() - base));
-        (larger == size * 2 && next.abs() < NOTHING * step.abs()).then_some(larger)
+        let [step, next] =
+            [class::PAGE, next].map(|class| self.levels[class].map_or(0.0, |(level, _)| level.get() - base));
+        (larger == page * 2 && next.abs() < NOTHING * step.abs()).then_some(larger)
     }
 
     /// Where levels fall, in words. The edge of a large unit is one of all smaller ones as well, so that a read across it
@@ -360,7 +361,7 @@ impl<'a> View<'a> {
         if confidence < ENOUGH {
             return Estimate::unknown(Reason::Ambiguous, "no page size stands out").leaning_to(best, confidence);
         }
-        if let Some(twice) = self.every_other(class::PAGE) {
+        if let Some(twice) = self.every_other_page() {
             let seen = format!(
                 "reads that cross every other multiple of {best} take {level} longer, those at multiples of {twice} no longer \
                  than others: pages of {best} that are read side by side, or of {twice} that begin half way"
@@ -421,7 +422,7 @@ impl<'a> View<'a> {
 
     fn inner(&self) -> Estimate<Bytes> {
         let pages = sized(&self.posterior.pages);
-        let known = self.chain.page.is_some() && self.every_other(class::PAGE).is_none();
+        let known = self.chain.page.is_some() && self.every_other_page().is_none();
         let Some((page, likely)) = pages.first().copied().filter(|_| known) else {
             return Estimate::unknown(Reason::NeedsAnother, "the page itself is not known");
         };
@@ -432,13 +433,6 @@ impl<'a> View<'a> {
         let Some((size, (level, count))) = found else {
             return Estimate::unknown(Reason::NothingShows, format!("no level shows inside the {page} page"));
         };
-        if self.every_other(class::INNER) == Some(page) {
-            let seen = format!(
-                "reads that cross every other multiple of {size} take {level} longer, those at multiples of {page} no longer than \
-                 others: a level inside pages that are read side by side, or pages that begin half way"
-            );
-            return Estimate::unknown(Reason::Ambiguous, seen);
-        }
         let confidence = self.confidence_of_page(self.posterior.inner * likely);
         if confidence < ENOUGH {
             return Estimate::unknown(Reason::Ambiguous, format!("a level inside the {page} page is not clear"));
