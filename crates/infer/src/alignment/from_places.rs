@@ -184,9 +184,9 @@ impl<'a> View<'a> {
         below.is_some_and(|(below, _)| level.get() - below.get() > CLEARLY_ABOVE * error)
     }
 
-    /// Whether only every other multiple of the page is an edge: those of twice the size, which is the next one, are crossed for
-    /// nothing. Chips that read side by side do that, and so do pages of twice the size that begin half way, unless units show
-    /// that begin with the multiples.
+    /// Twice the page, where only every other multiple of the page is an edge: those of twice the size are crossed for nothing.
+    /// Chips that read side by side do that, and so do pages of twice the size that begin half way, unless units show that begin
+    /// with the multiples.
     fn every_other_page(&self) -> Option<Bytes> {
         if self.stands_above() || self.changes.is_some() {
             return None;
