@@ -5,6 +5,7 @@
 //! Effect size and consistency over block sizes and repeats decide, not p values: with enough requests any trifle is
 //! significant.
 
+mod beside;
 mod compared;
 mod parts;
 
@@ -13,14 +14,13 @@ pub(crate) use parts::estimate as parts;
 
 use crate::assumed::Known;
 use crate::numbers::{digits, median, probability, rates_side_by_side};
-use crate::{regions, transfer};
+use crate::{Memo, regions, transfer};
 use compared::{Compared, Row};
 use flashscope_model::finding::{AreaKind, Doubt, FastArea};
 use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
 use flashscope_stats::location::MAD_NORMAL_FACTOR;
 use flashscope_stats::normal_cdf;
 use flashscope_units::Bytes;
-use std::ops::Range;
 
 /// A unit of a table counts as different from this factor on: what was written before makes units differ by less.
 const TABLE_FACTOR: f64 = 1.5;
@@ -44,9 +44,6 @@ const ERRORS: f64 = 4.0;
 /// No area at the start reaches further, in units.
 const UNITS_AT_START: u64 = 32;
 
-/// Requests to each unit that are left out.
-const OPENING: usize = 2;
-
 /// Blocks of at least this size show the rate of the flash, smaller ones the cost of a request.
 const LARGE: Bytes = Bytes::kib(32);
 
@@ -65,10 +62,14 @@ struct Verdict {
 
 /// Whether an area at the start differs, and how. Tables that do not say their unit are held against the allocation
 /// unit that reads show, where they show one: addresses are worth nothing with the wrong unit.
-pub(crate) fn estimate(observations: &Observations, allocation_unit: &Estimate<Bytes>) -> Estimate<FastArea> {
+pub(crate) fn estimate(
+    observations: &Observations,
+    allocation_unit: &Estimate<Bytes>,
+    memo: &Memo,
+) -> Estimate<FastArea> {
     let sure = allocation_unit.confidence().filter(|sure| *sure >= regions::KNOWN);
-    let trials = compared::trials(observations).map(|found| (found, ExperimentName::FastArea));
-    let singles = || Some((compared::one_by_one(observations)?, ExperimentName::Throughput));
+    let trials = compared::trials(observations, memo).map(|found| (found, ExperimentName::FastArea));
+    let singles = || Some((compared::one_by_one(observations, memo)?, ExperimentName::Throughput));
     if let Some((mut compared, method)) = trials.or_else(singles) {
         let known = sure.filter(|_| allocation_unit.value().is_some_and(|real| compared.unit.is_multiple_of(real)));
         if known.is_none() {
@@ -116,11 +117,11 @@ pub(crate) fn estimate(observations: &Observations, allocation_unit: &Estimate<B
 }
 
 /// What is left of it that there is no area, by long writes: where the allocation unit is not known nobody knows where what was
-/// compared would end, if an area did within it; and what the flash takes is hidden where the transfer takes as long.
+/// compared would end, if an area did within it; and what the flash takes may be hidden where the transfer takes as long.
 fn denied(
     observations: &Observations,
     compared: &Compared,
-    found: Estimate<FastArea>,
+    mut found: Estimate<FastArea>,
     knows_unit: bool,
 ) -> Estimate<FastArea> {
     let begins_otherwise = || compared::begins_otherwise(observations, TRIAL_FACTOR).filter(|_| !knows_unit);
@@ -136,26 +137,23 @@ fn denied(
         return Estimate::unknown(Reason::Contradicted, why);
     }
     let hidden = compared.rate_elsewhere().zip(way()).is_some_and(|(writes, way)| writes * HIDDEN > way);
-    if hidden && !compared.rows.values().all(|rows| small_ones_are_alike(rows)) {
-        let why = format!(
-            "{}; but writes are as fast as transfers, which may hide what the flash takes, and small ones do not tell",
-            found.evidence()
+    // An area at the start holds one of the first two.
+    if hidden && !compared.rows.values().take(2).all(|rows| small_ones_are_alike(rows)) {
+        found.add_evidence(
+            "writes are as fast as transfers, which may hide what the flash takes, and small ones do not tell",
         );
-        return Estimate::unknown(Reason::NothingShows, why);
+        found.doubt(Doubt::WayHides);
     }
     found
 }
 
-/// Whether small writes were compared and take as long as elsewhere.
+/// Whether small writes were compared and surely take as long as elsewhere.
 fn small_ones_are_alike(rows: &[Row]) -> bool {
     let small = || rows.iter().filter(|row| row.is_small());
     let error = median(&small().map(|row| row.error).collect::<Vec<f64>>());
     let ratio = typical(rows, Row::is_small);
-    ratio.zip(error).is_some_and(|(ratio, error)| ratio.abs() < ERRORS * error.max(LEAST_ERROR))
+    ratio.zip(error).is_some_and(|(ratio, error)| without_area(ratio, error).1 < MATTERS.ln())
 }
-
-/// No error of small writes counts as less than this: what lies around them differs by as much.
-const LEAST_ERROR: f64 = 0.02;
 
 /// Writes that take no more than this times what their transfer does may be hidden behind it.
 const HIDDEN: f64 = 1.1;
@@ -189,11 +187,21 @@ fn judge(compared: &Compared, threshold: f64, method: ExperimentName) -> Estimat
             ),
         );
     }
+    if let Some((off, of)) = compared.as_far_off(area.iter().map(|(_, verdict)| verdict.ln_ratio)) {
+        return Estimate::unknown(
+            Reason::Ambiguous,
+            format!(
+                "units from {start} to {} differ, but so do {off} of {of} from elsewhere",
+                compared.end(area[area.len() - 1].0)
+            ),
+        );
+    }
     let open_end = first + area.len() == verdicts.len();
     found(compared, &area, scatter, open_end, method)
 }
 
-/// Units that differ in one way; or in several, where what lies side by side differs as well, and each part in one way.
+/// Units that differ in one way; or in several, where what lies side by side differs as well. What makes a kind is asked of all
+/// units of a part together: small writes to one of them may differ for what lies around them.
 fn as_one_area(whole: Vec<(Bytes, Verdict)>, compared: &Compared, threshold: f64) -> Vec<(Bytes, Verdict)> {
     let kind = whole[0].1.kind;
     let alike = whole.iter().take_while(|(_, verdict)| verdict.kind == kind).count();
@@ -201,12 +209,20 @@ fn as_one_area(whole: Vec<(Bytes, Verdict)>, compared: &Compared, threshold: f64
         return whole;
     }
     let places: Vec<Bytes> = whole.iter().map(|(at, _)| *at).collect();
-    let parts = parts::split(&places, compared, threshold);
-    let in_one_way = |part: &Range<usize>| whole[part.clone()].iter().all(|(_, v)| v.kind == whole[part.start].1.kind);
-    if !parts.iter().all(in_one_way) {
-        return whole[..alike].to_vec();
-    }
-    whole.into_iter().map(|(at, verdict)| (at, Verdict { kind: AreaKind::Mixed, ..verdict })).collect()
+    let kinds: Option<Vec<AreaKind>> = parts::split(&places, compared, threshold)
+        .into_iter()
+        .map(|part| kind_of(&whole[part], compared, threshold))
+        .collect();
+    let Some(kinds) = kinds else { return whole[..alike].to_vec() };
+    let kind = if kinds.iter().all(|kind| *kind == kinds[0]) { kinds[0] } else { AreaKind::Mixed };
+    whole.into_iter().map(|(at, verdict)| (at, Verdict { kind, ..verdict })).collect()
+}
+
+/// In what way the units of one part differ, taken together; `None` where some are faster and some slower.
+fn kind_of(part: &[(Bytes, Verdict)], compared: &Compared, threshold: f64) -> Option<AreaKind> {
+    let one_way = part.iter().all(|(_, other)| other.ln_ratio * part[0].1.ln_ratio > 0.0);
+    let rows: Vec<Row> = part.iter().flat_map(|(at, _)| compared.rows[at].iter().copied()).collect();
+    Some(verdict(&rows, compared, threshold).filter(|_| one_way)?.kind)
 }
 
 fn found(
@@ -512,7 +528,7 @@ mod tests {
     fn told(data: Vec<Data>) -> Estimate<FastArea> {
         let runs = data.into_iter().map(run).collect();
         let unit = Estimate::known(UNIT, 0.99, "", &[]);
-        estimate(&Observations { runs, ..Observations::default() }, &unit)
+        estimate(&Observations { runs, ..Observations::default() }, &unit, &Memo::default())
     }
 
     #[test]
@@ -526,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_way_hides_is_not_denied() {
+    fn what_the_way_hides_is_denied_with_a_doubt() {
         // Reads of so many microseconds for 256 KiB, and twice as much for 512 KiB.
         let of = |us: u64, small: Option<[f64; 4]>| {
             let row = |kib: u64| IntervalRow {
@@ -536,20 +552,77 @@ mod tests {
             let way = Data::Interval(IntervalData { rows: [64, 128, 256, 512].map(row).to_vec() });
             let long = compared_with(Bytes::kib(256), Order::InOrder, &[1000.0; 4], [1000.0; 3]);
             let small = small.map(|us| compared_with(Bytes::kib(4), Order::Random, &us, [300.0; 3]));
-            told([way, long].into_iter().chain(small).collect()).value().map(|area| area.kind)
+            let found = told([way, long].into_iter().chain(small).collect());
+            assert_eq!(found.value().map(|area| area.kind), Some(AreaKind::None));
+            found.has_doubt(Doubt::WayHides)
         };
-        assert_eq!(of(400, None), Some(AreaKind::None));
-        assert_eq!(of(980, None), None);
-        // Small writes are not hidden: they take as long as elsewhere, or less.
-        assert_eq!(of(980, Some([300.0; 4])), Some(AreaKind::None));
-        assert_eq!(of(980, Some([260.0, 300.0, 300.0, 300.0])), None);
+        assert!(!of(400, None));
+        assert!(of(980, None));
+        // Small writes are not hidden: they take as long as elsewhere, or less. An area holds one of the first two units.
+        assert!(!of(980, Some([300.0; 4])));
+        assert!(of(980, Some([250.0, 300.0, 300.0, 300.0])));
+        assert!(!of(980, Some([300.0, 300.0, 300.0, 250.0])));
+    }
+
+    /// The same for writes of which the first `quick` to each unit take a quarter.
+    fn with_a_buffer(suspects: [usize; 4], controls: [usize; 3]) -> Data {
+        let timed = |(index, quick): (u64, &usize)| UnitTimes {
+            at: UNIT * index,
+            times: (0..16)
+                .map(|round| Nanos(if round < *quick { 250_000 } else { 1_000_000 + 100 * round as u64 }))
+                .collect(),
+        };
+        Data::FastArea(FastAreaData {
+            unit: UNIT,
+            reach: UNIT,
+            direction: Direction::Write,
+            order: Order::InOrder,
+            block: Bytes::kib(256),
+            suspects: (0..).zip(&suspects).map(timed).collect(),
+            controls: (100..).zip(&controls).map(timed).collect(),
+        })
+    }
+
+    #[test]
+    fn a_write_more_or_less_to_a_buffer_is_no_difference() {
+        let found = told(vec![with_a_buffer([9, 8, 8, 8], [9, 9, 8])]);
+        assert_eq!(found.value().map(|area| area.kind), Some(AreaKind::None));
+    }
+
+    #[test]
+    fn what_units_elsewhere_differ_by_as_well_is_no_area() {
+        let of = |controls| {
+            let data = compared_with(Bytes::kib(256), Order::InOrder, &[30e3, 1e3, 1e3, 1e3], controls);
+            told(vec![data.clone(), data]).value().map(|area| area.kind)
+        };
+        assert_eq!(of([1000.0, 1001.0, 1002.0]), Some(AreaKind::Slower));
+        assert_eq!(of([1000.0, 1001.0, 30e3]), None);
+    }
+
+    #[test]
+    fn small_writes_that_differ_among_the_controls_say_nothing_of_an_area() {
+        let long = || compared_with(Bytes::kib(256), Order::InOrder, &[500.0, 500.0, 1000.0, 1000.0], [1000.0; 3]);
+        let small = |controls| compared_with(Bytes::kib(4), Order::Random, &[900.0, 300.0, 300.0, 300.0], controls);
+        let kind = |controls| told(vec![long(), small(controls)]).value().map(|area| area.kind);
+        assert_eq!(kind([300.0, 900.0, 600.0]), Some(AreaKind::Faster));
+        // The first unit is another part than the second.
+        assert_eq!(kind([300.0; 3]), Some(AreaKind::Mixed));
+    }
+
+    #[test]
+    fn small_writes_to_one_unit_of_many_say_nothing_of_the_area() {
+        let long = compared_with(Bytes::kib(256), Order::InOrder, &[1400.0, 1400.0, 1400.0, 1000.0], [1000.0; 3]);
+        // Too little for another part.
+        let small = compared_with(Bytes::kib(4), Order::Random, &[300.0, 255.0, 300.0, 300.0], [300.0; 3]);
+        let found = told(vec![long, small]).value();
+        assert_eq!(found.map(|area| (area.kind, area.end)), Some((AreaKind::Slower, UNIT * 3)));
     }
 
     #[test]
     fn without_the_unit_no_area_is_said_to_end() {
         let data = compared_with(Bytes::kib(256), Order::InOrder, &[500.0, 1000.0, 1000.0, 1000.0], [1000.0; 3]);
         let observations = Observations { runs: vec![run(data)], ..Observations::default() };
-        let found = estimate(&observations, &Estimate::unknown(Reason::NothingShows, ""));
+        let found = estimate(&observations, &Estimate::unknown(Reason::NothingShows, ""), &Memo::default());
         assert_eq!(found.reason(), Some(Reason::NeedsAnother));
     }
 }

@@ -138,9 +138,9 @@ fn weigh(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo)
         let found = open_units::given_the_unit(found, observations, order, unit);
         regions::count(found, observations, order, unit)
     };
-    let fast_area = regions::area(fast_area::estimate(observations, unit), observations, unit);
+    let fast_area = regions::area(fast_area::estimate(observations, unit, memo), observations, unit);
     let mut geometry = Geometry {
-        fast_area_parts: fast_area::parts(observations, &fast_area),
+        fast_area_parts: fast_area::parts(observations, &fast_area, memo),
         fast_area,
         allocation_unit: alignment.allocation_unit,
         boundary_offset: alignment.boundary_offset,

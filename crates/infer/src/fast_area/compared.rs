@@ -1,24 +1,33 @@
 //! The first units beside units from elsewhere: figures of the trials, of single units and of printed tables, each held
 //! against the controls of its own run and block size.
 
-use super::{LARGE, OPENING, SMALL, UNITS_AT_START};
+use super::beside::{Controls, seconds};
+use super::{LARGE, SMALL, UNITS_AT_START};
 use crate::assumed::{TableUnit, unit_of_first};
 use crate::numbers::{ln_rate, median, median_rate};
-use crate::{open_units, survey};
+use crate::{Memo, open_units, survey};
 use flashscope_model::observation::{FastAreaData, FatData, RateEvidence, ThroughputData, UnitTimes};
 use flashscope_model::plan::Purpose;
 use flashscope_model::{Data, Direction, Observations, Order};
-use flashscope_stats::location::MAD_NORMAL_FACTOR;
 use flashscope_stats::test::cliffs_delta;
 use flashscope_stats::two_sided_t;
 use flashscope_units::Bytes;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::rc::Rc;
 
 /// Share of pairs by which the requests of a unit that differs are on one side of those of the controls.
 const CLEAR_DELTA: f64 = 0.5;
 
 /// A unit that is like the others differs by as much with this probability.
 const BY_CHANCE: f64 = 3e-4;
+
+/// Differences of two units are about as large where their quotient, as logarithms, is within this.
+const ALIKE: RangeInclusive<f64> = 0.5..=2.0;
+
+/// So many units in a row are off by chance with this probability, where it cannot be told from an area.
+const IN_A_ROW: f64 = 0.05;
 
 /// Fewer degrees of freedom than this do not tell how much units differ.
 const LEAST_FREEDOM: usize = 3;
@@ -81,6 +90,18 @@ impl Compared {
         (freedom >= LEAST_FREEDOM).then(|| two_sided_t(1.0 - BY_CHANCE, freedom as f64) * variance.sqrt())
     }
 
+    /// How many controls are off by about as much as units are that differ by this, as logarithms, and of how many, where so many
+    /// units in a row would be so by chance.
+    pub(super) fn as_far_off(&self, units: impl Iterator<Item = f64>) -> Option<(usize, usize)> {
+        let units: Vec<f64> = units.collect();
+        let typical = median(&units)?;
+        let of = self.controls.iter().map(Vec::len).sum::<usize>();
+        let off = self.controls.iter().flatten().filter(|away| ALIKE.contains(&(*away / typical))).count();
+        // Laplace's rule of succession.
+        let share = (off + 1) as f64 / (of + 2) as f64;
+        (off > 0 && share.powi(units.len() as i32) > IN_A_ROW).then_some((off, of))
+    }
+
     /// Rate of long writes in order to the units that the first ones are compared with.
     pub(super) fn rate_elsewhere(&self) -> Option<f64> {
         median(
@@ -97,6 +118,14 @@ impl Compared {
     pub(super) fn leaves_front_out(&self) -> bool {
         let rows = |at: Bytes| self.rows.get(&at).map_or(0, Vec::len);
         self.front > Bytes::ZERO && rows(Bytes::ZERO) < rows(self.front)
+    }
+
+    /// Adds what a trial told, as that of this run.
+    fn add(&mut self, run: usize, trial: &Trial) {
+        self.controls.extend(trial.away.clone());
+        for (at, row) in &trial.rows {
+            self.rows.entry(self.start(*at)).or_default().push(Row { run, ..*row });
+        }
     }
 
     /// Start of what a suspect stands for: blocks within the piece in front need not begin at its first byte.
@@ -159,7 +188,7 @@ fn ln_unit_rate(block: Bytes, evidence: &RateEvidence) -> Option<f64> {
 }
 
 /// Suspect units against controls, every request timed.
-pub(super) fn trials(observations: &Observations) -> Option<Compared> {
+pub(super) fn trials(observations: &Observations, memo: &Memo) -> Option<Compared> {
     // On a blank device the controls lie where it was filled, and copies cost as much as there is to copy.
     let blank = survey::blank_share(observations).is_some_and(|share| share >= survey::BLANK);
     let trials = || {
@@ -175,7 +204,7 @@ pub(super) fn trials(observations: &Observations) -> Option<Compared> {
     for (run, data) in trials() {
         let copies = data.order == Order::Random && data.block > SMALL;
         if data.unit == first.unit && !(blank && copies) {
-            add_trial(run, data, &mut compared);
+            compared.add(run, &trial(data, memo));
         }
     }
     (!compared.rows.is_empty()).then_some(compared)
@@ -185,7 +214,7 @@ pub(super) fn trials(observations: &Observations) -> Option<Compared> {
 /// second half, where that is by this factor at least and so nowhere else.
 pub(super) fn begins_otherwise(observations: &Observations, factor: f64) -> Option<f64> {
     let halves = |unit: &UnitTimes| {
-        let seconds: Vec<f64> = unit.times.iter().skip(OPENING).map(|time| time.as_secs_f64()).collect();
+        let seconds = seconds(unit);
         let (first, second) = seconds.split_at(seconds.len() / 2);
         let distinct = cliffs_delta(second, first).is_ok_and(|delta| delta > CLEAR_DELTA);
         let ratio = median(second)? / median(first)?;
@@ -222,7 +251,7 @@ fn single_runs(observations: &Observations) -> impl Iterator<Item = &ThroughputD
 
 /// The first units and others, written one after the other where only one can be open: those that share the block size of
 /// the one at the start.
-pub(super) fn one_by_one(observations: &Observations) -> Option<Compared> {
+pub(super) fn one_by_one(observations: &Observations, memo: &Memo) -> Option<Compared> {
     let unit = open_units::trial_unit(observations)?;
     let first = single_runs(observations).find(|data| data.start < unit)?;
     let timed = |data: &ThroughputData| UnitTimes { at: data.start, times: data.times.clone() };
@@ -249,44 +278,54 @@ pub(super) fn one_by_one(observations: &Observations) -> Option<Compared> {
         .filter(|at| *at >= unit)
         .min()
         .map_or(Bytes::ZERO, |at| at % unit);
-    add_trial(0, &data, &mut compared);
+    compared.add(0, &trial(&data, memo));
     (!compared.rows.is_empty()).then_some(compared)
 }
 
-fn add_trial(run: usize, data: &FastAreaData, compared: &mut Compared) {
-    // The first requests pay for what was open before.
-    let seconds = |unit: &UnitTimes| -> Vec<f64> {
-        let steady = &unit.times[OPENING.min(unit.times.len() / 2)..];
-        steady.iter().map(|time| time.as_secs_f64()).filter(|s| *s > 0.0).collect()
-    };
-    let pool: Vec<f64> = data.controls.iter().flat_map(seconds).collect();
-    let Some(control) = median(&pool) else { return };
-    if data.order == Order::InOrder && data.block >= LARGE && data.controls.len() > 1 {
-        let away = data.controls.iter().filter_map(|unit| Some((control / median(&seconds(unit))?).ln()));
-        compared.controls.push(away.collect());
-    }
-    for suspect in &data.suspects {
-        let times = seconds(suspect);
-        let (Some(middle), Ok(delta)) = (median(&times), cliffs_delta(&times, &pool)) else { continue };
-        let rate = |seconds: f64| data.block.as_f64() / seconds;
-        let row = Row {
-            run,
-            block: data.block,
-            ln_ratio: (control / middle).ln(),
-            rates: (rate(middle), rate(control)),
-            distinct: delta.abs() > CLEAR_DELTA,
-            error: error_of_median(&times).hypot(error_of_median(&pool)),
-            random: data.order == Order::Random,
-        };
-        compared.rows.entry(compared.start(suspect.at)).or_default().push(row);
-    }
+/// What one trial tells.
+#[derive(Clone, Debug, Default)]
+struct Trial {
+    /// Where each suspect is, and how it differs.
+    rows: Vec<(Bytes, Row)>,
+    /// By how much its controls differ from their middle, as logarithms, if they are several with long writes in order.
+    away: Option<Vec<f64>>,
 }
 
-/// Standard error of the logarithm of a median: that of a normal sample, whose width the median deviation tells.
-fn error_of_median(seconds: &[f64]) -> f64 {
-    let logs: Vec<f64> = seconds.iter().map(|seconds| seconds.ln()).collect();
-    let middle = median(&logs).unwrap_or(0.0);
-    let away: Vec<f64> = logs.iter().map(|log| (log - middle).abs()).collect();
-    let deviation = MAD_NORMAL_FACTOR * median(&away).unwrap_or(0.0);
-    1.2533 * deviation / (logs.len().max(1) as f64).sqrt()
+/// Trials that were looked at before.
+type Looked = RefCell<Vec<(FastAreaData, Rc<Trial>)>>;
+
+/// What a trial tells, worked out once.
+fn trial(data: &FastAreaData, memo: &Memo) -> Rc<Trial> {
+    let looked = memo.of::<Looked>();
+    if let Some((_, told)) = looked.borrow().iter().find(|(before, _)| before == data) {
+        return Rc::clone(told);
+    }
+    let told = Rc::new(look(data));
+    looked.borrow_mut().push((data.clone(), Rc::clone(&told)));
+    told
+}
+
+fn look(data: &FastAreaData) -> Trial {
+    let pool: Vec<f64> = data.controls.iter().flat_map(seconds).collect();
+    let Some(control) = median(&pool) else { return Trial::default() };
+    let long = data.order == Order::InOrder && data.block >= LARGE;
+    let away = (long && data.controls.len() > 1)
+        .then(|| data.controls.iter().filter_map(|unit| Some((control / median(&seconds(unit))?).ln())).collect());
+    let controls = Controls::of(data);
+    let row = |suspect: &UnitTimes| {
+        let times = seconds(suspect);
+        let (longer, error) = controls.shift(&times)?;
+        let elsewhere = data.block.as_f64() / control;
+        let row = Row {
+            run: 0,
+            block: data.block,
+            ln_ratio: -longer,
+            rates: ((-longer).exp() * elsewhere, elsewhere),
+            distinct: cliffs_delta(&times, &pool).ok()?.abs() > CLEAR_DELTA,
+            error,
+            random: data.order == Order::Random,
+        };
+        Some((suspect.at, row))
+    };
+    Trial { rows: data.suspects.iter().filter_map(row).collect(), away }
 }

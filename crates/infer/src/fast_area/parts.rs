@@ -6,6 +6,7 @@
 
 use super::compared::{self, Compared, Row};
 use super::{COPIES, COST_FACTOR, ERRORS, TABLE_FACTOR, copies_show, median};
+use crate::Memo;
 use crate::numbers::digits;
 use flashscope_model::finding::{AreaKind, AreaPart, Doubt, FastArea};
 use flashscope_model::{Estimate, ExperimentName, Observations, Reason};
@@ -24,7 +25,7 @@ struct Look {
 }
 
 /// The parts of an area that was found.
-pub(crate) fn estimate(observations: &Observations, area: &Estimate<FastArea>) -> Estimate<Vec<AreaPart>> {
+pub(crate) fn estimate(observations: &Observations, area: &Estimate<FastArea>, memo: &Memo) -> Estimate<Vec<AreaPart>> {
     let score = area.confidence().unwrap_or(0.0);
     let doubts = area.support().map_or(Vec::new(), |support| support.doubts.clone());
     let Some(area) = area.value() else {
@@ -34,8 +35,9 @@ pub(crate) fn estimate(observations: &Observations, area: &Estimate<FastArea>) -
         return Estimate::unknown(Reason::Absent, "there is no area at the start");
     }
     let tables = || compared::tables(observations).map(|(_, found)| (found, TABLE_FACTOR, ExperimentName::Fat));
-    let trials = compared::trials(observations).map(|found| (found, PART_FACTOR, ExperimentName::FastArea));
-    let singles = || compared::one_by_one(observations).map(|found| (found, PART_FACTOR, ExperimentName::Throughput));
+    let trials = compared::trials(observations, memo).map(|found| (found, PART_FACTOR, ExperimentName::FastArea));
+    let singles =
+        || compared::one_by_one(observations, memo).map(|found| (found, PART_FACTOR, ExperimentName::Throughput));
     let Some((compared, factor, method)) = trials.or_else(singles).or_else(tables) else {
         return Estimate::unknown(Reason::NotMeasured, "its units were not compared with each other");
     };

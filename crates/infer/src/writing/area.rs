@@ -164,7 +164,8 @@ fn area_requests(now: &Situation, requests: u32) -> u32 {
 /// How many units from the start to compare: more while the last one that was compared still differs.
 fn suspects_wanted(now: &Situation) -> usize {
     let unit = Estimate::known(now.unit(), 1.0, "assumed", &[]);
-    let found = fast_area::estimate(now.observations, &unit).value().filter(|area| area.kind != AreaKind::None);
+    let found =
+        fast_area::estimate(now.observations, &unit, now.memo).value().filter(|area| area.kind != AreaKind::None);
     let end = found.map_or(0, |area| (area.end / now.unit()) as usize);
     (end + 2).clamp(SUSPECTS, MOST_SUSPECTS)
 }

@@ -53,6 +53,8 @@ words! {
         NoEnd = "no-end",
         /// What lies in front of an area was not compared.
         FrontUnseen = "front-unseen",
+        /// Transfers take as long as writes, and may hide what the flash takes.
+        WayHides = "way-hides",
         /// Whether a part is mapped otherwise does not show.
         MappingUnseen = "mapping-unseen",
         /// Small writes do not tell.
