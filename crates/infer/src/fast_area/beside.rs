@@ -31,7 +31,7 @@ pub(super) fn seconds(unit: &UnitTimes) -> Vec<f64> {
 #[derive(Debug)]
 pub(super) struct Controls {
     pool: Vec<f64>,
-    /// Standard deviation of one request about the middle of its unit, over all units of the run, and its degrees of freedom.
+    /// Standard deviation of one request about the mean of its unit, over most units of the run, and its degrees of freedom.
     scatter: (f64, usize),
     /// By how much units differ that ought to be alike, as a standard deviation, and how many of them tell.
     apart: (f64, usize),
@@ -41,16 +41,13 @@ impl Controls {
     pub(super) fn of(data: &FastAreaData) -> Controls {
         let logs = |unit: &UnitTimes| seconds(unit).into_iter().map(f64::ln).collect::<Vec<f64>>();
         let each: Vec<Vec<f64>> = data.controls.iter().map(logs).collect();
-        let residuals = each.iter().cloned().chain(data.suspects.iter().map(logs)).map(|times| about_mean(&times));
-        let (squares, freedom) = residuals.fold((0.0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let all: Vec<Vec<f64>> = each.iter().cloned().chain(data.suspects.iter().map(logs)).collect();
+        let freedom = all.iter().map(|times| times.len().saturating_sub(1)).sum();
+        let scatter = mad(&all.iter().flat_map(|times| about_mean(times)).collect::<Vec<f64>>()).unwrap_or(0.0);
         let middles: Vec<f64> = each.iter().filter_map(|times| median(times)).collect();
         // What a write out of order costs depends on what lies around it.
         let apart = if data.order == Order::Random { mad(&middles).unwrap_or(0.0) } else { 0.0 };
-        Controls {
-            pool: each.concat(),
-            scatter: ((squares / freedom.max(1) as f64).sqrt(), freedom),
-            apart: (apart, middles.len()),
-        }
+        Controls { pool: each.concat(), scatter: (scatter, freedom), apart: (apart, middles.len()) }
     }
 
     /// By how much requests to a unit take longer than those to the controls, as a logarithm, and its standard error.
@@ -59,23 +56,26 @@ impl Controls {
         let shift = hodges_lehmann_shift(&logs, &self.pool)?;
         let of_requests = match shift_interval(&logs, &self.pool, CONFIDENCE) {
             Ok(interval) => (interval.high - interval.low) / (2.0 * REACH),
-            Err(_) => self.error_by_scatter(logs.len()),
+            Err(_) => self.error_by_scatter(&logs),
         };
         let (apart, units) = self.apart;
         let of_units = apart * (1.0 + 1.0 / units.max(1) as f64).sqrt();
         Some((shift, of_requests.hypot(of_units).max(LEAST_ERROR)))
     }
 
-    /// What a few requests leave open, by how all requests of the run scatter within their units.
-    fn error_by_scatter(&self, requests: usize) -> f64 {
-        let (scatter, freedom) = self.scatter;
+    /// What a few requests leave open, by how requests scatter within most units of the run, and within this one.
+    fn error_by_scatter(&self, logs: &[f64]) -> f64 {
+        let (usual, freedom) = self.scatter;
         let few = two_sided_t(CONFIDENCE, freedom.max(1) as f64) / REACH;
-        scatter * few * (1.0 / requests as f64 + 1.0 / self.pool.len() as f64).sqrt()
+        let own = (about_mean(logs).iter().map(|away| away * away).sum::<f64>() / logs.len() as f64).sqrt();
+        (few * usual).max(own) * (1.0 / logs.len() as f64 + 1.0 / self.pool.len() as f64).sqrt()
     }
 }
 
-/// Sum of squares about the mean, and its degrees of freedom.
-fn about_mean(values: &[f64]) -> (f64, usize) {
-    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-    (values.iter().map(|value| (value - mean).powi(2)).sum(), values.len().saturating_sub(1))
+/// Differences from the mean, each as wide as that of a value from a mean that is known: by Bessel's factor.
+fn about_mean(values: &[f64]) -> Vec<f64> {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let factor = if values.len() > 1 { (count / (count - 1.0)).sqrt() } else { 0.0 };
+    values.iter().map(|value| factor * (value - mean)).collect()
 }

@@ -5,7 +5,7 @@
 //! care as against units elsewhere; where one differs from those before it, a part begins.
 
 use super::compared::{self, Compared, Row};
-use super::{COPIES, COST_FACTOR, ERRORS, TABLE_FACTOR, copies_show, median};
+use super::{COPIED_FOR, COPIES, COST_FACTOR, ERRORS, TABLE_FACTOR, copies_show, median};
 use crate::Memo;
 use crate::numbers::digits;
 use flashscope_model::finding::{AreaKind, AreaPart, Doubt, FastArea};
@@ -101,9 +101,11 @@ fn together(places: &[Bytes], compared: &Compared) -> Look {
     let scattered = of(&Row::is_scattered);
     let by_page = scattered.filter(|_| copies_show(compared)).and_then(|(ratio, error)| {
         let clear = COPIES.ln();
+        // What escapes copies has the rate of long writes, where those that are copied for have less than this share of it.
+        let escaped = -COPIED_FOR.ln();
         match ratio {
             ratio if ratio - ERRORS * error > clear => Some(true),
-            ratio if ratio < clear / 2.0 && ratio + ERRORS * error < clear => Some(false),
+            ratio if ratio < clear / 2.0 && ratio + ERRORS * error < escaped => Some(false),
             _ => None,
         }
     });
