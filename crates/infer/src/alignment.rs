@@ -25,7 +25,7 @@ mod straddling;
 mod structure;
 mod tables;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use kinds::Kinds;
 

@@ -12,7 +12,7 @@ use crate::numbers::median;
 use crate::reading::readable;
 use crate::situation::Situation;
 use crate::{Choice, alignment};
-use flashscope_model::observation::ParallelData;
+use flashscope_model::observation::{FanTimes, ParallelData};
 use flashscope_model::plan::{Fan, Parallel, Span};
 use flashscope_model::{Data, DeviceFacts, DeviceKind, Estimate, Experiment, ExperimentName, Observations, Reason};
 use flashscope_stats::line::weighted_least_squares;
@@ -36,9 +36,13 @@ const LARGEST_CHUNK: Bytes = Bytes::mib(1);
 pub fn plan(facts: &DeviceFacts, reads: u32, rounds: u32, within: Option<Span>) -> Parallel {
     let block = facts.logical_block;
     let reads = reads.min(facts.queue_depth.unwrap_or(1)).max(1);
-    let room = within.map_or(facts.capacity, |span| span.length);
-    let fits = |fan: &Fan| fan.align + fan.stride * u64::from(fan.reads) + block <= room;
-    Parallel { block, fans: fans(block, reads).filter(fits).collect(), rounds, within }
+    fitting(facts, Parallel { block, fans: fans(block, reads).collect(), rounds, within })
+}
+
+fn fitting(facts: &DeviceFacts, mut plan: Parallel) -> Parallel {
+    let room = plan.within.map_or(facts.capacity, |span| span.length);
+    plan.fans.retain(|fan| fan.align + fan.stride * u64::from(fan.reads) + plan.block <= room);
+    plan
 }
 
 /// Sets at all distances, and within chunks of all sizes.
@@ -51,23 +55,45 @@ fn fans(block: Bytes, reads: u32) -> impl Iterator<Item = Fan> {
     apart.chain(inside)
 }
 
+/// Sets of which each read is a stripe behind the one before it, and a little more, so that all of them fill a chunk: what the
+/// controller keeps of one answers none of the others, and they meet in one unit where the chunk is no smaller.
+fn across(block: Bytes, reads: u32, stripe: Bytes) -> impl Iterator<Item = Fan> {
+    ladder(CLOSEST, LARGEST_CHUNK.min(stripe))
+        .map(move |chunk| chunk / u64::from(reads))
+        .filter(move |more| *more >= block && more.is_multiple_of(block))
+        .map(move |more| Fan { reads, stride: stripe + more, align: stripe })
+}
+
 /// Powers of two and three times powers of two.
 fn ladder(from: Bytes, to: Bytes) -> impl Iterator<Item = Bytes> {
     let powers = std::iter::successors(Some(from), |size| Some(*size * 2));
     powers.flat_map(|size| [size, size / 2 * 3]).filter(move |size| *size >= from).take_while(move |size| *size <= to)
 }
 
-/// Sets of reads, where more than one request may be outstanding.
+/// Sets of reads, where more than one request may be outstanding; and others once they tell the stripe.
 pub(crate) fn choice(now: &Situation) -> Option<Choice> {
-    let queued = now.device.queue_depth.is_some_and(|depth| depth >= 4);
-    if !queued || now.has(|data| matches!(data, Data::Parallel(data) if !is_pairs(data))) {
-        return None;
-    }
-    let plan = plan(now.device, READS, ROUNDS, readable(now));
-    (plan.fans.len() >= LEAST_FANS).then(|| Choice {
-        experiment: Experiment::Parallel(plan),
-        why: "which reads handed over at once meet in one chip: stripe and parallel units".into(),
-    })
+    now.device.queue_depth.filter(|depth| *depth >= 4)?;
+    let (plan, least, why) = match runs(now.observations).count() {
+        0 => (
+            plan(now.device, READS, ROUNDS, readable(now)),
+            LEAST_FANS,
+            "which reads handed over at once meet in one chip: stripe and parallel units",
+        ),
+        1 => (
+            second_plan(now)?,
+            1,
+            "how many chips share a stripe: which reads meet where each is a stripe and a little more behind the other",
+        ),
+        _ => return None,
+    };
+    (plan.fans.len() >= least).then(|| Choice { experiment: Experiment::Parallel(plan), why: why.to_owned() })
+}
+
+fn second_plan(now: &Situation) -> Option<Parallel> {
+    let stripe = estimate(Some(now.device), now.observations, now.memo).stripe.value()?;
+    let first = runs(now.observations).next()?;
+    let fans = across(first.block, most_reads(first)?, stripe).collect();
+    Some(fitting(now.device, Parallel { block: first.block, fans, rounds: ROUNDS, within: readable(now) }))
 }
 
 /// Fewer sets than this say nothing.
@@ -135,11 +161,7 @@ pub(crate) struct Striped {
 
 /// Stripe, parallel units and chunk.
 pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations, memo: &Memo) -> Striped {
-    let last = observations.runs.iter().rev().find_map(|run| match &run.data {
-        Data::Parallel(data) if !is_pairs(data) => Some(data),
-        _ => None,
-    });
-    let Some(last) = last else {
+    let Some(sets) = all_sets(observations) else {
         let one = device.is_some_and(|device| device.queue_depth == Some(1));
         return match one {
             true if device.is_some_and(|device| device.kind == DeviceKind::File) => nothing(
@@ -156,7 +178,30 @@ pub(crate) fn estimate(device: Option<&DeviceFacts>, observations: &Observations
         let seen = "the device reads ahead behind every read, which keeps its units busy with something else";
         return nothing(Reason::TooNoisy, seen);
     }
-    memo.answer::<Striping>(last, compare)
+    memo.answer::<Striping>(&sets, compare)
+}
+
+fn runs(observations: &Observations) -> impl Iterator<Item = &ParallelData> {
+    observations.runs.iter().filter_map(|run| match &run.data {
+        Data::Parallel(data) if !is_pairs(data) => Some(data),
+        _ => None,
+    })
+}
+
+/// What was tried with as many and as large reads as the last time; of what was tried again, the last.
+fn all_sets(observations: &Observations) -> Option<ParallelData> {
+    let last = runs(observations).last()?;
+    let alike = |run: &&ParallelData| run.block == last.block && most_reads(run) == most_reads(last);
+    let mut fans: Vec<FanTimes> = Vec::new();
+    for new in runs(observations).filter(alike).flat_map(|run| &run.fans) {
+        fans.retain(|before| before.fan != new.fan);
+        fans.push(new.clone());
+    }
+    Some(ParallelData { block: last.block, fans })
+}
+
+fn most_reads(data: &ParallelData) -> Option<u32> {
+    data.fans.iter().map(|fan| fan.fan.reads).max()
 }
 
 fn nothing(reason: Reason, seen: &str) -> Striped {
@@ -398,26 +443,43 @@ const FARTHEST_OFF: f64 = 25.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashscope_model::observation::FanTimes;
+    use crate::runs::run;
+    use flashscope_model::observation::Run;
     use flashscope_stats::Rng;
 
-    /// Four units that take turns at 16 KiB, where a set takes `other` µs more for what is no layout's.
-    fn striped(other: impl Fn(Fan) -> f64) -> Striped {
-        let units = Layout { deal: Deal::InTurn, chunk: Bytes::kib(16), units: 4, line: None };
+    /// Sets on units, where one takes `other` µs more for what is no layout's.
+    fn timed(units: Layout, fans: impl Iterator<Item = Fan>, other: impl Fn(Fan) -> f64) -> ParallelData {
         let mut rng = Rng::new(7);
-        let timed = fans(Bytes::SECTOR, READS).map(|fan| {
+        let timed = fans.map(|fan| {
             let us = 150.0 + 60.0 * units.meetings(fan).done([0.2])[0] + other(fan);
             let times = (0..ROUNDS).map(|_| Nanos(((us + 10.0 * rng.unit()) * 1e3) as u64)).collect();
             FanTimes { fan, times }
         });
-        compare(&ParallelData { block: Bytes::SECTOR, fans: timed.collect() })
+        ParallelData { block: Bytes::SECTOR, fans: timed.collect() }
     }
 
     #[test]
     fn the_best_of_layouts_that_explain_little_is_none() {
-        assert_eq!(striped(|_| 0.0).units.value(), Some(4));
+        let four = Layout { deal: Deal::InTurn, chunk: Bytes::kib(16), units: 4, line: None };
+        let striped = |other: &dyn Fn(Fan) -> f64| compare(&timed(four, fans(Bytes::SECTOR, READS), other));
+        assert_eq!(striped(&|_| 0.0).units.value(), Some(4));
         // The farther apart, the longer: the edges of a map, say.
-        let found = striped(|fan| 70.0 * (fan.stride.as_f64() / 4096.0).log2().abs());
+        let found = striped(&|fan| 70.0 * (fan.stride.as_f64() / 4096.0).log2().abs());
         assert_eq!((found.units.reason(), found.chunk.reason()), (Some(Reason::Ambiguous), Some(Reason::Ambiguous)));
+    }
+
+    #[test]
+    fn sets_across_a_stripe_tell_what_is_kept_of_a_read_from_small_chunks() {
+        let kept = Layout { deal: Deal::InTurn, chunk: Bytes::kib(16), units: 8, line: Some(Bytes::kib(16)) };
+        let at_all_distances = run(Data::Parallel(timed(kept, fans(Bytes::SECTOR, READS), |_| 0.0)));
+        let across = run(Data::Parallel(timed(kept, across(Bytes::SECTOR, READS, kept.row()), |_| 0.0)));
+        let told = |runs: &[&Run]| {
+            let runs = runs.iter().map(|run| (*run).clone()).collect();
+            let found = estimate(None, &Observations { runs, ..Observations::default() }, &Memo::default());
+            (found.stripe.value(), found.units.value(), found.units.confidence())
+        };
+        let (first, both) = (told(&[&at_all_distances]), told(&[&at_all_distances, &across]));
+        assert_eq!(first, (Some(kept.row()), None, None));
+        assert_eq!(both.1, Some(8));
     }
 }

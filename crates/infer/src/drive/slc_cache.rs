@@ -20,7 +20,7 @@ use flashscope_model::finding::{Doubt, SlcCache, SlcKind};
 use flashscope_model::{Estimate, ExperimentName, Observations, Order, Reason};
 use flashscope_stats::sustained::sustained;
 use flashscope_units::{ByteRate, Bytes, Nanos};
-use series::{FALL, Fall, LEAST_AFTER, SAME, Series, fall, is_slow, split_at_fuller};
+use series::{FALL, Fall, LEAST_AFTER, SAME, Series, fall, is_slow, seen_by, split_at_fuller};
 
 /// The cache, and the rest that brings it back.
 pub(crate) fn estimate(observations: &Observations) -> (Estimate<SlcCache>, Estimate<Nanos>) {
@@ -205,8 +205,7 @@ fn no_fall(longest: &Series) -> Estimate<SlcCache> {
     let seconds = sustained(&longest.seconds).ok().map(|found| found.mean);
     let mean = || longest.seconds.iter().sum::<f64>() / longest.seconds.len() as f64;
     let rate = ByteRate(longest.block.as_f64() / seconds.unwrap_or_else(mean));
-    // A fall near the end would have too few writes behind it to be seen.
-    let seen = (longest.seconds.len() * 16 / 17).saturating_sub(LEAST_AFTER) as u64;
+    let seen = seen_by(longest.seconds.len() as u64);
     let bound = SlcCache { size: longest.block * seen, cached: rate, after: rate, kind: SlcKind::Untested };
     Estimate::at_least(
         bound,

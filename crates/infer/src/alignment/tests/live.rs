@@ -147,7 +147,7 @@ fn facts(device: &Device) -> DeviceFacts {
 }
 
 /// A device of which nothing else is known.
-pub(in super::super) fn of_size(capacity: Bytes) -> DeviceFacts {
+pub(crate) fn of_size(capacity: Bytes) -> DeviceFacts {
     DeviceFacts {
         name: "made up".to_owned(),
         kind: DeviceKind::Other,

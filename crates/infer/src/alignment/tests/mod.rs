@@ -4,7 +4,7 @@ mod fixture;
 mod live;
 mod logs;
 
-pub(super) use live::of_size;
+pub(crate) use live::of_size;
 
 use super::AlignmentFindings;
 use crate::Choice;

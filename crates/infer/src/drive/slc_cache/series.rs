@@ -14,6 +14,16 @@ pub(super) const FALL: f64 = 1.15;
 /// This many writes after a fall make it one.
 pub(super) const LEAST_AFTER: usize = 8;
 
+/// How far writes without a fall say that there is none: one near their end would have too few writes behind it to be seen.
+pub(super) const fn seen_by(writes: u64) -> u64 {
+    (writes * 16 / 17).saturating_sub(LEAST_AFTER as u64)
+}
+
+/// How many say so for this many: [`seen_by`] the other way round.
+pub(super) const fn writes_to_see(so_many: u64) -> u64 {
+    ((so_many + LEAST_AFTER as u64) * 17).div_ceil(16)
+}
+
 /// Noise of log times below which nothing is believed to be exact.
 pub(super) const LEAST_NOISE: f64 = 0.02;
 

@@ -1,6 +1,8 @@
 //! What to write next, and what that can come to.
 
-use super::series::{FULL, FULLER, Fall, LEAST_AFTER, Series, fall, fill_at_end, is_slow, split_at_fuller, stretches};
+use super::series::{
+    FULL, FULLER, Fall, LEAST_AFTER, Series, fall, fill_at_end, is_slow, split_at_fuller, stretches, writes_to_see,
+};
 use crate::drive::overwrite::{self, ASKED};
 use crate::situation::Situation;
 use crate::{Choice, open_units};
@@ -48,7 +50,8 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
             (Stretch { idle: RESTS[0], span }, "long writes after a rest: is there a cache of fast cells?")
         }
         ([first], []) => match fall(first) {
-            None => (go_on(first, most)?, GO_ON),
+            // To the end of the first look, which is all that is kept for it, and on from there.
+            None => (go_on(first, first_look(now)).or_else(|| go_on(first, most))?, GO_ON),
             Some(fall) => {
                 let burst = next_burst(first, fall, RESTS[1], now);
                 (burst, "the rate fell: does a rest bring it back, and for how much?")
@@ -153,15 +156,32 @@ fn most_within(write_budget: Bytes) -> Bytes {
     MOST.max(write_budget / SHARE_OF_BUDGET)
 }
 
-/// What the first look at it takes, where that is a small part of all that may be written; nothing once it was taken.
+/// What the first look still takes; nothing once the rate fell, or where a small part of all that may be written is too
+/// little for it.
 pub(crate) fn left_for_cache(now: &Situation) -> Bytes {
-    let first = PIECE.min(most(now));
-    let wanted = stretches(now.observations).is_empty() && first >= LEAST && first * CACHE_SHARE <= now.write_budget;
-    if wanted { first } else { Bytes::ZERO }
+    let look = first_look(now);
+    let written = match stretches(now.observations).as_slice() {
+        [] => Bytes::ZERO,
+        [only] if fall(only).is_none() => only.span.length,
+        _ => return Bytes::ZERO,
+    };
+    if look >= LEAST { look.saturating_sub(written) } else { Bytes::ZERO }
 }
 
-/// The share of all that may be written, for which that look goes before the dear end of a search.
+/// What it takes to say that a device has no such cache: a smaller one than this share of it would be rare, …
+const WORTH_SAYING_SHARE: u64 = 256;
+/// … and so would be one of this size on the largest.
+const WORTH_SAYING: Bytes = Bytes::mib(128);
+
+/// The share of all that may be written, for which a look goes before the dear end of a search.
 const CACHE_SHARE: u64 = 6;
+
+/// What a look takes that meets no fall, before others get what is left.
+fn first_look(now: &Situation) -> Bytes {
+    let said = (now.device.capacity / WORTH_SAYING_SHARE).min(WORTH_SAYING);
+    let look = (BLOCK * writes_to_see(said.align_up(BLOCK) / BLOCK)).max(PIECE);
+    look.min(most(now)).min((now.write_budget / CACHE_SHARE).align_down(BLOCK))
+}
 
 /// Why no burst was tried, where there is no room for one, and what would help.
 pub(crate) fn without_room(now: &Situation) -> Option<(String, String)> {
@@ -180,4 +200,52 @@ pub(crate) fn without_room(now: &Situation) -> Option<(String, String)> {
 /// What a run can write for this subject at the worst.
 pub(crate) fn most_written(now: &Situation) -> Bytes {
     most(now) * 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alignment::tests::of_size;
+    use crate::drive::slc_cache;
+    use crate::memo::Memo;
+    use crate::runs::run;
+    use flashscope_model::observation::{Run, SlcCacheData, Spent, StretchTimes};
+    use flashscope_model::{Data, Observations};
+
+    /// A burst of which all writes take as long.
+    fn written(burst: Stretch) -> Run {
+        let times = vec![Nanos::millis(20); usize::try_from(burst.span.length / BLOCK).unwrap()];
+        let data = SlcCacheData { block: BLOCK, bursts: vec![StretchTimes { burst, times }] };
+        Run { spent: Spent { written: burst.span.length, ..Spent::default() }, ..run(Data::SlcCache(data)) }
+    }
+
+    #[test]
+    fn what_is_kept_for_a_look_is_enough_to_say_that_there_is_no_cache() {
+        let check = |gib: u64, budget: u64, expect: u64| {
+            let (device, budget) = (of_size(Bytes::gib(gib)), Bytes::mib(budget));
+            let mut observations = Observations { capacity: Some(device.capacity), ..Observations::default() };
+            let mut kept = None;
+            loop {
+                let memo = Memo::default();
+                let used = observations.spent().written;
+                let now = Situation::new(&device, &observations, &memo, budget - used, 1);
+                let kept = *kept.get_or_insert_with(|| left_for_cache(&now));
+                assert_eq!(left_for_cache(&now), kept - used);
+                match choice(&now).map(|choice| choice.experiment) {
+                    Some(Experiment::SlcCache(plan)) if used + plan.bursts[0].span.length <= kept => {
+                        observations.runs.push(written(plan.bursts[0]));
+                    }
+                    _ => break,
+                }
+            }
+            let none_up_to = slc_cache::estimate(&observations).0.least().map(|cache| cache.size / Bytes::mib(1));
+            assert_eq!(none_up_to, Some(expect), "{gib} GiB");
+        };
+        check(1, 512, 22);
+        check(6, 1024, 24);
+        check(16, 1024, 64);
+        check(57, 2048, 128);
+        // No more than a small part of what may be written.
+        check(57, 256, 31);
+    }
 }
