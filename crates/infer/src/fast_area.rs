@@ -613,6 +613,23 @@ mod tests {
     }
 
     #[test]
+    fn a_part_is_set_apart_by_what_can_be_told_of_it() {
+        let parts = |small: [f64; 4]| {
+            let long = compared_with(Bytes::kib(256), Order::InOrder, &[400.0, 400.0, 400.0, 1000.0], [1000.0; 3]);
+            let small = compared_with(Bytes::kib(4), Order::InOrder, &small, [300.0; 3]);
+            let observations = Observations { runs: [long, small].map(run).to_vec(), ..Observations::default() };
+            let (memo, unit) = (Memo::default(), Estimate::known(UNIT, 0.99, "", &[]));
+            let found = parts(&observations, &estimate(&observations, &unit, &memo), &memo);
+            let Estimate::Value(parts, _) = found else { panic!("{found:?}") };
+            parts.iter().map(|part| part.end / UNIT).collect::<Vec<u64>>()
+        };
+        assert_eq!(parts([150.0, 150.0, 150.0, 300.0]), [3]);
+        assert_eq!(parts([150.0, 150.0, 80.0, 300.0]), [2, 3]);
+        // What a copy costs says nothing of small writes.
+        assert_eq!(parts([150.0, 150.0, 6000.0, 300.0]), [3]);
+    }
+
+    #[test]
     fn without_the_unit_no_area_is_said_to_end() {
         let data = compared_with(Bytes::kib(256), Order::InOrder, &[500.0, 1000.0, 1000.0, 1000.0], [1000.0; 3]);
         let observations = Observations { runs: vec![run(data)], ..Observations::default() };

@@ -24,6 +24,14 @@ struct Look {
     by_page: Option<bool>,
 }
 
+impl Look {
+    fn is_comparable_with(&self, other: &Look) -> bool {
+        self.in_order.is_some() && other.in_order.is_some()
+            || self.small.is_some() && other.small.is_some()
+            || self.by_page.is_some() && other.by_page.is_some()
+    }
+}
+
 /// The parts of an area that was found.
 pub(crate) fn estimate(observations: &Observations, area: &Estimate<FastArea>, memo: &Memo) -> Estimate<Vec<AreaPart>> {
     let score = area.confidence().unwrap_or(0.0);
@@ -42,7 +50,7 @@ pub(crate) fn estimate(observations: &Observations, area: &Estimate<FastArea>, m
         return Estimate::unknown(Reason::NotMeasured, "its units were not compared with each other");
     };
     let places: Vec<Bytes> = compared.rows.keys().copied().filter(|at| (area.first..area.end).contains(at)).collect();
-    let parts = split(&places, &compared, factor.ln());
+    let parts = joined(split(&places, &compared, factor.ln()), &places, &compared, factor.ln());
     let looks: Vec<Look> =
         parts.iter().map(|part| together(&places[part.clone()], &compared)).map(without_noise).collect();
     if looks.iter().any(|look| look.in_order.is_none() && look.small.is_none() && look.by_page.is_none()) {
@@ -78,6 +86,27 @@ pub(super) fn split(places: &[Bytes], compared: &Compared, least: f64) -> Vec<Ra
         }
     }
     parts
+}
+
+/// The same, where neighbours are one part that differ in nothing that can be told of them: a unit is set apart by its own few
+/// requests, and a part is described by those of all its units.
+fn joined(parts: Vec<Range<usize>>, places: &[Bytes], compared: &Compared, least: f64) -> Vec<Range<usize>> {
+    let of = |part: &Range<usize>| without_noise(together(&places[part.clone()], compared));
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for part in parts {
+        match joined.last_mut() {
+            Some(before)
+                if compared.end(places[before.end - 1]) == places[part.start] && {
+                    let (one, other) = (of(before), of(&part));
+                    one.is_comparable_with(&other) && !differ(&one, &other, least)
+                } =>
+            {
+                before.end = part.end;
+            }
+            _ => joined.push(part),
+        }
+    }
+    joined
 }
 
 fn differ(one: &Look, other: &Look, least: f64) -> bool {
