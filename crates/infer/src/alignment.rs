@@ -25,7 +25,7 @@ mod straddling;
 mod structure;
 mod tables;
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 
 pub(crate) use kinds::Kinds;
 

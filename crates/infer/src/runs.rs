@@ -1,8 +1,8 @@
-//! Runs that tests make.
+//! Runs that tests make, and the device that they are of.
 
-use flashscope_model::Data;
 use flashscope_model::observation::{AreaState, Run, Source, Spent};
-use flashscope_units::Instant;
+use flashscope_model::{Claims, Data, DeviceFacts, DeviceKind};
+use flashscope_units::{Bytes, Instant};
 
 /// A run of our own that came to its end.
 pub(crate) fn run(data: Data) -> Run {
@@ -13,5 +13,21 @@ pub(crate) fn run(data: Data) -> Run {
         spent: Spent::default(),
         failures: Vec::new(),
         data,
+    }
+}
+
+/// A device of which nothing but its size is known.
+pub(crate) fn of_size(capacity: Bytes) -> DeviceFacts {
+    DeviceFacts {
+        name: "made up".to_owned(),
+        kind: DeviceKind::Other,
+        simulated: true,
+        capacity,
+        logical_block: Bytes::SECTOR,
+        physical_block: None,
+        max_request: None,
+        queue_depth: None,
+        claims: Claims::default(),
+        identity: None,
     }
 }

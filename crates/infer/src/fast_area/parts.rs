@@ -51,8 +51,7 @@ pub(crate) fn estimate(observations: &Observations, area: &Estimate<FastArea>, m
     };
     let places: Vec<Bytes> = compared.rows.keys().copied().filter(|at| (area.first..area.end).contains(at)).collect();
     let parts = joined(split(&places, &compared, factor.ln()), &places, &compared, factor.ln());
-    let looks: Vec<Look> =
-        parts.iter().map(|part| together(&places[part.clone()], &compared)).map(without_noise).collect();
+    let looks: Vec<Look> = parts.iter().map(|part| told_of(&places[part.clone()], &compared)).collect();
     if looks.iter().any(|look| look.in_order.is_none() && look.small.is_none() && look.by_page.is_none()) {
         return Estimate::unknown(Reason::TooNoisy, "requests scatter too much to tell whether its units are alike");
     }
@@ -72,41 +71,38 @@ pub(crate) fn estimate(observations: &Observations, area: &Estimate<FastArea>, m
 /// Where the units at these places begin to be of another kind: the ranges of those that are alike. `least` is the
 /// logarithm of the factor by which long writes differ at the least.
 pub(super) fn split(places: &[Bytes], compared: &Compared, least: f64) -> Vec<Range<usize>> {
-    let mut parts: Vec<Range<usize>> = Vec::new();
-    for index in 0..places.len() {
-        let here = together(&places[index..=index], compared);
-        let goes_on = parts.last().is_some_and(|part| {
-            // An area need not be in one piece: what was not compared is no part of it.
-            let touches = compared.end(places[index - 1]) == places[index];
-            touches && !differ(&together(&places[part.clone()], compared), &here, least)
-        });
-        match parts.last_mut() {
-            Some(part) if goes_on => part.end = index + 1,
-            _ => parts.push(index..index + 1),
-        }
-    }
-    parts
+    let units = (0..places.len()).map(|index| index..index + 1);
+    let look = |part: &Range<usize>| together(&places[part.clone()], compared);
+    grouped(units, places, compared, |one, other| !differ(&look(one), &look(other), least))
 }
 
 /// The same, where neighbours are one part that differ in nothing that can be told of them: a unit is set apart by its own few
 /// requests, and a part is described by those of all its units.
 fn joined(parts: Vec<Range<usize>>, places: &[Bytes], compared: &Compared, least: f64) -> Vec<Range<usize>> {
-    let of = |part: &Range<usize>| without_noise(together(&places[part.clone()], compared));
-    let mut joined: Vec<Range<usize>> = Vec::new();
-    for part in parts {
-        match joined.last_mut() {
-            Some(before)
-                if compared.end(places[before.end - 1]) == places[part.start] && {
-                    let (one, other) = (of(before), of(&part));
-                    one.is_comparable_with(&other) && !differ(&one, &other, least)
-                } =>
-            {
-                before.end = part.end;
-            }
-            _ => joined.push(part),
+    let look = |part: &Range<usize>| told_of(&places[part.clone()], compared);
+    grouped(parts, places, compared, |one, other| {
+        let (one, other) = (look(one), look(other));
+        one.is_comparable_with(&other) && !differ(&one, &other, least)
+    })
+}
+
+/// Pieces of an area, each with those before it where they touch and are alike: what was not compared is no part of it, as an
+/// area need not be in one piece.
+fn grouped(
+    pieces: impl IntoIterator<Item = Range<usize>>,
+    places: &[Bytes],
+    compared: &Compared,
+    alike: impl Fn(&Range<usize>, &Range<usize>) -> bool,
+) -> Vec<Range<usize>> {
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    for piece in pieces {
+        let touches = |part: &Range<usize>| compared.end(places[part.end - 1]) == places[piece.start];
+        match parts.last_mut() {
+            Some(part) if touches(part) && alike(part, &piece) => part.end = piece.end,
+            _ => parts.push(piece),
         }
     }
-    joined
+    parts
 }
 
 fn differ(one: &Look, other: &Look, least: f64) -> bool {
@@ -139,6 +135,11 @@ fn together(places: &[Bytes], compared: &Compared) -> Look {
         }
     });
     Look { in_order: of(&|row| compared.is_large(row)), small: of(&Row::is_small), by_page }
+}
+
+/// What can be told of it.
+fn told_of(places: &[Bytes], compared: &Compared) -> Look {
+    without_noise(together(places, compared))
 }
 
 /// Without figures that scatter so much that a difference which matters could hide in them.

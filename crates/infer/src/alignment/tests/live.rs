@@ -4,12 +4,12 @@ use super::{estimate, wanted};
 use crate::alignment::from_places::unit_shows;
 use crate::alignment::gathering::Gathering;
 use crate::alignment::structure;
-use crate::runs::run;
+use crate::runs::{of_size, run};
 use flashscope_model::observation::{
     BoundariesData, CandidateData, Run, ScatterPlace, SlideData, Straddle, SurveyData, SurveyPlace,
 };
 use flashscope_model::plan::{Boundaries, Slide};
-use flashscope_model::{Claims, Data, DeviceFacts, DeviceKind, Estimate, Experiment, Observations};
+use flashscope_model::{Data, DeviceFacts, Estimate, Experiment, Observations};
 use flashscope_stats::Rng;
 use flashscope_units::{Bytes, Nanos};
 
@@ -144,22 +144,6 @@ pub(super) fn random_device(rng: &mut Rng) -> Device {
 
 fn facts(device: &Device) -> DeviceFacts {
     of_size(device.capacity)
-}
-
-/// A device of which nothing else is known.
-pub(crate) fn of_size(capacity: Bytes) -> DeviceFacts {
-    DeviceFacts {
-        name: "made up".to_owned(),
-        kind: DeviceKind::Other,
-        simulated: true,
-        capacity,
-        logical_block: Bytes::SECTOR,
-        physical_block: None,
-        max_request: None,
-        queue_depth: None,
-        claims: Claims::default(),
-        identity: None,
-    }
 }
 
 /// Measures until nothing more is wanted.

@@ -4,8 +4,6 @@ mod fixture;
 mod live;
 mod logs;
 
-pub(crate) use live::of_size;
-
 use super::AlignmentFindings;
 use crate::Choice;
 use crate::memo::Memo;

@@ -51,7 +51,7 @@ pub(crate) fn choice(now: &Situation) -> Option<Choice> {
         }
         ([first], []) => match fall(first) {
             // To the end of the first look, which is all that is kept for it, and on from there.
-            None => (go_on(first, first_look(now)).or_else(|| go_on(first, most))?, GO_ON),
+            None => (go_on(first, first_look(now, most)).or_else(|| go_on(first, most))?, GO_ON),
             Some(fall) => {
                 let burst = next_burst(first, fall, RESTS[1], now);
                 (burst, "the rate fell: does a rest bring it back, and for how much?")
@@ -159,7 +159,7 @@ fn most_within(write_budget: Bytes) -> Bytes {
 /// What the first look still takes; nothing once the rate fell, or where a small part of all that may be written is too
 /// little for it.
 pub(crate) fn left_for_cache(now: &Situation) -> Bytes {
-    let look = first_look(now);
+    let look = first_look(now, most(now));
     let written = match stretches(now.observations).as_slice() {
         [] => Bytes::ZERO,
         [only] if fall(only).is_none() => only.span.length,
@@ -176,11 +176,11 @@ const WORTH_SAYING: Bytes = Bytes::mib(128);
 /// The share of all that may be written, for which a look goes before the dear end of a search.
 const CACHE_SHARE: u64 = 6;
 
-/// What a look takes that meets no fall, before others get what is left.
-fn first_look(now: &Situation) -> Bytes {
+/// What a look takes that meets no fall, before others get what is left: no more than what a burst is worth here.
+fn first_look(now: &Situation, most: Bytes) -> Bytes {
     let said = (now.device.capacity / WORTH_SAYING_SHARE).min(WORTH_SAYING);
     let look = (BLOCK * writes_to_see(said.align_up(BLOCK) / BLOCK)).max(PIECE);
-    look.min(most(now)).min((now.write_budget / CACHE_SHARE).align_down(BLOCK))
+    look.min(most).min((now.write_budget / CACHE_SHARE).align_down(BLOCK))
 }
 
 /// Why no burst was tried, where there is no room for one, and what would help.
@@ -205,10 +205,9 @@ pub(crate) fn most_written(now: &Situation) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alignment::tests::of_size;
     use crate::drive::slc_cache;
     use crate::memo::Memo;
-    use crate::runs::run;
+    use crate::runs::{of_size, run};
     use flashscope_model::observation::{Run, SlcCacheData, Spent, StretchTimes};
     use flashscope_model::{Data, Observations};
 

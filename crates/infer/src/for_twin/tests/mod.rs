@@ -1,21 +1,11 @@
 //! Requests stay inside the device, and what is written is what is said.
 
 use super::*;
-use flashscope_model::{Claims, DeviceKind};
+use crate::runs::of_size;
+use flashscope_model::DeviceKind;
 
 fn card(capacity: Bytes) -> DeviceFacts {
-    DeviceFacts {
-        name: "made up".to_owned(),
-        kind: DeviceKind::SdCard,
-        simulated: true,
-        capacity,
-        logical_block: Bytes::SECTOR,
-        physical_block: None,
-        max_request: None,
-        queue_depth: None,
-        claims: Claims::default(),
-        identity: None,
-    }
+    DeviceFacts { kind: DeviceKind::SdCard, ..of_size(capacity) }
 }
 
 fn parts(device: &DeviceFacts, unit: Bytes) -> Vec<PatternPart> {
