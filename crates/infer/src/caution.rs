@@ -190,7 +190,7 @@ pub(crate) fn of_maps_at_hand(geometry: &mut Geometry) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::run;
+    use crate::tests::run;
     use flashscope_model::Data;
     use flashscope_model::observation::ThroughputData;
     use flashscope_model::plan::Purpose;

@@ -501,7 +501,7 @@ fn scatter(compared: &Compared, table: bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::run;
+    use crate::tests::run;
     use flashscope_model::observation::{FastAreaData, IntervalData, IntervalEvidence, IntervalRow, UnitTimes};
     use flashscope_model::{Data, Direction, Order};
     use flashscope_units::Nanos;

@@ -34,14 +34,14 @@ mod performance;
 mod pool;
 mod reading;
 mod regions;
-#[cfg(test)]
-mod runs;
 mod shares;
 mod situation;
 mod small_write;
 pub mod state;
 pub mod steady;
 mod survey;
+#[cfg(test)]
+mod tests;
 mod transfer;
 mod unfinished;
 mod want;

@@ -212,7 +212,7 @@ fn describe(limit: &Limit, method: ExperimentName) -> Estimate<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::run;
+    use crate::tests::run;
     use flashscope_model::observation::{OpenUnitsRow, Run, Source};
     use flashscope_units::Nanos;
 

@@ -111,7 +111,7 @@ fn list_prints_the_identity_that_consent_needs() {
 fn without_consent_a_block_device_is_only_read() {
     let Some(device) = Loop::new("reading a loop device", 16) else { return };
     let before = device.content();
-    let run = flashscope(&["inspect", &device.node, "--json"]).run();
+    let run = flashscope(&["inspect", &device.node, "--json", "--max-time", "10s"]).run();
     run.expect(DONE);
     assert_eq!(written(&run.stdout), 0);
     let refused = flashscope(&["probe", "program", &device.node, "--offset", "0"]).run();

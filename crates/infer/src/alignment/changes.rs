@@ -276,7 +276,7 @@ fn whole(runs: &[&SlideData]) -> SlideData {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::of_size;
+    use crate::tests::of_size;
     use flashscope_model::Experiment;
     use flashscope_model::observation::ScatterPlace;
     use flashscope_stats::Rng;

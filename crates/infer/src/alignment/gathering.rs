@@ -193,7 +193,7 @@ fn beside(part: &Part) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::run;
+    use crate::tests::run;
     use flashscope_model::observation::{CandidateData, Run};
     use flashscope_stats::Rng;
 

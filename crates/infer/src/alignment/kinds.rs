@@ -184,7 +184,7 @@ fn left_over(distances: impl Iterator<Item = f64>, scatter: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::run;
+    use crate::tests::run;
     use flashscope_model::Data;
     use flashscope_model::Observations;
     use flashscope_model::observation::{BoundariesData, CandidateData, Straddle};

@@ -317,7 +317,7 @@ fn own_channels(chunks: &Pairs, blocks: &Pairs, most: f64) -> Option<Estimate<u3
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::run;
+    use crate::tests::run;
     use flashscope_model::observation::ParallelData;
 
     const CHUNK: Bytes = Bytes::kib(16);

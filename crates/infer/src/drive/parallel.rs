@@ -443,7 +443,7 @@ const FARTHEST_OFF: f64 = 25.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::run;
+    use crate::tests::run;
     use flashscope_model::observation::Run;
     use flashscope_stats::Rng;
 

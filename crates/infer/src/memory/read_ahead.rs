@@ -209,7 +209,7 @@ const WAITS: f64 = 0.8;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::run;
+    use crate::tests::run;
     use flashscope_model::Data;
 
     /// Runs of three, of which those in falling order take so long, in µs, and those in rising order so long behind the first.

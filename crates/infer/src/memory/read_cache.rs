@@ -108,7 +108,7 @@ pub(super) fn all(observations: &Observations) -> impl Iterator<Item = &ReadCach
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::run;
+    use crate::tests::run;
     use flashscope_model::observation::Reread;
 
     /// Re-reads after 16 to 128 KiB that take `again` µs, others of the region 1000, and neighbours in falling order `beside`.

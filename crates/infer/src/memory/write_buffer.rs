@@ -484,7 +484,7 @@ fn compared(clean: Vec<f64>, dirty: Vec<f64>, least: f64, words: impl Fn(Nanos, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::run;
+    use crate::tests::run;
     use flashscope_model::observation::FloorData;
 
     /// Whether bursts that begin with such times, in µs, are taken into memory where the fastest reads take 100 µs.

@@ -57,7 +57,7 @@ fn first_in_order(observations: &Observations) -> impl Iterator<Item = (&OpenUni
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::run;
+    use crate::tests::run;
     use flashscope_model::observation::OpenUnitsRow;
 
     /// Trials in order of so many units of their own each, of a device that keeps `open` of them open and closes the one that

@@ -573,7 +573,7 @@ fn has_fallen(pool: &[f64], seconds: &[f64], single: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::run;
+    use crate::tests::run;
     use flashscope_model::observation::{OpenUnitsData, OpenUnitsRow, Run, Source};
 
     #[test]

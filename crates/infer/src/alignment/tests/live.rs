@@ -4,7 +4,7 @@ use super::{estimate, wanted};
 use crate::alignment::from_places::unit_shows;
 use crate::alignment::gathering::Gathering;
 use crate::alignment::structure;
-use crate::runs::{of_size, run};
+use crate::tests::{of_size, run};
 use flashscope_model::observation::{
     BoundariesData, CandidateData, Run, ScatterPlace, SlideData, Straddle, SurveyData, SurveyPlace,
 };

@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use crate::drive::slc_cache;
     use crate::memo::Memo;
-    use crate::runs::{of_size, run};
+    use crate::tests::{of_size, run};
     use flashscope_model::observation::{Run, SlcCacheData, Spent, StretchTimes};
     use flashscope_model::{Data, Observations};
 

@@ -1,7 +1,7 @@
 //! Requests stay inside the device, and what is written is what is said.
 
 use super::*;
-use crate::runs::of_size;
+use crate::tests::of_size;
 use flashscope_model::DeviceKind;
 
 fn card(capacity: Bytes) -> DeviceFacts {
