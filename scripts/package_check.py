@@ -67,7 +67,7 @@ def main():
             packages = packed_twice(table, work, asked.binaries)
         else:
             packages = built_twice(table, work, [word for target in asked.target for word in ("--target", target)])
-        look_at(table, work, packages)
+        look_at(table, work, packages, for_tests(asked.binaries))
         if not asked.quick and not asked.packages:
             by_cargo_install(table, work)
     sys.exit(1 if table.missed else 0)
@@ -108,6 +108,12 @@ def built_twice(table, work, targets):
     return work / "one"
 
 
+def for_tests(folders):
+    """Names of programs that are packed here as no release built them: nobody downloads those, so their size says nothing."""
+    shipped = {file.name for folder in folders if Path(folder).name == "release" for file in Path(folder).iterdir()}
+    return {file.name for folder in folders for file in Path(folder).iterdir()} - shipped
+
+
 def compare(table, what, one, two):
     names = sorted({file.name for folder in (one, two) for file in folder.iterdir()})
     _, differ, missing = filecmp.cmpfiles(one, two, names, shallow=False)
@@ -118,7 +124,7 @@ def compare(table, what, one, two):
 # --- what is in them --------------------------------------------------------------------------------------------------------------
 
 
-def look_at(table, work, packages):
+def look_at(table, work, packages, for_tests):
     checksums(table, packages)
     answers = {}
     for archive in sorted(packages.glob("flashscope-*.tar.gz")):
@@ -129,7 +135,7 @@ def look_at(table, work, packages):
         tree = work / target
         unpack(archive, tree / "usr")
         unpack(archive.with_name(archive.name.replace(".tar.gz", "-symbols.tar.gz")), tree / "symbols")
-        programs(table, target, tree)
+        programs(table, target, tree, for_tests)
         answers[target] = inspect(table, work, target, packages)
         pages(table, tree)
         completions(table, tree)
@@ -156,11 +162,14 @@ def checksums(table, packages):
     table.row("SHA256SUMS", "every file, with its sum", f"{len(right)} of {len(lines)} right", listed and len(right) == len(lines))
 
 
-def programs(table, target, tree):
+def programs(table, target, tree, for_tests):
     for program in sorted((tree / "usr/bin").iterdir()):
         elf = Elf(program.read_bytes())
-        size = program.stat().st_size
-        table.row(f"size of {program.name}", "at most 20.0 MB", f"{size / 1e6:.2f} MB", size <= MOST)
+        if program.name in for_tests:
+            table.left_out(f"size of {program.name}", "built for tests, to be there soon; scripts/prove packages builds it as it is shipped")
+        else:
+            size = program.stat().st_size
+            table.row(f"size of {program.name}", "at most 20.0 MB", f"{size / 1e6:.2f} MB", size <= MOST)
         symbols = tree / "symbols" / f"{program.name}.debug"
         apart = ".symtab" not in elf.sections and elf.debug_link() == symbols.name
         table.row(f"symbols of {program.name}", "in a file of their own", "apart" if apart else "not", apart and symbols.exists())
