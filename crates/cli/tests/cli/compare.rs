@@ -2,6 +2,7 @@
 
 use crate::harness::*;
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 const A: &str = "sim:sd-4mib,noise=field";
@@ -221,8 +222,11 @@ fn an_interrupt_keeps_the_blocks_that_were_done() {
     let sides = [a.display().to_string(), b.display().to_string()];
     let words = [&["compare", &sides[0], &sides[1], "--margin", "0.01%"][..], &job].concat();
     let mut command = flashscope(&words).command();
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_secs(5));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    // Each run makes its file, and a block is of four runs: two blocks are done, or one after what is measured first, to be left out.
+    let ninth = said.by_ref().filter(|line| line.starts_with("makes a file")).nth(8);
+    assert!(ninth.is_some(), "it ended before a block was done");
     interrupt(&child);
     let ended = Run::from(child.wait_with_output().unwrap());
     ended.expect(2);
