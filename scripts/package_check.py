@@ -67,7 +67,7 @@ def main():
             packages = packed_twice(table, work, asked.binaries)
         else:
             packages = built_twice(table, work, [word for target in asked.target for word in ("--target", target)])
-        look_at(table, work, packages, for_tests(asked.binaries))
+        look_at(table, work, packages, built_for_tests(asked.binaries))
         if not asked.quick and not asked.packages:
             by_cargo_install(table, work)
     sys.exit(1 if table.missed else 0)
@@ -108,8 +108,8 @@ def built_twice(table, work, targets):
     return work / "one"
 
 
-def for_tests(folders):
-    """Names of programs that are packed here as no release built them: nobody downloads those, so their size says nothing."""
+def built_for_tests(folders):
+    """Names of programs that no release built, which --quick packs all the same: nobody downloads those."""
     shipped = {file.name for folder in folders if Path(folder).name == "release" for file in Path(folder).iterdir()}
     return {file.name for folder in folders for file in Path(folder).iterdir()} - shipped
 

@@ -2,7 +2,6 @@
 
 use crate::harness::*;
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 const A: &str = "sim:sd-4mib,noise=field";
@@ -224,12 +223,11 @@ fn an_interrupt_keeps_the_blocks_that_were_done() {
     let words = [&["compare", &sides[0], &sides[1], "--margin", "0.01%", "--anyway"][..], &job].concat();
     let mut command = flashscope(&words).command();
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let said = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-    let mut heard = Vec::new();
-    let mut said = said.inspect(|line| heard.push(line.clone()));
+    let said = heard(&mut child);
     // Each run makes its file, and a block is of four runs: two blocks are done, or one after what is measured first, to be left out.
-    let ninth = said.by_ref().filter(|line| line.starts_with("makes a file")).nth(8);
-    assert!(ninth.is_some(), "it ended before a block was done: {heard:#?}");
+    let mut before = Vec::new();
+    let files = said.iter().inspect(|line| before.push(line.clone())).filter(|line| line.starts_with("makes a file"));
+    assert!(files.take(9).count() == 9, "it ended before a block was done: {before:#?}");
     interrupt(&child);
     let ended = Run::from(child.wait_with_output().unwrap());
     ended.expect(2);

@@ -1,8 +1,10 @@
 //! Runs the binary and looks at what came of it.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// A call of the binary that has not run yet.
@@ -111,6 +113,14 @@ pub(crate) fn let_work(child: &Child, time: Duration) {
         std::thread::sleep(TICK);
     }
     panic!("the program has not worked for {time:?} within a minute");
+}
+
+/// What a program says on stderr, line by line, as it says it.
+pub(crate) fn heard(child: &mut Child) -> Receiver<String> {
+    let (to, from) = channel();
+    let stderr = BufReader::new(child.stderr.take().expect("it was asked for"));
+    std::thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| to.send(line)));
+    from
 }
 
 /// Says what a test had to leave out, in the form that the test command collects.

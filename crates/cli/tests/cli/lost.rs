@@ -1,13 +1,12 @@
 //! Results that are not to be lost: by a full disk, a kill, a hanging device, a closed or full stdout.
 
 use crate::bench_devices::Emulated;
-use crate::harness::{Run, flashscope, interrupt, left_out, scratch};
+use crate::harness::{Run, flashscope, heard, interrupt, left_out, scratch};
 use serde_json::Value;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 const DONE: i32 = 0;
@@ -158,14 +157,6 @@ fn a_run_that_its_budget_cuts_short_is_no_success() {
     let record = json(folder.join("b.json"));
     assert_eq!(record["ended"]["how"], "budget_spent");
     assert_eq!(record["phases"][0]["runs"].as_array().unwrap().len(), 1);
-}
-
-/// What a program says on stderr, line by line, as it says it.
-fn heard(child: &mut Child) -> Receiver<String> {
-    let (to, from) = channel();
-    let stderr = BufReader::new(child.stderr.take().expect("it was asked for"));
-    std::thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| to.send(line)));
-    from
 }
 
 fn hears(from: &Receiver<String>, word: &str, within: Duration) -> bool {
