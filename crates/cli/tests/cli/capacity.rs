@@ -218,6 +218,22 @@ fn what_was_killed_is_put_back_by_the_next_run() {
 }
 
 #[test]
+fn an_empty_journal_keeps_nothing_and_stops_nobody() {
+    let folder = scratch();
+    let file = card(&folder, 8);
+    let before = std::fs::read(&file).unwrap();
+    let undo = folder.join("flashscope-card.img.undo");
+    let plain = ["capacity", file.as_str(), "--allow-write", "--destroy-signatures"];
+    std::fs::write(&undo, "").unwrap();
+    let run = flashscope(&[&plain[..], &["--restore"]].concat()).current_dir(&folder).run();
+    run.expect(DONE);
+    assert!(!run.stderr.contains("an earlier run"), "{}", run.stderr);
+    assert!(std::fs::read(&file).unwrap() == before && !undo.exists());
+    std::fs::write(&undo, "").unwrap();
+    flashscope(&plain).current_dir(&folder).run().expect(DONE);
+}
+
+#[test]
 fn a_loop_device_gets_back_what_it_held() {
     let Some(device) = Loop::new("a_loop_device_gets_back_what_it_held", 32) else { return };
     let (identity, before) = (device.identity(), device.content());

@@ -71,16 +71,16 @@ impl fmt::Display for UndoError {
 impl std::error::Error for UndoError {}
 
 impl UndoJournal {
-    /// Begins a journal for this part.
+    /// Begins a journal for this part. It is there with its head or not at all: a program that is killed meanwhile leaves none.
     ///
     /// # Errors
     /// Where there is one with something in it, or none can be made.
     pub fn begin(output: Output, identity: &str, capacity: Bytes) -> Result<UndoJournal, UndoError> {
-        output.begin().map_err(|error| UndoError::Damaged(error.to_string()))?;
-        let file = opened(output.path())?;
         let head = head(identity, capacity);
-        let mut journal = UndoJournal { file, output, entries: Vec::new(), head: head.len() as u64, end: 0 };
-        journal.write(head.as_bytes())?;
+        output.write(head.as_bytes()).map_err(|error| UndoError::Damaged(error.to_string()))?;
+        let file = opened(output.path())?;
+        let end = head.len() as u64;
+        let mut journal = UndoJournal { file, output, entries: Vec::new(), head: end, end };
         journal.settle()?;
         // Its name is to be on the disk as well, before anything depends on it.
         let folder = journal.path().parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -89,12 +89,17 @@ impl UndoJournal {
         Ok(journal)
     }
 
+    /// Whether there is one: an empty file keeps nothing.
+    pub fn is_at(path: &Path) -> bool {
+        std::fs::metadata(path).is_ok_and(|found| found.len() > 0)
+    }
+
     /// Opens what a killed program left for this part; `None` where there is none.
     ///
     /// # Errors
     /// Where it is of another part, or damaged.
     pub fn left(output: Output, identity: &str, capacity: Bytes) -> Result<Option<UndoJournal>, UndoError> {
-        if !output.path().exists() {
+        if !Self::is_at(output.path()) {
             return Ok(None);
         }
         let mut journal = UndoJournal { file: opened(output.path())?, output, entries: Vec::new(), head: 0, end: 0 };

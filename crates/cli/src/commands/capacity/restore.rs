@@ -44,7 +44,7 @@ impl Restore {
         let path = beside(args.results.output.first().map(AsRef::as_ref), facts, "undo");
         let plan = || output::plan(&mut output::door(false, [&args.target.target]), &path);
         if !args.restore {
-            return if path.exists() { Err(left_behind(args, &path)) } else { Ok(None) };
+            return if UndoJournal::is_at(&path) { Err(left_behind(args, &path)) } else { Ok(None) };
         }
         let (identity, capacity) = (subject(&args.target.target, facts).identity, facts.capacity);
         let left = UndoJournal::left(plan()?, &identity, capacity).map_err(|error| unfit(args, &path, &error))?;
