@@ -4,6 +4,7 @@
 //! `wanted_reads` say what to measure next.
 
 mod gains;
+mod ranks;
 mod read_ahead;
 mod read_cache;
 mod stalls;

@@ -2,7 +2,7 @@
 //! sizes between, and runs of other lengths.
 
 use super::gains::{Gains, Reach};
-use super::read_ahead::{self, GRAIN, RUN};
+use super::read_ahead::{self, Behind, GRAIN, RUN};
 use super::read_cache;
 use super::wanted::{BLOCK, LONGEST_REGION};
 use crate::reading::readable;
@@ -90,8 +90,10 @@ pub(crate) fn read_cache(now: &Situation) -> Option<Choice> {
     let farthest = (most - before).min(FETCHED).align_down(block);
     let wanted = again(now, &spans, &ahead, base, farthest)
         .or_else(|| {
-            let ends = fitting(between(&ahead, GRAIN.max(now.device.logical_block)));
-            let wanted = Wanted { spans: between(&spans, block), run: RUN, ends, why: "the sizes in between" };
+            let ends = between(ahead.reach(), GRAIN.max(now.device.logical_block));
+            // What was read so often says no more.
+            let ends = fitting(ends.into_iter().filter(|end| ahead.rounds(*end) < MOST_ROUNDS as usize).collect());
+            let wanted = Wanted { spans: between(spans.reach(), block), run: RUN, ends, why: "the sizes in between" };
             (!wanted.spans.is_empty() || !wanted.ends.is_empty()).then_some(wanted)
         })
         .or_else(|| other_runs(now, &ahead, block))?;
@@ -99,15 +101,18 @@ pub(crate) fn read_cache(now: &Situation) -> Option<Choice> {
 }
 
 /// The same once more, where it was not clear; where all was at hand, at the farthest that a device may have fetched as well.
-fn again(now: &Situation, spans: &Gains, ahead: &Gains, base: Wanted, farthest: Bytes) -> Option<Wanted> {
-    let unclear = |gains: &Gains, rounds: u32| {
-        (gains.reach() == Reach::Unclear && rounds < MOST_ROUNDS) || (gains.may_be_lost() && rounds < ROUNDS * 2)
+fn again(now: &Situation, spans: &Gains, ahead: &Behind, base: Wanted, farthest: Bytes) -> Option<Wanted> {
+    let unclear = |reach: Reach, may_be_lost: bool, rounds: u32| {
+        (reach == Reach::Unclear && rounds < MOST_ROUNDS) || (may_be_lost && rounds < ROUNDS * 2)
     };
-    let spans = if unclear(spans, rounds_of_spans(now.observations)) { base.spans } else { Vec::new() };
+    let again = unclear(spans.reach(), spans.may_be_lost(), rounds_of_spans(now.observations));
+    let spans = if again { base.spans } else { Vec::new() };
     let rounds = rounds_of_runs(now.observations);
     // No device reads ahead that far behind every read: where it ends may be lost in the scatter.
-    let endless = matches!(ahead.reach(), Reach::Beyond(_)) && rounds < MOST_ROUNDS;
-    let mut ends = if endless || unclear(ahead, rounds) { base.ends } else { Vec::new() };
+    let reach = ahead.reach();
+    let endless = matches!(reach, Reach::Beyond(_)) && rounds < MOST_ROUNDS;
+    let again = endless || unclear(reach, ahead.may_be_lost(), rounds);
+    let mut ends = if again { base.ends } else { Vec::new() };
     ends.extend(Some(farthest).filter(|farthest| endless && !ends.contains(farthest)));
     let why = "once more, as it was not clear";
     (!spans.is_empty() || !ends.is_empty()).then_some(Wanted { spans, ends, why, ..base })
@@ -131,8 +136,8 @@ fn rounds_of_runs(observations: &Observations) -> u32 {
 }
 
 /// Sizes that were not tried yet between the last that gains and the first that does not.
-fn between(gains: &Gains, step: Bytes) -> Vec<Bytes> {
-    let Reach::Between(held, gone) = gains.reach() else { return Vec::new() };
+fn between(reach: Reach, step: Bytes) -> Vec<Bytes> {
+    let Reach::Between(held, gone) = reach else { return Vec::new() };
     let first = held.align_down(step) / step + 1;
     let last = gone.align_up(step) / step;
     let stride = (last.saturating_sub(first)).div_ceil(BETWEEN).max(1);
@@ -145,11 +150,13 @@ fn between(gains: &Gains, step: Bytes) -> Vec<Bytes> {
 
 /// Runs of other lengths, where it reads ahead: the shortest that makes it do so, and those that end elsewhere in the
 /// steps in which data are fetched.
-fn other_runs(now: &Situation, ahead: &Gains, block: Bytes) -> Option<Wanted> {
+fn other_runs(now: &Situation, ahead: &Behind, block: Bytes) -> Option<Wanted> {
     let Reach::Between(held, _) = ahead.reach() else { return None };
     let tried = read_ahead::tried_runs(now.observations);
+    let first_fast = read_ahead::first_fast(now.observations);
+    let mut untried = SHORT_RUNS.into_iter().filter(|run| !tried.contains(run));
     if read_ahead::shortest_run(now.observations, ahead).is_none()
-        && let Some(run) = SHORT_RUNS.into_iter().find(|run| !tried.contains(run))
+        && let Some(run) = untried.find(|run| read_ahead::may_trigger(*run, first_fast))
     {
         let why = "how many reads in a row make it read ahead?";
         return Some(Wanted { spans: Vec::new(), run, ends: vec![block], why });
