@@ -32,15 +32,27 @@ const LEAST_SAVED: f64 = 0.7;
 pub(super) struct Behind {
     gains: Gains,
     times: BTreeMap<Bytes, Vec<f64>>,
+    /// Reads in falling order, of which nothing is at hand.
+    falling: Vec<f64>,
 }
 
 impl Behind {
     /// Where they stop being faster. What the fastest of them leave open, all of them may tell.
     pub(super) fn reach(&self) -> Reach {
         match self.gains.reach() {
-            clear @ (Reach::Between(..) | Reach::Nothing) => clear,
-            open => ranks::step(&self.times).map_or(open, |(held, gone)| Reach::Between(held, gone)),
+            clear @ Reach::Between(..) => clear,
+            open => self.step().map_or(open, |(held, gone)| Reach::Between(held, gone)),
         }
+    }
+
+    /// Where all of them show a step. Neighbours that share a page are fast as well, in whatever order they are read.
+    fn step(&self) -> Option<(Bytes, Bytes)> {
+        ranks::step(&self.times).filter(|_| ranks::clearly_slower(&self.falling, &self.near()).is_some())
+    }
+
+    /// The closest ones.
+    fn near(&self) -> Vec<f64> {
+        self.times.values().take(2).flatten().copied().collect()
     }
 
     /// How often what ends there was read.
@@ -65,7 +77,7 @@ pub(super) fn read_ahead(observations: &Observations) -> Estimate<ReadAhead> {
         Estimate::known(ReadAhead { window: Bytes::ZERO, trigger: 0 }, SEEN, evidence, METHOD)
     };
     match (runs.anywhere(), distances.gains.anywhere()) {
-        (Some(false), Some(false)) => none(),
+        (Some(false), Some(false)) if distances.step().is_none() && first_fast(observations).is_none() => none(),
         _ if saves_nothing(observations, &distances) => none(),
         (Some(true), _) | (_, Some(true)) => there(observations, &runs, &distances),
         _ if matches!(distances.reach(), Reach::Between(..)) => there(observations, &runs, &distances),
@@ -79,13 +91,11 @@ pub(super) fn read_ahead(observations: &Observations) -> Estimate<ReadAhead> {
 /// Whether reads in rising order, and those that would be at hand, take so nearly as long as those in falling order that nothing
 /// of what the flash takes is saved.
 fn saves_nothing(observations: &Observations, distances: &Behind) -> bool {
-    let near: Vec<f64> = distances.times.values().take(2).flatten().copied().collect();
-    let usual = falling(observations).concat();
+    let (near, usual) = (distances.near(), &distances.falling);
     let rising: Vec<f64> = rising(observations).into_values().flatten().collect();
-    let flash = median(&usual).zip(floor(observations, distances.gains.block)).map(|(usual, floor)| usual - floor);
-    let saves_less = |least: f64| {
-        [near, rising].iter().all(|reads| ranks::most_gain(&usual, reads).is_some_and(|most| most < least))
-    };
+    let flash = median(usual).zip(floor(observations, distances.gains.block)).map(|(usual, floor)| usual - floor);
+    let saves_less =
+        |least: f64| [near, rising].iter().all(|reads| ranks::most_gain(usual, reads).is_some_and(|most| most < least));
     flash.is_some_and(|flash| saves_less(flash * LEAST_SAVED))
         && matches!(distances.reach(), Reach::Nothing | Reach::Unclear)
 }
@@ -156,13 +166,17 @@ pub(super) fn may_trigger(run: u32, first_fast: Option<u32>) -> bool {
     first_fast.is_none_or(|first| run == first || run + 1 == first)
 }
 
-/// How many reads of a run come before the first fast one, where all of them show a step there.
+/// How many reads of a run come before the first fast one, where all of them show a step there, and enough of them lie behind it
+/// to be no pattern of pages.
 pub(super) fn first_fast(observations: &Observations) -> Option<u32> {
     let backwards = |index: u32| Bytes((RUN - index).into());
     let times = rising(observations).into_iter().filter(|(index, _)| *index < RUN);
     let (held, gone) = ranks::step(&times.map(|(index, times)| (backwards(index), times)).collect())?;
-    (gone - held == Bytes(1)).then_some(RUN - u32::try_from(held.get()).unwrap_or(RUN))
+    (gone - held == Bytes(1) && held >= LEAST_FAST).then_some(RUN - u32::try_from(held.get()).unwrap_or(RUN))
 }
+
+/// So many reads at the end of a run are fast.
+const LEAST_FAST: Bytes = Bytes(3);
 
 /// Times of the next block, by the length of the run before it; of runs too short to be sure of anything.
 pub(super) fn behind_runs(observations: &Observations) -> BTreeMap<u32, Vec<f64>> {
@@ -202,7 +216,7 @@ pub(super) fn distances(observations: &Observations) -> Option<Behind> {
     };
     let pooled = by_end.iter().map(|(end, runs)| (*end, like(runs, &times[end]))).collect();
     let gains = Gains::new(observations, block?, times, falling(observations), First::Smallest)?;
-    Some(Behind { gains, times: pooled })
+    Some(Behind { gains, times: pooled, falling: falling(observations).concat() })
 }
 
 /// Lengths of the runs that were tried, behind each of which something was read.
@@ -302,5 +316,29 @@ mod tests {
         };
         assert_eq!(paces([runs(500, 490), runs(400, 390), runs(500, 490)]), [1.0, 1.25, 1.0]);
         assert_eq!(paces([runs(3000, 1000), runs(2400, 1000), runs(3000, 1000)]), [1.0; 3]);
+    }
+
+    #[test]
+    fn where_a_run_becomes_fast_shows_in_all_its_reads_and_pages_make_no_such_place() {
+        let first = |slow: fn(usize) -> bool| {
+            let time = |round: u64, index: usize| {
+                let slow = if slow(index) { 60 } else { 0 };
+                Nanos::micros(900 + (round * 7 + index as u64 * 5) % 40 + slow)
+            };
+            let runs = (0..24).map(|round| (0..8).map(|index| time(round, index)).collect()).collect();
+            let data = ReadCacheData {
+                block: Bytes::kib(4),
+                spans: Vec::new(),
+                rising: runs,
+                falling: vec![vec![Nanos::micros(960); 8]; 24],
+                ahead: Vec::new(),
+            };
+            first_fast(&Observations { runs: vec![run(Data::ReadCache(data))], ..Observations::default() })
+        };
+        assert_eq!(first(|index| index < 4), Some(4));
+        assert_eq!(first(|index| index < 1), None);
+        // Two blocks of a page, and four.
+        assert_eq!(first(|index| index % 2 == 0), None);
+        assert_eq!(first(|index| index % 4 == 0), None);
     }
 }
