@@ -21,7 +21,7 @@ const TABLES: [Counted; 5] = [
     Counted {
         name: "claims",
         folder: "crates/infer/src/claims",
-        devices: 2000,
+        devices: 1800,
         seed: claims::TABLE_SEED,
         table: |seed, devices, remarks| Ok(claims::table(seed, devices)?.to_text(remarks)),
         samples: claims::samples,

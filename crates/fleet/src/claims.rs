@@ -1,11 +1,11 @@
 //! The counts that make probabilities of scores: what is claimed of devices of a development fleet, and whether it is right.
 //!
 //! Devices are inspected as a user does it, wide and adversarial ones in turn, with noise as in the published logs; every
-//! fourth draws a noise of its own. Others are worked through by hand with flashbench's tests, and the log is read: probes and
-//! printed tables are counted apart. These are wide, adversarial, and such as the published logs are of, in turn, and each is
-//! worked through by two operators: one who writes by what a naive reader sees in the tables of reads, and one who knows the
-//! unit, as most did whose logs are published; the latter's log is read once more without its tables of reads, as many are
-//! pasted. Nothing that judges uses this seed.
+//! fourth draws a noise of its own. As many others are worked through by hand with flashbench's tests, and the log is read:
+//! probes and printed tables are counted apart. These are wide, adversarial, and such as the published logs are of, in turn,
+//! and each is worked through by two operators: one who writes by what a naive reader sees in the tables of reads, and one
+//! who knows the unit, as most did whose logs are published; the latter's log is read once more without its tables of reads,
+//! as many are pasted. Nothing that judges uses this seed.
 
 use crate::classic::{self, Operator};
 use crate::draw::{DrawError, Drawn, Generator, Noise, draw};
@@ -23,9 +23,6 @@ pub const TABLE_SEED: u64 = 22_900;
 
 /// Devices of that fleet that stand for all of it where the table is looked at: as few as a test has time for.
 const SAMPLED: u32 = 3;
-
-/// One in so many of the devices is worked through by hand besides, which takes longer.
-const BY_HAND: u32 = 3;
 
 /// Counts what is claimed of this number of devices. A device that fails is left out.
 ///
@@ -58,11 +55,7 @@ type Claims = Vec<(Claim, bool)>;
 
 /// What is claimed of one device, and from logs of another.
 fn claimed(seed: u64, index: u32) -> Result<Claims, DrawError> {
-    let mut claims = by_probes(seed, index)?;
-    if index.is_multiple_of(BY_HAND) {
-        claims.extend(by_hand(seed ^ OTHERS, index / BY_HAND)?);
-    }
-    Ok(claims)
+    Ok([by_probes(seed, index)?, by_hand(seed ^ OTHERS, index)?].concat())
 }
 
 /// Tells the devices that are worked through by hand from the others.

@@ -1,8 +1,9 @@
 //! The by-hand procedure of flashbench's users, what a naive reader makes of its tables, and the log that it leaves.
 //!
-//! Procedure: align at six block sizes; open-au with 1 … limit + 1 units in both orders; find-fat. Whoever works by hand
-//! stops one past the limit, so the true limit says how far it goes (8 where there is none, never more than
-//! [`MOST_UNITS`]): that makes it cheaper than it is, not dearer. The reader sees nothing but the tables.
+//! Procedure: align at six block sizes; open-au with 1 … limit + 1 units in both orders; find-fat. The naive reader stops
+//! where he sees a fall, be it the limit's or one of chance, or looks once more; where he sees none, the true limit says how
+//! far he goes (8 where there is none, never more than [`MOST_UNITS`]): that makes it cheaper than it is, not dearer. He sees
+//! nothing but the tables. Another operator, whose logs are counted beside, goes as far as published logs do.
 
 use crate::run::NoResult;
 use flashscope_device::{Target, Wear, WriteGrant};
@@ -14,13 +15,16 @@ use flashscope_probe::{Context, Observer, ProbeError, Progress, classic};
 use flashscope_sim::truth::Truth;
 use flashscope_stats::location::median;
 use flashscope_units::{ByteRate, Bytes, Nanos};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 
 /// More units than this are never tried, which spares the reader's device and our time.
 pub(crate) const MOST_UNITS: u32 = 16;
 
-/// Where there is no limit to find, people stop about here (the published logs end at 5 … 10).
+/// Where there is no limit to find, people stop about here.
 const USUAL_UNITS: u32 = 8;
+
+/// As far as the published logs go.
+const PUBLISHED_UNITS: RangeInclusive<u32> = 5..=10;
 
 /// Block sizes of the align tables.
 const ALIGN_BLOCKS: [Bytes; 6] =
@@ -82,8 +86,15 @@ pub(crate) fn work_through<T: Target>(
         Operator::KnowsTheUnit => truth.allocation_unit.value.or(unit),
     };
     let erase = assumed.filter(|unit| *unit * 64 <= bench.target.facts().capacity).unwrap_or(classic::ERASE);
-    let linear = open_au(&mut bench, erase, Order::InOrder, truth.open_units_linear.value)?;
-    let random = open_au(&mut bench, erase, Order::Random, truth.open_units_random.value)?;
+    let rounds = |limit: Option<u32>| match operator {
+        Operator::Naive => Rounds::UntilItFalls { most: limit.unwrap_or(USUAL_UNITS) + 1, more: (seed % 2) as u32 },
+        Operator::KnowsTheUnit => {
+            let span = u64::from(PUBLISHED_UNITS.end() - PUBLISHED_UNITS.start()) + 1;
+            Rounds::Fixed(PUBLISHED_UNITS.start() + (seed % span) as u32)
+        }
+    };
+    let linear = open_au(&mut bench, erase, Order::InOrder, rounds(truth.open_units_linear.value))?;
+    let random = open_au(&mut bench, erase, Order::Random, rounds(truth.open_units_random.value))?;
     let area = fat(&mut bench, erase)?;
     let (wear, spent) = (bench.target.wear().unwrap_or_default(), bench.spent);
     let reading = Geometry {
@@ -207,20 +218,49 @@ fn diff(places: &[Straddle]) -> Option<f64> {
 /// Number of units, and the rate at the smallest block.
 type Rates = Vec<(u32, Bytes, f64)>;
 
-fn open_au<T: Target>(
-    bench: &mut Bench<'_, T>,
-    erase: Bytes,
-    order: Order,
-    limit: Option<u32>,
-) -> Result<Rates, NoResult> {
+/// How many units someone goes up to.
+#[derive(Clone, Copy, Debug)]
+enum Rounds {
+    /// Until the rate falls, and so many more; or, where it does not, up to `most` and so many more.
+    UntilItFalls {
+        /// Where none falls.
+        most: u32,
+        /// Further ones.
+        more: u32,
+    },
+    /// This many, whatever shows.
+    Fixed(u32),
+}
+
+impl Rounds {
+    fn last(self) -> u32 {
+        match self {
+            Rounds::UntilItFalls { most, more } => most + more,
+            Rounds::Fixed(last) => last,
+        }
+        .min(MOST_UNITS)
+    }
+
+    fn end_at(self, count: u32, rates: &Rates) -> bool {
+        match self {
+            Rounds::UntilItFalls { more, .. } => limit(rates).value().is_some_and(|seen| count > seen + more),
+            Rounds::Fixed(_) => false,
+        }
+    }
+}
+
+fn open_au<T: Target>(bench: &mut Bench<'_, T>, erase: Bytes, order: Order, rounds: Rounds) -> Result<Rates, NoResult> {
     let block = classic::BLOCK.max(erase / BLOCKS_PER_UNIT);
     let mut rates = Vec::new();
-    for count in 1..=(limit.unwrap_or(USUAL_UNITS) + 1).min(MOST_UNITS) {
+    for count in 1..=rounds.last() {
         let mut plan = classic::open_au(count, order);
         (plan.erase, plan.block) = (erase, block);
         let Some(Data::OpenUnits(table)) = bench.run(&Experiment::OpenAu(plan))? else { break };
         if let Some(rate) = table.rows.last().and_then(row_rate) {
             rates.push((count, block, rate));
+        }
+        if rounds.end_at(count, &rates) {
+            break;
         }
     }
     Ok(rates)
@@ -303,6 +343,17 @@ mod tests {
         assert_eq!(largest_jump(&diffs, LEAST_UNIT, MOST_UNIT), Some(Bytes::mib(4)));
         assert_eq!(largest_jump(&diffs, Bytes::ZERO, MOST_PAGE), Some(Bytes::kib(16)));
         assert_eq!(largest_jump(&diffs[4..6], LEAST_UNIT, MOST_UNIT), None, "a fall is no jump");
+    }
+
+    #[test]
+    fn who_sees_a_fall_stops_or_looks_once_more() {
+        let rates: Rates =
+            [10.0, 9.8, 3.0, 2.9].iter().zip(1..).map(|(rate, at)| (at, Bytes::kib(16), *rate)).collect();
+        let ends = |rounds: Rounds| (1..=4).find(|at| rounds.end_at(*at, &rates[..*at as usize].to_vec()));
+        assert_eq!(ends(Rounds::UntilItFalls { most: 8, more: 0 }), Some(3));
+        assert_eq!(ends(Rounds::UntilItFalls { most: 8, more: 1 }), Some(4));
+        assert_eq!(ends(Rounds::Fixed(3)), None);
+        assert_eq!(Rounds::UntilItFalls { most: 16, more: 1 }.last(), MOST_UNITS);
     }
 
     #[test]

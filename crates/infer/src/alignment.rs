@@ -28,6 +28,7 @@ mod tables;
 mod tests;
 
 pub(crate) use kinds::Kinds;
+pub(crate) use tables::largest_rise;
 
 use crate::Choice;
 use crate::memo::{Memo, Question, Shared};

@@ -8,11 +8,13 @@
 //! Each is a doubt beside what the table itself says; what it costs is counted on logs of simulated devices
 //! (docs/calibration.md).
 
+use crate::alignment;
 use crate::assumed::{unit_of_counts, unit_of_first};
 use crate::open_units::is_table;
 use flashscope_model::finding::{AreaKind, Doubt, FastArea, Penalty};
 use flashscope_model::{Data, Estimate, ExperimentName, Observations, Order, Reason};
 use flashscope_units::{Bytes, Nanos};
+use std::ops::RangeInclusive;
 
 /// Where flashbench's tests of several units begin unless told otherwise.
 const FIRST_REGION: Bytes = Bytes::mib(16);
@@ -28,6 +30,9 @@ const LARGE_PENALTY: f64 = 20.0;
 
 /// Sequential writes that take as long as this are copied for, so that order cannot cost more.
 const A_COPY: Nanos = Nanos::millis(40);
+
+/// What a glance at tables of reads takes for a unit.
+const SEEN_AS_UNITS: RangeInclusive<Bytes> = Bytes::kib(256)..=Bytes::mib(128);
 
 /// How the regions of tables lie to the allocation unit.
 enum Regions {
@@ -52,11 +57,11 @@ pub(crate) fn count(
 ) -> Estimate<u32> {
     let of_table = found.method().contains(&ExperimentName::OpenAu) && !found.is_unknown();
     let Some(assumed) = counted(observations, order).filter(|_| of_table) else { return found };
-    if let Err(why) = doubt(&mut found, against(assumed, unit)) {
+    if let Err(why) = doubt(&mut found, against(observations, assumed, unit)) {
         return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
     }
     // Regions amid units make small counts.
-    let unknown = [Doubt::UnitUnknown, Doubt::UnitUnread].iter().any(|doubt| found.has_doubt(*doubt));
+    let unknown = [Doubt::UnitUnknown, Doubt::UnitUnread, Doubt::UnitByEye].iter().any(|doubt| found.has_doubt(*doubt));
     if unknown && order == Order::InOrder && found.value().is_some_and(|count| count < FEW) {
         found.doubt(Doubt::FewUnits);
     }
@@ -71,7 +76,7 @@ pub(crate) fn penalty(
 ) -> Estimate<Penalty> {
     let of_table = found.method().contains(&ExperimentName::OpenAu);
     let Some(penalty) = found.value().or(found.least()).filter(|_| of_table) else { return found };
-    let regions = counted(observations, Order::Random).map(|assumed| (assumed.0, against(assumed, unit)));
+    let regions = counted(observations, Order::Random).map(|assumed| (assumed.0, against(observations, assumed, unit)));
     let each = Nanos((penalty.block.as_f64() / penalty.in_order.0 * 1e9) as u64);
     if penalty.ratio <= 1.0 {
         if each > A_COPY {
@@ -93,7 +98,7 @@ pub(crate) fn penalty(
             format!("{}, but {assumed} are several units", found.evidence()),
         );
     }
-    let regions = regions.map_or_else(|| Regions::Unknown(unknown_unit(unit)), |(_, regions)| regions);
+    let regions = regions.map_or_else(|| Regions::Unknown(unknown(observations, None, unit)), |(_, regions)| regions);
     let known = matches!(regions, Regions::Whole);
     if let Err(why) = doubt(&mut found, regions) {
         return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
@@ -114,15 +119,19 @@ pub(crate) fn area(
 ) -> Estimate<FastArea> {
     let of_table = found.method().contains(&ExperimentName::Fat);
     let Some(kind) = found.value().map(|area| area.kind).filter(|_| of_table) else { return found };
-    if kind == AreaKind::None {
-        // In order it shows none that is only mapped otherwise, nor one as long as the table.
-        return if unit.is_sure(KNOWN) { found } else { found.but(unknown_unit(unit)) };
-    }
     let assumed = observations.runs.iter().find_map(|run| match &run.data {
         Data::Fat(data) => Some((unit_of_first(observations, data)?.size, data.offset.unwrap_or(Bytes::ZERO))),
         _ => None,
     });
-    let regions = assumed.map_or_else(|| Regions::Unknown(unknown_unit(unit)), |assumed| against(assumed, unit));
+    if kind == AreaKind::None {
+        // In order it shows none that is only mapped otherwise, nor one as long as the table.
+        let doubt = unknown(observations, assumed.map(|assumed| assumed.0), unit);
+        return if unit.is_sure(KNOWN) { found } else { found.but(doubt) };
+    }
+    let regions = assumed.map_or_else(
+        || Regions::Unknown(unknown(observations, None, unit)),
+        |assumed| against(observations, assumed, unit),
+    );
     if let Err(why) = doubt(&mut found, regions) {
         return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
     }
@@ -155,21 +164,30 @@ fn doubt<T>(found: &mut Estimate<T>, regions: Regions) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether reads do not tell the unit, or there were none.
-fn unknown_unit(unit: &Estimate<Bytes>) -> Doubt {
-    if unit.reason() == Some(Reason::NotMeasured) { Doubt::UnitUnread } else { Doubt::UnitUnknown }
+/// What makes regions of an assumed unit doubtful where the unit is not known: there were no reads that might tell, or who
+/// wrote took for it what a glance at them shows, or he knew it from elsewhere.
+fn unknown(observations: &Observations, assumed: Option<Bytes>, unit: &Estimate<Bytes>) -> Doubt {
+    if unit.reason() == Some(Reason::NotMeasured) {
+        return Doubt::UnitUnread;
+    }
+    let seen = alignment::largest_rise(observations, &SEEN_AS_UNITS);
+    if seen.is_some() && seen == assumed { Doubt::UnitByEye } else { Doubt::UnitUnknown }
 }
 
-fn against((assumed, begin): (Bytes, Bytes), unit: &Estimate<Bytes>) -> Regions {
+fn against(observations: &Observations, (assumed, begin): (Bytes, Bytes), unit: &Estimate<Bytes>) -> Regions {
     let Some(size) = unit.value().or(unit.least()).filter(|_| unit.is_sure(KNOWN)) else {
-        return Regions::Unknown(unknown_unit(unit));
+        // Whatever the unit is: where regions do not begin at a multiple of their size, they begin amid units as long as they.
+        let shifted = !begin.is_multiple_of(assumed);
+        return if shifted { Regions::Shifted } else { Regions::Unknown(unknown(observations, Some(assumed), unit)) };
     };
     if !assumed.is_multiple_of(size) {
         return Regions::Broken(format!("it went over regions of {assumed}, which are not whole units of {size}"));
     }
-    match (begin.is_multiple_of(size), unit.value().is_some()) {
-        (true, true) => Regions::Whole,
-        (true, false) => Regions::Parts,
+    // Of the sizes that are left open the assumed one is the likeliest.
+    let (aligned, open) = (unit.value().unwrap_or(assumed), unit.value().is_none());
+    match (begin.is_multiple_of(aligned), open) {
+        (true, false) => Regions::Whole,
+        (true, true) => Regions::Parts,
         (false, _) => Regions::Shifted,
     }
 }
@@ -177,10 +195,12 @@ fn against((assumed, begin): (Bytes, Bytes), unit: &Estimate<Bytes>) -> Regions 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashscope_model::Direction;
     use flashscope_model::observation::{
-        AreaState, OpenUnitsData, OpenUnitsRow, Printed, RateEvidence, Run, Source, Spent, Statistic,
+        AlignData, AlignEvidence, AlignRow, AreaState, OpenUnitsData, OpenUnitsRow, Printed, RateEvidence, Run, Source,
+        Spent, Statistic,
     };
-    use flashscope_units::ByteRate;
+    use flashscope_units::{ByteRate, Contrast};
 
     fn unit(value: Option<Bytes>, at_least: Option<Bytes>) -> Estimate<Bytes> {
         match (value, at_least) {
@@ -195,7 +215,8 @@ mod tests {
         let mib = Bytes::mib;
         let check = |assumed, value, least, expect: Option<&[Doubt]>| {
             let mut found = Estimate::known(4, 0.9, "rows", &[ExperimentName::OpenAu]);
-            let doubted = doubt(&mut found, against((assumed, FIRST_REGION), &unit(value, least)));
+            let doubted =
+                doubt(&mut found, against(&Observations::default(), (assumed, FIRST_REGION), &unit(value, least)));
             let doubts = doubted.ok().and_then(|()| found.support().map(|support| support.doubts.clone()));
             assert_eq!(doubts.as_deref(), expect, "{assumed} {value:?} {least:?}");
         };
@@ -211,7 +232,45 @@ mod tests {
         // 8 MiB or 24 MiB.
         check(mib(8), None, Some(mib(8)), Some(&[Doubt::UnitBounded]));
         check(mib(4), None, Some(mib(8)), None);
+        check(mib(24), None, Some(mib(8)), Some(&[Doubt::RegionsShifted]));
         check(mib(4), None, None, Some(&[Doubt::UnitUnread]));
+        check(mib(24), None, None, Some(&[Doubt::RegionsShifted]));
+    }
+
+    #[test]
+    fn a_unit_that_a_glance_at_reads_shows_may_be_made_by_chance() {
+        let row = |align: Bytes, micros: f64| {
+            let value = Contrast(micros * 1e3);
+            let diff = Printed {
+                value,
+                quantum: Contrast(1e3),
+                statistic: Statistic::MeanOfMinima,
+                places: None,
+                tries: None,
+            };
+            AlignRow { align, evidence: AlignEvidence::Printed { pre: None, on: None, post: None, diff: Some(diff) } }
+        };
+        let rises = [(64, 900.0), (1024, 20.0), (2048, 50.0), (4096, 10.0), (8192, 30.0)];
+        let rows = rises.map(|(kib, micros)| row(Bytes::kib(kib), micros)).to_vec();
+        let table = AlignData { direction: Direction::Read, block: Some(Bytes::kib(4)), access: 1, rows };
+        let observations = Observations { runs: vec![log(Data::Align(table))], ..Observations::default() };
+        let unread = unit(None, None);
+        let unclear = Estimate::unknown(Reason::NothingShows, "no step stands out");
+        assert_eq!(unknown(&observations, Some(Bytes::mib(2)), &unclear), Doubt::UnitByEye);
+        assert_eq!(unknown(&observations, Some(Bytes::mib(8)), &unclear), Doubt::UnitUnknown);
+        assert_eq!(unknown(&Observations::default(), None, &unclear), Doubt::UnitUnknown);
+        assert_eq!(unknown(&Observations::default(), Some(Bytes::mib(2)), &unread), Doubt::UnitUnread);
+    }
+
+    fn log(data: Data) -> Run {
+        Run {
+            source: Source::Log { first_line: 1, last_line: 9 },
+            state: AreaState::Unknown,
+            complete: true,
+            spent: Spent::default(),
+            failures: Vec::new(),
+            data,
+        }
     }
 
     #[test]
@@ -226,19 +285,14 @@ mod tests {
                 tries: None,
             }),
         };
-        let run = |order| Run {
-            source: Source::Log { first_line: 1, last_line: 9 },
-            state: AreaState::Unknown,
-            complete: true,
-            spent: Spent::default(),
-            failures: Vec::new(),
-            data: Data::OpenUnits(OpenUnitsData {
+        let run = |order| {
+            log(Data::OpenUnits(OpenUnitsData {
                 order,
                 count: Some(1),
                 unit: Some(Bytes::mib(4)),
                 units: Vec::new(),
                 rows: (0..8).map(row).collect(),
-            }),
+            }))
         };
         let observations = Observations {
             capacity: None,

@@ -64,7 +64,8 @@ fn check_count(what: &str, got: &Estimate<u32>, want: Count) {
         }
     }
     if let Some(confidence) = got.confidence() {
-        assert!((0.5..1.0).contains(&confidence), "{what}: {got:?}");
+        // A fall in the last table and few of its rows is about as often chance as not.
+        assert!((0.4..1.0).contains(&confidence), "{what}: {got:?}");
         assert!(got.evidence().contains(" units"), "{what}: {got:?}");
     }
 }

@@ -231,6 +231,7 @@ fn an_interrupt_keeps_the_blocks_that_were_done() {
     interrupt(&child);
     let ended = Run::from(child.wait_with_output().unwrap());
     ended.expect(2);
+    assert!(said.iter().any(|line| line.contains("the record holds what was measured")));
     let record: Value = serde_json::from_str(&ended.stdout).expect("a record");
     assert_eq!(record["ended"]["how"], "interrupted");
     assert!(record["campaign"]["blocks"].as_u64().unwrap() >= 1, "{}", record["campaign"]);
@@ -239,4 +240,24 @@ fn an_interrupt_keeps_the_blocks_that_were_done() {
     for side in [&a, &b] {
         assert_eq!(std::fs::read_dir(side).unwrap().count(), 0);
     }
+}
+
+#[test]
+fn an_interrupt_before_the_first_block_promises_no_record() {
+    let folder = scratch();
+    let (a, b) = (folder.join("a"), folder.join("b"));
+    for side in [&a, &b] {
+        std::fs::create_dir(side).unwrap();
+    }
+    let sides = [a.display().to_string(), b.display().to_string()];
+    let job = ["--rw", "randread", "--size", "1M", "--mode", "cached", "--runtime", "60s", "--json"];
+    let mut command = flashscope(&[&["compare", &sides[0], &sides[1]][..], &job].concat()).command();
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let said = heard(&mut child);
+    assert!(said.iter().any(|line| line.starts_with("makes a file")), "it ended before its first run");
+    interrupt(&child);
+    let ended = Run::from(child.wait_with_output().unwrap());
+    ended.expect(2);
+    assert!(said.iter().any(|line| line.contains("interrupted before anything could be compared")));
+    assert!(ended.stdout.is_empty(), "{}", ended.stdout);
 }

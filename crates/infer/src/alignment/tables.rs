@@ -4,6 +4,7 @@ use crate::numbers::median;
 use flashscope_model::observation::{AlignData, AlignEvidence, Printed};
 use flashscope_model::{Data, Direction, Observations};
 use flashscope_units::{Bytes, Contrast};
+use std::ops::RangeInclusive;
 
 /// Fewer rows than this hold no structure.
 const FEWEST_ROWS: usize = 5;
@@ -50,6 +51,21 @@ pub(super) fn read_tables(observations: &Observations) -> Vec<Table> {
 /// The table with the largest alignment; of several, that of the smallest block.
 pub(super) fn longest(tables: &[Table]) -> Option<&Table> {
     tables.iter().rev().max_by_key(|table| table.rows.last().map(|row| row.align))
+}
+
+/// The alignment in a range before which most tables rise most, as whoever looks at them for a step sees it.
+pub(crate) fn largest_rise(observations: &Observations, range: &RangeInclusive<Bytes>) -> Option<Bytes> {
+    let tables = observations.runs.iter().filter_map(|run| printed_reads(&run.data));
+    let rises: Vec<Bytes> = tables.filter_map(|(_, table)| rise(table, range)).collect();
+    rises.iter().copied().max_by_key(|align| (rises.iter().filter(|rise| *rise == align).count(), *align))
+}
+
+fn rise(table: &AlignData, range: &RangeInclusive<Bytes>) -> Option<Bytes> {
+    let mut cells: Vec<Cell> = table.rows.iter().filter_map(|row| Cell::new(row.align, &row.evidence)).collect();
+    cells.sort_by_key(|cell| cell.align);
+    let rises = cells.windows(2).map(|pair| (pair[1].align, pair[1].diff - pair[0].diff));
+    let up = rises.filter(|(align, rise)| range.contains(align) && *rise > 0.0);
+    up.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(align, _)| align)
 }
 
 /// Whether there is a write-align table.

@@ -18,10 +18,10 @@ pub struct Claim {
 /// What an answer rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grounds {
-    /// A value, or which ends of it.
-    kind: &'static str,
     /// Probes of ours, or tables that another tool prints.
     source: &'static str,
+    /// A value, or which ends of it.
+    kind: &'static str,
     /// What kind of value it is, where there are kinds.
     said: String,
     /// What makes it weaker, heaviest first.
@@ -54,7 +54,7 @@ impl Claim {
             Estimate::Unknown(_) => return None,
         };
         let source = if support.method.iter().any(|method| TABLES.contains(method)) { "tables" } else { "probes" };
-        let grounds = Grounds { kind, source, said, doubts: support.doubts.clone() };
+        let grounds = Grounds { source, kind, said, doubts: support.doubts.clone() };
         Some(Claim { finding, grounds, score: support.confidence })
     }
 
@@ -106,14 +106,14 @@ impl Claim {
 
 impl Grounds {
     /// Names from the coarsest on, each of the one before and something more; the last of what has nothing more ("only").
+    /// What is read off tables says nothing of what probes of ours find, so that the source comes first.
     pub fn coarse_to_fine(&self) -> Vec<String> {
         let said = Some(self.said.as_str()).filter(|said| !said.is_empty());
         let doubts = self.doubts.iter().map(|doubt| doubt.word());
-        let parts = [self.kind, self.source].into_iter().chain(said).chain(doubts);
-        let mut name = String::from("any");
+        let mut name = self.source.to_owned();
         let mut names = vec![name.clone()];
-        for part in parts {
-            name = if name == "any" { part.to_owned() } else { format!("{name} {part}") };
+        for part in [self.kind].into_iter().chain(said).chain(doubts) {
+            name = format!("{name} {part}");
             names.push(name.clone());
         }
         names.push(format!("{name} only"));

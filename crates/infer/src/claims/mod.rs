@@ -2,13 +2,13 @@
 //!
 //! A family of findings says what it found, how clear that is (a *score*: any figure that rises with the evidence, 0…1, in
 //! the place of the confidence) and which doubts there are ([`Doubt`]). None of that is a probability. Here it becomes one:
-//! answers on the same *grounds* (finding, kind of answer, source, what is said, doubts) were counted on simulated devices
+//! answers on the same *grounds* (finding, source, kind of answer, what is said, doubts) were counted on simulated devices
 //! whose inside is known, those that were right beside all of them, in ranges of scores (`table.csv`, made by the command in
 //! its first lines).
 //!
 //! Grounds of which few were seen borrow from coarser ones: the share of a range is drawn towards that of the grounds
 //! without their last doubt, by as many cases as fit the counts best (a beta prior at each step, its strength by the
-//! likelihood of each case by all others), and that of the finding as a whole towards the score.
+//! likelihood of each case by all others), and that of all that a source says of a finding towards the score.
 //! What was never counted keeps its score.
 
 mod grounds;
@@ -103,7 +103,7 @@ pub fn worth(table: &Table, claim: &Claim) -> Option<Worth> {
 
 /// The share of right ones, from right and wrong ones on grounds from the coarsest to the finest, each of which holds those
 /// of the next: at each step the cases that are not among the next ones count, so that none counts twice. Nothing is
-/// coarser than the finding: there what the family itself thinks of it, its score, stands for a case or two.
+/// coarser than the finding by its source: there what the family itself thinks of it, its score, stands for a case or two.
 fn share(levels: &[[f64; 2]], score: f64, strength: f64) -> f64 {
     let (mut share, mut drawn) = (score.clamp(LEAST_SCORE, 1.0 - LEAST_SCORE), CASES_OF_A_SCORE);
     for (at, [right, wrong]) in levels.iter().enumerate() {

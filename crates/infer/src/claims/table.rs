@@ -153,8 +153,7 @@ fn middle(range: usize) -> f64 {
 /// The names of grounds from the coarsest on, of the finest name without its end; see [`super::Grounds::coarse_to_fine`].
 fn levels_of(finest: &str) -> Vec<String> {
     let words = finest.match_indices(' ').map(|(at, _)| finest[..at].to_owned());
-    let all = std::iter::once("any".to_owned()).chain(words);
-    all.chain([finest.to_owned(), format!("{finest}{ONLY}")]).collect()
+    words.chain([finest.to_owned(), format!("{finest}{ONLY}")]).collect()
 }
 
 #[cfg(test)]
@@ -163,8 +162,8 @@ mod tests {
 
     #[test]
     fn names_of_grounds_are_those_that_claims_have() {
-        let names = ["any", "value", "value probes", "value probes blank", "value probes blank only"];
-        assert_eq!(levels_of("value probes blank"), names);
+        let names = ["probes", "probes value", "probes value blank", "probes value blank only"];
+        assert_eq!(levels_of("probes value blank"), names);
     }
 
     #[test]
@@ -177,14 +176,14 @@ mod tests {
 
     #[test]
     fn what_is_no_count_is_refused_by_its_line() {
-        let good = "# remark\n\npage,=,8\npage,any,0:1/2 inf:30/0\n";
+        let good = "# remark\n\npage,=,8\npage,probes,0:1/2 inf:30/0\n";
         let table = Table::parse(good).unwrap();
-        assert_eq!(table.to_text(""), "page,=,8\npage,any,0:1/2 inf:30/0\n");
+        assert_eq!(table.to_text(""), "page,=,8\npage,probes,0:1/2 inf:30/0\n");
         let check = |text: &str, line: usize| counts::assert_refused(Table::parse(text), line);
-        check("page,any", 1);
-        check("page,=,8\npage,any,0:1", 2);
-        check("page,any,7:1/2", 1);
-        check("page,any,0:1/-2", 1);
+        check("page,probes", 1);
+        check("page,=,8\npage,probes,0:1", 2);
+        check("page,probes,7:1/2", 1);
+        check("page,probes,0:1/-2", 1);
         check("page,=,many", 1);
     }
 }

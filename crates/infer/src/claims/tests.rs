@@ -57,10 +57,10 @@ fn a_finding_that_was_never_counted_keeps_its_score_and_none_keeps_its_doubts() 
 #[test]
 fn grounds_are_named_from_coarse_to_fine() {
     let names = page(0.9, &[Doubt::Blank, Doubt::OneBlock]).grounds.coarse_to_fine();
-    let [any, kind, source] = ["any", "value", "value probes"];
+    let [source, kind] = ["probes", "probes value"];
     let [first, both, only] =
-        ["value probes one-block", "value probes one-block blank", "value probes one-block blank only"];
-    assert_eq!(names, [any, kind, source, first, both, only]);
+        ["probes value one-block", "probes value one-block blank", "probes value one-block blank only"];
+    assert_eq!(names, [source, kind, first, both, only]);
 }
 
 #[test]

@@ -30,8 +30,7 @@ const GOOD_ENOUGH: f64 = 0.8;
 
 /// What makes a limit, or that there is none, no clue. Whether there is one is surer than where it is, which depends on the
 /// unit that was assumed.
-const NO_CLUE: [Doubt; 5] =
-    [Doubt::LimitElsewhere, Doubt::ComesBack, Doubt::RegionsShifted, Doubt::CountsDiffer, Doubt::FewRequests];
+const NO_CLUE: [Doubt; 4] = [Doubt::LimitElsewhere, Doubt::ComesBack, Doubt::CountsDiffer, Doubt::FewRequests];
 
 /// Number of units without a limit from which on a limit is not to be expected.
 const MANY: u32 = 16;
@@ -51,7 +50,12 @@ const OF_WRITES: [ExperimentName; 5] = [
 /// The kind that explains the findings best.
 pub(crate) fn estimate(geometry: &Geometry, observations: &Observations) -> Estimate<MappingKind> {
     let units: Vec<Clue> = unit(geometry).into_iter().collect();
-    weigh(&[clues_of_writes(geometry, observations), units, clues_of_reads(geometry)].concat())
+    let mut found = weigh(&[clues_of_writes(geometry, observations), units, clues_of_reads(geometry)].concat());
+    let counts = [&geometry.open_units_linear, &geometry.open_units_random];
+    if found.method().contains(&ExperimentName::OpenAu) && counts.iter().any(|open| open.has_doubt(Doubt::UnitByEye)) {
+        found.doubt(Doubt::UnitByEye);
+    }
+    found
 }
 
 fn clues_of_writes(geometry: &Geometry, observations: &Observations) -> Vec<Clue> {

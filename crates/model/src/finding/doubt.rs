@@ -25,6 +25,18 @@ words! {
         Muddled = "muddled",
         /// Another block size cannot tell.
         HiddenBeside = "hidden-beside",
+        /// The allocation unit is not known.
+        UnitUnknown = "unit-unknown",
+        /// The allocation unit is not known, as nobody read to see it: only who wrote knew what he took for it.
+        UnitUnread = "unit-unread",
+        /// The allocation unit is not known, and tables were written by where reads rise most, be it by chance.
+        UnitByEye = "unit-by-eye",
+        /// A least size of the allocation unit is known.
+        UnitBounded = "unit-bounded",
+        /// The allocation unit is known, but hardly surer than not.
+        UnitUnsure = "unit-unsure",
+        /// Regions that were taken for units begin amid one.
+        RegionsShifted = "regions-shifted",
         /// A later count is as fast as before the fall.
         ComesBack = "comes-back",
         /// Some rows lose a little at an earlier count.
@@ -37,16 +49,6 @@ words! {
         SeenOnce = "seen-once",
         /// No other block size was tried.
         OneBlock = "one-block",
-        /// The allocation unit is not known.
-        UnitUnknown = "unit-unknown",
-        /// The allocation unit is not known, as nobody read to see it: only who wrote knew what he took for it.
-        UnitUnread = "unit-unread",
-        /// A least size of the allocation unit is known.
-        UnitBounded = "unit-bounded",
-        /// The allocation unit is known, but hardly surer than not.
-        UnitUnsure = "unit-unsure",
-        /// Regions that were taken for units begin amid one.
-        RegionsShifted = "regions-shifted",
         /// The device was never written.
         Blank = "blank",
         /// An area goes on to the last unit that was compared.

@@ -167,13 +167,7 @@ impl<'a> Bench<'a> {
         for side in 0..self.labels.len() {
             let done = self.one(side).map_err(|stopped| match stopped {
                 Stopped::Failure(failure) => failure,
-                Stopped::Early(stop) => match envelope::exit(&stop) {
-                    Err(failure) => failure,
-                    Ok(_) => Failure::Cannot(anyhow!(
-                        "the first run of {} ended early: {stop:?}\nhint: try its job with `flashscope bench`",
-                        self.labels[side]
-                    )),
-                },
+                Stopped::Early(stop) => no_first_run(self.labels[side], &stop),
             })?;
             if let (Some(why), Work::Apps(..)) = (&done.spoiled, &self.work) {
                 let label = self.labels[side];
@@ -242,6 +236,20 @@ impl<'a> Bench<'a> {
             None => run.values(metrics),
         }
     }
+}
+
+/// Nothing is compared yet, so that there is no record to keep.
+fn no_first_run(label: &str, stop: &StopReason) -> Failure {
+    let why = match stop {
+        StopReason::Interrupted => return Failure::Cannot(anyhow!("interrupted before anything could be compared")),
+        StopReason::BudgetSpent => "what it may write was used up",
+        StopReason::Failing => "too many requests in a row failed",
+        StopReason::DeviceLost(why) | StopReason::InternalError(why) => why,
+        StopReason::Complete | StopReason::Stopped => "it was stopped",
+    };
+    Failure::Cannot(anyhow!(
+        "the first run of {label} ended early: {why}\nhint: try its job with `flashscope bench`; nothing was compared yet"
+    ))
 }
 
 /// Everything of the record but what is still being found out.
