@@ -148,7 +148,11 @@ impl<'a> Bench<'a> {
     }
 
     fn one(&mut self, side: usize) -> Result<Done, Stopped> {
-        let done = self.work.run(self.args, side, self.blocks).map_err(Stopped::Failure)?;
+        let done = self.work.run(self.args, side, self.blocks).map_err(|failure| match interrupt::asked() {
+            // A run that was being prepared when the wish came did not begin.
+            true => Stopped::Early(StopReason::Interrupted),
+            false => Stopped::Failure(failure),
+        })?;
         self.meter.count(&done);
         match &done.stop {
             StopReason::Complete => Ok(done),
@@ -195,8 +199,6 @@ impl<'a> Bench<'a> {
                 Err(stopped) => stopped,
             };
             done.end = Some(match stopped {
-                // A run that was being prepared when the wish came did not begin.
-                Stopped::Failure(_) if interrupt::asked() => (CampaignEnd::Interrupted, None),
                 Stopped::Early(StopReason::Interrupted) => (CampaignEnd::Interrupted, None),
                 Stopped::Early(StopReason::BudgetSpent) => (CampaignEnd::Written, None),
                 stopped => (CampaignEnd::Failed, Some(stopped)),
