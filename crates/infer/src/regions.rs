@@ -57,7 +57,7 @@ pub(crate) fn count(
 ) -> Estimate<u32> {
     let of_table = found.method().contains(&ExperimentName::OpenAu) && !found.is_unknown();
     let Some(assumed) = counted(observations, order).filter(|_| of_table) else { return found };
-    if let Err(why) = doubt(&mut found, against(observations, assumed, unit)) {
+    if let Err(why) = doubt(&mut found, against(observations, Some(assumed), unit)) {
         return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
     }
     // Regions amid units make small counts.
@@ -76,7 +76,6 @@ pub(crate) fn penalty(
 ) -> Estimate<Penalty> {
     let of_table = found.method().contains(&ExperimentName::OpenAu);
     let Some(penalty) = found.value().or(found.least()).filter(|_| of_table) else { return found };
-    let regions = counted(observations, Order::Random).map(|assumed| (assumed.0, against(observations, assumed, unit)));
     let each = Nanos((penalty.block.as_f64() / penalty.in_order.0 * 1e9) as u64);
     if penalty.ratio <= 1.0 {
         if each > A_COPY {
@@ -90,7 +89,11 @@ pub(crate) fn penalty(
         }
         return found;
     }
-    if let Some((assumed, Regions::Whole)) = regions
+    let assumed = counted(observations, Order::Random);
+    let regions = against(observations, assumed, unit);
+    let known = matches!(regions, Regions::Whole);
+    if let Some((assumed, _)) = assumed
+        && known
         && unit.value().is_some_and(|unit| unit < assumed)
     {
         return Estimate::unknown(
@@ -98,8 +101,6 @@ pub(crate) fn penalty(
             format!("{}, but {assumed} are several units", found.evidence()),
         );
     }
-    let regions = regions.map_or_else(|| Regions::Unknown(unknown(observations, None, unit)), |(_, regions)| regions);
-    let known = matches!(regions, Regions::Whole);
     if let Err(why) = doubt(&mut found, regions) {
         return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
     }
@@ -125,14 +126,12 @@ pub(crate) fn area(
     });
     if kind == AreaKind::None {
         // In order it shows none that is only mapped otherwise, nor one as long as the table.
-        let doubt = unknown(observations, assumed.map(|assumed| assumed.0), unit);
-        return if unit.is_sure(KNOWN) { found } else { found.but(doubt) };
+        if unit.is_sure(KNOWN) {
+            return found;
+        }
+        return found.but(unknown(observations, assumed.map(|(assumed, _)| assumed), unit));
     }
-    let regions = assumed.map_or_else(
-        || Regions::Unknown(unknown(observations, None, unit)),
-        |assumed| against(observations, assumed, unit),
-    );
-    if let Err(why) = doubt(&mut found, regions) {
+    if let Err(why) = doubt(&mut found, against(observations, assumed, unit)) {
         return Estimate::unknown(Reason::Contradicted, format!("{}, but {why}", found.evidence()));
     }
     found
@@ -174,7 +173,9 @@ fn unknown(observations: &Observations, assumed: Option<Bytes>, unit: &Estimate<
     if seen.is_some() && seen == assumed { Doubt::UnitByEye } else { Doubt::UnitUnknown }
 }
 
-fn against(observations: &Observations, (assumed, begin): (Bytes, Bytes), unit: &Estimate<Bytes>) -> Regions {
+/// How regions of an assumed unit lie, of which the first begins there, if any did.
+fn against(observations: &Observations, assumed: Option<(Bytes, Bytes)>, unit: &Estimate<Bytes>) -> Regions {
+    let Some((assumed, begin)) = assumed else { return Regions::Unknown(unknown(observations, None, unit)) };
     let Some(size) = unit.value().or(unit.least()).filter(|_| unit.is_sure(KNOWN)) else {
         // Whatever the unit is: where regions do not begin at a multiple of their size, they begin amid units as long as they.
         let shifted = !begin.is_multiple_of(assumed);
@@ -215,8 +216,8 @@ mod tests {
         let mib = Bytes::mib;
         let check = |assumed, value, least, expect: Option<&[Doubt]>| {
             let mut found = Estimate::known(4, 0.9, "rows", &[ExperimentName::OpenAu]);
-            let doubted =
-                doubt(&mut found, against(&Observations::default(), (assumed, FIRST_REGION), &unit(value, least)));
+            let regions = against(&Observations::default(), Some((assumed, FIRST_REGION)), &unit(value, least));
+            let doubted = doubt(&mut found, regions);
             let doubts = doubted.ok().and_then(|()| found.support().map(|support| support.doubts.clone()));
             assert_eq!(doubts.as_deref(), expect, "{assumed} {value:?} {least:?}");
         };

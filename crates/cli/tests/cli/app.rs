@@ -151,9 +151,8 @@ fn what_an_app_must_not_say_is_refused_before_anything_is_made() {
 fn an_interrupt_keeps_what_was_played_and_leaves_nothing() {
     with_player();
     let folder = scratch();
-    let mut command =
-        flashscope(&["app", "playback", ".", "--repeat", "2", "-o", "kept.json"]).current_dir(&folder).command();
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+    let child =
+        flashscope(&["app", "playback", ".", "--repeat", "2", "-o", "kept.json"]).current_dir(&folder).started();
     let begun = Instant::now();
     // The film is there, and some of it has been played.
     while begun.elapsed() < Duration::from_secs(60) {
@@ -248,8 +247,7 @@ fn a_file_system_that_is_too_small_or_becomes_full_is_said() {
     let steps = r#"{ do = "write", file = "{n}", size = "256KiB" }, { do = "fsync", file = "{n}" }"#;
     let text = "name = \"slow\"\ntitle = \"slow\"\nsource = \"me\"\nrounds = 60\n[[operation]]\nname = \"op\"\nthink = \"50ms\"\n";
     std::fs::write(&app, format!("{text}steps = [{steps}]\n")).unwrap();
-    let mut command = flashscope(&["app", app.to_str().unwrap(), mounted.path(), "--repeat", "2", "--json"]).command();
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+    let child = flashscope(&["app", app.to_str().unwrap(), mounted.path(), "--repeat", "2", "--json"]).started();
     std::thread::sleep(Duration::from_millis(1200));
     let room = rustix::fs::statvfs(&mounted.point).expect("it is mounted");
     let taken = std::fs::File::create(mounted.point.join("taken")).unwrap();

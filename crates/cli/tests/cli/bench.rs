@@ -3,7 +3,6 @@
 use crate::harness::{Run, flashscope, interrupt, let_work, scratch};
 use serde_json::Value;
 use std::path::Path;
-use std::process::Stdio;
 
 const DONE: i32 = 0;
 const EXPECTATION: i32 = 1;
@@ -317,19 +316,8 @@ fn jobs_of_a_file_run_in_turn_or_side_by_side() {
 #[test]
 fn an_interrupt_keeps_what_was_measured() {
     let folder = scratch();
-    let mut command = flashscope(&[
-        "bench",
-        folder.to_str().unwrap(),
-        "--size",
-        "1M",
-        "--mode",
-        "cached",
-        "--runtime",
-        "1h",
-        "--json",
-    ])
-    .command();
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let words = ["bench", folder.to_str().unwrap(), "--size", "1M", "--mode", "cached", "--runtime", "1h", "--json"];
+    let child = flashscope(&words).started();
     let_work(&child, std::time::Duration::from_secs(2));
     // `timeout` sends each signal to the program and then to its whole group: that is one wish, not two.
     interrupt(&child);

@@ -165,7 +165,7 @@ fn a_closed_pipe_is_success() {
 #[test]
 fn an_interrupt_keeps_what_was_measured() {
     let arguments = ["probe", "scatter", "sim:sd-4mib", "--scatter-order", "18", "-c", "5000", "-b", "16k", "--json"];
-    let child = flashscope(&arguments).command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = flashscope(&arguments).started();
     crate::harness::let_work(&child, std::time::Duration::from_millis(500));
     crate::harness::interrupt(&child);
     let run = Run::from(child.wait_with_output().unwrap());

@@ -2,7 +2,6 @@
 
 use crate::harness::*;
 use serde_json::Value;
-use std::process::Stdio;
 
 const A: &str = "sim:sd-4mib,noise=field";
 /// Random reads of 4 KiB take about 7 % longer than on the other.
@@ -211,18 +210,12 @@ fn comparisons_are_scored_on_pairs_whose_ratio_is_known() {
 
 #[test]
 fn an_interrupt_keeps_the_blocks_that_were_done() {
-    let folder = scratch();
-    let (a, b) = (folder.join("a"), folder.join("b"));
-    for side in [&a, &b] {
-        std::fs::create_dir(side).unwrap();
-    }
+    let sides = [scratch(), scratch()].map(|side| side.display().to_string());
     let job =
         ["--rw", "randread", "--size", "1M", "--mode", "cached", "--runtime", "200ms", "--blocks", "1000", "--json"];
-    let sides = [a.display().to_string(), b.display().to_string()];
     // Another test may throw the page cache of one of both away, which would not be comparable.
     let words = [&["compare", &sides[0], &sides[1], "--margin", "0.01%", "--anyway"][..], &job].concat();
-    let mut command = flashscope(&words).command();
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = flashscope(&words).started();
     let said = heard(&mut child);
     // Each run makes its file, and a block is of four runs: two blocks are done, or one after what is measured first, to be left out.
     let mut before = Vec::new();
@@ -237,22 +230,16 @@ fn an_interrupt_keeps_the_blocks_that_were_done() {
     assert!(record["campaign"]["blocks"].as_u64().unwrap() >= 1, "{}", record["campaign"]);
     assert!(!record["groups"][0]["readings"]["rows"].as_array().unwrap().is_empty());
     // Nothing is left of the files that it made.
-    for side in [&a, &b] {
+    for side in &sides {
         assert_eq!(std::fs::read_dir(side).unwrap().count(), 0);
     }
 }
 
 #[test]
 fn an_interrupt_before_the_first_block_promises_no_record() {
-    let folder = scratch();
-    let (a, b) = (folder.join("a"), folder.join("b"));
-    for side in [&a, &b] {
-        std::fs::create_dir(side).unwrap();
-    }
-    let sides = [a.display().to_string(), b.display().to_string()];
+    let sides = [scratch(), scratch()].map(|side| side.display().to_string());
     let job = ["--rw", "randread", "--size", "1M", "--mode", "cached", "--runtime", "60s", "--json"];
-    let mut command = flashscope(&[&["compare", &sides[0], &sides[1]][..], &job].concat()).command();
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = flashscope(&[&["compare", &sides[0], &sides[1]][..], &job].concat()).started();
     let said = heard(&mut child);
     assert!(said.iter().any(|line| line.starts_with("makes a file")), "it ended before its first run");
     interrupt(&child);

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -35,6 +35,11 @@ impl Call {
 
     pub(crate) fn command(self) -> Command {
         self.0
+    }
+
+    /// Begins it, for who has something to do to it meanwhile; what it prints is kept.
+    pub(crate) fn started(mut self) -> Child {
+        self.0.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts")
     }
 
     pub(crate) fn run(mut self) -> Run {

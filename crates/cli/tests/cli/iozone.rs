@@ -2,7 +2,6 @@
 
 use crate::harness::{Run, flashscope, interrupt, left_out, let_work, scratch};
 use std::path::Path;
-use std::process::Stdio;
 
 const DONE: i32 = 0;
 const EXPECTATION: i32 = 1;
@@ -144,8 +143,7 @@ fn a_dry_run_says_what_would_be_done() {
 fn an_interrupt_keeps_what_was_measured_and_takes_the_file_away() {
     let folder = scratch();
     let words = ["bench", "iozone", "-a", "-n", "16m", "-g", "64m", "-y", "4", "-i", "0", "-i", "2", "-o", "--json"];
-    let mut command = flashscope(&words).current_dir(&folder).command();
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = flashscope(&words).current_dir(&folder).started();
     let_work(&child, std::time::Duration::from_secs(1));
     interrupt(&child);
     let run = Run::from(child.wait_with_output().unwrap());
@@ -169,8 +167,7 @@ fn a_full_file_system_is_an_outcome() {
     // Enough space when it begins; then somebody else takes what each file of its own gives back.
     let mut words = vec!["bench", "iozone", "-i", "0", "-r", "4", "--json"];
     (0..400).for_each(|_| words.extend(["-s", "1m"]));
-    let mut command = flashscope(&words).current_dir(&folder).command();
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = flashscope(&words).current_dir(&folder).started();
     std::thread::sleep(std::time::Duration::from_millis(200));
     let mut filler = std::fs::File::create(folder.join("filler")).unwrap();
     for _ in 0..200 {

@@ -2,7 +2,6 @@
 
 use crate::harness::{Run, flashscope, have_built, interrupt, scratch};
 use serde_json::Value;
-use std::process::Stdio;
 use std::sync::Once;
 use std::time::Duration;
 
@@ -85,8 +84,7 @@ fn too_little_memory_is_refused_with_what_is_needed() {
 fn an_interrupt_keeps_what_was_measured() {
     with_memory();
     let words = ["mem", "bandwidth", "--size", "2MiB", "--time", "10min", "--json"];
-    let mut command = flashscope(&words).command();
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+    let child = flashscope(&words).started();
     std::thread::sleep(Duration::from_secs(2));
     interrupt(&child);
     let run = Run::from(child.wait_with_output().expect("it ends"));

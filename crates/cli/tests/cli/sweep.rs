@@ -4,7 +4,7 @@ use crate::devices::Loop;
 use crate::harness::{Run, flashscope, interrupt, scratch};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 const DONE: i32 = 0;
@@ -162,8 +162,7 @@ impl Tree {
             "--margin",
             "0.02%",
         ];
-        let child = flashscope(&self.arguments(&vary)).command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let child = child.expect("the binary starts");
+        let child = flashscope(&self.arguments(&vary)).started();
         self.wait_for("performance");
         // The rehearsal is over as soon as the baseline is measured; then the other one has its turn.
         self.wait_for("ondemand");

@@ -61,7 +61,7 @@ pub(crate) fn largest_rise(observations: &Observations, range: &RangeInclusive<B
 }
 
 fn rise(table: &AlignData, range: &RangeInclusive<Bytes>) -> Option<Bytes> {
-    let mut cells: Vec<Cell> = table.rows.iter().filter_map(|row| Cell::new(row.align, &row.evidence)).collect();
+    let mut cells: Vec<Cell> = Cell::all(table).collect();
     cells.sort_by_key(|cell| cell.align);
     let rises = cells.windows(2).map(|pair| (pair[1].align, pair[1].diff - pair[0].diff));
     let up = rises.filter(|(align, rise)| range.contains(align) && *rise > 0.0);
@@ -90,6 +90,10 @@ struct Cell {
 }
 
 impl Cell {
+    fn all(table: &AlignData) -> impl Iterator<Item = Cell> {
+        table.rows.iter().filter_map(|row| Cell::new(row.align, &row.evidence))
+    }
+
     fn new(align: Bytes, evidence: &AlignEvidence) -> Option<Cell> {
         let AlignEvidence::Printed { pre, on, post, diff } = evidence else { return None };
         let derived = match (pre, on, post) {
@@ -115,7 +119,7 @@ impl Table {
         let mut cells: Vec<Cell> = Vec::new();
         for run in runs {
             count += 1;
-            cells.extend(run.rows.iter().filter_map(|row| Cell::new(row.align, &row.evidence)));
+            cells.extend(Cell::all(run));
         }
         let access = median(&cells.iter().filter_map(|cell| cell.access).collect::<Vec<_>>())?;
         cells.sort_by_key(|cell| cell.align);
